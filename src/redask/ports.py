@@ -1,0 +1,132 @@
+"""What the engine needs from the outside, as Protocols: Store, Index, Embedder, Provider.
+
+Every read takes the `Caller`: an adapter shows nobody more than that caller may see.
+Store, index and embedder are synchronous (the engine runs them in threads); a provider is
+asynchronous. URNs are in their encoded form. Adapters raise `errors.AskError` only.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from redask.model import Caller, Capabilities, Knobs, Prompt, Source, Terms
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """One thing to write: its URN, and its payload as canonical JSON.
+
+    `source` and `target` are set on edges only; `vector` is an embedding given by hand.
+    """
+
+    urn: str
+    payload: str
+    source: str | None = None
+    target: str | None = None
+    vector: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One line of the store's ordered change log; `entity` is `None` for a deletion.
+
+    `key` is the store's own number of the entity: stable while it lives, never reused,
+    and never allowed to influence an answer.
+    """
+
+    seq: int
+    key: int
+    urn: str
+    collection: str
+    language: str | None
+    entity: Entity | None
+
+
+class Store(Protocol):
+    """The truth: what was acknowledged is there, in order, for everybody."""
+
+    def put(self, entities: Sequence[Entity], caller: Caller) -> int:
+        """Write all or nothing; upsert by URN; equal content changes nothing. → last sequence."""
+
+    def delete(self, urns: Sequence[str], caller: Caller) -> int:
+        """Remove entities, and the edges that touch them. → how many entities went."""
+
+    def read(self, urns: Sequence[str], caller: Caller) -> list[Source]:
+        """What of these the caller may see, as the caller may see it, in the given order."""
+
+    def watermark(self, tenant: str) -> int:
+        """The sequence of the tenant's last change; 0 when there is none."""
+
+    def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
+        """The next changes after a sequence, in order; only an entity's latest state counts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for. `vector` is absent when no embedder answers."""
+
+    question: str
+    terms: Terms
+    vector: tuple[float, ...] | None = None
+    collections: tuple[str, ...] = ()
+    top_k: int = 20
+    depth: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One bucket's candidates in rank order: `(urn, score)`, score from 0 to 1, ties by URN."""
+
+    bucket: str
+    candidates: tuple[tuple[str, float], ...]
+
+
+class Index(Protocol):
+    """The search index: a projection of the store's log, always caught up before it answers."""
+
+    def search(self, query: Query, caller: Caller) -> tuple[Found, ...]:
+        """The buckets bm25, vector and graph, in this order, of what the caller may see."""
+
+
+class Embedder(Protocol):
+    """Texts to vectors. `model` names weights and runtime: vectors of two models never mix."""
+
+    model: str
+    dimensions: int
+    languages: frozenset[str]
+
+    def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """One unit vector for each text, the same for the same text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """What a provider answered. Token counts are `None` when it reported none."""
+
+    text: str
+    model: str
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    build: str = ""
+
+
+class Provider(Protocol):
+    """A model, or what stands for one."""
+
+    name: str
+    model: str
+    capabilities: Capabilities
+
+    def narrow(self, seed: int) -> int:
+        """The seed as this provider's wire can carry it."""
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        knobs: Knobs,
+        *,
+        max_tokens: int,
+        emit: Callable[[str], Awaitable[None]] | None = None,
+    ) -> Completion:
+        """Answer once; hand each piece to `emit` as it comes. Cancelling closes the call."""
+
