@@ -129,4 +129,3 @@ class Provider(Protocol):
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
         """Answer once; hand each piece to `emit` as it comes. Cancelling closes the call."""
-

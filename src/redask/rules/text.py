@@ -1,0 +1,57 @@
+"""Which text may enter: `forbidden(text)` finds the first character that may not.
+
+    where                                                    not allowed
+    tenant, user, role, provider, model, collection names    C0 controls, 0x7F, lone surrogates
+    a question (`lines=True`)                                the same but for tab, LF, CR
+
+The caller refuses what is found, on every surface. Two reasons: hashes join such texts
+with 0x1f, and are injective only if no part can hold it; and lone surrogates have no UTF-8.
+Nothing is normalised. `lower` folds ASCII letters alone, so that the Kelvin sign is not a k.
+"""
+
+import re
+import string
+
+MAX_NAME = 256
+MAX_QUESTION_BYTES = 32 * 1024
+
+_IN_NAMES = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
+_IN_QUESTIONS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+_LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def forbidden(text: str, *, lines: bool = False) -> int | None:
+    """The position of the first forbidden character, or None when all are allowed."""
+    found = (_IN_QUESTIONS if lines else _IN_NAMES).search(text)
+    return found.start() if found else None
+
+
+def name_fault(name: str) -> str | None:
+    """What is wrong with a name, in words that end "the name …", or None."""
+    if not name:
+        return "is empty"
+    if len(name) > MAX_NAME:
+        return f"is longer than {MAX_NAME} characters"
+    position = forbidden(name)
+    return None if position is None else f"holds the character {codepoint(name[position])}"
+
+
+def question_fault(question: str) -> str | None:
+    """What is wrong with a question, in words that end "the question …", or None."""
+    position = forbidden(question, lines=True)
+    if position is not None:
+        return f"holds the character {codepoint(question[position])} at position {position + 1}"
+    size = len(question.encode())
+    if size > MAX_QUESTION_BYTES:
+        return f"is {size} bytes long, more than {MAX_QUESTION_BYTES}"
+    return "is blank" if not question.strip() else None
+
+
+def lower(token: str) -> str:
+    """The token with ASCII capitals lowered and everything else as it was."""
+    return token.translate(_LOWER)
+
+
+def codepoint(character: str) -> str:
+    """A character by its number, safe to print: `U+001F`."""
+    return f"U+{ord(character):04X}"

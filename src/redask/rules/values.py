@@ -1,0 +1,143 @@
+"""What a clause or a setting may be: each function reads one kind of value or raises `Unfit`.
+
+Values come from a statement, from JSON, keyword arguments or TOML alike. A boolean is never a
+number; 20.0 counts as 20; NaN is in no range; names follow `rules.text`. `Unfit` says what was
+expected and what was found; who knows the place (a column, an option's path) adds it.
+"""
+
+from collections.abc import Callable
+
+from redask.errors import BadTtl
+from redask.model import Mode
+from redask.rules.caching import parse_ttl
+from redask.rules.failover import parse_using
+from redask.rules.text import MAX_NAME, name_fault
+
+Read = Callable[[object], object]
+
+
+class Unfit(Exception):
+    """A value that does not fit; `path` leads into it, `item` counts inside a list."""
+
+    def __init__(self, expected: str, found: str, path: str = "", item: int = 0) -> None:
+        super().__init__(f"expected {expected}, found {found}")
+        self.expected = expected
+        self.found = found
+        self.path = path
+        self.item = item
+
+
+def whole(low: int, high: int) -> Read:
+    """A whole number in a range; 20.0 is one, 1.5 and true are not."""
+    expected = f"a whole number from {low} to {high}"
+
+    def read(value: object) -> int:
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise Unfit(expected, shown(value))
+        return value
+
+    return read
+
+
+def real(low: int, high: int) -> Read:
+    """A number in a range, as a double; -0.0 becomes 0.0."""
+    expected = f"a number from {low} to {high}"
+
+    def read(value: object) -> float:
+        if isinstance(value, bool) or not isinstance(value, int | float):
+            raise Unfit(expected, shown(value))
+        if not low <= value <= high:
+            raise Unfit(expected, shown(value))
+        return float(value) + 0.0
+
+    return read
+
+
+def boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Unfit("true or false", shown(value))
+    return value
+
+
+def mode(value: object) -> Mode:
+    """`strict` as a Mode."""
+    return Mode.STRICT if boolean(value) else Mode.LENIENT
+
+
+def name(value: object) -> str:
+    if not isinstance(value, str):
+        raise Unfit("a name", shown(value))
+    fault = name_fault(value)
+    if fault:
+        raise Unfit(f"a name of 1 to {MAX_NAME} printable characters", f"one that {fault}")
+    return value
+
+
+def names(value: object) -> tuple[str, ...]:
+    """One name or a list of them, each once."""
+    if isinstance(value, str):
+        return (name(value),)
+    if not isinstance(value, list | tuple) or not value:
+        raise Unfit("a name or a list of names", shown(value))
+    read = []
+    for item, each in enumerate(value):
+        try:
+            read.append(name(each))
+        except Unfit as unfit:
+            raise Unfit(unfit.expected, unfit.found, f"[{item}]", item) from None
+    return tuple(dict.fromkeys(read))
+
+
+def providers(value: object) -> tuple[str, ...]:
+    """Providers as 'a,b,c'; none of them means what the settings say."""
+    if not isinstance(value, str):
+        raise Unfit("a provider or several, such as 'openai,groq'", shown(value))
+    return tuple(name(each) for each in parse_using(value))
+
+
+def ttl(value: object) -> int:
+    """A time to live such as "5m", as seconds."""
+    expected = "a time to live such as 5m"
+    if not isinstance(value, str):
+        raise Unfit(expected, shown(value))
+    try:
+        return parse_ttl(value)
+    except BadTtl as error:
+        raise Unfit(expected, f"{error.detail}: {error.message}") from None
+
+
+def cache(value: object) -> int:
+    """`{"ttl": "5m"}` as seconds."""
+    if not isinstance(value, dict):
+        raise Unfit('an object such as {"ttl": "5m"}', shown(value))
+    for key in value:
+        if key != "ttl":
+            raise Unfit("no other key than ttl", shown(key), f".{printable(key)}")
+    try:
+        return ttl(value.get("ttl"))
+    except Unfit as unfit:
+        raise Unfit(unfit.expected, unfit.found, ".ttl") from None
+
+
+def shown(value: object) -> str:
+    """A value for an error message: short, printable, on one line."""
+    if isinstance(value, str):
+        text = ascii(value) if len(value) <= 32 else ascii(value[:31]) + "…"
+    elif value is None or isinstance(value, bool):
+        text = {None: "null", True: "true", False: "false"}[value]
+    elif isinstance(value, int) and value.bit_length() > 128:
+        text = "a number of more than 38 digits"
+    elif isinstance(value, int | float):
+        text = str(value)
+    elif isinstance(value, list | tuple):
+        text = "a list" if value else "an empty list"
+    else:
+        text = "an object" if isinstance(value, dict) else type(value).__name__
+    return text
+
+
+def printable(key: object) -> str:
+    """A key as part of a path in a message: ASCII and short, whatever was sent."""
+    return shown(key).strip("'\"")

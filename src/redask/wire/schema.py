@@ -1,0 +1,61 @@
+"""JSON Schemas of what goes in and out, made from the rows and the envelope's shape.
+
+`ask()` describes `{question, options}`; `envelope()` the answer. Doors that publish a schema
+(OpenAPI, MCP) take them from here, so that a clause is described where it is defined.
+"""
+
+from redask.clauses import CLAUSES
+from redask.rules.text import MAX_QUESTION_BYTES
+
+_TEXT: dict[str, object] = {"type": "string"}
+_COUNT: dict[str, object] = {"type": "integer", "minimum": 0}
+_BOOLEAN: dict[str, object] = {"type": "boolean"}
+
+
+def ask() -> dict[str, object]:
+    """What an ASK takes."""
+    options = {
+        clause.option: {"description": clause.help, **(clause.schema or {})}
+        for clause in CLAUSES
+        if clause.option
+    }
+    question = {**_TEXT, "pattern": r"\S", "maxLength": MAX_QUESTION_BYTES}
+    return _object({"question": question, "options": _object(options, required=())}, ("question",))
+
+
+def envelope() -> dict[str, object]:
+    """What an ASK returns."""
+    notices = _list(_object({"detail": _TEXT, "kind": _TEXT}))
+    return _object(
+        {
+            "answer": _TEXT,
+            "cache_hit": _BOOLEAN,
+            "citations": _list(
+                _object({"marker": {"type": "integer", "minimum": 1}, "urn": _TEXT})
+            ),
+            "completion_tokens": _COUNT,
+            "cost_usd": {"type": "number", "minimum": 0},
+            "mode": {"type": "string", "enum": ["strict", "lenient"]},
+            "model": _TEXT,
+            "prompt_tokens": _COUNT,
+            "provider": _TEXT,
+            "retry_count": {"type": "integer", "minimum": 0, "maximum": 1},
+            "sources_flat": _list(_object({"payload": _TEXT, "urn": _TEXT})),
+            "validation": _object({"errors": notices, "ok": _BOOLEAN, "warnings": notices}),
+        }
+    )
+
+
+def _object(
+    properties: dict[str, dict[str, object]], required: tuple[str, ...] | None = None
+) -> dict[str, object]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties if required is None else required),
+        "additionalProperties": False,
+    }
+
+
+def _list(items: dict[str, object]) -> dict[str, object]:
+    return {"type": "array", "items": items}
