@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types check fuzz bench-rules clean
+.PHONY: demo test lint types docs fuzz bench-rules clean
 
 demo: $(VENV)/.installed
 	$(BIN)/python examples/plan.py
@@ -17,6 +17,15 @@ lint: $(VENV)/.installed
 
 types: $(VENV)/.installed
 	$(BIN)/mypy
+
+docs: $(VENV)/.installed
+	$(BIN)/python tools/reference.py
+
+fuzz: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/fuzz_rules.py
+
+bench-rules: $(VENV)/.installed
+	$(BIN)/python benchmarks/rules.py
 
 clean:
 	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

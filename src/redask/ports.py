@@ -1,4 +1,4 @@
-"""What the engine needs from the outside, as Protocols: Store, Index, Embedder, Provider.
+"""What the engine needs from the outside, as Protocols: data, records, and providers.
 
 Every read takes the `Caller`: an adapter shows nobody more than that caller may see.
 Store, index and embedder are synchronous (the engine runs them in threads); a provider is
@@ -9,7 +9,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from redask.model import Caller, Capabilities, Knobs, Prompt, Source, Terms
+from redask.model import Answer, Caller, Capabilities, Knobs, Prompt, Source, Terms
+from redask.rules.cost import Allow, Reject, Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +121,9 @@ class Provider(Protocol):
     def narrow(self, seed: int) -> int:
         """The seed as this provider's wire can carry it."""
 
+    def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
+        """What a call costs in US dollars; None when no price is known."""
+
     async def complete(
         self,
         prompt: Prompt,
@@ -129,3 +133,42 @@ class Provider(Protocol):
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
         """Answer once; hand each piece to `emit` as it comes. Cancelling closes the call."""
+
+
+class AuditLog(Protocol):
+    """The append-only log of calls."""
+
+    async def append(self, row: dict[str, object]) -> None:
+        """Durably add one row; returns when it is on disk. Raises `AuditUnavailable`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cached:
+    """An accepted answer, what its prompt hashed to, and when it was stored (epoch ns)."""
+
+    answer: Answer
+    prompt_hash: str
+    stored_at: int
+    ttl: int
+
+
+class AnswerCache(Protocol):
+    """Accepted answers by their key."""
+
+    def get(self, key: str) -> Cached | None:
+        """What is stored under a key, however old."""
+
+    def put(self, key: str, entry: Cached) -> None:
+        """Store an answer; the oldest entries go when there are too many."""
+
+
+class Ledger(Protocol):
+    """What each tenant has spent on each UTC day, across threads and processes."""
+
+    def reserve(
+        self, tenant: str, day: int, usd: float, check: Callable[[Spent], Allow | Reject]
+    ) -> Allow | Reject:
+        """Ask `check` about what is spent so far; if it allows, add `usd`, all atomically."""
+
+    def settle(self, tenant: str, day: int, reserved: float, used: float) -> None:
+        """Replace a reservation by what the call really cost."""

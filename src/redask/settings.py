@@ -86,7 +86,10 @@ def _audit_question(value: object) -> bool:
 def _fallback(value: object) -> tuple[str, ...]:
     if isinstance(value, list) and all(isinstance(each, str) for each in value):
         value = ",".join(value)
-    return values.providers(value)
+    named = values.providers(value)
+    if not named:
+        raise values.Unfit("at least one provider", "none")
+    return named
 
 
 def _default_provider(value: object) -> str | None:
@@ -168,6 +171,7 @@ ROWS: tuple[Setting, ...] = (
     ),
 )
 _BY_KEY = {row.key: row for row in ROWS}
+_TABLES = {row.key[:end] for row in ROWS for end, dot in enumerate(row.key) if dot == "."}
 _CAPABILITIES = "ask.capabilities"
 _USUAL_KEYS = {"huggingface": "HF_TOKEN", "local": None, "ollama": None, "custom": None}
 
@@ -176,7 +180,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
     """The settings that a configuration file's text and an environment say."""
     try:
         document = tomllib.loads(toml_text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
         raise Misconfigured(f"redask.toml is not TOML: {error}") from None
     overrides = _cut_capabilities(document)
     given = dict(_flatten(document, ""))
@@ -222,7 +226,7 @@ def _cut_capabilities(document: dict[str, object]) -> dict[str, dict[str, object
 def _flatten(table: Mapping[str, object], prefix: str) -> Iterator[tuple[str, object]]:
     for name, value in table.items():
         key = f"{prefix}{name}"
-        if isinstance(value, dict) and key not in _BY_KEY:
+        if isinstance(value, dict) and key in _TABLES:
             yield from _flatten(value, f"{key}.")
         else:
             yield key, value
@@ -239,7 +243,7 @@ def _from_env(text: str) -> object:
     """A variable's value, written as in TOML; what is no TOML value is the text itself."""
     try:
         document = tomllib.loads(f"value = {text}")
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
     return document["value"] if len(document) == 1 else text
 

@@ -9,18 +9,19 @@ checks of a literal. At most 1 MiB for the statement and 32 KiB for the question
 Raises `BadStatement` (line, column, found, expected) and nothing else, on any input.
 """
 
-import math
 from collections.abc import Sequence
+from decimal import Decimal, InvalidOperation
 
 from redask.clauses.rows import CLAUSES, Clause, Takes
 from redask.clauses.tokens import Cursor, Form, Token
 from redask.errors import BadStatement
 from redask.model import Ask
 from redask.rules.text import codepoint, forbidden, question_fault
-from redask.rules.values import Unfit, shown
+from redask.rules.values import MAX_NAMES, Unfit, shown
 
 MAX_STATEMENT_BYTES = 1 << 20
 _BY_KEYWORD = {clause.keyword: clause for clause in CLAUSES}
+_ONE_PARAMETER = "exactly one bound parameter, in a list"
 _A_CLAUSE = f"a clause ({', '.join(_BY_KEYWORD)}) or the end"
 
 
@@ -35,8 +36,7 @@ def parse(statement: str, params: Sequence[object] = ()) -> Ask:
     given: dict[str, object] = {}
     while cursor.token.form is Form.WORD:
         _clause(cursor, given, explain)
-    if cursor.token.value == ";":
-        cursor.advance()
+    if cursor.take_mark(";"):
         cursor.expect("the end of the statement after ;", Form.END)
     cursor.expect(_A_CLAUSE, Form.END)
     return Ask(question, explain=explain, **given)  # type: ignore[arg-type]  # rows name the fields
@@ -59,6 +59,9 @@ def _check_size(statement: str) -> None:
 
 def _question(cursor: Cursor, statement: str, params: Sequence[object]) -> str:
     token = cursor.token
+    if not isinstance(params, list | tuple):
+        found = "a text" if isinstance(params, str) else shown(params)
+        cursor.refuse(_ONE_PARAMETER, found)
     if token.form is Form.PARAM:
         question = _bound(cursor, token, params)
     elif token.form is Form.STRING:
@@ -87,9 +90,8 @@ def _raw_length(token: Token) -> int:
 def _bound(cursor: Cursor, token: Token, params: Sequence[object]) -> str:
     if token.value not in ("?", "$1"):
         cursor.refuse("$1 or ?: the question is the only parameter")
-    if isinstance(params, str) or len(params) != 1:
-        found = "a text" if isinstance(params, str) else f"{len(params)} of them"
-        cursor.refuse("exactly one bound parameter, in a list", found)
+    if len(params) != 1:
+        cursor.refuse(_ONE_PARAMETER, f"{len(params)} of them")
     if not isinstance(params[0], str):
         cursor.refuse("a bound question, as text", shown(params[0]))
     return params[0]
@@ -107,11 +109,13 @@ def _clause(cursor: Cursor, given: dict[str, object], explain: bool) -> None:
     if explain and clause.field == "stream":
         cursor.refuse("no STREAM: EXPLAIN has nothing to stream")
     cursor.advance()
+    written = cursor.token.found
     starts, value = _value(cursor, clause)
     try:
         given[clause.field] = clause.read(value)
     except Unfit as unfit:
-        cursor.refuse(f"{unfit.expected} after {clause.keyword}", unfit.found, starts[unfit.item])
+        found = written if clause.takes is Takes.NUMBER else unfit.found
+        cursor.refuse(f"{unfit.expected} after {clause.keyword}", found, starts[unfit.item])
 
 
 def _value(cursor: Cursor, clause: Clause) -> tuple[list[int], object]:
@@ -136,22 +140,21 @@ def _value(cursor: Cursor, clause: Clause) -> tuple[list[int], object]:
         case Takes.ON_OFF:
             word = cursor.take_word("ON", "OFF") or cursor.refuse(f"ON or OFF {after}")
             value = word == "ON"
-        case Takes.TTL:
+        case _:  # TTL, its keyword taken above
             value = {"ttl": cursor.expect("a time such as '5m' after TTL", Form.STRING).value}
     return start, value
 
 
 def _names(cursor: Cursor, expected: str) -> tuple[list[int], list[str]]:
     names = [cursor.expect(expected, Form.WORD, Form.QUOTED)]
-    while cursor.token.value == "," and cursor.token.form is Form.MARK:
-        cursor.advance()
+    while len(names) < MAX_NAMES and cursor.take_mark(","):
         names.append(cursor.expect(expected, Form.WORD, Form.QUOTED))
     return [name.start for name in names], [name.value for name in names]
 
 
-def _number(text: str) -> int | float:
-    """The number a literal stands for; int() refuses more than 4,300 digits, no range needs 40."""
-    if not text.isdigit():
-        return float(text)
-    digits = text.lstrip("0") or "0"
-    return int(digits) if len(digits) < 40 else math.inf
+def _number(text: str) -> Decimal:
+    """The number a literal stands for, exactly; far beyond any range, just something there."""
+    try:
+        return Decimal(text)
+    except InvalidOperation:  # an exponent of more than 18 digits
+        return Decimal("1e-999" if "-" in text else "1e999")

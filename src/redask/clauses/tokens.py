@@ -84,6 +84,13 @@ class Cursor:
         self.advance()
         return word
 
+    def take_mark(self, mark: str) -> bool:
+        """Whether the next token is this mark; if so, the cursor moves behind it."""
+        if self.token.form is not Form.MARK or self.token.value != mark:
+            return False
+        self.advance()
+        return True
+
     def expect(self, expected: str, *forms: Form) -> Token:
         """The next token if it has one of these forms; else the statement is refused."""
         if self.token.form not in forms:

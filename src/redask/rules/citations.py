@@ -26,7 +26,7 @@ _SHOWN = 24
 
 _FENCE = r"^[ \t]*+`{3,}+[^\n]*+"
 _TOKEN = re.compile(
-    rf"(?P<fence>{_FENCE})|\\[\s\S]|\[\^(?:(?P<digits>[0-9]++)|(?P<other>[^\]\n]{{0,16}}+))\]",
+    rf"(?P<fence>{_FENCE})|(?:\\[\s\S])++|\[\^(?:(?P<digits>[0-9]++)|(?P<other>[^\]\n]{{0,16}}+))\]",
     re.MULTILINE,
 )
 _NEXT_FENCE = re.compile(_FENCE, re.MULTILINE)

@@ -16,8 +16,10 @@ call cost is not judged: a paid answer is never withheld, the next ASK sees the 
 not fit with its first source is refused. `share` is the time one attempt gets.
 """
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from enum import Enum
 
 from redask.model import Usage
@@ -90,10 +92,16 @@ def _check_cost(planned: float | None, daily: Spent, cap: float, now: int) -> Al
     name = "daily_cost_cap_usd"
     if planned is None:
         return Reject(name, None, cap, f"ask.{name} is {cap} and the price is unknown")
-    projected = planned + (daily.usd if daily.day == day_of(now) else 0.0)
-    if projected > cap:
-        return Reject(name, projected, cap, f"ask.{name} allows {cap}, this makes {projected}")
-    return Allow()
+    spent = daily.usd if daily.day == day_of(now) else 0.0
+    projected = planned + spent
+    # As decimals, for 0.1 + 0.2 is at a cap of 0.3; what is no number breaks the cap.
+    if math.isfinite(projected) and _dollars(planned) + _dollars(spent) <= _dollars(cap):
+        return Allow()
+    return Reject(name, projected, cap, f"ask.{name} allows {cap}, this makes {projected}")
+
+
+def _dollars(amount: float) -> Decimal:
+    return Decimal(repr(float(amount)))
 
 
 def day_of(now: int) -> int:
@@ -102,7 +110,7 @@ def day_of(now: int) -> int:
 
 
 def fit(sizes: Sequence[tuple[int, int]], question_tokens: int, limits: Limits) -> int:
-    """How many of the sources, given as (tokens, bytes), fit beside the question: at least 1.
+    """How many of the sources, given as (tokens, bytes), fit beside the question.
 
     The first source is always kept: whether it fits is for `check` to say.
     """
@@ -117,4 +125,4 @@ def fit(sizes: Sequence[tuple[int, int]], question_tokens: int, limits: Limits) 
 
 def share(remaining_ms: int, providers_left: int) -> int:
     """The time for the next attempt: what is left, divided by the providers not yet tried."""
-    return remaining_ms // max(providers_left, 1)
+    return max(remaining_ms, 0) // max(providers_left, 1)

@@ -54,7 +54,10 @@ def fuse(buckets: Sequence[Bucket], k: int = K, limit: int = LIMIT) -> list[Fuse
         for rank, urn in enumerate(urns, start=1):
             totals[urn] = totals.get(urn, 0) + share // (k + rank)
     best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
-    return [Fused(urn, total / scale) for urn, total in best[: max(limit, 0)]]
+    try:
+        return [Fused(urn, total / scale) for urn, total in best[: max(limit, 0)]]
+    except OverflowError:
+        raise Misconfigured("the weights of the buckets are too large for a score") from None
 
 
 def _ranked(bucket: Bucket) -> list[str]:

@@ -8,7 +8,8 @@ Chat APIs get `system` as the system message and `user` (from `<sources>` on) as
 message; `render` is both in one text, for hashing and for completion APIs. `&`, `<` and `>`
 are escaped in payloads, URNs and the question, `"` too in attributes: nothing inside a source
 can close its tag, so the prompt always parses back to exactly its sources. The system part
-is ours and verbatim. `with_hint` puts a retry's hint before the user message.
+is ours and verbatim. `with_hint` puts a retry's hint before the user message, escaped, too: it
+quotes what the provider wrote.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,9 +25,6 @@ SYSTEM = (
     "if the sources do not answer the question, say so."
 )
 
-_TEXT = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;"})
-_ATTRIBUTE = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
-
 
 def assemble(
     question: str,
@@ -36,12 +34,10 @@ def assemble(
 ) -> Prompt:
     """The prompt for a question over these sources, numbered from 1 in their order."""
     bodies = "".join(
-        f'<source id="{number}" urn="{source.urn.translate(_ATTRIBUTE)}">'
-        f"{source.payload.translate(_TEXT)}</source>\n"
+        f'<source id="{number}" urn="{_attribute(source.urn)}">{_text(source.payload)}</source>\n'
         for number, source in enumerate(sources, start=1)
     )
-    asked = question.translate(_TEXT)
-    user = f"<sources>\n{bodies}</sources>\n\n<question>\n{asked}\n</question>\n"
+    user = f"<sources>\n{bodies}</sources>\n\n<question>\n{_text(question)}\n</question>\n"
     return Prompt(system, user, question, tuple(sources), weights or {})
 
 
@@ -52,4 +48,13 @@ def render(prompt: Prompt) -> str:
 
 def with_hint(prompt: Prompt, hint: str) -> Prompt:
     """The same prompt with a hint before its user message."""
-    return replace(prompt, user=f"{hint}\n{prompt.user}")
+    return replace(prompt, user=f"{_text(hint)}\n{prompt.user}")
+
+
+def _text(text: str) -> str:
+    # three passes in C are twenty times faster here than one str.translate
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _attribute(text: str) -> str:
+    return _text(text).replace('"', "&quot;")

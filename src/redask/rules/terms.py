@@ -28,13 +28,13 @@ ENGLISH: frozenset[str] = frozenset(
     a about above after again against all am an and any are aren't as at be because been before
     being below between both but by can can't cannot could couldn't did didn't do does doesn't
     doing don't down during each few for from further had hadn't has hasn't have haven't having
-    he he'd he'll he's her here here's hers herself him himself his how how's i i'd i'll i'm i've
-    if in into is isn't it it's its itself let's me more most mustn't my myself no nor not of off
+    he he'd he'll her here hers herself him himself his how i i'd i'll i'm i've
+    if in into is isn't it its itself me more most mustn't my myself no nor not of off
     on once only or other ought our ours ourselves out over own same shan't she she'd she'll
-    she's should shouldn't so some such than that that's the their theirs them themselves then
-    there there's these they they'd they'll they're they've this those through to too under
-    until up very was wasn't we we'd we'll we're we've were weren't what what's when when's where
-    where's which while who who's whom why why's will with won't would wouldn't you you'd you'll
+    should shouldn't so some such than that the their theirs them themselves then
+    there these they they'd they'll they're they've this those through to too under
+    until up very was wasn't we we'd we'll we're we've were weren't what when where
+    which while who whom why will with won't would wouldn't you you'd you'll
     you're you've your yours yourself yourselves
     """.split()
 )
@@ -47,14 +47,20 @@ _QUOTED = re.compile(
 # outside, or "2023年" would swallow its sentence.
 _LETTER = "A-Za-z\u00c0-\u024f\u0370-\u052f"
 _ALNUM = f"[0-9{_LETTER}]"
+_URL = r"(?:[A-Za-z][A-Za-z0-9+.-]{1,20}://|www\.)"
+_MAILBOX = rf"[0-9_.%+{_LETTER}-]{{1,64}}+@"
+_LABEL = rf"[0-9_{_LETTER}-]"
 _LITERAL = re.compile(
     rf"(?<!{_ALNUM})(?:"
-    r"(?P<url>(?:[A-Za-z][A-Za-z0-9+.-]{1,20}://|www\.)[^\s<>\"“”«»`]++)"
-    rf"|(?P<email>[\w.%+-]{{1,64}}+@{_ALNUM}[\w-]{{0,63}}+(?:\.[\w-]{{1,63}}+)++)"
-    r"|(?P<ip6>(?=[A-Fa-f:]{0,39}[0-9])(?:[0-9A-Fa-f]{0,4}:){2,7}[0-9A-Fa-f]{0,4}(?:/[0-9]{1,3})?(?![0-9A-Za-z:]))"
-    rf"|(?P<joined>{_ALNUM}++(?:[-_./:+@]{_ALNUM}++)*+)"
+    rf"(?P<url>{_URL}[^\s<>\"“”«»`（）「」『』【】，。、；：！？…]++)"
+    rf"|(?P<email>{_MAILBOX}{_ALNUM}{_LABEL}{{0,63}}+(?:\.{_LABEL}{{1,63}}+)++)"
+    r"|(?P<ip6>(?=[A-Fa-f:]{0,39}[0-9])(?:[0-9A-Fa-f]{0,4}:){2,7}"
+    r"(?:(?:[0-9]{1,3}\.){3}[0-9]{1,3}|[0-9A-Fa-f]{1,4}|(?<=::))(?:/[0-9]{1,3})?(?![0-9A-Za-z]|:[0-9A-Za-z:]))"
+    rf"|(?P<joined>{_ALNUM}++(?:(?!:{_URL}|:{_MAILBOX})[-_./:+@]{_ALNUM}++)*+)"
     r")"
 )
+_CLOSES = {")": "(", "]": "[", "}": "{"}
+_POSSESSIVE = re.compile("['’ʼ][sS](?!\\w)")
 _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'"})
 
 
@@ -95,17 +101,21 @@ def _literals(text: str) -> list[tuple[int, str]]:
 
 
 def _between(text: str, found: list[tuple[int, str]]) -> list[str]:
-    """What stands before, between and after the literals."""
-    starts = [0, *(start + len(literal) for start, literal in found)]
-    ends = [*(start for start, _ in found), len(text)]
-    return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+    """What stands before, between and after the literals and their `'s`."""
+    ends = [start + len(literal) for start, literal in found]
+    after = [cut.end() if (cut := _POSSESSIVE.match(text, end)) else end for end in ends]
+    stops = [*(start for start, _ in found), len(text)]
+    return [text[start:end] for start, end in zip([0, *after], stops, strict=True)]
 
 
 def _unpunctuated(url: str) -> str:
-    url = url.rstrip(".,;:!?'")
-    while url.endswith(")") and url.count(")") > url.count("("):
-        url = url[:-1].rstrip(".,;:!?'")
-    return url
+    surplus = {close: url.count(close) - url.count(opens) for close, opens in _CLOSES.items()}
+    end = len(url)
+    while url[end - 1] in ".,;:!?'" or surplus.get(url[end - 1], 0) > 0:
+        end -= 1
+        if url[end] in surplus:
+            surplus[url[end]] -= 1
+    return url[:end]
 
 
 def _is_identifier(token: str) -> bool:
@@ -123,7 +133,7 @@ def _word_pattern(ascii_only: bool) -> re.Pattern[str]:
     """
     marks = "" if ascii_only else _marks()
     letter = rf"(?:[^\W_]|[{marks}])" if marks else r"[^\W_]"
-    return re.compile(rf"{letter}+(?:'{letter}+)*")
+    return re.compile(rf"[^\W_]{letter}*(?:'[^\W_]{letter}*)*")
 
 
 def _marks() -> str:

@@ -6,14 +6,19 @@ expected and what was found; who knows the place (a column, an option's path) ad
 """
 
 from collections.abc import Callable
+from decimal import Decimal
+from typing import TypeGuard
 
 from redask.errors import BadTtl
 from redask.model import Mode
 from redask.rules.caching import parse_ttl
 from redask.rules.failover import parse_using
-from redask.rules.text import MAX_NAME, name_fault
+from redask.rules.text import MAX_NAME, codepoint, forbidden, name_fault
 
 Read = Callable[[object], object]
+_SHOWN = 32
+MAX_NAMES = 1000
+_NAME = f"a name of 1 to {MAX_NAME} printable characters"
 
 
 class Unfit(Exception):
@@ -32,9 +37,9 @@ def whole(low: int, high: int) -> Read:
     expected = f"a whole number from {low} to {high}"
 
     def read(value: object) -> int:
-        if isinstance(value, float) and value.is_integer():
+        if _in_range(value, low, high) and value == int(value):
             value = int(value)
-        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        if not _in_range(value, low, high) or not isinstance(value, int):
             raise Unfit(expected, shown(value))
         return value
 
@@ -46,13 +51,18 @@ def real(low: int, high: int) -> Read:
     expected = f"a number from {low} to {high}"
 
     def read(value: object) -> float:
-        if isinstance(value, bool) or not isinstance(value, int | float):
-            raise Unfit(expected, shown(value))
-        if not low <= value <= high:
+        if not _in_range(value, low, high):
             raise Unfit(expected, shown(value))
         return float(value) + 0.0
 
     return read
+
+
+def _in_range(value: object, low: int, high: int) -> TypeGuard[int | float | Decimal]:
+    """Whether it is a number, and one in the range; a Decimal may be none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return False
+    return not (isinstance(value, Decimal) and value.is_nan()) and low <= value <= high
 
 
 def boolean(value: object) -> bool:
@@ -71,7 +81,7 @@ def name(value: object) -> str:
         raise Unfit("a name", shown(value))
     fault = name_fault(value)
     if fault:
-        raise Unfit(f"a name of 1 to {MAX_NAME} printable characters", f"one that {fault}")
+        raise Unfit(_NAME, f"one that {fault}")
     return value
 
 
@@ -81,6 +91,8 @@ def names(value: object) -> tuple[str, ...]:
         return (name(value),)
     if not isinstance(value, list | tuple) or not value:
         raise Unfit("a name or a list of names", shown(value))
+    if len(value) > MAX_NAMES:
+        raise Unfit(f"at most {MAX_NAMES} names", str(len(value)))
     read = []
     for item, each in enumerate(value):
         try:
@@ -94,6 +106,9 @@ def providers(value: object) -> tuple[str, ...]:
     """Providers as 'a,b,c'; none of them means what the settings say."""
     if not isinstance(value, str):
         raise Unfit("a provider or several, such as 'openai,groq'", shown(value))
+    bad = forbidden(value)  # looked for first: trimming would take some of them away
+    if bad is not None:
+        raise Unfit(_NAME, f"one that holds the character {codepoint(value[bad])}")
     return tuple(name(each) for each in parse_using(value))
 
 
@@ -124,7 +139,7 @@ def cache(value: object) -> int:
 def shown(value: object) -> str:
     """A value for an error message: short, printable, on one line."""
     if isinstance(value, str):
-        text = ascii(value) if len(value) <= 32 else ascii(value[:31]) + "…"
+        text = ascii(value) if len(value) <= _SHOWN else ascii(value[: _SHOWN - 1]) + "…"
     elif value is None or isinstance(value, bool):
         text = {None: "null", True: "true", False: "false"}[value]
     elif isinstance(value, int) and value.bit_length() > 128:
@@ -140,4 +155,7 @@ def shown(value: object) -> str:
 
 def printable(key: object) -> str:
     """A key as part of a path in a message: ASCII and short, whatever was sent."""
-    return shown(key).strip("'\"")
+    if not isinstance(key, str):
+        return shown(key)
+    text = key.encode("ascii", "backslashreplace").decode()
+    return text if len(key) <= _SHOWN and text.isprintable() else shown(key)

@@ -97,4 +97,6 @@ def _double(value: float, path: tuple[str | int, ...]) -> str:
 
 
 def _where(path: tuple[str | int, ...]) -> str:
-    return "$" + "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    """The path as ASCII: a key may hold what the error would be about."""
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
+    return "$" + "".join(steps).encode("ascii", "backslashreplace").decode()

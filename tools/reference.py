@@ -1,0 +1,95 @@
+"""Writes docs/reference.md from the tables in the code: `make docs`. A test keeps it current."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+from redask import settings
+from redask.clauses import CLAUSES
+from redask.rules import capabilities
+from redask.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
+
+PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
+
+
+def page() -> str:
+    """The whole reference page."""
+    return "\n".join(
+        (
+            "# Reference",
+            "",
+            "Made by `make docs` from the tables in the code; do not edit.",
+            "",
+            "## Clauses of ASK",
+            "",
+            "`[EXPLAIN] ASK 'question' | $1 | ?`, then any of these, in any order, each at most",
+            "once. The option is the clause's name in JSON, in keyword arguments and at every",
+            "other door.",
+            "",
+            *_table(("clause", "option", "meaning"), _clauses()),
+            "",
+            "## Settings",
+            "",
+            "In `redask.toml` or in the environment; the environment wins. Provider keys come from",
+            "the environment alone: `REDASK_<PROVIDER>_API_KEY` or their usual name.",
+            "",
+            *_table(("setting", "default", "environment", "meaning"), _settings()),
+            "",
+            "## Capabilities of providers",
+            "",
+            "`[ask.capabilities.<token>]` replaces a row; all four flags are needed. A token that",
+            "is not listed has the row of `custom`.",
+            "",
+            *_table(("token", "citations", "seed", "temperature 0", "streaming"), _capabilities()),
+            "",
+            "## Outcomes",
+            "",
+            *_table(("outcome", "HTTP", "gRPC", "SQLSTATE", "JSON-RPC", "exit"), _outcomes()),
+            "",
+        )
+    )
+
+
+def _clauses() -> Iterable[Sequence[str]]:
+    for row in CLAUSES:
+        syntax = f"`{row.keyword} {row.takes.value}`".replace(" `", "`").replace("|", "\\|")
+        yield syntax, f"`{row.option}`" if row.option else "–", row.help
+
+
+def _settings() -> Iterable[Sequence[str]]:
+    for row in settings.ROWS:
+        yield f"`{row.key}`", _default(row.field), f"`{settings.variable_of(row.key)}`", row.help
+
+
+def _default(field: str) -> str:
+    value: object = settings.Settings()
+    for part in field.split("."):
+        value = value[part] if isinstance(value, Mapping) else getattr(value, part)
+    if field == "audit_hash_question":
+        value = "text"
+    return "–" if value in (None, ()) else f"`{str(value).lower()}`"
+
+
+def _capabilities() -> Iterable[Sequence[str]]:
+    for token, can in {**capabilities.PINNED, **capabilities.OURS}.items():
+        flags = (
+            can.supports_citations,
+            can.supports_seed,
+            can.supports_temperature_zero,
+            can.supports_streaming,
+        )
+        yield token, *("✓" if flag else "–" for flag in flags)
+
+
+def _outcomes() -> Iterable[Sequence[str]]:
+    for row in dict.fromkeys((ANSWERED, *OUTCOMES.values(), INTERNAL)):
+        numbers = (row.http, row.grpc, row.sqlstate, row.jsonrpc or "–", row.exit)
+        yield f"`{row.kind}`", *map(str, numbers)
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> list[str]:
+    lines = [head, ["---"] * len(head), *rows]
+    return ["| " + " | ".join(line) + " |" for line in lines]
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
