@@ -170,6 +170,36 @@ def test_an_unknown_table_is_refused_even_when_empty_and_a_known_one_is_not() ->
     assert misconfigured("[ask.cahce]").detail == "ask.cahce"
 
 
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "ask.timeout_ms = 0",
+            f"ask.timeout_ms: expected a whole number from 1 to {MANY}, found 0",
+        ),
+        (
+            'ask.audit.question = "no"',
+            'ask.audit.question: expected "text" or "hash", found \'no\'',
+        ),
+        (
+            'ask.providers.default = "a,b"',
+            "ask.providers.default: expected one provider; several go into "
+            "ask.providers.fallback, found 2",
+        ),
+        (
+            "ask.providers.fallback = []",
+            "ask.providers.fallback: expected at least one provider, found none",
+        ),
+        (
+            "ask.strictt = 1",
+            "redask.toml: there is no setting ask.strictt; did you mean ask.strict?",
+        ),
+    ],
+)
+def test_a_message_says_where_what_was_expected_and_what_was_found(text: str, message: str) -> None:
+    assert misconfigured(text).message == message
+
+
 def test_a_table_where_a_value_belongs_is_refused_by_its_key() -> None:
     assert misconfigured("[ask.strict]\nx = 1").detail == "ask.strict"
 
@@ -226,6 +256,15 @@ def test_capability_overrides_are_read_by_lower_cased_token() -> None:
 )
 def test_a_capability_table_that_is_not_whole_is_misconfigured(text: str) -> None:
     assert "ask.capabilities" in misconfigured(text).message
+
+
+def test_the_table_of_capabilities_is_named_when_it_is_none() -> None:
+    error = misconfigured("ask.capabilities = 5")
+    assert (error.message, error.detail) == ("ask.capabilities must be a table", "ask.capabilities")
+
+
+def test_a_setting_is_explained_in_one_line() -> None:
+    assert all(row.help and row.help.isprintable() for row in settings.ROWS)
 
 
 def test_capability_overrides_stand_in_the_file_only() -> None:

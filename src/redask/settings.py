@@ -188,7 +188,8 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
     if unknown is not None:
         near = difflib.get_close_matches(unknown, _BY_KEY, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
-        raise Misconfigured(f"redask.toml: there is no setting {unknown}{hint}", detail=unknown)
+        shown = values.printable(unknown)
+        raise Misconfigured(f"redask.toml: there is no setting {shown}{hint}", detail=shown)
     settings = Settings(
         capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
         endpoints=MappingProxyType(_endpoints(env)),

@@ -195,6 +195,12 @@ def test_a_message_says_where_what_was_expected_and_what_was_found(
     assert refused(question, options).message == message
 
 
+def test_options_name_at_most_1000_collections() -> None:
+    names = [f"c{number}" for number in range(1001)]
+    assert from_options("q", {"collection": names[:1000]}).collections == tuple(names[:1000])
+    assert refused(options={"collection": names}).detail == "options.collection"
+
+
 def test_keyword_arguments_have_paths_without_a_prefix() -> None:
     assert refused(options={"limit": 0}, where="").detail == "limit"
     assert refused(options={"cache": {"ttl": "0s"}}, where="").detail == "cache.ttl"

@@ -118,31 +118,33 @@ def test_texts_and_numbers_of_a_subclass_are_texts_and_numbers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("value", "where"),
+    ("value", "where", "why"),
     [
-        (math.nan, "$"),
-        ([1, math.inf], "$[1]"),
-        ({"a": [0, {"b": -math.inf}]}, "$.a[1].b"),
-        ({"a": {1: 2}}, "$.a"),
-        ({None: 1}, "$"),
-        ({True: 1}, "$"),
-        ({"a": 1, 1.5: 2}, "$"),
-        ({("a",): 1}, "$"),
-        ([b"x"], "$[0]"),
-        ({1, 2}, "$"),
-        (frozenset(), "$"),
-        (decimal.Decimal(1), "$"),
-        ([[datetime.date(2024, 1, 1)]], "$[0][0]"),
-        (Other.X, "$"),
-        (object(), "$"),
-        (range(3), "$"),
-        (1j, "$"),
-        ({"a": iter([])}, "$.a"),
+        (math.nan, "$", "nan is not a JSON number"),
+        ([1, math.inf], "$[1]", "inf is not a JSON number"),
+        ({"a": [0, {"b": -math.inf}]}, "$.a[1].b", "-inf is not a JSON number"),
+        ({"a": {1: 2}}, "$.a", "a key is a string, not int"),
+        ({None: 1}, "$", "a key is a string, not NoneType"),
+        ({True: 1}, "$", "a key is a string, not bool"),
+        ({"a": 1, 1.5: 2}, "$", "a key is a string, not float"),
+        ({("a",): 1}, "$", "a key is a string, not tuple"),
+        ([b"x"], "$[0]", "bytes is not a JSON type"),
+        ({1, 2}, "$", "set is not a JSON type"),
+        (frozenset(), "$", "frozenset is not a JSON type"),
+        (decimal.Decimal(1), "$", "Decimal is not a JSON type"),
+        ([[datetime.date(2024, 1, 1)]], "$[0][0]", "date is not a JSON type"),
+        (Other.X, "$", "Other is not a JSON type"),
+        (object(), "$", "object is not a JSON type"),
+        (range(3), "$", "range is not a JSON type"),
+        (1j, "$", "complex is not a JSON type"),
+        ({"a": iter(())}, "$.a", "tuple_iterator is not a JSON type"),
     ],
 )
-def test_what_has_no_canonical_form_is_refused_with_its_path(value: object, where: str) -> None:
+def test_what_has_no_canonical_form_is_refused_with_its_path(
+    value: object, where: str, why: str
+) -> None:
     error = refused(value)
-    assert error.detail == where
+    assert (error.detail, error.message) == (where, why)
     assert isinstance(error, BadAsk)
 
 
@@ -150,9 +152,14 @@ def test_what_has_no_canonical_form_is_refused_with_its_path(value: object, wher
 def test_lone_surrogates_are_refused_wherever_they_stand(code: int) -> None:
     surrogate = chr(code)
     for value in (surrogate, [f"a{surrogate}b"], {surrogate: 1}, {"a": {f"x{surrogate}": 1}}):
-        assert "surrogate" in refused(value).message
+        assert refused(value).message == "a lone surrogate has no UTF-8"
         with pytest.raises(NotCanonical):
             json.text(value)
+
+
+def test_a_lone_surrogate_is_found_by_what_stands_before_it() -> None:
+    assert refused(["x" * 30 + "\ud800"]).detail == f"after '{'x' * 20}'"
+    assert refused("\ud800").detail == "after '\"'"
 
 
 @pytest.mark.parametrize(
@@ -173,7 +180,8 @@ def test_nesting_is_bounded_so_that_no_value_breaks_the_stack() -> None:
     for wrap in (lambda inner: [inner], lambda inner: {"a": inner}):
         assert json.encode(nested(256, wrap)) == oracle(nested(256, wrap))
         for depth in (257, 100_000):
-            assert "256" in refused(nested(depth, wrap)).message
+            error = refused(nested(depth, wrap))
+            assert error.message == "a value is nested more than 256 levels deep"
 
 
 def test_a_value_that_holds_itself_is_refused() -> None:

@@ -155,6 +155,11 @@ def test_an_envelope_fits_its_schema() -> None:
     assert sorted(ENVELOPE["properties"]) == sorted(EXAMPLE)  # type: ignore[call-overload]
 
 
+@pytest.mark.parametrize(("retries", "fits"), [(-1, False), (0, True), (1, True), (2, False)])
+def test_there_is_at_most_one_retry(retries: int, fits: bool) -> None:
+    assert valid({**EXAMPLE, "retry_count": retries}, ENVELOPE) is fits
+
+
 def test_the_modes_of_the_schema_are_the_modes() -> None:
     properties: Any = ENVELOPE["properties"]
     assert properties["mode"]["enum"] == [mode.value for mode in Mode]

@@ -147,7 +147,9 @@ def _value(cursor: Cursor, clause: Clause) -> tuple[list[int], object]:
 
 def _names(cursor: Cursor, expected: str) -> tuple[list[int], list[str]]:
     names = [cursor.expect(expected, Form.WORD, Form.QUOTED)]
-    while len(names) < MAX_NAMES and cursor.take_mark(","):
+    while cursor.take_mark(","):
+        if len(names) == MAX_NAMES:
+            cursor.refuse(f"at most {MAX_NAMES} names", "more")
         names.append(cursor.expect(expected, Form.WORD, Form.QUOTED))
     return [name.start for name in names], [name.value for name in names]
 

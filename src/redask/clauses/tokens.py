@@ -47,12 +47,12 @@ class Token:
     found: str
 
 
-_SPACE = re.compile(r"(?:[ \t\n\r\f\v]++|--[^\n]*+)++")
+_SPACE = re.compile(r"(?:[ \t\n\r\f\v]|--[^\n]*)+")
 _COMMENT_EDGE = re.compile(r"/\*|\*/")
 _TOKEN = re.compile(
     r"""(?P<word>[A-Za-z_][A-Za-z0-9_]*+)
-      | (?P<quoted>"(?:[^"]|"")*+")
-      | (?P<string>'(?:[^']|'')*+')
+      | (?P<quoted>"[^"]*+(?:""[^"]*+)*+")
+      | (?P<string>'[^']*+(?:''[^']*+)*+')
       | (?P<number>(?:[0-9]++(?:\.[0-9]++)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)?(?![A-Za-z0-9_.]))
       | (?P<param>\?|\$[0-9]++)
       | (?P<mark>[,;])

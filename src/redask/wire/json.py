@@ -7,7 +7,7 @@ ensure_ascii=False, allow_nan=False)` in UTF-8, with these differences, all on t
     integers exact at any size           also past the interpreter's limit of 4,300 digits
     -0.0 becomes 0.0
     NaN, infinities, lone surrogates,    refused with `NotCanonical`, whose `detail` is the
-    other types, depth over 256          path to the value (`$.a[3]`)
+    other types, depth over 256          path to the value (`$.a[3]`), where it has one
 
 Whatever is hashed or compared goes through here: equal input, equal bytes, every process.
 """

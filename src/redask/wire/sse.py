@@ -1,7 +1,7 @@
 """Frames as server-sent events: `encode` an event to bytes.
 
     event: <name>\\n
-    data: <line of the payload>\\n      one for each line; canonical JSON has exactly one
+    data: <the payload>\\n      one line, as canonical JSON always is
     \\n
 
 Nothing more. A `HEARTBEAT` is a comment and stands between frames.
@@ -16,6 +16,4 @@ HEARTBEAT = b": \n\n"
 def encode(event: Event) -> bytes:
     """The bytes of one frame."""
     frame = frames.of(event)
-    lines = json.encode(frame.payload).split(b"\n")
-    data = b"".join(b"data: " + line + b"\n" for line in lines)
-    return b"event: " + frame.name.encode() + b"\n" + data + b"\n"
+    return b"event: %b\ndata: %b\n\n" % (frame.name.encode(), json.encode(frame.payload))
