@@ -11,10 +11,12 @@ from redask.errors import (
     AskError,
     AuditUnavailable,
     BadAsk,
+    BadRows,
     BadStatement,
     BadTtl,
     BadUrn,
     Cancelled,
+    Damaged,
     DeadlineExceeded,
     Denied,
     Failure,
@@ -25,6 +27,7 @@ from redask.errors import (
     ProviderFailed,
     ProviderRefused,
     ProvidersExhausted,
+    RowProblem,
     StoreFailed,
     TtlFault,
     Unauthenticated,
@@ -41,6 +44,7 @@ TREE: dict[type[AskError], tuple[type[Exception], str]] = {
     BadUrn: (BadAsk, "bad_ask"),
     BadTtl: (BadAsk, "bad_ask"),
     NotCanonical: (BadAsk, "bad_ask"),
+    BadRows: (BadAsk, "bad_ask"),
     Unauthenticated: (AskError, "unauthenticated"),
     Denied: (AskError, "denied"),
     LimitExceeded: (AskError, "limit_exceeded"),
@@ -52,6 +56,7 @@ TREE: dict[type[AskError], tuple[type[Exception], str]] = {
     ProviderRefused: (ProviderFailed, "provider_refused"),
     ProvidersExhausted: (ProviderFailed, "providers_exhausted"),
     StoreFailed: (AskError, "store_failed"),
+    Damaged: (StoreFailed, "store_failed"),
     AuditUnavailable: (StoreFailed, "audit_unavailable"),
     Cancelled: (AskError, "cancelled"),
 }
@@ -107,6 +112,18 @@ EXAMPLES: list[tuple[AskError, str, str]] = [
     ),
     (BadUrn(UrnFault.EMPTY_ID, "no id"), "no id", "empty id"),
     (BadTtl(TtlFault.ZERO, "no time"), "no time", "zero"),
+    (
+        BadRows("notes", [RowProblem(n, "no id") for n in range(12)], 20),
+        "12 of 20 rows for notes are bad, so none was written: "
+        + "; ".join(f"row {n}: no id" for n in range(10))
+        + "; and 2 more",
+        "0, 1, 2, 3, 4, 5, 6, 7, 8, 9",
+    ),
+    (
+        BadRows("notes", [RowProblem(3, "no id")], 4),
+        "1 of 4 rows for notes are bad, so none was written: row 3: no id",
+        "3",
+    ),
     (LimitExceeded("timeout_ms", "too much", detail="5 > 4"), "too much", "5 > 4"),
     (DeadlineExceeded("timeout_ms", "too late"), "too late", ""),
     (

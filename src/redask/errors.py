@@ -5,7 +5,8 @@
     │  ├─ BadStatement          bad_ask              … with line, column, found, expected
     │  ├─ BadUrn                bad_ask              … with a UrnFault
     │  ├─ BadTtl                bad_ask              … with a TtlFault
-    │  └─ NotCanonical          bad_ask              a value that has no canonical JSON
+    │  ├─ NotCanonical          bad_ask              a value that has no canonical JSON
+    │  └─ BadRows               bad_ask              rows that cannot be written, and why
     ├─ Unauthenticated          unauthenticated
     ├─ Denied                   denied
     ├─ LimitExceeded            limit_exceeded       `limit` names the setting
@@ -17,6 +18,7 @@
     │  ├─ ProviderRefused       provider_refused     stops the walk
     │  └─ ProvidersExhausted    providers_exhausted  every provider of the list failed
     ├─ StoreFailed              store_failed
+    │  ├─ Damaged               store_failed         index files to be rebuilt; the index catches it
     │  └─ AuditUnavailable      audit_unavailable
     └─ Cancelled                cancelled
 
@@ -24,6 +26,8 @@
 by class, `kind` or the typed attributes, never by reading a message.
 """
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import ClassVar
 
@@ -110,6 +114,28 @@ class NotCanonical(BadAsk):
     """A value without canonical JSON; `detail` is the path to it."""
 
 
+@dataclass(frozen=True, slots=True)
+class RowProblem:
+    """Why one row cannot be written; `position` counts from 0."""
+
+    position: int
+    reason: str
+
+
+class BadRows(BadAsk):
+    """Rows that cannot be written; `problems` has them all, the message the first ten."""
+
+    def __init__(self, collection: str, problems: Sequence[RowProblem], total: int) -> None:
+        shown = "; ".join(f"row {each.position}: {each.reason}" for each in problems[:10])
+        rest = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
+        super().__init__(
+            f"{len(problems)} of {total} rows for {collection} are bad, so none was written: "
+            f"{shown}{rest}",
+            detail=", ".join(str(each.position) for each in problems[:10]),
+        )
+        self.problems = tuple(problems)
+
+
 class Unauthenticated(AskError):
     kind = "unauthenticated"
 
@@ -180,6 +206,10 @@ class ProvidersExhausted(ProviderFailed):
 
 class StoreFailed(AskError):
     kind = "store_failed"
+
+
+class Damaged(StoreFailed):
+    """Index files that cannot be used. The index is derived: whoever catches this rebuilds it."""
 
 
 class AuditUnavailable(StoreFailed):

@@ -44,7 +44,12 @@ class Change:
 
 
 class Store(Protocol):
-    """The truth: what was acknowledged is there, in order, for everybody."""
+    """The truth: what was acknowledged is there, in order, for everybody.
+
+    `identity` tells one store from every other.
+    """
+
+    identity: str
 
     def put(self, entities: Sequence[Entity], caller: Caller) -> int:
         """Write all or nothing; upsert by URN; equal content changes nothing. → last sequence."""
@@ -90,7 +95,10 @@ class Index(Protocol):
 
 
 class Embedder(Protocol):
-    """Texts to vectors. `model` names weights and runtime: vectors of two models never mix."""
+    """Texts to vectors. `model` names weights and runtime: vectors of two models never mix.
+
+    No `languages` means that it makes no difference between them.
+    """
 
     model: str
     dimensions: int
@@ -133,6 +141,15 @@ class Provider(Protocol):
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
         """Answer once; hand each piece to `emit` as it comes. Cancelling closes the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One row of the audit log with its number and its hash."""
+
+    seq: int
+    row: dict[str, object]
+    hash: str
 
 
 class AuditLog(Protocol):

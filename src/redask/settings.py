@@ -73,7 +73,7 @@ class Setting:
 
     key: str
     field: str
-    read: values.Read
+    read: values.Reader
     help: str
 
 

@@ -21,13 +21,13 @@ NAME = "a name of 1 to 256 printable characters"
 LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.binary()
 KEY = st.text() | st.integers() | st.just("ttl")
 ANYTHING = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(KEY, LEAF, max_size=3)
-READERS: tuple[values.Read, ...] = (
+READERS: tuple[values.Reader, ...] = (
     *(LIMIT, SEED, TEMPERATURE, values.boolean, values.mode),
     *(values.name, values.names, values.providers, values.ttl, values.cache),
 )
 
 
-def refused(read: values.Read, value: object) -> Unfit:
+def refused(read: values.Reader, value: object) -> Unfit:
     with pytest.raises(Unfit) as caught:
         read(value)
     unfit = caught.value
@@ -110,7 +110,7 @@ def test_a_real_number_out_of_range_is_refused(value: object) -> None:
 
 @pytest.mark.parametrize("read", [LIMIT, TEMPERATURE])
 @pytest.mark.parametrize("value", NOT_NUMBERS)
-def test_a_boolean_and_anything_else_is_never_a_number(read: values.Read, value: object) -> None:
+def test_a_boolean_and_anything_else_is_never_a_number(read: values.Reader, value: object) -> None:
     refused(read, value)
 
 

@@ -31,7 +31,7 @@ class Clause:
     keyword: str
     takes: Takes
     field: str
-    read: values.Read
+    read: values.Reader
     help: str
     option: str | None = None
     schema: Mapping[str, object] | None = None

@@ -73,6 +73,8 @@ def _marker(digits: str) -> int | None:
 
 def _explain(token: str, digits: str) -> str:
     shown = token if len(token) <= _SHOWN else token[: _SHOWN - 2] + "…]"
+    if not shown.isprintable():  # it goes into a prompt, a log and an audit row
+        shown = ascii(shown)[1:-1]
     if not digits:
         return f"{shown} is no marker: a marker is [^N] with N a source's number"
     reason = "starts with a zero" if digits[0] == "0" else f"is above {_MAX_MARKER}"

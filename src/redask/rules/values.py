@@ -15,7 +15,7 @@ from redask.rules.caching import parse_ttl
 from redask.rules.failover import parse_using
 from redask.rules.text import MAX_NAME, codepoint, forbidden, name_fault
 
-Read = Callable[[object], object]
+Reader = Callable[[object], object]
 _SHOWN = 32
 MAX_NAMES = 1000
 _NAME = f"a name of 1 to {MAX_NAME} printable characters"
@@ -32,7 +32,7 @@ class Unfit(Exception):
         self.item = item
 
 
-def whole(low: int, high: int) -> Read:
+def whole(low: int, high: int) -> Reader:
     """A whole number in a range; 20.0 is one, 1.5 and true are not."""
     expected = f"a whole number from {low} to {high}"
 
@@ -46,7 +46,7 @@ def whole(low: int, high: int) -> Read:
     return read
 
 
-def real(low: int, high: int) -> Read:
+def real(low: int, high: int) -> Reader:
     """A number in a range, as a double; -0.0 becomes 0.0."""
     expected = f"a number from {low} to {high}"
 
