@@ -1,0 +1,43 @@
+"""URNs on the hot path: `address(urn)` gives its one spelling, its kind and its collection.
+
+The same rules as `rules.urn`, which does the work; this file only remembers what it said of
+`urn:reddb:<kind>:<collection>`, because a million URNs share a handful of those, and lets an
+id of plain characters pass without decoding it. A percent sign may be spelled in two ways
+(`%c3`, `%C3`); the store knows the upper-case one only.
+"""
+
+import re
+from functools import lru_cache
+
+from redask.errors import BadUrn, UrnFault
+from redask.model import Kind
+from redask.rules import urn as urns
+
+_PLAIN = r"[!\"$&-.0-9;-~]+"  # printable ASCII but % / # and :
+_PLAIN_ID = re.compile(_PLAIN)
+_PLAIN_URN = re.compile(f"urn:reddb:(?:{'|'.join(Kind)}):{_PLAIN}/{_PLAIN}")
+
+
+def address(urn: str) -> tuple[str, Kind, str]:
+    """The canonical URN, its kind and its collection's name; `BadUrn` when it is none."""
+    if not isinstance(urn, str):
+        raise BadUrn(UrnFault.SCHEME, f"a URN is text, not {type(urn).__name__}")
+    head, _, entity = urn.partition("/")
+    if not _PLAIN_ID.fullmatch(entity):
+        parts = urns.decode(urn)
+        return urns.encode(parts), parts.kind, parts.collection
+    canonical, kind, collection = _collection(head)
+    return (urn if canonical == head else f"{canonical}/{entity}"), kind, collection
+
+
+def canonical(urn: str) -> str:
+    """The URN as the store spells it; `BadUrn` when it is none."""
+    if isinstance(urn, str) and _PLAIN_URN.fullmatch(urn):
+        return urn
+    return address(urn)[0]
+
+
+@lru_cache(maxsize=4096)
+def _collection(head: str) -> tuple[str, Kind, str]:
+    parts = urns.decode(f"{head}/x")
+    return urns.encode(parts).removesuffix("/x"), parts.kind, parts.collection

@@ -1,0 +1,189 @@
+"""The append-only log of calls: table `red_ask_audit` in `calls.sqlite`, chained by hash.
+
+`append` returns when the row is on disk. One thread writes; rows that arrive while it waits
+for the disk share the next commit, so many asks at once cost little more than one. Each
+transaction reads the head, so several processes extend one chain. The price of an append does
+not depend on how many rows there are.
+
+Retention takes rows from the old end, in batches, between commits: those older than the
+setting's days before the newest row. The head remembers the last row taken, so that what is
+left still verifies (`rules.chain`).
+"""
+
+import asyncio
+import contextlib
+import json
+import queue
+import threading
+from collections.abc import Iterator
+from concurrent.futures import Future
+from pathlib import Path
+from sqlite3 import Connection
+
+from redask.errors import AskError, AuditUnavailable
+from redask.model import Caller
+from redask.ports import AuditEntry
+from redask.rules import chain
+from redask.stores.calls import CALLS_FILE, LADDER
+from redask.stores.database import Database
+from redask.wire import json as canonical
+
+AUDITORS = frozenset({"owner", "auditor"})
+_DAY_NS = 86_400 * 10**9
+_BATCH = 512
+_PRUNE_EVERY = 1000
+_PAGE = 1000
+
+
+class SqliteAuditLog:
+    """The log in one database directory."""
+
+    def __init__(self, database: Database, retention_days: int) -> None:
+        self._database = database
+        self._keep_ns = retention_days * _DAY_NS
+        self._waiting: queue.SimpleQueue[tuple[str, Future[None]] | None] = queue.SimpleQueue()
+        self._since_pruning = _PRUNE_EVERY  # the first commit after opening prunes, too
+        self._writer = threading.Thread(target=self._write_all, name="redask-audit", daemon=True)
+        self._writer.start()
+
+    async def append(self, row: dict[str, object]) -> None:
+        """Durably add one row."""
+        done: Future[None] = Future()
+        done.set_running_or_notify_cancel()  # who stops waiting cannot unwrite the row
+        self._waiting.put((canonical.text(row), done))
+        try:
+            await asyncio.wrap_future(done)
+        except AskError as error:
+            message = "the audit row could not be written, so there is no answer"
+            raise AuditUnavailable(message, detail=error.message) from error
+
+    def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
+        """The newest rows the caller may see: an auditor the tenant's, others their own."""
+        last = (1 << 63) - 1 if before is None else before
+        mine = "" if caller.role in AUDITORS else "AND user = ?"
+        values = [caller.tenant, *([caller.user] if mine else []), last, limit]
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT seq, row, hash FROM red_ask_audit WHERE tenant = ? {mine}"
+                " AND seq < ? ORDER BY seq DESC LIMIT ?",
+                values,
+            ).fetchall()
+        return [AuditEntry(seq, json.loads(row), digest) for seq, row, digest in found]
+
+    def verify(self) -> chain.Intact | chain.Broken:
+        """Whether every row of the log is what was written; names the first that is not."""
+        with self._database.reading() as connection:
+            connection.execute("BEGIN")  # one snapshot, however long it takes
+            try:
+                head, sealed = _head(connection)
+                odd = _misfiled(connection)
+                verdict = chain.verify(_links(connection), head, sealed)
+            finally:
+                connection.execute("ROLLBACK")
+        if odd is None or (isinstance(verdict, chain.Broken) and verdict.seq <= odd):
+            return verdict
+        return chain.Broken(odd, f"row {odd} is filed under another caller or time")
+
+    def close(self) -> None:
+        """Write what is waiting, then stop."""
+        self._waiting.put(None)
+        self._writer.join()
+
+    def _write_all(self) -> None:
+        while (first := self._waiting.get()) is not None:
+            batch = [first]
+            with contextlib.suppress(queue.Empty):
+                while len(batch) < _BATCH:
+                    following = self._waiting.get_nowait()
+                    if following is None:
+                        self._waiting.put(None)
+                        break
+                    batch.append(following)
+            self._write(batch)
+
+    def _write(self, batch: list[tuple[str, Future[None]]]) -> None:
+        try:
+            with self._database.writing() as connection:
+                _extend(connection, [row for row, _ in batch])
+        except BaseException as error:
+            for _, done in batch:
+                done.set_exception(error)
+            return
+        for _, done in batch:
+            done.set_result(None)
+        self._since_pruning += len(batch)
+        if self._since_pruning >= _PRUNE_EVERY:
+            self._since_pruning = 0
+            with contextlib.suppress(AskError):  # the rows are safe; the next time will do
+                self._prune()
+
+    def _prune(self) -> None:
+        """Take what is too old from the old end, a batch a transaction."""
+        while True:
+            with self._database.writing() as connection:
+                head, _ = _head(connection)
+                newest = connection.execute(
+                    "SELECT ts FROM red_ask_audit WHERE seq = ?", (head.seq,)
+                ).fetchone()
+                oldest = connection.execute(
+                    "SELECT seq, ts, hash FROM red_ask_audit ORDER BY seq LIMIT ?", (_PAGE,)
+                ).fetchall()
+                gone = None
+                for seq, ts, digest in oldest:
+                    if newest is None or ts >= newest[0] - self._keep_ns:
+                        break
+                    gone = seq, digest
+                if gone is None:
+                    return
+                connection.execute("DELETE FROM red_ask_audit WHERE seq <= ?", (gone[0],))
+                _set_head(connection, chain.Head(head.seq, head.hash, *gone))
+
+
+def open_calls(directory: Path, *, patience: float) -> Database:
+    """The database of calls in a directory, made when there is none."""
+    return Database(directory / CALLS_FILE, patience=patience, ladder=LADDER)
+
+
+def _extend(connection: Connection, rows: list[str]) -> None:
+    head, _ = _head(connection)
+    seq, last = head.seq, head.hash
+    values = []
+    for row in rows:
+        seq += 1
+        last = chain.link(last, seq, row)
+        said = json.loads(row)
+        values.append((seq, said["ts"], said["tenant"], said["user"], row, last))
+    connection.executemany("INSERT INTO red_ask_audit VALUES (?, ?, ?, ?, ?, ?)", values)
+    _set_head(connection, chain.Head(seq, last, head.gone_seq, head.gone_hash))
+
+
+def _head(connection: Connection) -> tuple[chain.Head, str]:
+    found = connection.execute(
+        "SELECT seq, hash, gone_seq, gone_hash, seal FROM audit_head"
+    ).fetchone()
+    if found is None:
+        return chain.Head(), chain.seal(chain.Head())
+    return chain.Head(*found[:4]), found[4]
+
+
+def _set_head(connection: Connection, head: chain.Head) -> None:
+    connection.execute("DELETE FROM audit_head")
+    values = (head.seq, head.hash, head.gone_seq, head.gone_hash, chain.seal(head))
+    connection.execute("INSERT INTO audit_head VALUES (?, ?, ?, ?, ?)", values)
+
+
+def _links(connection: Connection) -> Iterator[chain.Chained]:
+    cursor = connection.execute("SELECT seq, row, hash FROM red_ask_audit ORDER BY seq")
+    while page := cursor.fetchmany(_PAGE):
+        yield from (chain.Chained(*each) for each in page)
+
+
+def _misfiled(connection: Connection) -> int | None:
+    """The first row whose columns say another thing than the row they were taken from."""
+    found = connection.execute(
+        """SELECT min(seq) FROM red_ask_audit
+           WHERE NOT json_valid(row) OR ts IS NOT json_extract(row, '$.ts')
+              OR tenant IS NOT json_extract(row, '$.tenant')
+              OR user IS NOT json_extract(row, '$.user')"""
+    ).fetchone()
+    return None if found is None else found[0]

@@ -1,0 +1,122 @@
+"""What there is to know about a store without its content: for catalogues and `doctor`.
+
+`statistics` reads counters and walks one small index, so it is quick at any size. `check`
+reads everything: SQLite's own integrity check, every reference between tables, and every
+counter against a count; it returns sentences, none when all is well.
+"""
+
+import sqlite3
+from collections import defaultdict
+from pathlib import Path
+
+from redask.model import Kind
+from redask.stores.records import Collection, Statistics
+
+_MUST_BE_EMPTY = {
+    "an edge stands without one of its ends": """
+        SELECT 1 FROM edges
+        JOIN entities AS edge ON edge.key = edges.key
+        JOIN entities AS source ON source.key = edges.source
+        JOIN entities AS target ON target.key = edges.target
+        WHERE edge.payload IS NULL OR source.payload IS NULL OR target.payload IS NULL""",
+    "a vector stands without its entity": """
+        SELECT 1 FROM vectors JOIN entities USING (key) WHERE payload IS NULL""",
+    "a change is newer than its tenant's watermark": """
+        SELECT 1 FROM entities JOIN tenants ON tenants.id = tenant
+        WHERE entities.seq > tenants.seq""",
+}
+_MUST_BE_EQUAL = {
+    "a collection counts other entities than it holds": (
+        "SELECT collection, sum(entities) FROM holdings GROUP BY 1 ORDER BY 1",
+        "SELECT collection, count(*) FROM entities WHERE payload IS NOT NULL GROUP BY 1 ORDER BY 1",
+    ),
+    "a tenant counts other vectors than it has": (
+        "SELECT id, vectors FROM tenants WHERE vectors > 0 ORDER BY 1",
+        "SELECT tenant, count(*) FROM vectors CROSS JOIN entities USING (key)"
+        " GROUP BY 1 ORDER BY 1",
+    ),
+    "a collection's columns are not those of its entities": (
+        "SELECT collection, name, sum(entities) FROM columns GROUP BY 1, 2 ORDER BY 1, 2",
+        "SELECT collection, json_each.key, count(*) FROM entities, json_each(payload)"
+        " WHERE payload IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
+    ),
+}
+
+
+def collections(connection: sqlite3.Connection, tenant: str) -> list[Collection]:
+    """The collections that hold something or have a language, by name."""
+    rows = connection.execute(
+        "SELECT collections.name, language, kind, entities FROM collections"
+        " JOIN tenants ON tenants.id = tenant"
+        " LEFT JOIN holdings ON holdings.collection = collections.id"
+        " WHERE tenants.name = ? AND (kind IS NOT NULL OR language IS NOT NULL)"
+        " ORDER BY collections.name, kind",
+        (tenant,),
+    ).fetchall()
+    counts: defaultdict[tuple[str, str | None], dict[Kind, int]] = defaultdict(dict)
+    for name, language, kind, count in rows:
+        held = counts[name, language]
+        if kind is not None:
+            held[Kind(kind)] = count
+    return [Collection(name, language, held) for (name, language), held in counts.items()]
+
+
+def statistics(
+    connection: sqlite3.Connection, path: Path, identity: str, tenant: str
+) -> Statistics:
+    """The store at `path` and one tenant in it."""
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    known = connection.execute(
+        "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
+    ).fetchone()
+    number, watermark, vectors, model, dimensions = known or (None, 0, 0, None, None)
+    (ever,) = connection.execute(
+        "SELECT count(*) FROM entities INDEXED BY entities_by_seq WHERE tenant = ?", (number,)
+    ).fetchone()
+    held = collections(connection, tenant)
+    live = sum(sum(one.entities.values()) for one in held)
+    return Statistics(
+        identity=identity,
+        schema=schema,
+        watermark=watermark,
+        collections=tuple(held),
+        entities=live,
+        tombstones=ever - live,
+        edges=sum(one.entities.get(Kind.EDGE, 0) for one in held),
+        vectors=vectors,
+        model=model if vectors else None,
+        dimensions=dimensions if vectors else None,
+        files={
+            file.name: file.stat().st_size
+            for file in (path, path.with_name(f"{path.name}-wal"))
+            if file.exists()
+        },
+    )
+
+
+def check(connection: sqlite3.Connection) -> list[str]:
+    """What is wrong, in sentences."""
+    try:
+        # Where SQLite itself complains, nothing that our own questions say could be believed.
+        return _complaints(connection) or _contradictions(connection)
+    except sqlite3.DatabaseError as error:
+        return [f"SQLite says: {error}"]
+
+
+def _complaints(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute("PRAGMA integrity_check").fetchall()
+    return [f"SQLite says: {row[0]}" for row in rows if row[0] != "ok"]
+
+
+def _contradictions(connection: sqlite3.Connection) -> list[str]:
+    found = [
+        f"row {row} of {table} refers to something missing in {parent}"
+        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall()
+    ]
+    for sentence, query in _MUST_BE_EMPTY.items():
+        if connection.execute(f"{query} LIMIT 1").fetchone():
+            found.append(sentence)
+    for sentence, (counter, count) in _MUST_BE_EQUAL.items():
+        if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
+            found.append(sentence)
+    return found

@@ -1,0 +1,139 @@
+"""The schema of the truth, as a ladder: `upgrade(connection, …)` climbs what is missing.
+
+`PRAGMA user_version` is the rung a file stands on, `application_id` says that it is ours.
+
+    file                        verdict
+    of another program          refused
+    of a newer redask           refused: we cannot know what we would break
+    of an older redask          upgraded, all rungs in one transaction
+    as new as we are            nothing to do
+
+A rung that was released is never edited; a change is a new one at the end of the ladder.
+`MIGRATIONS` is the truth's; other files of ours bring their own and climb the same way.
+
+What the tables promise:
+- `tenants.seq` counts that tenant's changes and is its watermark; `vectors` counts its
+  vectors, all of one `model` and of `dimensions` numbers each.
+- `entities` is the change log as well: each entity stands in it once, at the sequence of
+  its latest change; a deleted one stays as a tombstone (`payload` NULL) so that an index
+  learns of it, and gets its key back when the same URN is written again. So the log is
+  bounded by the number of URNs ever used, and a key never means two entities.
+- `edges` holds the ends by key, to find what touches an entity; all else is in the payload.
+- `holdings` and `columns` count live entities, so that catalogues depend on what is there
+  and never on what once was. `red_columns` is the column catalogue to read from.
+"""
+
+import sqlite3
+
+from redask.errors import StoreFailed
+
+APPLICATION_ID = 0x72656461  # "reda"
+
+_FIRST = (
+    "CREATE TABLE store (identity TEXT NOT NULL)",
+    "INSERT INTO store VALUES (lower(hex(randomblob(16))))",
+    "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    """CREATE TABLE tenants (
+        id INTEGER PRIMARY KEY,
+        name TEXT NOT NULL UNIQUE,
+        seq INTEGER NOT NULL DEFAULT 0,
+        vectors INTEGER NOT NULL DEFAULT 0,
+        model TEXT,
+        dimensions INTEGER
+    )""",
+    """CREATE TABLE collections (
+        id INTEGER PRIMARY KEY,
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        name TEXT NOT NULL,
+        language TEXT,
+        UNIQUE (tenant, name)
+    )""",
+    """CREATE TABLE entities (
+        key INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        urn TEXT NOT NULL,
+        collection INTEGER NOT NULL REFERENCES collections,
+        payload TEXT,
+        seq INTEGER NOT NULL
+    )""",
+    "CREATE UNIQUE INDEX entities_by_urn ON entities (tenant, urn)",
+    "CREATE UNIQUE INDEX entities_by_seq ON entities (tenant, seq)",
+    """CREATE TABLE edges (
+        key INTEGER PRIMARY KEY REFERENCES entities,
+        source INTEGER NOT NULL REFERENCES entities,
+        target INTEGER NOT NULL REFERENCES entities
+    )""",
+    "CREATE INDEX edges_by_source ON edges (source)",
+    "CREATE INDEX edges_by_target ON edges (target)",
+    "CREATE TABLE vectors (key INTEGER PRIMARY KEY REFERENCES entities, vector BLOB NOT NULL)",
+    """CREATE TABLE holdings (
+        collection INTEGER NOT NULL REFERENCES collections,
+        kind TEXT NOT NULL,
+        entities INTEGER NOT NULL,
+        PRIMARY KEY (collection, kind)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE columns (
+        collection INTEGER NOT NULL REFERENCES collections,
+        name TEXT NOT NULL,
+        type TEXT NOT NULL,
+        entities INTEGER NOT NULL,
+        PRIMARY KEY (collection, name, type)
+    ) WITHOUT ROWID""",
+    """CREATE VIEW red_columns (tenant, collection, "column", type) AS
+        SELECT tenants.name, collections.name, columns.name,
+            CASE
+                WHEN count(*) FILTER (WHERE type <> 'null') = 1
+                    THEN max(type) FILTER (WHERE type <> 'null')
+                WHEN count(*) FILTER (WHERE type IN ('integer', 'real')) = 2
+                    AND count(*) FILTER (WHERE type <> 'null') = 2 THEN 'real'
+                ELSE 'text'
+            END
+        FROM columns
+        JOIN collections ON collections.id = columns.collection
+        JOIN tenants ON tenants.id = collections.tenant
+        GROUP BY tenants.name, collections.name, columns.name""",
+)
+
+Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
+
+MIGRATIONS: Ladder = (_FIRST,)
+
+
+def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:
+    """Bring the open database `name` to the top of its ladder, or say why not."""
+    if _pragma(connection, "user_version") == len(ladder) and _is_ours(connection):
+        return
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        _climb(connection, name, ladder)
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+def _climb(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:
+    version = _pragma(connection, "user_version")
+    new = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    if not new and not _is_ours(connection):
+        raise StoreFailed(f"{name} is a SQLite database of another program")
+    if version > len(ladder):
+        raise StoreFailed(
+            f"{name} was written by a newer redask: upgrade redask to open it",
+            detail=f"schema {version}, this redask knows up to {len(ladder)}",
+        )
+    for rung in ladder[version:]:
+        for statement in rung:
+            connection.execute(statement)
+    connection.execute(f"PRAGMA user_version = {len(ladder)}")
+    connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def _is_ours(connection: sqlite3.Connection) -> bool:
+    return _pragma(connection, "application_id") == APPLICATION_ID
+
+
+def _pragma(connection: sqlite3.Connection, name: str) -> int:
+    value: int = connection.execute(f"PRAGMA {name}").fetchone()[0]
+    return value

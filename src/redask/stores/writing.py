@@ -1,0 +1,317 @@
+"""What one transaction writes for one tenant: `StorePen(connection, tenant)`, then `finish`.
+
+    entity in the batch            what happens                                  sequence
+    its URN is new                 inserted under a new key                      next
+    its URN was deleted            written again under its old key               next
+    equal payload (and vector)     nothing                                       none
+    other payload                  replaced; the old vector goes unless one      next
+                                   comes along, for it spoke of the old text
+    equal payload, new vector      the vector is set                             next
+    edge, one end absent           refused; an end may come in the same batch
+    twice in one batch             refused
+
+Deleting an entity deletes the edges that touch it, and the edges that touch those. One
+tenant has vectors of one model and one length. Refusals are `BadAsk`, name the URN, and
+leave it to the caller to roll back: nothing here commits.
+
+Catalogues (`holdings`, `columns`) are counted in memory and written once, by `finish`.
+"""
+
+import json
+import sqlite3
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from redask.errors import BadAsk
+from redask.model import Kind
+from redask.ports import Entity
+from redask.rules.text import name_fault
+from redask.stores import contents, embeddings
+from redask.stores.addresses import address, canonical
+from redask.stores.rows import MAX_COLUMNS, collection_fault
+
+MAX_URN_CHARACTERS = 16_384
+_CHUNK = 1000
+
+_ROWS = "SELECT entities.key, urn, collection, payload"
+_BY_URN = f"""{_ROWS} FROM json_each(?) AS wanted
+    CROSS JOIN entities ON tenant = ? AND urn = wanted.value"""
+_EDGES_OF = f"""{_ROWS} FROM (
+        SELECT edges.key FROM json_each(?1) AS end CROSS JOIN edges ON source = end.value
+        UNION
+        SELECT edges.key FROM json_each(?1) AS end CROSS JOIN edges ON target = end.value
+    ) AS edge CROSS JOIN entities ON entities.key = edge.key"""
+
+
+@dataclass(slots=True)
+class _EntityDraft:
+    """An entity that was checked, on its way to the table."""
+
+    urn: str
+    kind: Kind
+    collection: int
+    payload: str
+    content: dict[str, object]
+    ends: tuple[str, str] | None
+    vector: bytes | None
+
+
+class StorePen:
+    """Writes for one tenant inside a transaction that somebody else opened."""
+
+    def __init__(self, connection: sqlite3.Connection, tenant: str) -> None:
+        fault = name_fault(tenant)
+        if fault:
+            raise BadAsk(f"the name of the tenant {fault}")
+        self._db = connection
+        connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (tenant,))
+        number, seq, vectors, model, dimensions = connection.execute(
+            "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
+        ).fetchone()
+        self._tenant: int = number
+        self._seq: int = seq
+        self._first_seq: int = seq
+        self._vector_count: int = vectors
+        self._space: tuple[str, int] | None = (model, dimensions) if vectors else None
+        self._collections: dict[str, int] = {}
+        self._counts: Counter[tuple[int, Kind, contents.Shape]] = Counter()
+
+    def put(self, entities: Sequence[Entity], model: str) -> None:
+        """Upsert all of them."""
+        seen: set[str] = set()
+        ends: dict[int, tuple[str, str]] = {}
+        for start in range(0, len(entities), _CHUNK):
+            drafts = [self._draft(entity, model) for entity in entities[start : start + _CHUNK]]
+            for draft in drafts:
+                if draft.urn in seen:
+                    raise BadAsk(f"{draft.urn} stands twice in one batch", detail=draft.urn)
+                seen.add(draft.urn)
+            ends.update(self._write(drafts))
+        self._connect(ends)
+
+    def delete(self, urns: list[str]) -> int:
+        """Remove what is there of these, and every edge that touches it. → how many went."""
+        doomed: dict[int, tuple[str, int, str]] = {}
+        found = self._db.execute(
+            f"{_BY_URN} WHERE payload IS NOT NULL", (json.dumps(urns), self._tenant)
+        ).fetchall()
+        while found:
+            doomed.update((key, (urn, home, payload)) for key, urn, home, payload in found)
+            touching = self._db.execute(_EDGES_OF, (json.dumps([row[0] for row in found]),))
+            found = [row for row in touching.fetchall() if row[0] not in doomed]
+        for urn, home, payload in doomed.values():
+            self._count(home, address(urn)[1], json.loads(payload), -1)
+        keys = [(key,) for key in doomed]
+        self._db.executemany("DELETE FROM edges WHERE key = ?", keys)
+        self._drop_vectors(keys)
+        self._db.executemany(
+            "UPDATE entities SET payload = NULL, seq = ? WHERE key = ?",
+            [(self._next_seq(), key) for key in doomed],
+        )
+        return len(doomed)
+
+    def set_language(self, collection: str, language: str | None) -> None:
+        """Declare a collection's language; all it holds counts as changed, to be read anew."""
+        home = self._collection(collection)
+        (before,) = self._db.execute(
+            "SELECT language FROM collections WHERE id = ?", (home,)
+        ).fetchone()
+        if language == before:
+            return
+        self._db.execute("UPDATE collections SET language = ? WHERE id = ?", (language, home))
+        held = self._db.execute(
+            "SELECT key FROM entities WHERE collection = ? AND payload IS NOT NULL ORDER BY seq",
+            (home,),
+        ).fetchall()
+        self._db.executemany(
+            "UPDATE entities SET seq = ? WHERE key = ?",
+            [(self._next_seq(), key) for (key,) in held],
+        )
+
+    def finish(self) -> int:
+        """Write the watermark and the catalogues. → the tenant's last sequence."""
+        if self._seq == self._first_seq:
+            return self._seq
+        self._db.execute(
+            "UPDATE tenants SET seq = ?, vectors = ?, model = ?, dimensions = ? WHERE id = ?",
+            (self._seq, self._vector_count, *(self._space or (None, None)), self._tenant),
+        )
+        self._write_catalogues()
+        return self._seq
+
+    # --- checking --------------------------------------------------------------------------
+
+    def _draft(self, entity: Entity, model: str) -> _EntityDraft:
+        urn, kind, collection = address(entity.urn)
+        if len(urn) > MAX_URN_CHARACTERS:
+            raise BadAsk(f"a URN of {len(urn)} characters is longer than {MAX_URN_CHARACTERS}")
+        if "%00" in urn:
+            raise BadAsk(f"the id in {urn} holds a NUL character", detail=urn)
+        if kind is not Kind.EDGE and (entity.source is not None or entity.target is not None):
+            raise BadAsk(f"{urn} is no edge: it has no source and no target", detail=urn)
+        home = self._collections.get(collection)
+        content = contents.read(urn, entity.payload)
+        return _EntityDraft(
+            urn,
+            kind,
+            self._collection(collection) if home is None else home,
+            entity.payload,
+            content,
+            _ends(urn, entity, content) if kind is Kind.EDGE else None,
+            None if entity.vector is None else self._vector(urn, entity.vector, model),
+        )
+
+    def _collection(self, name: str) -> int:
+        fault = collection_fault(name)
+        if fault:
+            raise BadAsk(f"the collection name {name!a} {fault}", detail=name)
+        self._db.execute(
+            "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self._tenant, name)
+        )
+        home: int = self._db.execute(
+            "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self._tenant, name)
+        ).fetchone()[0]
+        self._collections[name] = home
+        return home
+
+    def _vector(self, urn: str, vector: tuple[float, ...], model: str) -> bytes:
+        fault = embeddings.fault(vector)
+        if fault:
+            raise BadAsk(f"the vector of {urn} {fault}", detail=urn)
+        self._space = self._space or (model, len(vector))
+        if self._space != (model, len(vector)):
+            raise BadAsk(
+                f"the vector of {urn} is of model {model} and has {len(vector)} dimensions, but "
+                "those before it are of model {} and have {}".format(*self._space),
+                detail=urn,
+            )
+        return embeddings.pack(vector)
+
+    # --- writing ---------------------------------------------------------------------------
+
+    def _write(self, drafts: list[_EntityDraft]) -> dict[int, tuple[str, str]]:
+        """Write one chunk. → the ends of the edges in it that are new or changed, by key."""
+        known = self._known([draft.urn for draft in drafts])
+        vectors = self._vectors(known[d.urn][0] for d in drafts if d.vector and d.urn in known)
+        next_key = self._last_key() + 1
+        new, changed, ends = [], [], {}
+        embedded: list[tuple[int, bytes]] = []
+        stale: list[tuple[int]] = []
+        for draft in drafts:
+            key, payload = known.get(draft.urn, (next_key, None))
+            same = payload == draft.payload
+            if same and (draft.vector is None or draft.vector == vectors.get(key)):
+                continue
+            if key == next_key:
+                next_key += 1
+                row = (key, self._tenant, draft.urn, draft.collection, draft.payload)
+                new.append((*row, self._next_seq()))
+            else:
+                changed.append((draft.payload, self._next_seq(), key))
+            if not same:
+                self._count(draft.collection, draft.kind, draft.content, +1)
+                if payload is not None:
+                    self._count(draft.collection, draft.kind, json.loads(payload), -1)
+            if draft.ends:
+                ends[key] = draft.ends
+            if draft.vector is not None:
+                embedded.append((key, draft.vector))
+            elif payload is not None:
+                stale.append((key,))
+        self._db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?)", new)
+        self._db.executemany("UPDATE entities SET payload = ?, seq = ? WHERE key = ?", changed)
+        self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", embedded)
+        self._vector_count += sum(key not in vectors for key, _ in embedded)
+        self._drop_vectors(stale)
+        return ends
+
+    def _connect(self, ends: dict[int, tuple[str, str]]) -> None:
+        """Note the ends of edges, once every entity of the batch is there."""
+        known = self._known(sorted({urn for pair in ends.values() for urn in pair}))
+        for pair in ends.values():
+            for role, urn in zip(("source", "target"), pair, strict=True):
+                if known.get(urn, (0, None))[1] is None:
+                    raise BadAsk(f"the {role} of an edge does not exist: {urn}", detail=urn)
+        self._db.executemany(
+            "INSERT OR REPLACE INTO edges VALUES (?, ?, ?)",
+            [(key, known[source][0], known[target][0]) for key, (source, target) in ends.items()],
+        )
+
+    def _known(self, urns: list[str]) -> dict[str, tuple[int, str | None]]:
+        """Key and payload (None: deleted) of those URNs that were ever written."""
+        rows = self._db.execute(_BY_URN, (json.dumps(urns), self._tenant))
+        return {urn: (key, payload) for key, urn, _, payload in rows}
+
+    def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:
+        rows = self._db.execute(
+            "SELECT vectors.key, vector FROM json_each(?) AS wanted"
+            " CROSS JOIN vectors ON vectors.key = wanted.value",
+            (json.dumps(list(keys)),),
+        )
+        return dict(rows.fetchall())
+
+    def _drop_vectors(self, keys: list[tuple[int]]) -> None:
+        gone = self._db.executemany("DELETE FROM vectors WHERE key = ?", keys)
+        self._vector_count -= gone.rowcount
+
+    def _count(self, home: int, kind: Kind, content: dict[str, object], by: int) -> None:
+        self._counts[home, kind, contents.shape(content)] += by
+
+    def _write_catalogues(self) -> None:
+        holdings: Counter[tuple[int, Kind]] = Counter()
+        columns: Counter[tuple[int, str, str]] = Counter()
+        for (home, kind, shape), count in self._counts.items():
+            holdings[home, kind] += count
+            for name, type_name in shape:
+                columns[home, name, type_name] += count
+        for table, place, counts in (
+            ("holdings", "collection, kind", holdings),
+            ("columns", "collection, name, type", columns),
+        ):
+            self._db.executemany(
+                f"INSERT INTO {table} VALUES ({place.count(',') * '?, '}?, ?)"
+                f" ON CONFLICT ({place}) DO UPDATE SET entities = entities + excluded.entities",
+                [(*where, count) for where, count in counts.items() if count],
+            )
+        for home in {home for home, _ in holdings}:
+            self._tidy(home)
+
+    def _tidy(self, home: int) -> None:
+        """Forget what nothing has any more, and refuse more columns than a table can have."""
+        self._db.execute("DELETE FROM holdings WHERE collection = ? AND entities = 0", (home,))
+        self._db.execute("DELETE FROM columns WHERE collection = ? AND entities = 0", (home,))
+        count, name = self._db.execute(
+            "SELECT count(DISTINCT columns.name), max(collections.name) FROM columns"
+            " JOIN collections ON collections.id = collection WHERE collection = ?",
+            (home,),
+        ).fetchone()
+        if count > MAX_COLUMNS:
+            raise BadAsk(
+                f"the collection {name} would have {count} columns, more than {MAX_COLUMNS}: "
+                "put rare keys into a nested object",
+                detail=name,
+            )
+
+    def _last_key(self) -> int:
+        key: int
+        (key,) = self._db.execute(
+            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entities'"
+        ).fetchone()
+        return key
+
+    def _next_seq(self) -> int:
+        self._seq += 1
+        return self._seq
+
+
+def _ends(urn: str, entity: Entity, content: dict[str, object]) -> tuple[str, str]:
+    """The ends of an edge, which its payload must tell as well."""
+    if entity.source is None or entity.target is None:
+        raise BadAsk(f"the edge {urn} needs a source and a target", detail=urn)
+    if (content.get("from"), content.get("to")) != (entity.source, entity.target):
+        raise BadAsk(f"the payload of {urn} names other ends than the edge has", detail=urn)
+    ends = canonical(entity.source), canonical(entity.target)
+    if ends != (entity.source, entity.target):
+        raise BadAsk(f"the ends of {urn} must be written as canonical URNs", detail=urn)
+    return ends
