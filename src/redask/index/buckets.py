@@ -1,0 +1,80 @@
+"""The three buckets of one search, over one state of a partition.
+
+    bm25     `lexical`: share of the best attainable BM25 score
+    vector   max(0, cosine); empty without a vector to compare with
+    graph    `graph`: a walk from what the question names and from the best hits of the others
+
+Each holds at most `top_k` candidates, best first, ties by URN. `collections` of the query
+narrow what is found, in every bucket, and change no score.
+"""
+
+from collections.abc import Sequence
+
+from redask.index import analysis, graph
+from redask.index.generation import Generation, State, vector_class
+from redask.index.lexical import Lexical, Totals
+from redask.index.records import Classes, Share, class_of
+from redask.model import Caller
+from redask.ports import Found, Query, Store
+
+SEEDS = 5  # the best hits of words and of vectors from which the graph is walked
+
+Candidates = list[tuple[str, float]]
+
+
+def search(
+    generation: Generation, state: State, query: Query, caller: Caller, store: Store
+) -> tuple[Found, ...]:
+    """What the caller may see, by three measures."""
+    labels = visible(caller)
+    shares = [share for share in state.shares if labels is None or share.label in labels]
+    totals = Totals(sum(each.entities for each in shares), sum(each.tokens for each in shares))
+    readable = None if labels is None else frozenset(map(_class, shares))
+    among = readable
+    if query.collections:
+        among = frozenset(_class(each) for each in shares if each.collection in query.collections)
+    lexical = Lexical(state.view, state.snapshot, state.tail, readable, totals)
+
+    def read(urns: Sequence[str]) -> dict[str, str]:
+        return {source.urn: analysis.text(source.payload) for source in store.read(urns, caller)}
+
+    present = sorted({share.language for share in shares})
+    wanted = analysis.question(query.question, query.terms.literals, present)
+    hits = lexical.search(wanted, query.top_k, among, read)
+    words = [(hit.urn, hit.score) for hit in hits]
+    vectors = _nearest(generation, state, query, among)
+    generation.sieve.follow(state.snapshot.names_since, state.watermark)
+    reading = graph.Reading(
+        texts=state.snapshot,
+        adjacency=state.snapshot.adjacency(labels),
+        words=lexical,
+        sieve=generation.sieve,
+        labels=labels,
+        languages=present,
+    )
+    linked = graph.walk(query, words[:SEEDS] + vectors[:SEEDS], reading)
+    return (
+        Found("bm25", tuple(words)),
+        Found("vector", tuple(vectors)),
+        Found("graph", tuple(linked)),
+    )
+
+
+def visible(caller: Caller) -> frozenset[str] | None:  # noqa: ARG001 - the policy's seam
+    """The labels of what a caller may see; None for all. Policies will decide here."""
+    return None
+
+
+def _class(share: Share) -> str:
+    return class_of(share.label, share.collection)
+
+
+def _nearest(generation: Generation, state: State, query: Query, among: Classes) -> Candidates:
+    index = generation.vectors(len(query.vector)) if query.vector else None
+    if index is None or not query.vector or not any(query.vector):
+        return []
+    allowed = None if among is None else set(map(vector_class, among))
+    found = index.search(query.vector, query.top_k, allowed)
+    urns = state.snapshot.addresses(key for key, _ in found)
+    ranked = [(urns[key], max(0.0, cosine)) for key, cosine in found if key in urns]
+    return sorted(ranked, key=lambda candidate: (-candidate[1], candidate[0]))[: query.top_k]

@@ -1,0 +1,285 @@
+"""One build of a partition's files: the forward index, the words and the vectors together.
+
+    forward.sqlite   what each entity says, and up to which change everything is known
+    words/           tantivy
+    vectors/<n>/     vectors of n dimensions; a store has one such n at a time
+
+`follow` applies the store's changes, under the partition's lock. Few changes go to the forward
+index alone, as its tail: one small transaction, no fsync. Many, or a full tail, are folded:
+tantivy commits first, then the forward index with tantivy's stamp. A crash between the two is
+seen by the stamp, and folding again from the last known change mends it.
+
+The forward index also keeps the last change that touched the vectors of n dimensions
+(`vectors.n`) and what tantivy's files look like (`files`: name → size, time, CRC).
+
+`state` gives a consistent pair of snapshot and view. Files of tantivy are immutable, so their
+sizes and times tell damage; other times alone (a copied directory) are settled by the CRC.
+Whatever does not fit together raises `Damaged`, and the partition builds a new generation.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from redask.errors import Damaged, StoreFailed
+from redask.index import analysis
+from redask.index.forward import LAYOUT, Forward, Snapshot, Writing
+from redask.index.names import Sieve
+from redask.index.records import Entry, Link, Share, Tail, class_of
+from redask.index.tantivy_words import Pen, View, WordIndex
+from redask.index.vector import VectorIndex
+from redask.index.vocabulary import number_of
+from redask.ports import Change, Store
+
+LABEL = "all"  # until there are policies, every entity is of one class
+TAIL = 512
+_BATCH = 500  # changes read at a time
+_GROUP = 100_000  # changes between two commits of a long fold
+_SYSTEM = "red_"  # collections that are never sources
+
+# SQLite's ways of saying that a file is not what it was: ERROR, CORRUPT, SCHEMA, MISMATCH,
+# NOTADB, and short reads. A full disk or a missing permission is none of them.
+_BROKEN = frozenset((1, 11, 17, 20, 26, 522))
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What one search reads, all of one moment."""
+
+    snapshot: Snapshot
+    view: View
+    watermark: int
+    shares: tuple[Share, ...]
+    tail: Tail
+
+
+class Generation:
+    """An open build; `create` makes an empty one."""
+
+    def __init__(self, directory: Path, identity: str) -> None:
+        self.directory = directory
+        self._known: tuple[str, View] | None = None
+        self._read: tuple[int, tuple[Share, ...], Tail] | None = None
+        self._vectors: dict[int, VectorIndex] = {}
+        self.sieve = Sieve()
+        if not (directory / "forward.sqlite").is_file():
+            raise Damaged("the forward index is missing")
+        with sound():
+            self.forward = Forward(directory / "forward.sqlite")
+            self.words = WordIndex(directory / "words")
+            with self.forward.snapshot() as snapshot:
+                meta = snapshot.meta()
+        if meta.get("layout") != str(LAYOUT):
+            raise Damaged(f"the index has layout {meta.get('layout')}, not {LAYOUT}")
+        if meta.get("identity") != identity:
+            raise Damaged("the index belongs to another store")
+
+    @staticmethod
+    def create(directory: Path, identity: str) -> None:
+        """An empty build for a store."""
+        directory.mkdir(parents=True)
+        words = WordIndex(directory / "words")
+        forward = Forward(directory / "forward.sqlite", create=True)
+        with forward.writing() as writing:
+            writing.meta("layout", str(LAYOUT))
+            writing.meta("identity", identity)
+            _note(writing, words, 0, {})
+        forward.close()
+
+    def close(self) -> None:
+        self.forward.close()
+
+    # --- reading ---------------------------------------------------------------------------
+
+    @contextmanager
+    def state(self, at_least: int) -> Iterator[State | None]:
+        """The present state, or None when it is behind, or needs a view only the lock can give."""
+        with sound(), self.forward.snapshot() as snapshot:
+            watermark, _, stamp = snapshot.position()
+            known = self._known
+            if watermark < at_least or known is None or known[0] != stamp:
+                yield None
+                return
+            read = self._read
+            if read is None or read[0] != watermark:
+                read = (watermark, tuple(snapshot.statistics()), snapshot.tail())
+                self._read = read
+            yield State(snapshot, known[1], *read)
+
+    def load(self) -> None:
+        """Make the view fit the forward index; under the lock, so that nothing moves."""
+        with sound(), self.forward.snapshot() as snapshot:
+            stamp = snapshot.position().stamp
+            if self._known is not None and self._known[0] == stamp:
+                return
+            if self._is_unclean(stamp):
+                return
+            self.words.check(json.loads(snapshot.meta()["files"]))
+            view = self.words.view()
+            tail = snapshot.tail()
+            live = sum(share.entities for share in snapshot.statistics())
+            if view.entities() != live - len(tail.rows.keys) + len(tail.held_classes):
+                raise Damaged(f"the word index holds {view.entities()} entities, not {live}")
+            self._known = (stamp, view)
+
+    def vectors(self, dimensions: int) -> VectorIndex | None:
+        """The vectors of so many dimensions, if there are any."""
+        path = self.directory / "vectors" / str(dimensions)
+        if dimensions not in self._vectors and path.exists():
+            self._vectors[dimensions] = VectorIndex(path, dimensions)
+        return self._vectors.get(dimensions)
+
+    # --- writing ---------------------------------------------------------------------------
+
+    def follow(self, store: Store, tenant: str) -> None:
+        """Apply what the store has and this build has not. Hold the partition's lock."""
+        with sound():
+            self.load()
+            while self._step(store, tenant):
+                pass
+            for dimensions in self._dimensions():
+                index = self.vectors(dimensions)
+                if index is not None and index.wants_fold:
+                    index.fold()
+        self.load()
+
+    def _step(self, store: Store, tenant: str) -> bool:
+        """Apply some changes. → whether there may be more"""
+        with self.forward.snapshot() as snapshot:
+            watermark, folded, stamp = snapshot.position()
+            meta = snapshot.meta()
+            waiting = snapshot.tail_size()
+        target = store.watermark(tenant)
+        if watermark > target:
+            raise Damaged(f"the index knows change {watermark}, the store only {target}")
+        clean = not self._is_unclean(stamp)
+        start = min([watermark, *self._behind(meta)])
+        changes = store.changes(tenant, start, TAIL) if start < target else []
+        if clean and not changes:
+            if watermark < target:
+                with self.forward.writing() as writing:
+                    writing.moved(target)
+            return False
+        if clean and waiting + len(changes) < TAIL:
+            with self.forward.writing() as writing:
+                self._apply(writing, changes, None)
+                writing.moved(max(target, changes[-1].seq))
+            return False
+        return self._fold(store, tenant, min(folded, start), target)
+
+    def _is_unclean(self, stamp: str) -> bool:
+        """Whether a crash came between tantivy's commit and ours; folding again mends it."""
+        found = self.words.stamp()
+        if int(found) < int(stamp):
+            raise Damaged(f"the word index is older than it was: {found}, not {stamp}")
+        return found != stamp
+
+    def _fold(self, store: Store, tenant: str, after: int, target: int) -> bool:
+        """Bring tantivy up to date, for a group of changes. → whether there are more"""
+        done, more = 0, True
+        with self.forward.writing() as writing:
+            with self.words.writing(many=target - after > TAIL * 8) as pen:
+                while more and done < _GROUP:
+                    changes = store.changes(tenant, after, _BATCH)
+                    self._apply(writing, changes, pen)
+                    more = len(changes) == _BATCH
+                    after = changes[-1].seq if changes else after
+                    done += len(changes)
+                pen.commit()
+            with self.forward.snapshot() as snapshot:
+                files = json.loads(snapshot.meta()["files"])
+            _note(writing, self.words, max(after, 0 if more else target), files)
+        return more
+
+    def _apply(self, writing: Writing, changes: Sequence[Change], pen: Pen | None) -> None:
+        """Put changes everywhere; without a pen, into the tail."""
+        if not changes:
+            return
+        texts, links, deleted = [], [], []
+        for change in changes:
+            entity = change.entity
+            if entity is None or change.collection.startswith(_SYSTEM):
+                deleted.append(change.key)
+            elif entity.source is not None and entity.target is not None:
+                links.append(_link(change, entity.source, entity.target, entity.payload))
+            else:
+                texts.append((change, entity))
+        analysed = analysis.entities([(entity.payload, each.language) for each, entity in texts])
+        if pen:
+            for key in deleted:
+                pen.delete(key)
+            for (change, _), found in zip(texts, analysed, strict=True):
+                pen.add(change.key, class_of(LABEL, change.collection), found.words)
+        vectors: dict[int, list[tuple[int, int, tuple[float, ...]]]] = {}
+        for change, entity in texts:
+            if entity.vector and any(entity.vector):
+                kind = vector_class(class_of(LABEL, change.collection))
+                placed = (change.key, kind, entity.vector)
+                vectors.setdefault(len(entity.vector), []).append(placed)
+        seq = changes[-1].seq
+        self._apply_vectors(writing, vectors, [change.key for change in changes], seq)
+        entries = [_entry(each, found) for (each, _), found in zip(texts, analysed, strict=True)]
+        writing.apply(entries, links, deleted, seq=seq, tail=pen is None)
+
+    def _apply_vectors(
+        self,
+        writing: Writing,
+        added: dict[int, list[tuple[int, int, tuple[float, ...]]]],
+        touched: Sequence[int],
+        seq: int,
+    ) -> None:
+        for dimensions in sorted({*added, *self._dimensions()}):
+            index = self.vectors(dimensions)
+            if index is None:
+                path = self.directory / "vectors" / str(dimensions)
+                index = self._vectors[dimensions] = VectorIndex(path, dimensions)
+            index.apply(added.get(dimensions, []), touched, seq)
+            writing.meta(f"vectors.{dimensions}", str(seq))
+
+    def _dimensions(self) -> list[int]:
+        folder = self.directory / "vectors"
+        return sorted(int(path.name) for path in folder.iterdir()) if folder.exists() else []
+
+    def _behind(self, meta: dict[str, str]) -> Iterator[int]:
+        """Where vectors stop that a power cut took back; usually nothing."""
+        for name, seq in meta.items():
+            if name.startswith("vectors."):
+                index = self.vectors(int(name.removeprefix("vectors.")))
+                if index is None or index.seq < int(seq):
+                    yield index.seq if index else 0
+
+
+@contextmanager
+def sound() -> Iterator[None]:
+    """Tell damaged files from other trouble with them."""
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", 1) in _BROKEN:
+            raise Damaged("the forward index is damaged", detail=str(error)) from error
+        raise StoreFailed("the forward index failed", detail=str(error)) from error
+    except OSError as error:
+        raise StoreFailed("the index cannot be used", detail=str(error)) from error
+
+
+def vector_class(kind: str) -> int:
+    """The number vectors have in place of a class."""
+    return number_of(kind) >> 1  # their numbers are signed
+
+
+def _note(writing: Writing, words: WordIndex, watermark: int, files: dict[str, list[int]]) -> None:
+    """Write down that tantivy knows everything up to a change."""
+    writing.folded(watermark, words.stamp())
+    writing.meta("files", json.dumps(words.measure(files)))
+
+
+def _entry(change: Change, found: analysis.Analysed) -> Entry:
+    return Entry(change.key, change.urn, change.collection, LABEL, *found[:-1])
+
+
+def _link(change: Change, source: str, target: str, payload: str) -> Link:
+    relation = json.loads(payload).get("label", "")
+    return Link(change.key, change.urn, change.collection, LABEL, source, target, str(relation))

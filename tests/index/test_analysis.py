@@ -1,0 +1,305 @@
+"""What becomes of a text: words, stems, n-grams, literals, names, languages."""
+
+import json
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redask.index import analysis, languages, vocabulary
+from redask.index.analysis import Analysed, Term
+from redask.index.records import U32, U64, name_of, ngrams
+from redask.index.vocabulary import hashed, number_of, stem_number, stem_text, token
+from redask.rules import terms
+
+NASTY = [
+    *("", " ", "null", "Ω≈ç√∫˜µ≤≥÷", "ЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГД", "田中さんにあげて下さい"),
+    *(
+        "👩🏽\u200d❤️\u200d💋",
+        "הָיְתָהtestالصفحات التّحول",
+        "I\u0317\u0318n\u0347v\u032eo\u0332k",
+        "𝒯𝓱𝑒 𝐪𝐮𝐢𝐜𝐤",
+    ),
+    *("\ufeff", "\u200b", "a\u0301", "\u0301", "'\"'", "''a''b'", "İstanbul", "ﬁn ǅ ß ẞ"),
+    *("١٢٣", "\u2019s", "l'", "'s", "a's's", "\x1b[0m", "\u2028x\u2029", "\U0010fffe"),
+    *("x" * 70_000, "é" * 200_000, "中" * 50_000, "a " * 200_000, "https://" + "y" * 70_000),
+]
+
+
+def one(content: object, language: str | None = None) -> Analysed:
+    return analysis.entity(json.dumps(content, ensure_ascii=False), language)
+
+
+def numbers(found: Analysed) -> U64:
+    return np.frombuffer(found.tokens, np.uint64)
+
+
+def ends(found: Analysed) -> list[int]:
+    return [int(end) for end in np.frombuffer(found.ends, np.uint32)]
+
+
+def stems(*words: str) -> list[str]:
+    return [stem_text(word) for word in words]
+
+
+def test_words_are_runs_of_letters_and_digits_in_lower_case() -> None:
+    assert analysis.words("The Normans' 1st-born isn't O'Neil_here.") == [
+        "the", "normans", "1st", "born", "isn't", "o'neil", "here"
+    ]  # fmt: skip
+
+
+def test_typographic_apostrophes_are_apostrophes() -> None:
+    assert analysis.words("l’homme – ce n’est “rien”") == ["l'homme", "ce", "n'est", "rien"]
+
+
+def test_scripts_without_spaces_become_characters_and_pairs() -> None:
+    assert analysis.words("NFL黑豹队3") == ["nfl", "黑", "黑豹", "豹", "豹队", "队", "3"]
+    assert analysis.words("猫") == ["猫"]
+    assert analysis.words("서울에") == ["서", "서울", "울", "울에", "에"]
+
+
+def test_combining_marks_stay_with_their_letters() -> None:
+    assert analysis.words("हिन्दी में") == ["हिन्दी", "में"]
+    assert analysis.words("cafe\u0301 x") == ["cafe\u0301", "x"]
+
+
+@given(st.text(st.characters(max_codepoint=0x24F, exclude_categories=["Cs"])))
+def test_fast_ways_to_find_words_find_those_of_terms(text: str) -> None:
+    assert [word.removesuffix("'s") for word in analysis.words(text)] == terms.words(text)
+
+
+@given(st.text(st.sampled_from("aB1 9_-./:@+'’é中\n\twxhtps\u00a0()"), max_size=60))
+def test_the_fast_way_to_find_literals_finds_those_of_terms(text: str) -> None:
+    assert tuple(analysis.literals(text)) == terms.literals(text)
+
+
+@pytest.mark.parametrize("text", ["see www.x.org now", "(https://a.b/c?d=1), x", "mail a@b.cd"])
+def test_addresses_are_literals(text: str) -> None:
+    assert tuple(analysis.literals(text)) == terms.literals(text)
+    assert analysis.literals(text)
+
+
+def test_a_token_is_the_stem_above_the_surface() -> None:
+    found = one({"text": "Experience experiments"})
+    assert numbers(found).tolist() == [
+        token("experience", "experi"),
+        token("experiments", "experi"),
+    ]
+    assert found.words.split() == stems("experi", "experi")
+    assert stem_number(stem_text("experi")) == number_of("experi") & 0xFFFFFFFF
+    assert numbers(found)[0] >> 32 == stem_number(stem_text("experi"))
+
+
+def test_columns_come_in_order_each_with_its_end_then_the_literals() -> None:
+    found = one({"a": "one two", "b": {"c": ["three", 4.5, True, None]}, "d": "", "e": "AB-1"})
+    assert json.loads(found.columns) == ["a", "b", "e"]
+    assert ends(found) == [2, 5, 7]
+    assert numbers(found)[7:].tolist() == [number_of("4.5"), number_of("AB-1")]
+    assert found.words.split()[7:] == [
+        vocabulary.literal_text("4.5"),
+        vocabulary.literal_text("AB-1"),
+    ]
+
+
+def test_an_entity_without_text_has_no_tokens() -> None:
+    for content in ({}, {"a": None, "b": [True, {}]}, None, False, {"a": "…"}):
+        found = one(content)
+        assert (found.tokens, found.words, ends(found), found.names) == (b"", "", [0], b"")
+
+
+def test_numbers_of_any_size_are_text() -> None:
+    digits = "9" * 5_000
+    found = analysis.entity(f'{{"n":{digits}}}')
+    assert len(numbers(found)) == 1
+
+
+def test_a_batch_is_analysed_as_its_entities_are_one_by_one() -> None:
+    texts = [
+        "",
+        "der Hund und die Katze sind nicht da",
+        "the cats",
+        "los gatos que están en la casa",
+    ]
+    given = [(json.dumps({"title": text, "x": text * 3}), None) for text in [*texts, *NASTY]]
+    assert analysis.entities(given) == [analysis.entity(payload) for payload, _ in given]
+    assert analysis.entities([]) == []
+
+
+@pytest.mark.parametrize("text", NASTY)
+def test_any_text_becomes_short_plain_tokens(text: str) -> None:
+    found = one({"title": text, "text": f"{text} {text}"})
+    parts = found.words.split(" ") if found.words.strip() else []
+    assert found.words.isascii()
+    assert all(len(part) <= 13 for part in parts)
+    assert len([part for part in parts if part]) == len(numbers(found))
+
+
+def test_monstrous_words_match_exactly_but_are_not_kept() -> None:
+    for size in (101, 200_000):
+        word, other = "a" * size, "a" * (size - 1) + "b"
+        found = one({"text": f"{word} {other}"})
+        first, second = found.words.split()
+        assert first != second
+        (group,) = analysis.question(word, (), ("en",)).groups
+        assert [term.text for term in group] == [first]
+
+
+def test_a_vocabulary_forgets_and_learns_again() -> None:
+    small = vocabulary.Vocabulary("en")
+    words = vocabulary.Occurrences([" ".join(f"w{number}" for number in range(400_000)).encode()])
+    places = np.arange(len(words.numbers))
+    tokens, texts = small.read(words, places)
+    again = small.read(words, places[:10])
+    assert tokens[:10].tolist() == again[0].tolist() == [token(f"w{n}", f"w{n}") for n in range(10)]
+    assert texts[399_999].tobytes().decode() == stem_text("w399999") + " "
+
+
+def test_threads_share_a_vocabulary() -> None:
+    shared = vocabulary.Vocabulary("en")
+    texts = [" ".join(f"word{n * m}" for n in range(500)).encode() for m in range(1, 9)]
+    wrong: list[bytes] = []
+
+    def read(text: bytes) -> None:
+        for _ in range(20):
+            words = vocabulary.Occurrences([text])
+            tokens, _ = shared.read(words, np.arange(len(words.numbers)))
+            surfaces = [shared.stem(word) for word in text.decode().split()]
+            if tokens.tolist() != [token(*pair) for pair in surfaces]:
+                wrong.append(text)
+
+    threads = [threading.Thread(target=read, args=(text,)) for text in texts]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+# --- languages -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("The committee agreed on it.", "en"),
+        ("Die Kommission hat sich nicht auf den Vertrag geeinigt.", "de"),
+        ("La comisión no se puso de acuerdo sobre el contrato que era suyo.", "es"),
+        ("La commission ne s'est pas mise d'accord sur le contrat qui était le sien.", "fr"),
+        ("De commissie heeft het niet over deze overeenkomst gehad.", "nl"),
+        ("Комиссия не договорилась", "ru"),
+        ("黑豹队的防守只丢了 308分", "zh"),
+        ("田中さんにあげて下さい", "ja"),
+        ("서울에서", "ko"),
+        ("Η επιτροπή", "el"),
+        ("Die Hard", "en"),
+        ("", "en"),
+        ("4711", "en"),
+    ],
+)
+def test_a_text_tells_its_language(text: str, language: str) -> None:
+    assert one({"text": text}).language == language
+
+
+def test_a_declared_language_is_believed() -> None:
+    assert one({"text": "the houses"}, "de").words.split() == stems("the", "hous")
+    assert one({"text": "the houses"}, "tlh").words.split() == stems("the", "houses")
+
+
+def test_elided_articles_are_cut_off_where_the_language_has_them() -> None:
+    assert one({"text": "l'homme aujourd'hui"}, "fr").words.split() == stems("homm", "aujourd'hui")
+    assert one({"text": "dell'arte"}, "it").words.split() == stems("arte")
+
+
+def test_every_voter_has_stop_words_and_a_stemmer() -> None:
+    assert set(languages.STOP_WORDS) <= set(languages.STEMMERS)
+    assert languages.STOP_WORDS["en"] == terms.ENGLISH
+
+
+# --- questions -----------------------------------------------------------------------------
+
+
+def groups(question: str, present: tuple[str, ...] = ("en",)) -> list[list[str]]:
+    wanted = analysis.question(question, terms.extract(question).literals, present)
+    return [[term.text for term in group] for group in wanted.groups]
+
+
+def test_a_question_is_searched_without_its_stop_words() -> None:
+    assert groups("What is the capital of Normandy?") == [stems("capit"), stems("normandi")]
+    assert groups("Was ist die Hauptstadt?", ("de",)) == [stems("hauptstadt")]
+
+
+def test_a_question_of_stop_words_is_searched_with_them() -> None:
+    assert groups("who is who") == [stems("who"), stems("is")]
+
+
+def test_words_of_one_stem_count_once() -> None:
+    assert groups("car cars") == [stems("car")]
+
+
+def test_each_language_present_adds_its_stem() -> None:
+    (group,) = groups("Häusern", ("de", "en"))
+    assert sorted(group) == sorted(stems("haus", "häusern"))
+
+
+def test_identifiers_are_terms_of_their_own_beside_their_words() -> None:
+    wanted = analysis.question("CVE-2023-22809", ("CVE-2023-22809",), ("en",))
+    literal = Term(vocabulary.literal_text("CVE-2023-22809"), number_of("CVE-2023-22809"), True)
+    assert wanted.groups[-1] == (literal,)
+    assert [group[0].text for group in wanted.groups[:-1]] == stems("cve", "2023", "22809")
+
+
+def test_a_quoted_phrase_points_to_its_words() -> None:
+    question = 'who wrote "The Art of War"?'
+    wanted = analysis.question(question, terms.extract(question).literals, ("en",))
+    (phrase,) = wanted.phrases
+    assert phrase.text == "The Art of War"
+    assert [wanted.groups[member][0].text for member in phrase.members] == stems("art", "war")
+
+
+def test_a_quoted_phrase_of_stop_words_is_searched_with_them() -> None:
+    question = 'Hamlet says "to be"'
+    wanted = analysis.question(question, terms.extract(question).literals, ("en",))
+    (phrase,) = wanted.phrases
+    assert [wanted.groups[member][0].text for member in phrase.members] == stems("to", "be")
+
+
+# --- names ---------------------------------------------------------------------------------
+
+
+def surfaces(*words: str) -> U32:
+    return np.array([number_of(word) & 0xFFFFFFFF for word in words], np.uint32)
+
+
+def test_names_are_the_name_and_the_name_without_brackets() -> None:
+    found = one({"title": "The Emmas (novel)", "text": "x"})
+    assert np.frombuffer(found.names, np.uint64).tolist() == [
+        name_of(surfaces("the", "emmas")),
+        name_of(surfaces("the", "emmas", "novel")),
+    ]
+    assert found.called.split() == stems("the", "emma")
+
+
+def test_a_name_comes_before_a_title_and_other_columns_are_no_names() -> None:
+    assert one({"name": "Ann", "title": "Dr"}).called.split() == stems("ann")
+    assert one({"title": "Dr", "text": "Ann"}).called.split() == stems("dr")
+    assert one({"text": "Ann"}).called == ""
+    assert one({"name": 5, "title": ["Dr"]}).names == b""
+
+
+def test_what_has_no_words_or_too_many_is_no_name() -> None:
+    assert one({"title": "…"}).names == b""
+    assert one({"title": "one two three four five six seven eight nine"}).names == b""
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=12), st.integers(1, 8))
+def test_a_name_has_the_number_of_the_same_words_in_a_text(text: list[int], size: int) -> None:
+    found = ngrams(np.array(text, np.uint32), size)
+    assert found.tolist() == [
+        name_of(text[start : start + size]) for start in range(len(text) - size + 1)
+    ]
+
+
+def test_hashes_are_those_of_blake2b() -> None:
+    assert hashed("foo").hex() == "7403aea39baf52fb"

@@ -1,0 +1,106 @@
+"""Cosines are the same to the bit wherever they are computed, and `best` misses nobody."""
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redask.index import cosine
+from redask.index.cosine import Floats
+
+
+def random_units(count: int, dimensions: int, seed: int) -> Floats:
+    numbers = np.random.default_rng(seed).standard_normal((count, dimensions))
+    return cosine.unit(numbers.astype(np.float32))
+
+
+sizes = st.integers(1, 700)
+seeds = st.integers(0, 2**32 - 1)
+
+
+@given(sizes, st.sampled_from([1, 2, 3, 7, 64, 100, 384, 385]), seeds, st.data())
+def test_a_row_scores_the_same_in_any_batch_at_any_place(
+    count: int, dimensions: int, seed: int, data: st.DataObject
+) -> None:
+    rows = random_units(count, dimensions, seed)
+    query = random_units(1, dimensions, seed + 1)[0]
+    together = cosine.exact(rows, query)
+    order = np.random.default_rng(seed).permutation(count)
+    assert np.array_equal(cosine.exact(rows[order], query), together[order])
+    one = data.draw(st.integers(0, count - 1))
+    assert cosine.exact(rows[one : one + 1], query)[0] == together[one]
+    end = data.draw(st.integers(one + 1, count))
+    assert np.array_equal(cosine.exact(rows[one:end], query), together[one:end])
+
+
+@given(st.integers(0, 15), seeds)
+def test_a_row_scores_the_same_at_any_address(shift: int, seed: int) -> None:
+    rows, query = random_units(33, 96, seed), random_units(1, 96, seed + 1)[0]
+    room = np.empty(rows.nbytes + 16, np.uint8)
+    moved = room[shift : shift + rows.nbytes].view(np.float32).reshape(rows.shape)
+    moved[:] = rows
+    assert np.array_equal(cosine.exact(moved, query), cosine.exact(rows, query))
+
+
+def test_a_row_scores_the_same_in_many_threads() -> None:
+    rows, query = random_units(5_000, 384, 1), random_units(1, 384, 2)[0]
+    alone = cosine.exact(rows, query)
+    with ThreadPoolExecutor(8) as pool:
+        parts = list(pool.map(lambda i: cosine.exact(rows[i : i + 613], query), range(0, 4_000, 7)))
+    for start, part in zip(range(0, 4_000, 7), parts, strict=True):
+        assert np.array_equal(part, alone[start : start + 613])
+
+
+@given(sizes, st.sampled_from([1, 3, 8, 384]), seeds)
+def test_quick_products_are_within_the_slack(count: int, dimensions: int, seed: int) -> None:
+    rows, query = random_units(count, dimensions, seed), random_units(1, dimensions, seed + 1)[0]
+    quick = np.einsum("ij,j->i", rows, query).astype(np.float64)
+    assert np.all(np.abs(quick - cosine.exact(rows, query)) <= cosine.slack(dimensions))
+
+
+def spread(kind: str, count: int, random: np.random.Generator) -> Floats:
+    """Vectors all over, vectors of few values that tie often, or ones hard to tell apart."""
+    if kind == "coarse":
+        few = random.integers(0, 2, (count, 48)).astype(np.float32)
+        few[:, :46] = 1
+        return few
+    noise = random.standard_normal((count, 48)).astype(np.float32)
+    return noise if kind == "wide" else np.float32(1) + np.float32(1e-6) * noise
+
+
+@given(
+    sizes,
+    st.integers(0, 800),
+    st.sampled_from(["wide", "coarse", "narrow"]),
+    st.booleans(),
+    seeds,
+)
+def test_the_best_are_those_of_sorting_everything_with_all_ties(
+    count: int, k: int, kind: str, picked: bool, seed: int
+) -> None:
+    random = np.random.default_rng(seed)
+    rows = cosine.unit(spread(kind, count, random))
+    query = random_units(1, 48, seed + 1)[0]
+    pick = np.sort(random.choice(count, (count + 1) // 2, replace=False)) if picked else None
+    candidates = np.arange(count) if pick is None else pick
+    every = cosine.exact(rows[candidates], query)
+    kth = np.sort(every)[::-1][:k].min(initial=2.0)
+    found, cosines = cosine.best(rows, query, k, pick)
+    assert set(found.tolist()) == set(candidates[every >= kth].tolist())
+    assert np.array_equal(cosines, np.sort(cosines)[::-1])
+    assert np.array_equal(cosines, cosine.exact(rows[found], query))
+
+
+@pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-3, 1.0, 1e30, 3e38])
+def test_a_vector_of_any_size_becomes_length_one(scale: float) -> None:
+    row = cosine.unit(np.array([[scale, 0, -scale, scale / 4]], np.float32))[0].astype(np.float64)
+    assert np.sqrt(np.sum(row * row)) == pytest.approx(1, abs=1e-6)
+
+
+@given(st.integers(1, 500), seeds)
+def test_a_vector_has_cosine_one_with_itself_and_never_more(dimensions: int, seed: int) -> None:
+    row = random_units(1, dimensions, seed)
+    assert 1 - 1e-6 < cosine.exact(row, row[0])[0] <= 1
+    assert -1 <= cosine.exact(-row, row[0])[0] < -1 + 1e-6
