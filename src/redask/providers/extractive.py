@@ -1,0 +1,137 @@
+"""The answerer without a model: it quotes the sentences that answer, and cites each.
+
+    1  every source becomes lines to quote                               `excerpts`, `sentences`
+    2  every line is rated by the question's words                       `relevance`
+    3  NO_ANSWER and no citation, if the best line covers less than REFUSE_BELOW of the question,
+       or no source mentions a name or number that the question is about
+    4  the best line is quoted; then, of those that cover at least SECOND of what it covers, the
+       one that is best when the question words it adds count ADDED more: another answer, or the
+       second hop
+    5  a quotation stands on a line of its own and cites every source that holds it; what would
+       be too long for `max_tokens` is left out or cut
+
+Deterministic, without key, network, clock or chance. MODEL is bumped whenever an answer could
+change: it is part of the audit row and of the cache key. Between sources other tasks get a turn.
+"""
+
+import asyncio
+import bisect
+from collections.abc import Awaitable, Callable, Mapping
+
+from redask.model import Knobs, Prompt
+from redask.ports import Completion
+from redask.providers import excerpts, quoting
+from redask.providers.relevance import Rated, SourceReading
+from redask.rules import capabilities, determinism, tokens
+
+NAME = "extractive"
+MODEL = "extractive-1"
+NO_ANSWER = "The data does not hold an answer to this question."
+
+REFUSE_BELOW = 0.25
+QUOTES = 2
+SECOND = 0.3
+ADDED = 0.7
+_MOST_MARKERS = 3
+_LONGEST_RECORD = 300
+
+
+class Extractive:
+    """A provider that quotes instead of writing."""
+
+    name = NAME
+    model = MODEL
+    capabilities = capabilities.of(NAME)
+
+    def narrow(self, seed: int) -> int:
+        """No seed is ever sent; a wire of signed 64 bits could carry this."""
+        return determinism.narrow_to_signed(seed)
+
+    def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:  # noqa: ARG002
+        """Quoting costs nothing."""
+        return 0.0
+
+    async def complete(
+        self,
+        prompt: Prompt,
+        knobs: Knobs,  # noqa: ARG002
+        *,
+        max_tokens: int,
+        emit: Callable[[str], Awaitable[None]] | None = None,
+    ) -> Completion:
+        """Quote what answers the question, line by line."""
+        reading = SourceReading(prompt.question, prompt.weights)
+        for number, source in enumerate(prompt.sources, start=1):
+            reading.take(number, excerpts.read(source))
+            await asyncio.sleep(0)
+        pieces = _fit(_answer(reading), max_tokens)
+        if emit is not None:
+            for piece in pieces:
+                await emit(piece)
+        return Completion("".join(pieces), MODEL, prompt_tokens=0, completion_tokens=0)
+
+
+def _answer(reading: SourceReading) -> list[tuple[str, list[int]]]:
+    """The lines to quote, each with the numbers of the sources that hold it."""
+    rated = reading.rank()
+    chosen = [] if reading.unmentioned() else _choose(rated)
+    return [(reading.shorten(one, _LONGEST_RECORD), _holders(one, rated)) for one in chosen]
+
+
+def _choose(rated: list[Rated]) -> list[Rated]:
+    """The best excerpts, no two of them alike; none when even the best covers too little."""
+    if not rated or rated[0].near < REFUSE_BELOW:
+        return []
+    chosen = [rated[0]]
+    covered = dict(rated[0].holds)
+    while len(chosen) < QUOTES:
+        texts = {one.excerpt.text for one in chosen}
+        enough = SECOND * rated[0].near
+        others = [one for one in rated if one.near >= enough and one.excerpt.text not in texts]
+        if not others:
+            break
+        # `max` keeps the first of equals, which is the one that ranks higher.
+        chosen.append(max(others, key=lambda one: one.score + ADDED * _adds(one, covered)))
+        covered.update(chosen[-1].holds)
+    return chosen
+
+
+def _adds(one: Rated, covered: Mapping[str, float]) -> float:
+    """The share of the question that this excerpt holds and those before it do not."""
+    return sum(share for token, share in one.holds.items() if token not in covered)
+
+
+def _holders(one: Rated, rated: list[Rated]) -> list[int]:
+    """The sources that hold the same line, a few of them, its own among them."""
+    same = {other.number for other in rated if other.excerpt.text == one.excerpt.text}
+    others = sorted(same - {one.number})[: _MOST_MARKERS - 1]
+    return sorted([one.number, *others])
+
+
+def _fit(quotes: list[tuple[str, list[int]]], max_tokens: int) -> list[str]:
+    """The pieces of the answer, within the budget."""
+    if not quotes:
+        return [NO_ANSWER] if tokens.estimate(NO_ANSWER) <= max_tokens else []
+    pieces: list[str] = []
+    for line, numbers in quotes:
+        piece = "\n" * bool(pieces) + quoting.cite(line, numbers)
+        if tokens.estimate(piece) > max_tokens:
+            if not pieces:
+                pieces += _cut(line, numbers, max_tokens)
+            break
+        pieces.append(piece)
+        max_tokens -= tokens.estimate(piece)
+    return pieces
+
+
+def _cut(line: str, numbers: list[int], max_tokens: int) -> list[str]:
+    """As much of the line as fits, at a space if there is one, and not less than one character."""
+
+    def shown(length: int) -> str:
+        whole_words = line[:length].rpartition(" ")[0]
+        return quoting.cite(f"{whole_words or line[:length]} …", numbers)
+
+    fits = bisect.bisect_right(
+        range(1, len(line)), max_tokens, key=lambda length: tokens.estimate(shown(length))
+    )
+    return [shown(fits)] if fits else []

@@ -1,0 +1,106 @@
+"""Running text becomes sentences, whatever the text."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redask.providers.sentences import MAX_LENGTH, one_line, split
+
+
+def texts(text: str) -> list[str]:
+    return [sentence.text for sentence in split(text)]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("It rained. We left! Why?", ["It rained.", "We left!", "Why?"]),
+        ("Dr. Smith saw No. 7. He left.", ["Dr. Smith saw No. 7.", "He left."]),
+        ("J. R. R. Tolkien wrote. He slept.", ["J. R. R. Tolkien wrote.", "He slept."]),
+        (
+            "In the U.S. Senate. In the U.S. The end.",
+            ["In the U.S. Senate.", "In the U.S.", "The end."],
+        ),
+        ("A function of n. Since then.", ["A function of n.", "Since then."]),
+        ("It costs 3.50 euros. Fine.", ["It costs 3.50 euros.", "Fine."]),
+        ("approx. four e.g. this one.", ["approx. four e.g. this one."]),
+        ("“It is.” He left.", ["“It is.”", "He left."]),
+        (
+            "It fell.[3] He left.[citation needed] End.",
+            ["It fell.[3]", "He left.[citation needed]", "End."],
+        ),
+        ("It fell ... and rose.", ["It fell ... and rose."]),
+        ("It fell... Then it rose.", ["It fell...", "Then it rose."]),
+        ("船九点开。票价十四欧元！你来吗？", ["船九点开。", "票价十四欧元！", "你来吗？"]),
+        ("Wrapped at\nsome column.  Next\tone.", ["Wrapped at some column.", "Next one."]),
+        ("One\n\nTwo", ["One", "Two"]),
+        (
+            "- first\n- second\n* third\n1. fourth\n> fifth",
+            ["first", "second", "third", "fourth", "fifth"],
+        ),
+        ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
+        ("Run this:\n```sh\nmake demo\n```\nDone.", ["Run this:", "make demo", "Done."]),
+        ("No end", ["No end"]),
+        ("", []),
+        (" \n\t ", []),
+        ("?! ... --", []),
+    ],
+)
+def test_sentences_end_where_readers_see_an_end(text: str, expected: list[str]) -> None:
+    assert texts(text) == expected
+
+
+def test_a_heading_stands_alone_and_above_what_follows() -> None:
+    found = split("Before.\n# Refunds\nWithin 30 days. Always.\n## Gifts\n\nNever.")
+    assert [(one.text, one.heading) for one in found] == [
+        ("Before.", ""),
+        ("Refunds", ""),
+        ("Within 30 days.", "Refunds"),
+        ("Always.", "Refunds"),
+        ("Gifts", ""),
+        ("Never.", "Gifts"),
+    ]
+
+
+def test_a_long_sentence_is_cut_at_spaces_and_says_so() -> None:
+    found = texts("word " * 300)
+    assert len(found) == 4
+    assert all(len(piece) <= MAX_LENGTH for piece in found)
+    assert found[0].endswith("word …")
+    assert found[1].startswith("… word")
+    assert sum(piece.count("word") for piece in found) == 300
+
+
+def test_a_long_word_is_cut_anywhere_and_nothing_is_lost() -> None:
+    found = texts("x" * 1234)
+    assert all(len(piece) <= MAX_LENGTH for piece in found)
+    assert sum(piece.count("x") for piece in found) == 1234
+
+
+def test_control_characters_and_lone_surrogates_become_spaces() -> None:
+    assert one_line("a\x00b\x1b[31mc\u2028d\x85e\ud800f\x7fg") == "a b [31mc d e f g"
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=[])))
+def test_every_sentence_is_one_encodable_line_with_a_word(text: str) -> None:
+    for sentence in split(text):
+        assert sentence.text.strip() == sentence.text
+        assert len(sentence.text.splitlines()) == 1
+        assert len(sentence.text) <= MAX_LENGTH
+        assert sentence.text.encode()
+        assert any(letter.isalnum() or letter == "_" for letter in sentence.text)
+
+
+@given(st.lists(st.sampled_from(["a", "B", ". ", "! ", "? ", "Dr. ", "U.S. ", "\n", "\n\n", "é"])))
+def test_no_word_is_lost(parts: list[str]) -> None:
+    text = "".join(parts)
+    letters = [letter for letter in text if letter.isalnum()]
+    assert [letter for one in texts(text) for letter in one if letter.isalnum()] == letters
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "!?", ". ", "\\", "`", "# a\n", "Aa ", "A.B.", "船", "e\u0301"]
+)
+def test_a_megabyte_of_anything_is_split(unit: str) -> None:
+    found = split(unit * (1_000_000 // len(unit)))
+    assert all(len(sentence.text) <= MAX_LENGTH for sentence in found)
