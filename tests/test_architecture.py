@@ -31,14 +31,23 @@ MAY_IMPORT: dict[str, set[str]] = {
     "embedders": _ADAPTER,
     "providers": _ADAPTER,
     "ingest": _ADAPTER,
-    "engine": _NOUNS | {"rules", "ports", "settings"},
+    "telemetry": set(),
+    "run": _NOUNS | {"rules"},
+    "budget": _ADAPTER | {"run"},
+    "recall": _ADAPTER | {"run", "settings"},
+    "retrieval": _ADAPTER | {"settings", "telemetry"},
+    "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
+    | {"budget", "recall", "retrieval"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
-    "cli": _NOUNS | {"app", "clauses", "wire", "settings", "__version__"},
+    "api": _ADAPTER | {"app", "clauses", "wire"},
+    "sample": _NOUNS | {"rules", "api"},
+    "evaluation": _NOUNS | {"rules", "api"},
+    "cli": _ADAPTER | {"api", "clauses", "wire", "settings", "sample", "evaluation", "__version__"},
     "web": set(),
-    "__init__": _NOUNS | {"app"},  # the public names
+    "__init__": _NOUNS | {"api"},  # the public names
 }
 PURE = {"model", "errors", "rules", "clauses", "settings", "wire", "ports"}
 STANDARD = set(
@@ -52,7 +61,17 @@ IMPURE_BUILTINS = set(
 BANNED_NAMES = set("utils util helpers helper common base manager managers misc".split())
 MAX_FILE, MAX_FUNCTION, MAX_DOCSTRING = 400, 60, 40
 
-PUBLIC_NAMES = ["__version__"]
+PUBLIC_NAMES = [
+    "AskError",
+    "AsyncDatabase",
+    "Caller",
+    "CitedAnswer",
+    "Mode",
+    "OpenDatabase",
+    "__version__",
+    "aopen",
+    "open",
+]
 RULES = set(
     """terms fusion urn fingerprint prompt capabilities determinism cost caching failover
     citations validation audit explain""".split()
@@ -145,9 +164,11 @@ def banned_names(path: Path) -> list[str]:
 
 
 def public_names(source: str) -> list[str]:
-    """What a module offers: the names it binds, but for those with a leading underscore."""
+    """What a module offers: `__all__`, else the names it binds without a leading underscore."""
     names: list[str] = []
     for node in ast.parse(source).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "__all__":
+            return sorted(ast.literal_eval(node.value))
         if isinstance(node, ast.Import | ast.ImportFrom):
             names += [(alias.asname or alias.name).partition(".")[0] for alias in node.names]
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
@@ -254,7 +275,7 @@ def test_a_forbidden_import_is_seen(part: str, source: str) -> None:
         ("rules", "import redaskew\nfrom modeling import x"),
         ("stores", "from redask.wire.json import encode\nfrom redask.wire import json"),
         ("stores", "import redask.wire.json"),
-        ("cli", "from redask import __version__, app"),
+        ("cli", "from redask import __version__, api"),
         ("app", "from redask.stores.sqlite import Sqlite"),
     ],
 )

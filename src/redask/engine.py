@@ -1,0 +1,358 @@
+"""One ASK, top to bottom: the only place that orders I/O.
+
+    _find        1 terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
+    _walk          for each provider of the plan:
+                 5   mode, knobs · 7 cache
+    _attempt         for what is left of FIRST, RETRY:
+    _call        8     limits, reserve · 9 call, settle
+                10     citations · 11 judge: Accept · Retry · GiveUp
+                12   fill the cache
+    ask         13 the audit row: answered, failed and cancelled alike, before anybody sees a thing
+    explain        stops after 5: no call, no limit, no row, nothing cached
+
+`emit` gets the events while it runs; a plain call is the same path with nobody listening.
+`BadAsk` means that nothing was asked: it leaves no row. Without its row there is no answer
+(`AuditUnavailable`). Time is the injected clock's, in epoch nanoseconds.
+"""
+
+import asyncio
+import contextvars
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import ParamSpec, TypeVar, assert_never
+
+from redask import errors, telemetry
+from redask.budget import Budget
+from redask.model import (
+    Answer,
+    Answered,
+    AnswerToken,
+    Ask,
+    Caller,
+    Capabilities,
+    Knobs,
+    Mode,
+    Notice,
+    Prompt,
+    Source,
+    SourcesFound,
+    Usage,
+    Validation,
+)
+from redask.ports import AuditLog, Completion, Provider
+from redask.recall import Recall
+from redask.retrieval import Hits, Retriever
+from redask.rules import (
+    capabilities,
+    citations,
+    cost,
+    determinism,
+    explain,
+    failover,
+    fingerprint,
+    fusion,
+    prompt,
+    text,
+    tokens,
+    validation,
+)
+from redask.run import Emit, Run, distinct
+from redask.settings import Settings
+
+NO_SOURCES = "I found nothing in the data that answers this question."
+_TAGS = 24  # tokens of the prompt's own tags, roughly; and of one source's
+_SOURCE_TAG = 12
+_T = TypeVar("_T")
+_P = ParamSpec("_P")
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What retrieval brought, trimmed to the limits, and the prompt made of it."""
+
+    hits: Hits
+    sources: tuple[Source, ...]
+    fingerprint: str
+    prompt: Prompt
+    size: Usage
+    warnings: tuple[Notice, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderCall:
+    """What one provider is asked: the prompt, the settled knobs, and who may still follow."""
+
+    provider: Provider
+    prompt: Prompt
+    knobs: Knobs
+    providers_left: int
+
+
+@dataclass(slots=True)
+class Engine:
+    """Everything an ASK needs, handed in once."""
+
+    retriever: Retriever
+    log: AuditLog
+    recall: Recall
+    budget: Budget
+    providers: frozenset[str]
+    open_provider: Callable[[str, str | None], Provider]
+    settings: Settings
+    clock: Callable[[], int]
+    threads: ThreadPoolExecutor
+    _sizes: dict[int, int] = field(default_factory=dict)
+
+    async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
+        """Answer one question or raise an `AskError`; either way there is an audit row."""
+        _check_caller(caller)
+        run = Run(ask, caller, emit, self.clock(), self._requested(ask))
+        with telemetry.asking() as ending:
+            try:
+                async with asyncio.timeout(self.settings.limits.timeout_ms / 1000):
+                    answer = await self._answer(run)
+            except errors.BadAsk:
+                ending.kind = errors.BadAsk.kind
+                raise
+            except BaseException as error:
+                failure = run.fail(error, self.settings.limits.timeout_ms)
+                ending.kind = failure.kind
+                await self._record(run)
+                if isinstance(error, asyncio.CancelledError):
+                    raise
+                raise failure from None
+            await self._record(run)
+            await run.emit(Answered(answer))
+            return answer
+
+    async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
+        """What `ask` would do, without doing it."""
+        _check_caller(caller)
+        step = self._plan(ask)[0]
+        found = await self._hop(self._find, ask, caller)
+        provider = self.open_provider(step.provider, step.model)
+        can = capabilities.of(step.provider, self.settings.capabilities)
+        settled = self._settle_knobs(ask, found, can)
+        return explain.plan(
+            question=ask.question,
+            mode=self._mode(step.provider, self._requested(ask)).effective,
+            provider=provider.name,
+            model=provider.model,
+            capabilities=can,
+            knobs=_as_sent(provider, settled),
+            retrieval=found.hits.retrieval,
+            sources=found.hits.fused[: len(found.sources)],
+            depth=ask.depth,
+            limit=ask.limit,
+            k_constant=fusion.K,
+            prompt_tokens=found.size.prompt_tokens,
+            max_completion_tokens=self.settings.limits.max_completion_tokens,
+        )
+
+    async def _answer(self, run: Run) -> Answer:
+        plan = self._plan(run.ask)
+        run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.mode))
+        found = await self._hop(self._find, run.ask, run.caller)
+        run.urns = tuple(source.urn for source in found.sources)
+        await run.emit(SourcesFound(found.sources))
+        if found.sources:
+            return await self._walk(run, found, plan)
+        run.model = self.open_provider(plan[0].provider, plan[0].model).model
+        run.answer, run.validation_ok = NO_SOURCES, True
+        await run.emit(AnswerToken(NO_SOURCES))
+        warning = Notice("no_sources", "nothing in the data matches the question")
+        return run.finish((), Validation(True, (), (warning,)))
+
+    def _find(self, ask: Ask, caller: Caller) -> Findings:
+        """Retrieve, drop from the tail what does not fit, and make the prompt."""
+        hits = self.retriever.find(ask, caller)
+        sizes = [(self._tokens(source), len(source.payload.encode())) for source in hits.sources]
+        question = tokens.estimate(prompt.SYSTEM) + tokens.estimate(ask.question) + _TAGS
+        kept = cost.fit(sizes, question, self.settings.limits)
+        sources = hits.sources[:kept]
+        warnings: tuple[Notice, ...] = ()
+        if kept < len(hits.sources):
+            detail = f"{kept} of {len(hits.sources)} sources fit into the limits"
+            warnings = (Notice("sources_trimmed", detail),)
+        pairs = [(source.urn, fingerprint.content_version(source.payload)) for source in sources]
+        size = Usage(
+            prompt_tokens=question + sum(tokens_ for tokens_, _ in sizes[:kept]),
+            sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
+        )
+        made = prompt.assemble(ask.question, sources)
+        return Findings(hits, sources, fingerprint.of(pairs), made, size, warnings)
+
+    async def _walk(self, run: Run, found: Findings, plan: Sequence[failover.Step]) -> Answer:
+        """Ask one provider after the other until one answers or a failure stops the walk."""
+        for left, step in zip(range(len(plan), 0, -1), plan, strict=True):
+            provider = self.open_provider(step.provider, step.model)
+            can = capabilities.of(step.provider, self.settings.capabilities)
+            run.tries(
+                provider.name, provider.model, self._mode(step.provider, self._requested(run.ask))
+            )
+            settled = self._settle_knobs(run.ask, found, can)
+            kept = self.recall.place(run, found.prompt, found.fingerprint, settled)
+            if kept.in_use and (hit := await self._hop(kept.look_up)):
+                return await run.serve(hit, settled)
+            try:
+                call = ProviderCall(provider, found.prompt, settled, left)
+                answer = await self._attempt(run, found, call)
+            except errors.ProviderFailed as failure:
+                run.failures.append(failure)
+                if isinstance(failover.after(failure), failover.Stop):
+                    raise
+                await run.reset("failover")
+                continue
+            run.reasons = failover.trail(run.failures)
+            if kept.in_use:
+                await self._hop(kept.fill, answer)
+            return answer
+        raise errors.ProvidersExhausted(tuple(run.failures))
+
+    async def _attempt(self, run: Run, found: Findings, call: ProviderCall) -> Answer:
+        """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
+        while True:
+            estimated = await self._call(run, found, call)
+            parsed = citations.parse(run.answer, len(found.sources))
+            run.markers = distinct(parsed)
+            match validation.judge(parsed, run.mode, run.attempt):
+                case validation.Accept(warnings):
+                    run.validation_ok = True
+                    notes = (*run.notes, *found.warnings, *estimated, *warnings)
+                    return run.finish(found.sources, Validation(True, (), notes))
+                case validation.Retry(hint):
+                    run.attempt = validation.Attempt.RETRY
+                    call = replace(call, prompt=prompt.with_hint(found.prompt, hint))
+                    await run.reset("retry")
+                case validation.GiveUp(reasons):
+                    raise errors.Ungrounded("the answer cites what is not there", reasons)
+                case other:
+                    assert_never(other)
+
+    async def _call(self, run: Run, found: Findings, call: ProviderCall) -> tuple[Notice, ...]:
+        """One provider call within the limits. → the warning if its usage is an estimate."""
+        provider, budget = call.provider, self.budget
+        hint = tokens.estimate(call.prompt.user.removesuffix(found.prompt.user))
+        size = replace(found.size, prompt_tokens=found.size.prompt_tokens + hint)
+        budget.check(run, size)
+        reserved = await self._hop(budget.reserve, run, size, provider) if budget.capped else 0.0
+        run.knobs, run.answer = _as_sent(provider, call.knobs), ""
+        can = capabilities.of(provider.name, self.settings.capabilities)
+        used = Usage()
+
+        async def take(piece: str) -> None:
+            nonlocal used
+            used = replace(used, completion_tokens=used.completion_tokens + tokens.estimate(piece))
+            budget.check(run, replace(size, completion_tokens=used.completion_tokens))
+            await run.token(piece)
+
+        try:
+            with telemetry.step("provider"):
+                async with asyncio.timeout(budget.share(run, call.providers_left)):
+                    completion = await provider.complete(
+                        call.prompt,
+                        run.knobs,
+                        max_tokens=self.settings.limits.max_completion_tokens,
+                        emit=take if run.listened and can.supports_streaming else None,
+                    )
+            used, estimated = _usage(completion, size, provider)
+        except TimeoutError:
+            message = "no answer within its share of the time"
+            raise errors.ProviderFailed(provider.name, errors.Failure.TIMEOUT, message) from None
+        finally:
+            run.spend(used)
+            if reserved or used.cost_usd:
+                await self._hop(budget.settle, run, reserved, used)
+        run.model = completion.model
+        if not run.answer:
+            await run.token(completion.text)
+        budget.check(run, replace(size, completion_tokens=used.completion_tokens))
+        return estimated
+
+    # --- choices of the settings ---------------------------------------------------------
+
+    def _requested(self, ask: Ask) -> Mode:
+        return ask.mode or (Mode.STRICT if self.settings.strict else Mode.LENIENT)
+
+    def _mode(self, provider: str, requested: Mode) -> capabilities.Settled:
+        return capabilities.mode_for(provider, requested, self.settings.capabilities)
+
+    def _plan(self, ask: Ask) -> tuple[failover.Step, ...]:
+        endpoints = self.settings.endpoints
+        return failover.plan(
+            using=ask.using,
+            model=ask.model,
+            fallback=self.settings.fallback,
+            default=self.settings.default_provider,
+            configured=[name for name in endpoints if endpoints[name].api_key],
+            known=self.providers,
+        )
+
+    def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:
+        return determinism.settle(
+            ask.question,
+            found.fingerprint,
+            can,
+            temperature=ask.temperature,
+            seed=ask.seed,
+            default_temperature=self.settings.default_temperature,
+        )
+
+    # --- the shell -----------------------------------------------------------------------
+
+    async def _record(self, run: Run) -> None:
+        """Write the audit row; a caller who leaves meanwhile does not stop it."""
+        row = run.row(
+            include_answer=self.settings.audit_include_answer,
+            hash_question=self.settings.audit_hash_question,
+        )
+        writing = asyncio.ensure_future(self.log.append(row))
+        with telemetry.step("audit"):
+            try:
+                await asyncio.shield(writing)
+            except asyncio.CancelledError:
+                await asyncio.wait([writing])
+                raise
+
+    async def _hop(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """Run synchronous work in a thread, with this task's context."""
+        bound = partial(contextvars.copy_context().run, work, *args, **kwargs)
+        return await asyncio.get_running_loop().run_in_executor(self.threads, bound)
+
+    def _tokens(self, source: Source) -> int:
+        """The estimate for one source with its tag, remembered by content."""
+        version = fingerprint.content_version(source.urn + source.payload)
+        if version not in self._sizes:
+            if len(self._sizes) >= 100_000:
+                self._sizes.clear()
+            estimate = tokens.estimate(source.payload) + tokens.estimate(source.urn)
+            self._sizes[version] = estimate + _SOURCE_TAG
+        return self._sizes[version]
+
+
+def _as_sent(provider: Provider, settled: Knobs) -> Knobs:
+    seed = None if settled.seed is None else provider.narrow(settled.seed)
+    return Knobs(settled.temperature, seed)
+
+
+def _usage(
+    completion: Completion, size: Usage, provider: Provider
+) -> tuple[Usage, tuple[Notice, ...]]:
+    """What a call used, as reported, else as estimated and with a warning."""
+    prompt_tokens, completion_tokens = completion.prompt_tokens, completion.completion_tokens
+    warnings: tuple[Notice, ...] = ()
+    if prompt_tokens is None or completion_tokens is None:
+        warnings = (Notice("usage_estimated", f"{provider.name} reported no usage"),)
+        prompt_tokens, completion_tokens = size.prompt_tokens, tokens.estimate(completion.text)
+    price = provider.price(prompt_tokens, completion_tokens) or 0.0
+    used = Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost_usd=price)
+    return used, warnings
+
+
+def _check_caller(caller: Caller) -> None:
+    for name, value in (("tenant", caller.tenant), ("user", caller.user), ("role", caller.role)):
+        fault = text.name_fault(value) if value or name != "role" else None
+        if fault:
+            raise errors.BadAsk(f"the {name} {fault}", detail=name)

@@ -1,0 +1,98 @@
+"""What the data says about a question: `find` the sources a caller may read, best first.
+
+Search the three buckets, read what was found through the store (which shows a caller only
+what that caller may see), drop the rest before anything is ranked, and fuse. When a policy
+hid some, the buckets are searched deeper until the limit is filled or nothing is left.
+Both ASK and plain search come through here.
+"""
+
+from dataclasses import dataclass, replace
+
+from redask import telemetry
+from redask.errors import Denied
+from redask.model import Ask, Caller, Source
+from redask.ports import Embedder, Found, Index, Query, Store
+from redask.rules import explain, fusion, terms, text
+from redask.settings import Settings
+
+SMALLEST_TOP_K = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The fused ranking with its sources, and the buckets it was made of."""
+
+    fused: tuple[fusion.Fused, ...]
+    sources: tuple[Source, ...]
+    buckets: tuple[Found, ...]
+    retrieval: tuple[explain.Retrieval, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Where to search and how."""
+
+    store: Store
+    index: Index
+    embedder: Embedder | None
+    settings: Settings
+
+    def find(self, ask: Ask, caller: Caller) -> Hits:
+        """The best `ask.limit` sources for the question."""
+        for name in ask.collections:
+            if text.lower(name).startswith("red_"):
+                raise Denied(f"{name} is a system collection, which is never a source")
+        top_k = max(SMALLEST_TOP_K, ask.limit)
+        wanted = terms.extract(ask.question)
+        vector = self._embed(ask.question)
+        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth)
+        found, readable = self._search(query, ask.limit, caller)
+        floors = [self._floor(bucket, ask) for bucket in found]
+        fused = fusion.fuse(
+            [
+                fusion.Bucket(bucket.candidates, floor, self.settings.buckets[bucket.bucket].weight)
+                for bucket, floor in zip(found, floors, strict=True)
+            ],
+            fusion.K,
+            ask.limit,
+        )
+        return Hits(
+            tuple(fused),
+            tuple(readable[item.urn] for item in fused),
+            found,
+            tuple(
+                explain.Retrieval(bucket.bucket, top_k, floor)
+                for bucket, floor in zip(found, floors, strict=True)
+            ),
+        )
+
+    def _embed(self, question: str) -> tuple[float, ...] | None:
+        if self.embedder is None:
+            return None
+        with telemetry.step("embed"):
+            return self.embedder.embed([question])[0]
+
+    def _search(
+        self, query: Query, limit: int, caller: Caller
+    ) -> tuple[tuple[Found, ...], dict[str, Source]]:
+        """The buckets without what the caller may not read, and what the rest says."""
+        while True:
+            with telemetry.step("search"):
+                found = self.index.search(query, caller)
+            urns = dict.fromkeys(urn for bucket in found for urn, _ in bucket.candidates)
+            with telemetry.step("read"):
+                readable = {source.urn: source for source in self.store.read([*urns], caller)}
+            deeper = any(len(bucket.candidates) >= query.top_k for bucket in found)
+            if len(readable) == len(urns) or len(readable) >= limit or not deeper:
+                break
+            query = replace(query, top_k=query.top_k * 2)
+        visible = tuple(
+            Found(bucket.bucket, tuple(item for item in bucket.candidates if item[0] in readable))
+            for bucket in found
+        )
+        return visible, readable
+
+    def _floor(self, bucket: Found, ask: Ask) -> float:
+        if ask.min_score is not None:
+            return ask.min_score
+        return self.settings.buckets[bucket.bucket].min_score

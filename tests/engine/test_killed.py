@@ -1,0 +1,88 @@
+"""Kill -9 at every step of an ASK: no answer without its row, no row lost after its answer."""
+
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import redask
+from redask.rules.chain import Intact
+
+CHILD = """
+import os, signal, sys
+from contextlib import contextmanager
+
+import redask
+from redask import telemetry
+from redask.stores import audit_log
+
+directory, fatal, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
+asked = 0
+
+def reach(point):
+    if point == fatal and asked == turn:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+step, extend, write = telemetry.step, audit_log._extend, audit_log.SqliteAuditLog._write
+
+@contextmanager
+def deadly_step(name):
+    reach(f"before {name}")
+    with step(name):
+        yield
+        reach(f"in {name}")
+    reach(f"after {name}")
+
+def deadly_extend(connection, rows):
+    reach("before the row")
+    extend(connection, rows)
+    reach("after the row, before the commit")
+
+def deadly_write(self, batch):
+    write(self, batch)
+    if f"ferry {turn} " in batch[0][0]:  # this thread may still be at the row before
+        reach("after the commit")
+
+telemetry.step = deadly_step
+audit_log._extend = deadly_extend
+audit_log.SqliteAuditLog._write = deadly_write
+
+with redask.open(directory) as db:
+    for asked in range(1, 4):
+        answer = db.ask(f"When does ferry {asked} leave?", using="scripted")
+        reach("after the answer")
+        print(asked, answer.answer, flush=True)
+"""
+
+STEPS = ("search", "read", "provider", "audit")
+POINTS = [
+    *(f"{when} {step}" for step in STEPS for when in ("before", "in", "after")),
+    "before the row",
+    "after the row, before the commit",
+    "after the commit",
+    "after the answer",
+]
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_killed_ask_leaves_no_answer_without_row_and_a_whole_chain(
+    tmp_path: Path, point: str
+) -> None:
+    with redask.open(tmp_path) as db:
+        db.put("notes", [{"id": n, "text": f"Ferry {n} leaves at nine."} for n in range(1, 4)])
+    command = [sys.executable, "-c", CHILD, str(tmp_path), point, "2"]
+    child = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert child.returncode == -signal.SIGKILL, child.stderr
+    seen = [int(line.split()[0]) for line in child.stdout.splitlines()]
+    with redask.open(tmp_path) as db:
+        verdict = db.verify_audit()
+        rows = [str(entry.row["question"]) for entry in reversed(db.audit(10))]
+        assert isinstance(verdict, Intact)
+        assert db.ask("When does ferry 3 leave?", using="scripted").citations
+        assert isinstance(db.verify_audit(), Intact)
+    assert seen == [1]
+    assert rows[:1] == ["When does ferry 1 leave?"]
+    durable = point in ("after the commit", "after audit", "after the answer", "in audit")
+    assert len(rows) == (2 if durable else 1)
