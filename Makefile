@@ -2,11 +2,13 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz bench-rules clean
+.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask clean
 
 demo: $(VENV)/.installed
-	$(BIN)/python examples/plan.py
+	rm -rf $(DEMO)
+	$(BIN)/redask --db $(DEMO) demo
 
 test: lint types
 	$(BIN)/python -m pytest --cov --cov-report=term
@@ -18,17 +20,29 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
+# the reference page, from the tables in the code
 docs: $(VENV)/.installed
 	$(BIN)/python tools/reference.py
 
+# a million generated inputs for parser, citations, URNs, TTLs and canonical JSON
 fuzz: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_rules.py
+
+# 200 rounds of kill -9
+crash: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/crash --crash-rounds 200
 
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py
 
+bench-retrieval: $(VENV)/.installed
+	$(BIN)/python benchmarks/retrieval.py
+
+bench-ask: $(VENV)/.installed
+	$(BIN)/python benchmarks/ask.py
+
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -1,6 +1,14 @@
-"""One hypothesis profile for all: repeatable, and no test fails because a machine is slow."""
+"""One hypothesis profile for all: repeatable, and no test fails because a machine is slow.
 
+And the option that says how often the crash test kills.
+"""
+
+import pytest
 from hypothesis import settings
 
 settings.register_profile("redask", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("redask")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--crash-rounds", default="10", help="rounds of kill -9 in tests/crash")

@@ -1,0 +1,55 @@
+"""The command line: `redask COMMAND`. One file a command, loaded when it is called.
+
+Nothing heavy is imported here: `redask --help` must be quick. A command is a row in COMMANDS
+and a file. What goes wrong ends with one line on standard error (with `--json`, the error's
+JSON on standard output) and the exit code of its outcome, never with a stack trace.
+"""
+
+import importlib
+
+import click
+
+from redask import __version__
+
+COMMANDS = {
+    "ask": "Answer a question over your data, with footnotes.",
+    "explain": "Show what an ask would do, without asking anybody.",
+    "search": "Find what the data holds on a question.",
+    "audit": "Look at the audit log, verify it, export it.",
+    "doctor": "Check the database and its index.",
+    "eval": "Measure retrieval and answers on a pack of questions.",
+    "demo": "Load a small sample company and ask it three questions.",
+}
+
+
+class Commands(click.Group):
+    """The commands, each in `redask.cli.<name>_command`."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"redask.cli.{cmd_name}_command")
+        command: click.Command = module.command
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="redask")
+@click.option(
+    "--db",
+    envvar="REDASK_DB",
+    default="./redask-data",
+    show_default=True,
+    help="The database directory (or set REDASK_DB).",
+)
+@click.pass_context
+def main(ctx: click.Context, db: str) -> None:
+    """Ask a question over your own data and get an answer you can check."""
+    ctx.obj = db

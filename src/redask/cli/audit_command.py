@@ -1,0 +1,108 @@
+"""`redask audit list|show|verify|export`: what was asked, and whether the log is whole."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from redask.cli.session import existing, polite, pretty
+from redask.errors import BadAsk
+from redask.wire import json as canonical
+from redask.wire.outcomes import OUTCOMES
+
+_PAGE = 1000
+
+
+@click.group("audit", invoke_without_command=True)
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Look at the audit log, verify it, export it. Without a word: list."""
+    if ctx.invoked_subcommand is None:
+        ctx.invoke(list_rows)
+
+
+@command.command("list")
+@click.option("--limit", default=20, show_default=True, help="How many rows, newest first.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
+    """The newest rows."""
+    with polite(as_json):
+        from redask.api import open_database
+
+        with open_database(existing(db)) as opened:
+            entries = opened.audit(limit)
+        if as_json:
+            click.echo(canonical.text([plain(entry) for entry in entries]))
+            return
+        for entry in entries:
+            row: dict[str, Any] = entry.row
+            kinds = ",".join(error["kind"] for error in row["errors"])
+            outcome = "answered" if row["validation_ok"] else kinds or "failed"
+            question = " ".join(row["question"].split())
+            facts = f"{_when(row['ts'])}  {row['user']}  {row['provider']}  {outcome}"
+            click.echo(f"{entry.seq:6}  {facts}  {question}")
+
+
+@command.command("show")
+@click.argument("seq", type=int)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def show(db: str, seq: int, as_json: bool) -> None:
+    """One row, whole."""
+    with polite(as_json):
+        from redask.api import open_database
+
+        with open_database(existing(db)) as opened:
+            found = opened.audit(1, before=seq + 1)
+        if not found or found[0].seq != seq:
+            raise BadAsk(f"there is no audit row {seq}")
+        click.echo(canonical.text(plain(found[0])) if as_json else pretty(plain(found[0])))
+
+
+@command.command("verify")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def verify(db: str, as_json: bool) -> None:
+    """Check that every row is what was written; names the first that is not."""
+    with polite(as_json):
+        from redask.api import open_database
+        from redask.errors import StoreFailed
+        from redask.rules.chain import Intact
+
+        with open_database(existing(db)) as opened:
+            verdict = opened.verify_audit()
+        if isinstance(verdict, Intact):
+            plain = {"head": verdict.head.hash, "ok": True, "rows": verdict.rows}
+            text = f"{verdict.rows} rows, all as written; head {verdict.head.hash}"
+            click.echo(canonical.text(plain) if as_json else text)
+            return
+        broken = {"ok": False, "reason": verdict.reason, "seq": verdict.seq}
+        click.echo(canonical.text(broken) if as_json else f"BROKEN: {verdict.reason}")
+        sys.exit(OUTCOMES[StoreFailed].exit)
+
+
+@command.command("export")
+@click.option("--output", type=click.File("w", encoding="utf-8"), default="-", help="A file.")
+@click.pass_obj
+def export(db: str, output: Any) -> None:
+    """All rows, newest first, one JSON object a line, with number and hash."""
+    with polite():
+        from redask.api import open_database
+
+        with open_database(existing(db)) as opened:
+            before = None
+            while entries := opened.audit(_PAGE, before=before):
+                for entry in entries:
+                    output.write(canonical.text(plain(entry)) + "\n")
+                before = entries[-1].seq
+
+
+def plain(entry: Any) -> dict[str, object]:
+    """An entry of the log as plain data."""
+    return {"hash": entry.hash, "row": entry.row, "seq": entry.seq}
+
+
+def _when(ts: int) -> str:
+    return datetime.fromtimestamp(ts // 10**9, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -1,0 +1,42 @@
+"""`redask doctor`: is everything there, whole and caught up?"""
+
+import sys
+from typing import Any
+
+import click
+
+from redask.cli.session import existing, polite
+from redask.errors import StoreFailed
+from redask.wire import json as canonical
+from redask.wire.outcomes import OUTCOMES
+
+
+@click.command("doctor")
+@click.option("--rebuild-index", is_flag=True, help="Throw the index away and build it anew.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def command(db: str, rebuild_index: bool, as_json: bool) -> None:
+    """Check the database and its index; say what is pending and what takes space."""
+    with polite(as_json):
+        from redask.api import open_database
+
+        with open_database(existing(db)) as opened:
+            report = opened.doctor(rebuild_index=rebuild_index)
+        if as_json:
+            click.echo(canonical.text(report))
+        else:
+            _show(report)
+        if report["problems"]:
+            sys.exit(OUTCOMES[StoreFailed].exit)
+
+
+def _show(report: dict[str, Any]) -> None:
+    for part in ("store", "index", "audit"):
+        facts = ", ".join(f"{name} {value}" for name, value in report[part].items())
+        click.echo(f"{part:8}{facts}")
+    for name, size in report["files"].items():
+        click.echo(f"{'':8}{name} {size / 1e6:.1f} MB")
+    for problem in report["problems"]:
+        click.echo(f"PROBLEM {problem}")
+    if not report["problems"]:
+        click.echo("all is well")

@@ -1,0 +1,53 @@
+"""What every command does around its work: open the database, and fail politely."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NoReturn
+
+import click
+
+from redask.errors import AskError, BadAsk
+from redask.wire import json as canonical
+from redask.wire import outcomes
+
+
+@contextmanager
+def polite(as_json: bool = False) -> Iterator[None]:
+    """Turn an error into one line (or its JSON) and the exit code of its outcome."""
+    try:
+        yield
+    except AskError as error:
+        leave(error, as_json)
+    except KeyboardInterrupt:
+        click.echo("\nredask: cancelled", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+def leave(error: AskError, as_json: bool) -> NoReturn:
+    """Say what went wrong and exit."""
+    if as_json:
+        click.echo(canonical.text(outcomes.body(error)))
+    else:
+        more = f" ({error.detail})" if error.detail and error.detail not in error.message else ""
+        click.echo(f"redask: {error.message}{more}", err=True)
+    sys.exit(outcomes.of(error).exit)
+
+
+def existing(location: str) -> str:
+    """The location, if there is a database; else a helpful word."""
+    if not (Path(location) / "redask.sqlite").exists():
+        raise BadAsk(
+            f"there is no database in {location} yet: `redask demo` makes one with sample data "
+            "to try, `--db DIR` names another"
+        )
+    return location
+
+
+def pretty(value: object) -> str:
+    """JSON for people: the canonical values, indented."""
+    return json.dumps(json.loads(canonical.encode(value)), indent=2, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Measuring: how good answers and rankings are on data somebody else wrote."""

@@ -1,0 +1,84 @@
+"""Runs a pack against a real database: `retrieval` and `answers` measure, question by question.
+
+The pack is loaded into a database of its own (in a directory the caller gives), then every
+question goes through the same search and the same ASK as anybody's.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from redask.api import OpenDatabase
+from redask.evaluation import answers as gold
+from redask.evaluation import ranking
+from redask.evaluation.packs import Pack, Question
+from redask.rules import urn
+
+COLLECTION = "passages"
+FUSED = "fused"
+_BATCH = 1000
+Progress = Callable[[str, int, int], None]
+
+
+def load(db: OpenDatabase, pack: Pack, progress: Progress) -> None:
+    """Put the passages of a pack."""
+    for start in range(0, len(pack.passages), _BATCH):
+        db.put(COLLECTION, pack.passages[start : start + _BATCH], kind="document")
+        done = min(start + _BATCH, len(pack.passages))
+        progress("loading", done, len(pack.passages))
+
+
+def retrieval(
+    db: OpenDatabase, pack: Pack, progress: Progress, depth: int
+) -> dict[str, dict[str, float]]:
+    """The metrics of each bucket and of the fused list."""
+    measured: dict[str, list[dict[str, float]]] = {}
+    asked = [question for question in pack.questions if question.evidence]
+    for done, question in enumerate(asked, start=1):
+        found = db.search(question.text, limit=20, depth=depth)
+        rankings = {bucket.bucket: [u for u, _ in bucket.candidates] for bucket in found.buckets}
+        rankings[FUSED] = [hit.urn for hit in found]
+        for name, ranked in rankings.items():
+            passages = [urn.decode(each).id for each in ranked]
+            measured.setdefault(name, []).append(ranking.measure(passages, question.evidence))
+        progress("searching", done, len(asked))
+    return {name: ranking.mean(values) for name, values in measured.items()}
+
+
+@dataclass(slots=True)
+class _Tally:
+    """Counts over questions of one kind."""
+
+    asked: int = 0
+    contains: int = 0
+    cites: int = 0
+    refused: int = 0
+
+    def rates(self) -> dict[str, float]:
+        names = ("contains_gold", "cites_gold", "refused")
+        counts = (self.contains, self.cites, self.refused)
+        return {name: count / self.asked for name, count in zip(names, counts, strict=True)}
+
+
+def answers(db: OpenDatabase, pack: Pack, progress: Progress) -> dict[str, dict[str, float]]:
+    """How often an answer holds the gold, cites its passage, or says that there is none."""
+    tallies = {"answerable": _Tally(), "unanswerable": _Tally()}
+    for done, question in enumerate(pack.questions, start=1):
+        tally = tallies["answerable" if question.answerable else "unanswerable"]
+        _count(tally, db, question)
+        progress("asking", done, len(pack.questions))
+    return {name: tally.rates() for name, tally in tallies.items() if tally.asked}
+
+
+def _count(tally: _Tally, db: OpenDatabase, question: Question) -> None:
+    answer = db.ask(question.text)
+    cited = {urn.decode(note.urn).id for note in answer.citations}
+    tally.asked += 1
+    tally.refused += not cited
+    tally.cites += bool(cited & question.evidence.keys())
+    tally.contains += _holds_gold(answer.answer, question)
+
+
+def _holds_gold(answer: str, question: Question) -> bool:
+    if question.sentences:
+        return gold.contains_sentence(answer, question.sentences)
+    return gold.contains_answer(answer, question.answers)

@@ -1,0 +1,180 @@
+"""The command line as a person and as a program use it."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+import redask
+from redask import sample
+from redask.clauses import CLAUSES
+from redask.cli import COMMANDS, main
+from redask.wire import json as canonical
+
+LATE = "What does a gold customer get for a late delivery?"
+
+
+@pytest.fixture(scope="module")
+def company(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    directory = tmp_path_factory.mktemp("company")
+    with redask.open(directory) as db:
+        sample.load(db)
+    return directory
+
+
+@pytest.fixture
+def quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No provider keys of whoever runs the tests."""
+    for name in ("OPENAI_API_KEY", "ANTHROPIC_API_KEY", "GROQ_API_KEY", "REDASK_DB"):
+        monkeypatch.delenv(name, raising=False)
+
+
+def run(directory: Path, *words: str) -> Result:
+    return CliRunner().invoke(main, ["--db", str(directory), *words])
+
+
+@pytest.mark.usefixtures("quiet")
+def test_ask_prints_the_answer_its_footnotes_and_who_gave_it(company: Path) -> None:
+    result = run(company, "ask", LATE)
+    assert result.exit_code == 0
+    assert "ten percent off the next order. [^1]" in result.output
+    assert "[^1] urn:reddb:document:handbook/" in result.output
+    assert "extractive" in result.output
+
+
+@pytest.mark.usefixtures("quiet")
+def test_json_is_exactly_the_envelope(company: Path) -> None:
+    printed = run(company, "ask", LATE, "--json").output
+    with redask.open(company) as db:
+        assert printed == canonical.text(db.ask(LATE).to_dict()) + "\n"
+
+
+@pytest.mark.usefixtures("quiet")
+def test_streaming_prints_the_same_answer(company: Path) -> None:
+    plain, streamed = (
+        run(company, "ask", LATE, "--no-stream"),
+        run(company, "ask", LATE, "--stream"),
+    )
+    assert plain.output.split() == streamed.output.split()
+
+
+def test_every_clause_is_a_flag(company: Path) -> None:
+    shown = run(company, "ask", "--help").output
+    for clause in CLAUSES:
+        name = (clause.option or clause.keyword.lower()).replace("_", "-")
+        assert f"--{name}" in shown
+
+
+@pytest.mark.usefixtures("quiet")
+def test_flags_reach_the_ask(company: Path) -> None:
+    flags = ["--limit", "2", "--depth", "0", "--collection", "handbook", "--min-score", "0.01"]
+    flags += ["--no-strict", "--json"]
+    plan = json.loads(run(company, "explain", LATE, *flags).output)
+    assert (plan["fusion"]["limit"], plan["depth"], plan["mode"]) == (2, 0, "lenient")
+    assert {step["min_score"] for step in plan["retrieval"]} == {0.01}
+    assert all(":handbook/" in source["urn"] for source in plan["sources"])
+    assert plan == json.loads(
+        run(company, "ask", LATE, *flags, "--no-strict", "--explain", "--json").output
+    )
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "kind"),
+    [
+        (["ask", " "], 2, "bad_ask"),
+        (["ask", "x", "--limit", "0"], 2, "bad_ask"),
+        (["ask", "x", "--cache", "0s"], 2, "bad_ask"),
+        (["ask", "x", "--using", "nobody"], 2, "bad_ask"),
+        (["ask", "x", "--collection", "red_ask_audit"], 3, "denied"),
+        (["audit", "show", "999"], 2, "bad_ask"),
+    ],
+)
+@pytest.mark.usefixtures("quiet")
+def test_errors_have_the_exit_code_and_the_body_of_their_outcome(
+    company: Path, words: list[str], code: int, kind: str
+) -> None:
+    people, programs = run(company, *words), run(company, *words, "--json")
+    assert (people.exit_code, programs.exit_code) == (code, code)
+    assert people.stderr.startswith("redask: ")
+    assert json.loads(programs.stdout)["error"]["kind"] == kind
+    assert "Traceback" not in people.output + programs.output
+
+
+def test_without_a_database_there_is_a_helpful_word(tmp_path: Path) -> None:
+    result = run(tmp_path / "nowhere", "ask", "anything?")
+    assert result.exit_code == 2
+    assert "redask demo" in result.stderr
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_search_shows_how_a_hit_was_ranked(company: Path) -> None:
+    people = run(company, "search", "late delivery", "--limit", "2", "--explain")
+    assert "bm25 #1" in people.output
+    programs = json.loads(run(company, "search", "late delivery", "--explain", "--json").output)
+    assert [bucket["bucket"] for bucket in programs["buckets"]] == ["bm25", "vector", "graph"]
+    first = programs["hits"][0]
+    assert first["urn"] == programs["buckets"][0]["candidates"][0]["urn"]
+    assert run(company, "search", "zzzz").output == "nothing found\n"
+
+
+@pytest.mark.usefixtures("quiet")
+def test_the_audit_log_can_be_listed_shown_verified_and_exported(company: Path) -> None:
+    run(company, "ask", LATE)
+    newest = json.loads(run(company, "audit", "list", "--limit", "1", "--json").output)[0]
+    assert newest["row"]["question"] == LATE
+    assert LATE in run(company, "audit").output
+    shown = json.loads(run(company, "audit", "show", str(newest["seq"])).output)
+    assert shown == newest
+    verdict = json.loads(run(company, "audit", "verify", "--json").output)
+    assert verdict == {"head": newest["hash"], "ok": True, "rows": newest["seq"]}
+    exported = run(company, "audit", "export").output.splitlines()
+    assert [json.loads(line)["seq"] for line in exported] == list(range(newest["seq"], 0, -1))
+
+
+def test_doctor_finds_nothing_wrong_and_rebuilds_the_index(company: Path) -> None:
+    assert "all is well" in run(company, "doctor").output
+    report = json.loads(run(company, "doctor", "--rebuild-index", "--json").output)
+    assert report["problems"] == []
+    assert report["index"]["watermark"] == report["store"]["watermark"]
+
+
+def test_eval_measures_a_pack(tmp_path: Path) -> None:
+    pack = tmp_path / "tiny"
+    pack.mkdir()
+    passages = [{"_id": "p1", "title": "Ferry", "text": "The ferry leaves at nine."}]
+    passages.append({"_id": "p2", "title": "Lighthouse", "text": "It is open on Sundays."})
+    lines = "\n".join(json.dumps(passage) for passage in passages)
+    (pack / "corpus.jsonl").write_text(lines)
+    (pack / "queries.jsonl").write_text('{"_id": "q", "text": "When does the ferry leave?"}\n')
+    (pack / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\tp1\t1\n")
+    report = json.loads(CliRunner().invoke(main, ["eval", str(pack), "--json"]).output)
+    assert (report["passages"], report["questions"]) == (2, 1)
+    assert report["retrieval"]["bm25"] == {"all_evidence@8": 1.0, "ndcg@10": 1.0, "recall@20": 1.0}
+    assert "ndcg@10" in CliRunner().invoke(main, ["eval", str(pack)]).output
+
+
+def test_help_imports_nothing_heavy() -> None:
+    code = (
+        "import sys\nfrom redask.cli import main\n"
+        "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
+        "heavy = {'numpy', 'faiss', 'tantivy', 'rich', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
+        "sys.exit(','.join(sorted(heavy)) or 0)"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert result.returncode == 0, result.stderr
+    for name in COMMANDS:
+        assert name in result.stdout.decode()
+
+
+@pytest.mark.usefixtures("quiet")
+def test_the_demo_answers_declines_explains_and_verifies(tmp_path: Path) -> None:
+    result = run(tmp_path / "demo", "demo")
+    assert result.exit_code == 0, result.output
+    assert "[^1]" in result.output
+    assert "Yirga Union, certificate: fair trade, country: Ethiopia" in result.output
+    assert "I found nothing in the data" in result.output
+    assert '"sources_urns"' in result.output
+    assert "all as written" in result.output
