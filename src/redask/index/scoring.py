@@ -26,6 +26,7 @@ B = 0.75
 
 F64 = npt.NDArray[np.float64]
 Matches = npt.NDArray[np.bool_]
+_LETTER = re.compile(rf"[^\W{UNSPACED}]")  # of a script with spaces between its words
 ReadTexts = Callable[[Sequence[str]], dict[str, str]]  # URNs → texts, as the caller may read them
 
 
@@ -111,8 +112,9 @@ class Scorer:
 
 def written(phrase: str) -> re.Pattern[str]:
     """A phrase exactly as written, not as a part of longer words."""
-    letter = rf"[^\W{UNSPACED}]"
-    return re.compile(rf"(?<!{letter}){re.escape(phrase)}(?!{letter})")
+    before = f"(?<!{_LETTER.pattern})" if _LETTER.match(phrase) else ""
+    after = f"(?!{_LETTER.pattern})" if _LETTER.match(phrase[-1:]) else ""
+    return re.compile(before + re.escape(phrase) + after)
 
 
 def frequencies(rows: Sequences, terms: Sequence[Term]) -> I64:
