@@ -286,7 +286,9 @@ class Engine:
             model=ask.model,
             fallback=self.settings.fallback,
             default=self.settings.default_provider,
-            configured=[name for name in endpoints if endpoints[name].api_key],
+            configured=[
+                name for name in endpoints if endpoints[name].api_key and name in self.providers
+            ],
             known=self.providers,
         )
 

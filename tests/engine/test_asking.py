@@ -12,6 +12,7 @@ from redask.engine import NO_SOURCES
 from redask.model import Answered, AnswerReset, AnswerToken, Event, Failed, SourcesFound
 from redask.rules import determinism, fingerprint, prompt
 from redask.rules.audit import answer_hash
+from redask.settings import load
 from redask.wire import frames
 from redask.wire import json as canonical
 
@@ -241,6 +242,16 @@ def test_an_unknown_provider_in_the_settings_is_misconfigured_and_audited(harbou
     with pytest.raises(errors.Misconfigured):
         db.ask(FERRY)
     assert [error["kind"] for error in last_row(db)["errors"]] == ["misconfigured"]
+
+
+def test_a_key_for_a_provider_that_is_not_installed_changes_nothing(harbour: Stage) -> None:
+    settings = load("", {"OPENAI_API_KEY": "sk-x", "GROQ_API_KEY": "x"})
+    with redask.open(harbour.directory, settings=settings) as db:
+        assert db.ask(FERRY).provider == "extractive"
+    with redask.open(
+        harbour.directory, settings=settings, providers={"groq": Player("groq", ["a [^1]"])}
+    ) as db:
+        assert db.ask(FERRY).provider == "groq"
 
 
 def test_without_sources_nobody_is_called_and_the_answer_says_so(stage: Stage) -> None:
