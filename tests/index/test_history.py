@@ -1,7 +1,12 @@
 """Equal content answers equally, to the byte, however it got there."""
 
+import json
+import os
 import random
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -9,6 +14,7 @@ import pytest
 from redask.index import SearchIndex
 from redask.model import Caller
 from redask.ports import Entity, Found
+from redask.stores.sqlite import SqliteStore
 from tests.index.memory_store import MemoryStore
 from tests.index.texts import corpus, questions, row
 
@@ -86,6 +92,39 @@ def test_results_and_scores_do_not_depend_on_history(
     history(store, index)
     assert answers(index) == expected
     index.close()
+
+
+def test_two_processes_that_take_turns_answer_alike(
+    expected: list[tuple[Found, ...]], tmp_path: Path
+) -> None:
+    root = Path(__file__).parents[2]
+    command = [sys.executable, str(Path(__file__).with_name("second_process.py")), str(tmp_path)]
+    environment = os.environ | {"PYTHONPATH": str(root)}
+    entities = random.Random(4).sample(CONTENT, len(CONTENT))
+    with (
+        SqliteStore(tmp_path) as store,
+        subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+        ) as other,
+    ):
+        assert other.stdin
+        assert other.stdout
+        index = SearchIndex(tmp_path / "index", store)
+        for number, start in enumerate(range(0, len(entities), 400)):
+            store.put(entities[start : start + 400], CALLER)
+            other.stdin.write(f"{number}\n")
+            other.stdin.flush()
+            if number % 3:
+                index.search(QUESTIONS[number], CALLER)
+            other.stdout.readline()
+        other.stdin.write("answers\n")
+        other.stdin.flush()
+        told = json.loads(other.stdout.readline())
+        other.stdin.close()
+        assert answers(index) == expected
+        index.close()
+    plain = [[asdict(bucket) for bucket in found] for found in expected]
+    assert told == json.loads(json.dumps(plain))
 
 
 def test_the_questions_find_something_and_tie(expected: list[tuple[Found, ...]]) -> None:

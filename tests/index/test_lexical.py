@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from redask.errors import Damaged
-from redask.index import analysis
+from redask.index import analysis, lexical, tantivy_words
 from redask.index.forward import Forward
 from redask.index.lexical import Lexical, Totals
 from redask.index.records import Classes, Entry, Sequences, class_of
-from redask.index.scoring import Hit, Scorer, Weighing, frequencies, written
-from redask.index.tantivy_words import WordIndex, guarded, idf
+from redask.index.scoring import Hit, Scorer, Weighing, frequencies, said
+from redask.index.tantivy_words import View, WordIndex, guarded, idf, raw_idf
 from redask.ports import Query
 from redask.wire.json import text
 from tests.index.texts import ask, words
@@ -63,18 +63,21 @@ class Bench:
             readable: Classes = None
             if labels is not None:
                 readable = frozenset(class_of(label, "t") for label in labels)
-            lexical = Lexical(self._words.view(), snapshot, snapshot.tail(), readable, totals)
+            words = Lexical(self._words.view(), snapshot, snapshot.tail(), readable, totals)
             wanted = analysis.question(query.question, query.terms.literals, ("en",))
-            return lexical.search(wanted, query.top_k, readable, self.read)
+            return words.search(wanted, query.top_k, readable, self.read)
 
     def read(self, urns: Sequence[str]) -> dict[str, str]:
         return {urn: self.texts[urn] for urn in urns}
 
+    def view(self) -> View:
+        return self._words.view()
+
     def holding(self, question: str, limit: int) -> list[int] | None:
         with self._forward.snapshot() as snapshot:
-            lexical = Lexical(self._words.view(), snapshot, snapshot.tail(), None, Totals(1, 1))
+            words = Lexical(self._words.view(), snapshot, snapshot.tail(), None, Totals(1, 1))
             groups = analysis.question(question, (), ("en",)).groups
-            return lexical.holding([term for group in groups for term in group], limit)
+            return words.holding([term for group in groups for term in group], limit)
 
     def close(self) -> None:
         self._forward.close()
@@ -171,6 +174,26 @@ def test_many_ties_are_broken_by_urn(bench: Bench) -> None:
     ]
 
 
+@pytest.mark.parametrize("walk", [0, 65_536])
+def test_a_plateau_of_ties_is_settled_by_urn(
+    walk: int, bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "PLATEAU", 200)
+    monkeypatch.setattr(lexical, "WALK", walk)
+    order = random.Random(1).sample(range(3_000), 3_000)
+    bench.put(*((key, "open" if key % 3 else "secret", "alpha beta") for key in order))
+    bench.put((2_999, "open", "alpha alpha"), (7, "open", "beta"), (1, "open", "alpha"), tail=True)
+    hits = bench.search(ask("alpha", top_k=5), frozenset({"open"}))
+    assert [hit.key for hit in hits] == [2_999, 1, 2, 4, 5]
+
+
+def test_a_phrase_beyond_a_plateau_is_found(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lexical, "PLATEAU", 200)
+    bench.put(*((key, "all", "beta alpha") for key in range(3_000)))
+    bench.put((9_999, "all", "alpha beta gamma"))
+    assert bench.search(ask('"alpha beta"', top_k=1))[0].key == 9_999
+
+
 def test_lengths_beyond_what_tantivy_tells_apart_still_count(bench: Bench) -> None:
     bench.put(*((key, "all", "alpha" + " beta" * (200 - key)) for key in range(100)))
     assert [hit.key for hit in bench.search(ask("alpha", top_k=100))] == list(range(99, -1, -1))
@@ -205,17 +228,19 @@ def test_a_phrase_far_down_the_list_of_its_words_is_found(bench: Bench) -> None:
 
 
 @pytest.mark.parametrize(
-    ("phrase", "said", "count"),
+    ("phrase", "text_", "count"),
     [
         ("a.b", "a.b axb A.B", 1),
         ("don", "don't don", 2),
         ("东京", "在东京都", 1),
         ("(x)", "f(x)", 1),
         ("art", "smart art arts", 1),
+        ("aa", "aaaa aa", 1),
+        ("x", "", 0),
     ],
 )
-def test_a_phrase_is_no_part_of_longer_words(phrase: str, said: str, count: int) -> None:
-    assert len(written(phrase).findall(said)) == count
+def test_a_phrase_is_no_part_of_longer_words(phrase: str, text_: str, count: int) -> None:
+    assert said(phrase, text_) == count
 
 
 def test_literals_match_exactly_as_written(bench: Bench) -> None:
@@ -256,6 +281,30 @@ def test_frequencies_count_words_and_literals_apart() -> None:
     rows = Sequences([1, 2], ["a", "b"], np.array([0, 3, 3]), np.array([number, 7, 7], np.uint64))
     terms = [analysis.Term("w", 7), analysis.Term("l", 7, True)]
     assert frequencies(rows, terms).tolist() == [[1, 0], [2, 0]]
+
+
+def test_tantivy_computes_weights_as_we_think(bench: Bench) -> None:
+    bench.put(*((key, "all", "alpha beta" if key % 99 else "alpha") for key in range(999)))
+    view = bench.view()
+    for word, held in (("alpha", 999), ("beta", 988)):
+        term = analysis.question(word, (), ("en",)).groups[0][0].text
+        assert raw_idf(999, held) == pytest.approx(view.told(term)["idf"], rel=1e-6)
+
+
+def test_a_word_that_all_entities_hold_is_scored_exactly(bench: Bench) -> None:
+    bench.put(*((key, "all", "alpha" + " beta" * (key % 37)) for key in range(2_000)))
+    expected = naive(bench.texts, "alpha", 50)
+    got = found(bench.search(ask("alpha", top_k=50)))
+    assert [urn for urn, _ in got] == [urn for urn, _ in expected]
+
+
+def test_a_weight_that_tantivy_rounds_to_nothing_is_replaced_by_the_most(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tantivy_words, "raw_idf", lambda *_: 0.0)
+    bench.put(*((key, "all", "alpha" + " beta" * (key % 37)) for key in range(500)))
+    expected = naive(bench.texts, "alpha beta", 20)
+    assert [hit.urn for hit in bench.search(ask("alpha beta"))] == [urn for urn, _ in expected]
 
 
 def test_a_rare_word_weighs_more() -> None:

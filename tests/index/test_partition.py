@@ -14,7 +14,7 @@ from redask.index import MAX_OPEN, SearchIndex, forward, generation
 from redask.index.analysis import Wanted
 from redask.index.generation import TAIL, Generation
 from redask.index.lexical import Lexical
-from redask.index.records import Classes
+from redask.index.records import U64, Classes
 from redask.index.scoring import ReadTexts
 from redask.index.tantivy_words import Pen
 from redask.model import Caller
@@ -185,6 +185,27 @@ def test_a_filter_on_collections_changes_no_score(filled: Opened) -> None:
     assert part.candidates
     assert all(":even/" in urn and whole[urn] == score for urn, score in part.candidates)
     assert len(part.candidates) < len(whole)
+
+
+def test_opening_does_not_read_every_name(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generation, "_NAMES", 100)
+    names = [row(number, name=f"Ann Number {number}") for number in range(1_000)]
+    opened.store.put(names, CALLER)
+    opened.index.search(ask("alpha"), CALLER)
+    opened.store.put([row(5_000, name="Bob"), row(5_001, text="Ann Number 77 met Bob")], CALLER)
+    opened.index.close()
+    read = []
+    names_since = forward.Snapshot.names_since
+
+    def noted(snapshot: forward.Snapshot, seq: int) -> U64:
+        found = names_since(snapshot, seq)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(forward.Snapshot, "names_since", noted)
+    linked = [urn for urn, _ in opened.index.search(ask("who met Bob"), CALLER)[2].candidates]
+    assert {row(5_000).urn, row(77).urn} <= set(linked)
+    assert read == [1]
 
 
 # --- sharing -------------------------------------------------------------------------------

@@ -28,14 +28,19 @@ def row(number: int, collection: str = "t", **columns: object) -> Entity:
 
 
 def corpus(count: int, seed: int = 0) -> list[Entity]:
-    """Entities with prose of uneven length; every tenth repeats its predecessor's text."""
+    """Entities with prose of uneven length; every tenth repeats its predecessor's text.
+
+    Some have a name, which others may mention.
+    """
     chance = random.Random(seed)
     entities = []
     prose = ""
     for number in range(count):
         if number % 10:
             prose = words(chance.randrange(4, 30), chance)
-        columns = {"title": WORDS[number % _SIZE], "text": prose, "code": f"AB-{number % 50}"}
+        columns = {"text": prose, "code": f"AB-{number % 50}"}
+        if number % 25 == 3:
+            columns["title"] = " ".join(WORDS[number * step % _SIZE] for step in (7, 11))
         entities.append(row(number, "even" if number % 2 else "odd", **columns))
     return entities
 

@@ -4,7 +4,7 @@ One SQLite file in the partition, derived from the store's log: when it is damag
 partition is rebuilt.
 
     entities    key → urn, collection, label, language, called, names, columns, ends, tokens
-    names       name number → keys of the entities called so
+    names       name number → keys of the entities called so;  sieve: which numbers are names
     edges       key → urn, source urn, target urn, relation; found from either end
     statistics  (collection, label, language) → how many entities, how many tokens
     tail        key → what tantivy still holds of an entity that changed since its last commit
@@ -28,24 +28,21 @@ is the class of callers who may see a row. Keys are the store's and never influe
 """
 
 import sqlite3
-from array import array
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple, TypeVar
-from zlib import crc32
+from typing import NamedTuple
 
 import numpy as np
 
 from redask.errors import Damaged
 from redask.index.adjacency import Adjacency
-from redask.index.records import I64, U64, Entry, Link, Rows, Sequences, Share, Tail, class_of
+from redask.index.forward_writing import Writing, chunks, row_crc
+from redask.index.records import I64, U64, Rows, Sequences, Share, Tail, class_of
 
 LAYOUT = 1
-T = TypeVar("T", int, str)
 
-_CHUNK = 512  # bound variables in one statement
+_STEP = 1_024  # entities walked at a time
 _SCHEMA = """
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE position(watermark INTEGER NOT NULL, folded INTEGER NOT NULL, stamp TEXT NOT NULL);
@@ -58,6 +55,7 @@ CREATE INDEX entity_urn ON entities(urn);
 CREATE TABLE names(
     name INTEGER, key INTEGER, seq INTEGER, PRIMARY KEY(name, key)) WITHOUT ROWID;
 CREATE INDEX name_seq ON names(seq);
+CREATE TABLE sieve(seq INTEGER NOT NULL, bits BLOB NOT NULL);
 CREATE TABLE edges(
     key INTEGER PRIMARY KEY, urn TEXT NOT NULL, collection TEXT NOT NULL, label TEXT NOT NULL,
     source TEXT NOT NULL, target TEXT NOT NULL, relation TEXT NOT NULL);
@@ -105,7 +103,7 @@ class Snapshot:
     def sequences(self, keys: Iterable[int]) -> Sequences:
         """The tokens and URNs of the entities of these keys."""
         found: list[tuple[int, bytes, str, int]] = []
-        for some, marks in _chunks(sorted(keys)):
+        for some, marks in chunks(sorted(keys)):
             found += self._connection.execute(
                 f"SELECT key, tokens, urn, crc FROM entities WHERE key IN ({marks})", some
             )
@@ -114,11 +112,23 @@ class Snapshot:
     def fetch(self, keys: Iterable[int]) -> Rows:
         """All that is known of the entities of these keys."""
         found: list[tuple[int, bytes, str, int, bytes, str, str, str]] = []
-        for some, marks in _chunks(sorted(keys)):
+        for some, marks in chunks(sorted(keys)):
             found += self._connection.execute(
                 f"SELECT {_ROW} FROM entities WHERE key IN ({marks})", some
             )
         return _rows(found)
+
+    def walk(self, limit: int) -> Iterator[Rows]:
+        """The first `limit` entities in the order of their URNs, some at a time."""
+        after = ""
+        for _ in range(0, limit, _STEP):
+            found = self._connection.execute(
+                f"SELECT {_ROW} FROM entities WHERE urn > ? ORDER BY urn LIMIT ?", (after, _STEP)
+            ).fetchall()
+            if not found:
+                return
+            after = found[-1][2]
+            yield _rows(found)
 
     def tail(self) -> Tail:
         """What tantivy does not know yet, in all."""
@@ -143,7 +153,7 @@ class Snapshot:
     def addresses(self, keys: Iterable[int]) -> dict[int, str]:
         """The URNs of these keys; unknown ones are left out."""
         found: dict[int, str] = {}
-        for some, marks in _chunks(sorted(keys)):
+        for some, marks in chunks(sorted(keys)):
             found.update(
                 self._connection.execute(
                     f"SELECT key, urn FROM entities WHERE key IN ({marks})", some
@@ -154,7 +164,7 @@ class Snapshot:
     def keys(self, urns: Iterable[str]) -> dict[str, int]:
         """Which keys these URNs have; edges and unknown URNs are left out."""
         found: dict[str, int] = {}
-        for some, marks in _chunks(sorted(urns)):
+        for some, marks in chunks(sorted(urns)):
             found.update(
                 self._connection.execute(
                     f"SELECT urn, key FROM entities WHERE urn IN ({marks})", some
@@ -166,6 +176,13 @@ class Snapshot:
         """The numbers of all names that came after a sequence, in any order."""
         rows = self._connection.execute("SELECT name FROM names WHERE seq > ?", (seq,))
         return np.fromiter((row[0] for row in rows), np.int64).view(np.uint64)
+
+    def sieve(self) -> tuple[int, bytes] | None:
+        """What was saved of the names' sieve: up to which change, and its bits."""
+        found: tuple[int, bytes] | None = self._connection.execute(
+            "SELECT seq, bits FROM sieve"
+        ).fetchone()
+        return found
 
     def adjacency(self, labels: frozenset[str] | None) -> Adjacency:
         """Names and edges, of what callers with these labels may see."""
@@ -195,12 +212,14 @@ class Forward:
                 connection.execute("COMMIT")
 
     @contextmanager
-    def writing(self) -> "Iterator[Writing]":
+    def writing(self) -> Iterator[Writing]:
         """Change the file; all of it or, when the block fails, nothing."""
         with self._borrowed() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                yield Writing(connection)
+                writing = Writing(connection)
+                yield writing
+                writing.finish()
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
@@ -243,117 +262,12 @@ class Forward:
         return connection
 
 
-class Writing:
-    """One transaction of changes. Replacing an entity by itself changes nothing."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
-        (top,) = connection.execute("SELECT max(key) FROM entities").fetchone()
-        self._top = top or 0  # what is above it is new, and need not be looked for
-
-    def moved(self, watermark: int) -> None:
-        """Everything is known up to this change."""
-        self._connection.execute("UPDATE position SET watermark = ?", (watermark,))
-
-    def folded(self, watermark: int, stamp: str) -> None:
-        """Tantivy, too, knows everything up to this change."""
-        self._connection.execute("DELETE FROM tail")
-        self._connection.execute(
-            "UPDATE position SET watermark = ?, folded = ?, stamp = ?",
-            (watermark, watermark, stamp),
-        )
-
-    def meta(self, name: str, value: str) -> None:
-        self._connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
-
-    def apply(
-        self,
-        entries: Sequence[Entry],
-        links: Sequence[Link],
-        deleted: Iterable[int],
-        *,
-        seq: int,
-        tail: bool,
-    ) -> None:
-        """Replace these entities and edges and remove those, up to the change `seq`.
-
-        With `tail`, tantivy does not know of it yet: remember what it holds instead.
-        """
-        touched = sorted({*deleted, *(e.key for e in entries), *(e.key for e in links)})
-        change = self._remove(touched, tail)
-        if tail:
-            self._connection.executemany(
-                "INSERT OR IGNORE INTO tail VALUES(?, NULL, NULL, NULL)",
-                ((e.key,) for e in entries),
-            )
-        self._insert(entries, links, seq)
-        for entry in entries:
-            share = (entry.collection, entry.label, entry.language)
-            change[*share, "entities"] += 1
-            change[*share, "tokens"] += len(entry.tokens) // 8
-        self._count(change)
-
-    def _remove(self, keys: Sequence[int], tail: bool) -> Counter[tuple[str, ...]]:
-        """Take these keys out; what that takes from the statistics."""
-        change: Counter[tuple[str, ...]] = Counter()
-        for some, marks in _chunks([key for key in keys if key <= self._top]):
-            old = self._connection.execute(
-                "SELECT key, collection, label, language, length(tokens) / 8, names FROM entities"
-                f" WHERE key IN ({marks})",
-                some,
-            ).fetchall()
-            for key, collection, label, language, size, names in old:
-                change[collection, label, language, "entities"] -= 1
-                change[collection, label, language, "tokens"] -= size
-                for name in array("q", names):
-                    self._connection.execute(
-                        "DELETE FROM names WHERE name = ? AND key = ?", (name, key)
-                    )
-            if tail:
-                self._connection.execute(
-                    "INSERT OR IGNORE INTO tail SELECT key, label, collection, tokens FROM entities"
-                    f" WHERE key IN ({marks})",
-                    some,
-                )
-            self._connection.execute(f"DELETE FROM entities WHERE key IN ({marks})", some)
-        for some, marks in _chunks(keys):
-            self._connection.execute(f"DELETE FROM edges WHERE key IN ({marks})", some)
-        return change
-
-    def _insert(self, entries: Sequence[Entry], links: Sequence[Link], seq: int) -> None:
-        self._connection.executemany(
-            "INSERT INTO entities VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [(*entry, _crc(entry.tokens, entry.urn)) for entry in entries],
-        )
-        self._connection.executemany(
-            "INSERT OR REPLACE INTO names VALUES(?, ?, ?)",
-            (
-                (name, entry.key, seq)
-                for entry in entries
-                if entry.names
-                for name in array("q", entry.names)
-            ),
-        )
-        self._connection.executemany("INSERT INTO edges VALUES(?, ?, ?, ?, ?, ?, ?)", links)
-        self._top = max([self._top, *(entry.key for entry in entries)])
-
-    def _count(self, change: Counter[tuple[str, ...]]) -> None:
-        """Add to the statistics; a share without entities goes, so that no history shows."""
-        for share in {key[:3] for key in change}:
-            self._connection.execute(
-                "INSERT INTO statistics VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
-                " entities = entities + excluded.entities, tokens = tokens + excluded.tokens",
-                (*share, change[*share, "entities"], change[*share, "tokens"]),
-            )
-        self._connection.execute("DELETE FROM statistics WHERE entities = 0")
-
-
 _ROW = "key, tokens, urn, crc, ends, collection, label, called"
 
 
 def _sequences(found: Sequence[tuple[int, bytes, str, int]]) -> Sequences:
     for key, tokens, urn, crc in found:
-        if _crc(tokens, urn) != crc:
+        if row_crc(tokens, urn) != crc:
             raise Damaged(f"the forward index has a damaged row: {key}")
     starts, numbers = _joined([row[1] for row in found])
     return Sequences([row[0] for row in found], [row[2] for row in found], starts, numbers)
@@ -376,25 +290,8 @@ def _rows(found: Sequence[tuple[int, bytes, str, int, bytes, str, str, str]]) ->
     )
 
 
-def _crc(tokens: bytes, urn: str) -> int:
-    """SQLite notices a damaged page, but not a damaged value."""
-    return crc32(urn.encode(), crc32(tokens))
-
-
 def _joined(blobs: Sequence[bytes]) -> tuple[I64, U64]:
     """Arrays one after the other, and where each begins."""
     starts = np.zeros(len(blobs) + 1, np.int64)
     np.cumsum([len(blob) >> 3 for blob in blobs], out=starts[1:])
     return starts, np.frombuffer(b"".join(blobs), np.uint64)
-
-
-def _chunks(values: Sequence[T]) -> Iterator[tuple[Sequence[T], str]]:
-    """Pieces of a list with their placeholders.
-
-    A piece is filled up to a power of two by repeating its last value, so that there are few
-    different statements and the driver's cache holds them prepared.
-    """
-    for begin in range(0, len(values), _CHUNK):
-        some = list(values[begin : begin + _CHUNK])
-        some += some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
-        yield some, ",".join("?" * len(some))

@@ -26,7 +26,8 @@ from pathlib import Path
 
 from redask.errors import Damaged, StoreFailed
 from redask.index import analysis
-from redask.index.forward import LAYOUT, Forward, Snapshot, Writing
+from redask.index.forward import LAYOUT, Forward, Snapshot
+from redask.index.forward_writing import Writing
 from redask.index.names import Sieve
 from redask.index.records import Entry, Link, Share, Tail, class_of
 from redask.index.tantivy_words import Pen, View, WordIndex
@@ -37,7 +38,8 @@ from redask.ports import Change, Store
 LABEL = "all"  # until there are policies, every entity is of one class
 TAIL = 512
 _BATCH = 500  # changes read at a time
-_GROUP = 100_000  # changes between two commits of a long fold
+_GROUP = 250_000  # changes between two commits of a long fold
+_NAMES = 20_000  # names read at opening, in about 10 ms
 _SYSTEM = "red_"  # collections that are never sources
 
 # SQLite's ways of saying that a file is not what it was: ERROR, CORRUPT, SCHEMA, MISMATCH,
@@ -72,6 +74,10 @@ class Generation:
             self.words = WordIndex(directory / "words")
             with self.forward.snapshot() as snapshot:
                 meta = snapshot.meta()
+                saved = snapshot.sieve()
+        self._sieve_saved, bits = saved or (0, b"")
+        if saved:
+            self.sieve.restore(self._sieve_saved, bits)
         if meta.get("layout") != str(LAYOUT):
             raise Damaged(f"the index has layout {meta.get('layout')}, not {LAYOUT}")
         if meta.get("identity") != identity:
@@ -146,6 +152,16 @@ class Generation:
                     index.fold()
         self.load()
 
+    def _keep_sieve(self) -> None:
+        """Save the sieve when reading the names since the last time would take a while."""
+        with self.forward.snapshot() as snapshot:
+            if len(snapshot.names_since(self._sieve_saved)) < _NAMES:
+                return
+            self.sieve.follow(snapshot.names_since, snapshot.position().watermark)
+        self._sieve_saved, bits = self.sieve.saved()
+        with self.forward.writing() as writing:
+            writing.keep_sieve(self._sieve_saved, bits)
+
     def _step(self, store: Store, tenant: str) -> bool:
         """Apply some changes. → whether there may be more"""
         with self.forward.snapshot() as snapshot:
@@ -192,6 +208,7 @@ class Generation:
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
             _note(writing, self.words, max(after, 0 if more else target), files)
+        self._keep_sieve()
         return more
 
     def _apply(self, writing: Writing, changes: Sequence[Change], pen: Pen | None) -> None:

@@ -14,6 +14,7 @@ Texts are read up to READ words.
 """
 
 import threading
+import zlib
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
@@ -55,6 +56,18 @@ class Sieve:
                 place, bit = _bit(names_since(self._seq))
                 np.bitwise_or.at(self._bits, place, bit)
                 self._seq = watermark
+
+    def saved(self) -> tuple[int, bytes]:
+        """The last change taken in, and the bits, to begin from another time."""
+        with self._lock:
+            return self._seq, zlib.compress(self._bits.tobytes(), 1)
+
+    def restore(self, seq: int, bits: bytes) -> None:
+        """Begin from what was saved, unless more is known already."""
+        with self._lock:
+            if self._seq < seq:
+                self._bits = np.frombuffer(bytearray(zlib.decompress(bits)), np.uint8)
+                self._seq = seq
 
     def admits(self, numbers: U64) -> npt.NDArray[np.bool_]:
         """Which of these may be names; False is certain."""

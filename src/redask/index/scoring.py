@@ -69,8 +69,8 @@ class Scorer:
         total = self._words(held, norm)
         wanted = total > 0 if admitted is None else (total > 0) & admitted
         for phrase, weight, members in self._weighing.phrases:
-            said = self._said(rows, phrase, [held[list(m)].sum(0) for m in members], wanted)
-            total += weight * _saturated(said, norm)
+            spoken = self._said(rows, phrase, [held[list(m)].sum(0) for m in members], wanted)
+            total += weight * _saturated(spoken, norm)
         scores = total.tolist()
         return [
             Hit(rows.urns[place], rows.keys[place], scores[place])
@@ -101,20 +101,31 @@ class Scorer:
     ) -> I64:
         """How often each row says a phrase, at most as often as each of its words."""
         least = np.minimum.reduce([*members, np.where(wanted, np.iinfo(np.int64).max, 0)])
-        said = np.zeros(len(rows.keys), np.int64)
+        found = np.zeros(len(rows.keys), np.int64)
         places = np.flatnonzero(least).tolist()
         texts = self._texts([rows.urns[place] for place in places])
-        pattern = written(phrase.text)
         for place in places:
-            said[place] = len(pattern.findall(texts.get(rows.urns[place], "")))
-        return np.minimum(said, least)
+            found[place] = said(phrase.text, texts.get(rows.urns[place], ""))
+        return np.minimum(found, least)
 
 
-def written(phrase: str) -> re.Pattern[str]:
-    """A phrase exactly as written, not as a part of longer words."""
-    before = f"(?<!{_LETTER.pattern})" if _LETTER.match(phrase) else ""
-    after = f"(?!{_LETTER.pattern})" if _LETTER.match(phrase[-1:]) else ""
-    return re.compile(before + re.escape(phrase) + after)
+def said(phrase: str, text: str) -> int:
+    """How often a text says a phrase exactly as written, not as a part of longer words."""
+    count, place = 0, text.find(phrase)
+    while place >= 0:
+        end = place + len(phrase)
+        if not (
+            _joins(text[max(place - 1, 0) : place], phrase[:1])
+            or _joins(phrase[-1:], text[end : end + 1])
+        ):
+            count += 1
+        place = text.find(phrase, end)
+    return count
+
+
+def _joins(one: str, other: str) -> bool:
+    """Whether two neighbours are letters of one word, in a script with spaces between words."""
+    return bool(_LETTER.match(one) and _LETTER.match(other))
 
 
 def frequencies(rows: Sequences, terms: Sequence[Term]) -> I64:

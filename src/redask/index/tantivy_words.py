@@ -27,12 +27,14 @@ from math import log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
 from redask.errors import Damaged
 from redask.index.records import Classes
 
+MOST = 2.2  # what a term's weight is multiplied by at most: k1 + 1
 _HEAP = 128_000_000  # bytes a bulk writer may use before it writes a segment
 _SMALL_HEAP = 15_000_000  # the least tantivy accepts
 _ROUNDING = 1 + 1e-5
@@ -50,6 +52,13 @@ class Proposal:
 def idf(entities: int, holding: int) -> float:
     """BM25's weight of a term that so many of so many entities hold."""
     return log(1 + (entities - holding + 0.5) / (holding + 0.5))
+
+
+def raw_idf(entities: int, holding: int) -> float:
+    """The same as tantivy computes it, in 32 bits: for a common term quite another number."""
+    one, half = np.float32(1), np.float32(0.5)
+    ratio = (np.float32(entities - holding) + half) / (np.float32(holding) + half)
+    return float(np.log(one + ratio))
 
 
 class WordIndex:
@@ -197,7 +206,7 @@ class View:
                 return Proposal([], 0.0)
             entities, raw_average = self._raw_averages(raw[0][0])
             clauses = [
-                (Occur.Should, Query.boost_query(self._term(term), idf_ / idf(entities, count)))
+                (Occur.Should, self._weighted(term, idf_, raw_idf(entities, count)))
                 for term, idf_, count in raw
             ]
             query = self._filtered(Query.boolean_query(clauses), among)
@@ -218,6 +227,16 @@ class View:
             keys = self._searcher.fast_field_values("key", [address for _, address in hits])
         return [int(key) for key in keys if key is not None] if len(hits) <= limit else None
 
+    def _weighted(self, term: str, wanted: float, own: float) -> Query:
+        """A term with our weight in place of tantivy's own.
+
+        Nothing can be made of a weight that tantivy rounds to nothing (a term in every one of
+        ten million entities): then each holder gets the most the term could give.
+        """
+        if own > 0:
+            return Query.boost_query(self._term(term), wanted / own)
+        return Query.const_score_query(self._term(term), wanted * MOST)
+
     def _term(self, term: str) -> Query:
         return Query.term_query(self._schema, "body", term, index_option=_FREQ)
 
@@ -229,14 +248,23 @@ class View:
         clauses = [(Occur.Must, query), (Occur.Must, Query.const_score_query(admitted, 0.0))]
         return Query.boolean_query(clauses)
 
+    def told(self, term: str) -> dict[str, float]:
+        """What tantivy says it computes with for a term; nothing when nobody holds it.
+
+        `N` is its number of entities, `avgdl` their average length, `idf` the term's weight.
+        """
+        query = self._term(term)
+        hits = self._searcher.search(query, limit=1, count=False).hits
+        if not hits:
+            return {}
+        return _told(json.loads(query.explain(self._searcher, hits[0][1]).to_json()))
+
     def _raw_averages(self, term: str) -> tuple[int, float]:
         """What tantivy takes for the number of entities and for their average length."""
         if self._averages is None:
-            query = self._term(term)
-            hits = self._searcher.search(query, limit=1, count=False).hits
-            if not hits:  # all that held it are deleted: nothing will be found for it either
+            told = self.told(term)
+            if not told:  # all that held it are deleted: nothing will be found for it either
                 return self.entities() + 1, 1.0
-            told = _told(json.loads(query.explain(self._searcher, hits[0][1]).to_json()))
             self._averages = (int(told["N"]), told["avgdl"])
         return self._averages
 
