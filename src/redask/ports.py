@@ -5,7 +5,7 @@ Store, index and embedder are synchronous (the engine runs them in threads); a p
 asynchronous. URNs are in their encoded form. Adapters raise `errors.AskError` only.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -32,7 +32,9 @@ class Change:
     """One line of the store's ordered change log; `entity` is `None` for a deletion.
 
     `key` is the store's own number of the entity: stable while it lives, never reused,
-    and never allowed to influence an answer.
+    and never allowed to influence an answer. `mark` says who may see the entity at all, `faces`
+    how: pairs of a mark and the payload as those see it who may see that mark. The first face
+    is the whole; at most 15 follow. Nobody sees two.
     """
 
     seq: int
@@ -41,6 +43,22 @@ class Change:
     collection: str
     language: str | None
     entity: Entity | None
+    mark: str = "all"
+    faces: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What a caller may see, in one state of the policies.
+
+    `faces` maps the marks of the faces this caller sees to the marks of the entities; None is
+    a tenant without policies, where everybody sees everything. `denied` are collections whose
+    policy gives this caller nothing.
+    """
+
+    version: int = 0
+    faces: Mapping[str, str] | None = None
+    denied: frozenset[str] = frozenset()
 
 
 class Store(Protocol):
@@ -59,6 +77,9 @@ class Store(Protocol):
 
     def read(self, urns: Sequence[str], caller: Caller) -> list[Source]:
         """What of these the caller may see, as the caller may see it, in the given order."""
+
+    def sight(self, caller: Caller) -> Sight:
+        """What the caller may see now."""
 
     def watermark(self, tenant: str) -> int:
         """The sequence of the tenant's last change; 0 when there is none."""

@@ -39,9 +39,12 @@ class Retriever:
 
     def find(self, ask: Ask, caller: Caller) -> Hits:
         """The best `ask.limit` sources for the question."""
+        denied = self.store.sight(caller).denied if ask.collections else frozenset()
         for name in ask.collections:
             if text.lower(name).startswith("red_"):
                 raise Denied(f"{name} is a system collection, which is never a source")
+            if name in denied:
+                raise Denied(f"the collection {name} is not open to the role {caller.role}")
         top_k = max(SMALLEST_TOP_K, ask.limit)
         wanted = terms.extract(ask.question)
         vector = self._embed(ask.question)

@@ -40,10 +40,20 @@ def deadly_extend(connection, rows):
     extend(connection, rows)
     reach("after the row, before the commit")
 
+class DeadlyPromise:
+    """Dies after the commit, before the one who waits for it is told."""
+
+    def __init__(self, row, done):
+        self._row, self._done = row, done
+        self.set_exception = done.set_exception
+
+    def set_result(self, result):
+        if f"ferry {turn} " in self._row:
+            reach("after the commit")
+        self._done.set_result(result)
+
 def deadly_write(self, batch):
-    write(self, batch)
-    if f"ferry {turn} " in batch[0][0]:  # this thread may still be at the row before
-        reach("after the commit")
+    write(self, [(row, DeadlyPromise(row, done)) for row, done in batch])
 
 telemetry.step = deadly_step
 audit_log._extend = deadly_extend

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from redask.model import Caller, Source
-from redask.ports import Change, Entity
+from redask.ports import Change, Entity, Sight
 from redask.rules import urn as urns
 
 
@@ -35,6 +35,9 @@ class MemoryStore:
     def read(self, urns: Sequence[str], caller: Caller) -> list[Source]:
         found = [self._latest[self._keys[urn]].entity for urn in urns if urn in self._keys]
         return [Source(entity.urn, entity.payload) for entity in found if entity]
+
+    def sight(self, caller: Caller) -> Sight:
+        return Sight()
 
     def watermark(self, tenant: str) -> int:
         return self._seq

@@ -75,7 +75,8 @@ def test_sequences_are_the_tokens_of_many_at_once(file: Forward) -> None:
 def test_urns_and_keys_lead_to_each_other(file: Forward) -> None:
     write(file, entry(1, text="x"), entry(2, text="y"))
     with file.snapshot() as snapshot:
-        assert snapshot.keys(["urn:2", "urn:9"]) == {"urn:2": 2}
+        assert snapshot.keys(["urn:2", "urn:9"], None) == {"urn:2": 2}
+        assert snapshot.keys(["urn:2"], frozenset({"other"})) == {}
         assert snapshot.addresses([1, 9]) == {1: "urn:1"}
 
 
@@ -144,7 +145,7 @@ def test_the_tail_remembers_what_tantivy_holds(file: Forward) -> None:
     write(file, entry(1, text="newer"), deleted=(4,), seq=3, tail=True)
     with file.snapshot() as snapshot:
         tail = snapshot.tail()
-        assert snapshot.tail_size() == 3
+        assert len(snapshot.tail_keys()) == 3
     assert tail.keys == {1, 3, 4}
     assert tail.rows.keys == [1]
     assert tail.rows.tokens.tolist() == [token("newer", "newer")]
@@ -154,7 +155,7 @@ def test_the_tail_remembers_what_tantivy_holds(file: Forward) -> None:
     with file.writing() as writing:
         writing.folded(3, "7")
     with file.snapshot() as snapshot:
-        assert snapshot.tail_size() == 0
+        assert snapshot.tail_keys() == []
         assert snapshot.position() == (3, 3, "7")
 
 

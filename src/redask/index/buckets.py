@@ -14,8 +14,8 @@ from redask.index import analysis, graph
 from redask.index.generation import Generation, State, vector_class
 from redask.index.lexical import Lexical, Totals
 from redask.index.records import Classes, Share, class_of
-from redask.model import Caller
-from redask.ports import Found, Query, Store
+from redask.index.scoring import ReadTexts
+from redask.ports import Found, Query, Sight
 
 SEEDS = 5  # the best hits of words and of vectors from which the graph is walked
 
@@ -23,10 +23,11 @@ Candidates = list[tuple[str, float]]
 
 
 def search(
-    generation: Generation, state: State, query: Query, caller: Caller, store: Store
+    generation: Generation, state: State, query: Query, sight: Sight, read: ReadTexts
 ) -> tuple[Found, ...]:
-    """What the caller may see, by three measures."""
-    labels = visible(caller)
+    """What a sight shows, by three measures; `read` gives the texts of what it shows."""
+    faces = sight.faces
+    labels = None if faces is None else frozenset(faces)
     shares = [share for share in state.shares if labels is None or share.label in labels]
     totals = Totals(sum(each.entities for each in shares), sum(each.tokens for each in shares))
     readable = None if labels is None else frozenset(map(_class, shares))
@@ -35,14 +36,11 @@ def search(
         among = frozenset(_class(each) for each in shares if each.collection in query.collections)
     lexical = Lexical(state.view, state.snapshot, state.tail, readable, totals)
 
-    def read(urns: Sequence[str]) -> dict[str, str]:
-        return {source.urn: analysis.text(source.payload) for source in store.read(urns, caller)}
-
     present = sorted({share.language for share in shares})
     wanted = analysis.question(query.question, query.terms.literals, present)
     hits = lexical.search(wanted, query.top_k, among, read)
     words = [(hit.urn, hit.score) for hit in hits]
-    vectors = _nearest(generation, state, query, among)
+    vectors = _nearest(generation, state, query, _own_classes(sight, shares, query.collections))
     generation.sieve.follow(state.snapshot.names_since, state.watermark)
     reading = graph.Reading(
         texts=state.snapshot,
@@ -60,9 +58,16 @@ def search(
     )
 
 
-def visible(caller: Caller) -> frozenset[str] | None:  # noqa: ARG001 - the policy's seam
-    """The labels of what a caller may see; None for all. Policies will decide here."""
-    return None
+def _own_classes(sight: Sight, shares: Sequence[Share], only: Sequence[str]) -> Classes:
+    """The classes of the entities themselves, whichever face is seen: vectors have no faces."""
+    if sight.faces is None and not only:
+        return None
+    own = sight.faces or {}
+    return frozenset(
+        class_of(own.get(share.label, share.label), share.collection)
+        for share in shares
+        if not only or share.collection in only
+    )
 
 
 def _class(share: Share) -> str:

@@ -24,7 +24,9 @@ holds the stems of the name as text, to ask tantivy who mentions it.
 
 Writing is one `writing()` block, one transaction with the new position, and repeating it
 changes nothing. Reading is through a `snapshot()`, which sees one state until it ends. `label`
-is the class of callers who may see a row. Keys are the store's and never influence an answer.
+is the class of callers who may see a row. An entity has one row for each of its faces, and no
+caller sees two: keys are the store's with the number of the face in their lowest bits, and
+never influence an answer.
 """
 
 import sqlite3
@@ -40,7 +42,7 @@ from redask.index.adjacency import Adjacency
 from redask.index.forward_writing import Writing, chunks, row_crc
 from redask.index.records import I64, U64, Rows, Sequences, Share, Tail, class_of
 
-LAYOUT = 1
+LAYOUT = 2
 
 _STEP = 1_024  # entities walked at a time
 _SCHEMA = """
@@ -120,14 +122,15 @@ class Snapshot:
 
     def walk(self, limit: int) -> Iterator[Rows]:
         """The first `limit` entities in the order of their URNs, some at a time."""
-        after = ""
+        after = ("", 0)
         for _ in range(0, limit, _STEP):
             found = self._connection.execute(
-                f"SELECT {_ROW} FROM entities WHERE urn > ? ORDER BY urn LIMIT ?", (after, _STEP)
+                f"SELECT {_ROW} FROM entities WHERE (urn, key) > (?, ?) ORDER BY urn, key LIMIT ?",
+                (*after, _STEP),
             ).fetchall()
             if not found:
                 return
-            after = found[-1][2]
+            after = (found[-1][2], found[-1][0])
             yield _rows(found)
 
     def tail(self) -> Tail:
@@ -146,9 +149,9 @@ class Snapshot:
             [class_of(row[2], row[3]) for row in held],
         )
 
-    def tail_size(self) -> int:
-        """How many changed since tantivy's last commit."""
-        return int(self._connection.execute("SELECT count(*) FROM tail").fetchone()[0])
+    def tail_keys(self) -> list[int]:
+        """What changed since tantivy's last commit."""
+        return [row[0] for row in self._connection.execute("SELECT key FROM tail ORDER BY key")]
 
     def addresses(self, keys: Iterable[int]) -> dict[int, str]:
         """The URNs of these keys; unknown ones are left out."""
@@ -161,15 +164,14 @@ class Snapshot:
             )
         return found
 
-    def keys(self, urns: Iterable[str]) -> dict[str, int]:
-        """Which keys these URNs have; edges and unknown URNs are left out."""
+    def keys(self, urns: Iterable[str], labels: frozenset[str] | None) -> dict[str, int]:
+        """Which keys these URNs have, with these labels; edges and unknown URNs are left out."""
         found: dict[str, int] = {}
         for some, marks in chunks(sorted(urns)):
-            found.update(
-                self._connection.execute(
-                    f"SELECT urn, key FROM entities WHERE urn IN ({marks})", some
-                )
+            rows = self._connection.execute(
+                f"SELECT urn, key, label FROM entities WHERE urn IN ({marks})", some
             )
+            found.update((urn, key) for urn, key, own in rows if labels is None or own in labels)
         return found
 
     def names_since(self, seq: int) -> U64:

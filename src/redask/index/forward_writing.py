@@ -24,8 +24,11 @@ class Writing:
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        (top,) = connection.execute("SELECT max(key) FROM entities").fetchone()
-        self._top = top or 0  # what is above it is new, and need not be looked for
+        tops = connection.execute(
+            "SELECT (SELECT max(key) FROM entities), (SELECT max(key) FROM edges)"
+        ).fetchone()
+        # What is above them is new, and need not be looked for.
+        self._top, self._top_edge = (top or 0 for top in tops)
         self._names: dict[int, tuple[bytes, int]] = {}
 
     def moved(self, watermark: int) -> None:
@@ -56,13 +59,14 @@ class Writing:
         *,
         seq: int,
         tail: bool,
-    ) -> None:
+    ) -> list[int]:
         """Replace these entities and edges and remove those, up to the change `seq`.
 
-        With `tail`, tantivy does not know of it yet: remember what it holds instead.
+        With `tail`, tantivy does not know of it yet: remember what it holds instead. → the
+        keys of what was there and is replaced or removed
         """
         touched = sorted({*deleted, *(e.key for e in entries), *(e.key for e in links)})
-        change = self._remove(touched, tail)
+        change, gone = self._remove(touched, tail)
         if tail:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO tail VALUES(?, NULL, NULL, NULL)",
@@ -74,6 +78,7 @@ class Writing:
             change[*share, "entities"] += 1
             change[*share, "tokens"] += len(entry.tokens) // 8
         self._count(change)
+        return gone
 
     def finish(self) -> None:
         """Write what was put off: names are random numbers, and in order they go in faster."""
@@ -81,15 +86,19 @@ class Writing:
         rows = [(name, key, seq) for key, (names, seq) in found for name in array("q", names)]
         self._connection.executemany("INSERT INTO names VALUES(?, ?, ?)", sorted(rows))
 
-    def _remove(self, keys: Sequence[int], tail: bool) -> Counter[tuple[str, ...]]:
-        """Take these keys out; what that takes from the statistics."""
+    def _remove(
+        self, keys: Sequence[int], tail: bool
+    ) -> tuple[Counter[tuple[str, ...]], list[int]]:
+        """Take these keys out; what that takes from the statistics, and which were there."""
         change: Counter[tuple[str, ...]] = Counter()
+        gone: list[int] = []
         for some, marks in chunks([key for key in keys if key <= self._top]):
             old = self._connection.execute(
                 "SELECT key, collection, label, language, length(tokens) / 8, names FROM entities"
                 f" WHERE key IN ({marks})",
                 some,
             ).fetchall()
+            gone += [row[0] for row in old]
             for key, collection, label, language, size, names in old:
                 change[collection, label, language, "entities"] -= 1
                 change[collection, label, language, "tokens"] -= size
@@ -105,9 +114,9 @@ class Writing:
                     some,
                 )
             self._connection.execute(f"DELETE FROM entities WHERE key IN ({marks})", some)
-        for some, marks in chunks(keys):
+        for some, marks in chunks([key for key in keys if key <= self._top_edge]):
             self._connection.execute(f"DELETE FROM edges WHERE key IN ({marks})", some)
-        return change
+        return change, gone
 
     def _insert(self, entries: Sequence[Entry], links: Sequence[Link], seq: int) -> None:
         self._connection.executemany(
@@ -117,6 +126,7 @@ class Writing:
         self._names.update((entry.key, (entry.names, seq)) for entry in entries if entry.names)
         self._connection.executemany("INSERT INTO edges VALUES(?, ?, ?, ?, ?, ?, ?)", links)
         self._top = max([self._top, *(entry.key for entry in entries)])
+        self._top_edge = max([self._top_edge, *(link.key for link in links)])
 
     def _count(self, change: Counter[tuple[str, ...]]) -> None:
         """Add to the statistics; a share without entities goes, so that no history shows."""

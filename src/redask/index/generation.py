@@ -29,13 +29,12 @@ from redask.index import analysis
 from redask.index.forward import LAYOUT, Forward, Snapshot
 from redask.index.forward_writing import Writing
 from redask.index.names import Sieve
-from redask.index.records import Entry, Link, Share, Tail, class_of
+from redask.index.records import FACES, Entry, Link, Share, Tail, class_of
 from redask.index.tantivy_words import Pen, View, WordIndex
 from redask.index.vector import VectorIndex
 from redask.index.vocabulary import number_of
-from redask.ports import Change, Store
+from redask.ports import Change, Entity, Store
 
-LABEL = "all"  # until there are policies, every entity is of one class
 TAIL = 512
 _BATCH = 500  # changes read at a time
 _GROUP = 250_000  # changes between two commits of a long fold
@@ -167,7 +166,7 @@ class Generation:
         with self.forward.snapshot() as snapshot:
             watermark, folded, stamp = snapshot.position()
             meta = snapshot.meta()
-            waiting = snapshot.tail_size()
+            waiting = snapshot.tail_keys()
         target = store.watermark(tenant)
         if watermark > target:
             raise Damaged(f"the index knows change {watermark}, the store only {target}")
@@ -179,12 +178,12 @@ class Generation:
                 with self.forward.writing() as writing:
                     writing.moved(target)
             return False
-        if clean and waiting + len(changes) < TAIL:
+        if clean and len(waiting) + len(changes) < TAIL:
             with self.forward.writing() as writing:
                 self._apply(writing, changes, None)
                 writing.moved(max(target, changes[-1].seq))
             return False
-        return self._fold(store, tenant, min(folded, start), target)
+        return self._fold(store, tenant, (min(folded, start), target), waiting)
 
     def _is_unclean(self, stamp: str) -> bool:
         """Whether a crash came between tantivy's commit and ours; folding again mends it."""
@@ -193,11 +192,19 @@ class Generation:
             raise Damaged(f"the word index is older than it was: {found}, not {stamp}")
         return found != stamp
 
-    def _fold(self, store: Store, tenant: str, after: int, target: int) -> bool:
-        """Bring tantivy up to date, for a group of changes. → whether there are more"""
+    def _fold(
+        self, store: Store, tenant: str, span: tuple[int, int], waiting: Sequence[int]
+    ) -> bool:
+        """Bring tantivy up to date, for a group of changes. → whether there are more
+
+        What `waiting` rows say is void in tantivy: they come again, or are gone.
+        """
+        after, target = span
         done, more = 0, True
         with self.forward.writing() as writing:
             with self.words.writing(many=target - after > TAIL * 8) as pen:
+                for row in waiting:
+                    pen.delete(row)
                 while more and done < _GROUP:
                     changes = store.changes(tenant, after, _BATCH)
                     self._apply(writing, changes, pen)
@@ -215,31 +222,39 @@ class Generation:
         """Put changes everywhere; without a pen, into the tail."""
         if not changes:
             return
-        texts, links, deleted = [], [], []
+        texts: list[tuple[Change, int, str, str]] = []  # change, row, mark, payload
+        links: list[Link] = []
         for change in changes:
             entity = change.entity
             if entity is None or change.collection.startswith(_SYSTEM):
-                deleted.append(change.key)
-            elif entity.source is not None and entity.target is not None:
-                links.append(_link(change, entity.source, entity.target, entity.payload))
-            else:
-                texts.append((change, entity))
-        analysed = analysis.entities([(entity.payload, each.language) for each, entity in texts])
-        if pen:
-            for key in deleted:
-                pen.delete(key)
-            for (change, _), found in zip(texts, analysed, strict=True):
-                pen.add(change.key, class_of(LABEL, change.collection), found.words)
+                continue
+            for number, (mark, payload) in enumerate(_faces(change, entity)):
+                row = change.key << FACES | number
+                if entity.source is None or entity.target is None:
+                    texts.append((change, row, mark, payload))
+                elif link := _link(change, row, mark, payload, (entity.source, entity.target)):
+                    links.append(link)
+        analysed = analysis.entities([(payload, each.language) for each, *_, payload in texts])
         vectors: dict[int, list[tuple[int, int, tuple[float, ...]]]] = {}
-        for change, entity in texts:
-            if entity.vector and any(entity.vector):
-                kind = vector_class(class_of(LABEL, change.collection))
-                placed = (change.key, kind, entity.vector)
-                vectors.setdefault(len(entity.vector), []).append(placed)
+        for change, row, _, _ in texts:
+            vector = change.entity.vector if change.entity else None
+            if vector and any(vector) and row == change.key << FACES:
+                kind = vector_class(class_of(change.mark, change.collection))
+                vectors.setdefault(len(vector), []).append((row, kind, vector))
         seq = changes[-1].seq
-        self._apply_vectors(writing, vectors, [change.key for change in changes], seq)
-        entries = [_entry(each, found) for (each, _), found in zip(texts, analysed, strict=True)]
-        writing.apply(entries, links, deleted, seq=seq, tail=pen is None)
+        touched = [change.key << FACES for change in changes]
+        self._apply_vectors(writing, vectors, touched, seq)
+        entries = [
+            Entry(row, change.urn, change.collection, mark, *found[:-1])
+            for (change, row, mark, _), found in zip(texts, analysed, strict=True)
+        ]
+        rows = [first + face for first in touched for face in range(1 << FACES)]
+        gone = writing.apply(entries, links, rows, seq=seq, tail=pen is None)
+        if pen:
+            for row in {*touched, *gone}.difference(entry.key for entry in entries):
+                pen.delete(row)
+            for entry, found in zip(entries, analysed, strict=True):
+                pen.add(entry.key, class_of(entry.label, entry.collection), found.words)
 
     def _apply_vectors(
         self,
@@ -293,10 +308,13 @@ def _note(writing: Writing, words: WordIndex, watermark: int, files: dict[str, l
     writing.meta("files", json.dumps(words.measure(files)))
 
 
-def _entry(change: Change, found: analysis.Analysed) -> Entry:
-    return Entry(change.key, change.urn, change.collection, LABEL, *found[:-1])
+def _faces(change: Change, entity: Entity) -> tuple[tuple[str, str], ...]:
+    return change.faces or ((change.mark, entity.payload),)
 
 
-def _link(change: Change, source: str, target: str, payload: str) -> Link:
-    relation = json.loads(payload).get("label", "")
-    return Link(change.key, change.urn, change.collection, LABEL, source, target, str(relation))
+def _link(change: Change, row: int, mark: str, payload: str, ends: tuple[str, str]) -> Link | None:
+    """An edge as one face shows it; None when it does not show the ends."""
+    content = json.loads(payload)
+    if (content.get("from"), content.get("to")) != ends:
+        return None
+    return Link(row, change.urn, change.collection, mark, *ends, str(content.get("label", "")))

@@ -59,8 +59,8 @@ class TextReader(Protocol):
     def fetch(self, keys: Iterable[int]) -> Rows:
         """The entities of these keys."""
 
-    def keys(self, urns: Iterable[str]) -> dict[str, int]:
-        """Which keys these URNs have."""
+    def keys(self, urns: Iterable[str], labels: frozenset[str] | None) -> dict[str, int]:
+        """Which keys these URNs have, with these labels."""
 
 
 class WordReader(Protocol):
@@ -159,7 +159,7 @@ class _Walker:
 
     def met_at(self, hits: Sequence[tuple[str, float]]) -> dict[int, float]:
         """The keys and scores of hits."""
-        keys = self._reading.texts.keys(urn for urn, _ in hits)
+        keys = self._reading.texts.keys((urn for urn, _ in hits), self._reading.labels)
         self._meet(keys.values())
         starts: dict[int, float] = {}
         for urn, score in hits:

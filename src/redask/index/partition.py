@@ -20,13 +20,13 @@ import re
 import secrets
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from redask.errors import Damaged, StoreFailed
-from redask.index import buckets
+from redask.index import analysis, buckets
 from redask.index.generation import Generation, State, sound
 from redask.model import Caller
 from redask.ports import Found, Query, Store
@@ -68,8 +68,18 @@ class Partition:
 
     def _search(self, query: Query, caller: Caller) -> tuple[Found, ...]:
         with ExitStack() as stack, sound():
+            sight = self._store.sight(caller)
             generation, state = self._ready(stack)
-            return buckets.search(generation, state, query, caller, self._store)
+            while (now := self._store.sight(caller)).version != sight.version:
+                stack.close()  # policies changed on the way: the marks must be the index's
+                sight = now
+                generation, state = self._ready(stack)
+
+            def read(urns: Sequence[str]) -> dict[str, str]:
+                sources = self._store.read(urns, caller)
+                return {source.urn: analysis.text(source.payload) for source in sources}
+
+            return buckets.search(generation, state, query, sight, read)
 
     def health(self) -> Health:
         """How the partition is, without catching up."""
@@ -80,7 +90,7 @@ class Partition:
         with sound(), generation.forward.snapshot() as snapshot:
             known = snapshot.position().watermark
             entities = sum(share.entities for share in snapshot.statistics())
-            tail = snapshot.tail_size()
+            tail = len(snapshot.tail_keys())
         sizes = (path.stat().st_size for path in generation.directory.rglob("*") if path.is_file())
         return Health(known, target - known, entities, tail, sum(sizes))
 

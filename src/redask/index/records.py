@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_NAME_WORDS = 8
+FACES = 4  # the lowest bits of a row's key number the faces of its entity
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]

@@ -49,6 +49,12 @@ class Truth(Store, Protocol):
     def columns(self, collection: str, caller: Caller) -> list[Column]:
         """The columns of a collection, by name."""
 
+    def policies(self, caller: Caller) -> dict[str, object]:
+        """The policies of the caller's tenant, by collection."""
+
+    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
+        """Put a collection under a policy, or (None) under none. → last sequence."""
+
     def setting(self, name: str) -> str | None:
         """A setting kept with the data, or None."""
 

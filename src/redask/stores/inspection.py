@@ -6,11 +6,12 @@ counter against a count; it returns sentences, none when all is well.
 """
 
 import sqlite3
-from collections import defaultdict
+from collections import Counter, defaultdict
 from pathlib import Path
 
 from redask.model import Kind
-from redask.stores.records import Collection, Statistics
+from redask.stores.records import Collection, Column, Statistics
+from redask.stores.visibility import EVERYTHING, Eyes
 
 _MUST_BE_EMPTY = {
     "an edge stands without one of its ends": """
@@ -43,22 +44,57 @@ _MUST_BE_EQUAL = {
 }
 
 
-def collections(connection: sqlite3.Connection, tenant: str) -> list[Collection]:
-    """The collections that hold something or have a language, by name."""
+def collections(
+    connection: sqlite3.Connection, tenant: str, eyes: Eyes = EVERYTHING
+) -> list[Collection]:
+    """The collections that hold something to be seen or have a language, by name."""
     rows = connection.execute(
-        "SELECT collections.name, language, kind, entities FROM collections"
+        "SELECT collections.id, collections.name, language, label, kind, entities FROM collections"
         " JOIN tenants ON tenants.id = tenant"
         " LEFT JOIN holdings ON holdings.collection = collections.id"
-        " WHERE tenants.name = ? AND (kind IS NOT NULL OR language IS NOT NULL)"
-        " ORDER BY collections.name, kind",
+        " WHERE tenants.name = ? ORDER BY collections.name, kind",
         (tenant,),
     ).fetchall()
-    counts: defaultdict[tuple[str, str | None], dict[Kind, int]] = defaultdict(dict)
-    for name, language, kind, count in rows:
-        held = counts[name, language]
-        if kind is not None:
-            held[Kind(kind)] = count
+    counts: defaultdict[tuple[str, str | None], Counter[Kind]] = defaultdict(Counter)
+    for home, name, language, label, kind, count in rows:
+        if name in eyes.sight.denied:
+            continue
+        if kind is not None and eyes.face(home, label) is not None:
+            counts[name, language][Kind(kind)] += count
+        elif language is not None:
+            counts[name, language].update()
     return [Collection(name, language, held) for (name, language), held in counts.items()]
+
+
+def columns(
+    connection: sqlite3.Connection, tenant: str, collection: str, eyes: Eyes = EVERYTHING
+) -> list[Column]:
+    """The columns of what is to be seen of a collection, by name, and what they are to SQL.
+
+    Integers and reals together are real; any other mixture is text, and so is a masked column,
+    which is there even if no row has it.
+    """
+    rows = connection.execute(
+        "SELECT collections.id, label, columns.name, type FROM columns"
+        " JOIN collections ON collections.id = collection JOIN tenants ON tenants.id = tenant"
+        " WHERE tenants.name = ? AND collections.name = ?",
+        (tenant, collection),
+    ).fetchall()
+    types: defaultdict[str, set[str]] = defaultdict(set)
+    for home, label, name, type_name in rows:
+        face = eyes.face(home, label)
+        if face is not None:
+            for masked in face.mask:
+                types[masked] = {"text"}
+            if name not in face.hide | face.mask:
+                types[name].add(type_name)
+    return [Column(name, _type(found - {"null"})) for name, found in sorted(types.items())]
+
+
+def _type(found: set[str]) -> str:
+    if len(found) == 1:
+        return min(found)
+    return "real" if found == {"integer", "real"} else "text"
 
 
 def statistics(

@@ -19,8 +19,10 @@ What the tables promise:
   learns of it, and gets its key back when the same URN is written again. So the log is
   bounded by the number of URNs ever used, and a key never means two entities.
 - `edges` holds the ends by key, to find what touches an entity; all else is in the payload.
-- `holdings` and `columns` count live entities, so that catalogues depend on what is there
-  and never on what once was. `red_columns` is the column catalogue to read from.
+- `holdings` and `columns` count live entities by label, so that catalogues depend on what is
+  there for somebody to see, and never on what once was. `red_columns` is the column catalogue.
+- `entities.label` is what the policies of its collection look at (`labels`), 0 where they look
+  at nothing. `tenants.access` counts all that may change who sees what: policies, users, labels.
 """
 
 import sqlite3
@@ -94,9 +96,80 @@ _FIRST = (
         GROUP BY tenants.name, collections.name, columns.name""",
 )
 
+# Who may read what. Counters are kept for each label, because what nobody may see must not
+# show in anybody's catalogue.
+_ACCESS = (
+    "ALTER TABLE tenants ADD COLUMN access INTEGER NOT NULL DEFAULT 0",
+    """CREATE TABLE policies (
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        collection TEXT NOT NULL,
+        document TEXT NOT NULL,
+        PRIMARY KEY (tenant, collection)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE labels (
+        id INTEGER PRIMARY KEY,
+        collection INTEGER NOT NULL REFERENCES collections,
+        value TEXT NOT NULL,
+        UNIQUE (collection, value)
+    )""",
+    "ALTER TABLE entities ADD COLUMN label INTEGER NOT NULL DEFAULT 0",
+    """CREATE TABLE users (
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        name TEXT NOT NULL,
+        role TEXT NOT NULL,
+        attributes TEXT NOT NULL,
+        PRIMARY KEY (tenant, name)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE tokens (
+        id TEXT PRIMARY KEY,
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        user TEXT NOT NULL,
+        salt BLOB NOT NULL,
+        digest BLOB NOT NULL,
+        made INTEGER NOT NULL,
+        expires INTEGER,
+        revoked INTEGER
+    ) WITHOUT ROWID""",
+    "DROP VIEW red_columns",
+    "ALTER TABLE holdings RENAME TO old_holdings",
+    "ALTER TABLE columns RENAME TO old_columns",
+    """CREATE TABLE holdings (
+        collection INTEGER NOT NULL REFERENCES collections,
+        label INTEGER NOT NULL,
+        kind TEXT NOT NULL,
+        entities INTEGER NOT NULL,
+        PRIMARY KEY (collection, label, kind)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE columns (
+        collection INTEGER NOT NULL REFERENCES collections,
+        label INTEGER NOT NULL,
+        name TEXT NOT NULL,
+        type TEXT NOT NULL,
+        entities INTEGER NOT NULL,
+        PRIMARY KEY (collection, label, name, type)
+    ) WITHOUT ROWID""",
+    "INSERT INTO holdings SELECT collection, 0, kind, entities FROM old_holdings",
+    "INSERT INTO columns SELECT collection, 0, name, type, entities FROM old_columns",
+    "DROP TABLE old_holdings",
+    "DROP TABLE old_columns",
+    """CREATE VIEW red_columns (tenant, collection, "column", type) AS
+        SELECT tenants.name, collections.name, found.name,
+            CASE
+                WHEN count(*) FILTER (WHERE type <> 'null') = 1
+                    THEN max(type) FILTER (WHERE type <> 'null')
+                WHEN count(*) FILTER (WHERE type IN ('integer', 'real')) = 2
+                    AND count(*) FILTER (WHERE type <> 'null') = 2 THEN 'real'
+                ELSE 'text'
+            END
+        FROM (SELECT DISTINCT collection, name, type FROM columns) AS found
+        JOIN collections ON collections.id = found.collection
+        JOIN tenants ON tenants.id = collections.tenant
+        GROUP BY tenants.name, collections.name, found.name""",
+)
+
 Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
 
-MIGRATIONS: Ladder = (_FIRST,)
+MIGRATIONS: Ladder = (_FIRST, _ACCESS)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:

@@ -2,7 +2,8 @@
 
 What `ports.Store` promises, and what the embedded product needs around it. Methods that
 give content take the caller and show nothing of another tenant; each payload leaves through
-`visibility.show`. Threads may share a store; processes open one each on the same directory.
+`visibility.Eyes`; only an owner writes. Threads may share a store; processes open one each on
+the same directory.
 What a write does in detail is told by `writing`, how files and connections behave by
 `database`, which rows are good by `rows`.
 
@@ -11,27 +12,32 @@ when the store cannot do its work; after either, nothing of the call was written
 """
 
 import json
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from redask.access.policy import OPEN, Policy, must_own, read_policy
 from redask.errors import BadAsk
 from redask.model import Caller, Kind, Source, Urn
-from redask.ports import Change, Entity
+from redask.ports import Change, Entity, Sight
 from redask.rules import urn as urns
 from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations
 from redask.stores.addresses import canonical
 from redask.stores.database import Database
 from redask.stores.records import Collection, Column, Statistics
-from redask.stores.visibility import show
+from redask.stores.visibility import Eyes, access_number, look, policies
 from redask.stores.writing import StorePen
+from redask.wire.json import text
 
 FILE = "redask.sqlite"
 PATIENCE_SECONDS = 10.0
 GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
 
+_CALLERS = 1000  # whose eyes are remembered
 _EDGE = "urn:reddb:edge:"
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
@@ -43,6 +49,7 @@ class SqliteStore:
 
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
+        self._eyes: dict[Caller, Eyes] = {}
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
 
@@ -68,6 +75,7 @@ class SqliteStore:
 
         `model` names what made the vectors of these entities.
         """
+        must_own(caller)
         fault = name_fault(model)
         if fault:
             raise BadAsk(f"the name of the vectors' model {fault}", detail="model")
@@ -80,6 +88,7 @@ class SqliteStore:
 
     def delete(self, urns: Sequence[str], caller: Caller) -> int:
         """Remove entities, and the edges that touch them. → how many went, edges included."""
+        must_own(caller)
         wanted = [canonical(urn) for urn in urns]
         if not self.watermark(caller.tenant):
             return 0
@@ -92,15 +101,16 @@ class SqliteStore:
     def read(self, urns: Sequence[str], caller: Caller) -> list[Source]:
         """What of these the caller may see, as the caller may see it, in the given order."""
         wanted = [canonical(urn) for urn in urns]
-        with self._database.reading() as connection:
+        with self._looking(caller) as (connection, eyes):
             rows = connection.execute(
-                "SELECT wanted.key, payload FROM json_each(?) AS wanted CROSS JOIN entities"
+                "SELECT wanted.key, entities.key, collection, label, payload"
+                " FROM json_each(?) AS wanted CROSS JOIN entities"
                 f" ON tenant = {_TENANT} AND urn = wanted.value AND payload IS NOT NULL",
                 (json.dumps(wanted), caller.tenant),
             ).fetchall()
-        # Sorted here and not by SQL, which would copy every payload to do it.
-        shown = (show(Source(wanted[place], payload), caller) for place, payload in sorted(rows))
-        return [source for source in shown if source is not None]
+            # Sorted here and not by SQL, which would copy every payload to do it.
+            found = [(wanted[place], *rest) for place, *rest in sorted(rows)]
+            return _shown(connection, eyes, found)
 
     def get(self, urn: str, caller: Caller) -> Source | None:
         """One entity, or None when there is none that the caller may see."""
@@ -110,19 +120,65 @@ class SqliteStore:
         self, collection: str, caller: Caller, *, after: str = "", limit: int = 100
     ) -> list[Source]:
         """The next entities of a collection in the order of their URNs, after a given one."""
-        found: list[tuple[str, str]] = []
-        limit = max(limit, 0)  # SQLite takes a negative limit for none
-        with self._database.reading() as connection:
+        shown: list[Source] = []
+        with self._looking(caller) as (connection, eyes):
             for kind in sorted(Kind):
                 prefix = urns.encode(Urn(kind, collection, "x")).removesuffix("/x")
-                found += connection.execute(
-                    f"SELECT urn, payload FROM entities WHERE tenant = {_TENANT}"
-                    " AND urn > max(?, ?) AND urn < ? AND payload IS NOT NULL"
-                    " ORDER BY urn LIMIT ?",
-                    (caller.tenant, f"{prefix}/", after, f"{prefix}0", limit - len(found)),
-                ).fetchall()
-        shown = (show(Source(urn, payload), caller) for urn, payload in found)
-        return [source for source in shown if source is not None]
+                last = max(f"{prefix}/", after)
+                while len(shown) < limit:
+                    size = limit - len(shown)
+                    found = connection.execute(
+                        "SELECT urn, key, collection, label, payload FROM entities"
+                        f" WHERE tenant = {_TENANT} AND urn > ? AND urn < ?"
+                        " AND payload IS NOT NULL ORDER BY urn LIMIT ?",
+                        (caller.tenant, last, f"{prefix}0", size),
+                    ).fetchall()
+                    shown += _shown(connection, eyes, found)
+                    if len(found) < size:
+                        break
+                    last = found[-1][0]
+        return shown
+
+    # --- who sees what ---------------------------------------------------------------------
+
+    def sight(self, caller: Caller) -> Sight:
+        """What the caller may see now."""
+        with self._looking(caller) as (_, eyes):
+            return eyes.sight
+
+    def policies(self, caller: Caller) -> dict[str, object]:
+        """The policies of the caller's tenant, by collection."""
+        must_own(caller)
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT collection, document FROM policies WHERE tenant = {_TENANT}"
+                " ORDER BY collection",
+                (caller.tenant,),
+            ).fetchall()
+        return {name: json.loads(document) for name, document in found}
+
+    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
+        """Put a collection under a policy, or (None) under none. → last sequence."""
+        must_own(caller)
+        policy = None if document is None else read_policy(collection, document)
+        with self._database.writing() as connection:
+            pen = StorePen(connection, caller.tenant)
+            pen.set_policy(collection, policy, text(document))
+            return pen.finish()
+
+    @contextmanager
+    def _looking(self, caller: Caller) -> Iterator[tuple[sqlite3.Connection, Eyes]]:
+        """A connection inside one state of the store, and what the caller may see in it."""
+        with self._database.reading() as connection:
+            connection.execute("BEGIN")
+            version = access_number(connection, caller.tenant)
+            known = self._eyes.get(caller)
+            if known is None or known.sight.version != version:
+                if len(self._eyes) >= _CALLERS:
+                    self._eyes.clear()
+                known = self._eyes[caller] = look(connection, caller, version)
+            yield connection, known
+            connection.execute("COMMIT")
 
     # --- the change log --------------------------------------------------------------------
 
@@ -135,23 +191,28 @@ class SqliteStore:
     def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
         """The next changes after a sequence, in order; only an entity's latest state counts."""
         with self._database.reading() as connection:
+            connection.execute("BEGIN")
+            ruled = policies(connection, tenant)
             rows = connection.execute(
-                "SELECT entities.seq, key, urn, collections.name, language, payload, vector"
-                " FROM entities JOIN collections ON collections.id = collection"
-                " LEFT JOIN vectors USING (key)"
+                "SELECT entities.seq, key, urn, collections.name, language, payload, vector, value"
+                " FROM entities JOIN collections ON collections.id = entities.collection"
+                " LEFT JOIN vectors USING (key) LEFT JOIN labels ON labels.id = label"
                 f" WHERE entities.tenant = {_TENANT} AND entities.seq > ?"
                 " ORDER BY entities.seq LIMIT ?",
                 (tenant, after, max(limit, 0)),
             ).fetchall()
+            connection.execute("COMMIT")
         return [
-            Change(seq, key, urn, collection, language, _entity(urn, payload, vector))
-            for seq, key, urn, collection, language, payload, vector in rows
+            Change(seq, key, urn, home, language, _entity(urn, payload, vector), *said)
+            for seq, key, urn, home, language, payload, vector, label in rows
+            for said in (_marked(ruled.get(home), label or "", payload),)
         ]
 
     # --- catalogues ------------------------------------------------------------------------
 
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""
+        must_own(caller)
         fault = None if language is None else name_fault(language)
         if fault:
             raise BadAsk(f"the language of {collection!a} {fault}", detail="language")
@@ -161,19 +222,14 @@ class SqliteStore:
             return pen.finish()
 
     def collections(self, caller: Caller) -> list[Collection]:
-        """The collections that hold something or have a language, by name."""
-        with self._database.reading() as connection:
-            return inspection.collections(connection, caller.tenant)
+        """The collections that hold something for the caller or have a language, by name."""
+        with self._looking(caller) as (connection, eyes):
+            return inspection.collections(connection, caller.tenant, eyes)
 
     def columns(self, collection: str, caller: Caller) -> list[Column]:
-        """The columns of a collection, by name."""
-        with self._database.reading() as connection:
-            rows = connection.execute(
-                'SELECT "column", type FROM red_columns WHERE tenant = ? AND collection = ?'
-                ' ORDER BY "column"',
-                (caller.tenant, collection),
-            ).fetchall()
-        return [Column(name, type_name) for name, type_name in rows]
+        """The columns of a collection as the caller sees it, by name."""
+        with self._looking(caller) as (connection, eyes):
+            return inspection.columns(connection, caller.tenant, collection, eyes)
 
     def setting(self, name: str) -> str | None:
         """A setting kept with the data, or None."""
@@ -195,6 +251,7 @@ class SqliteStore:
 
     def statistics(self, caller: Caller) -> Statistics:
         """What `doctor` tells about this store and the caller's tenant; quick at any size."""
+        must_own(caller)
         with self._database.reading() as connection:
             return inspection.statistics(
                 connection, self._database.path, self.identity, caller.tenant
@@ -214,3 +271,28 @@ def _entity(urn: str, payload: str | None, vector: bytes | None) -> Entity | Non
         return Entity(urn, payload, vector=floats)
     edge = json.loads(payload)
     return Entity(urn, payload, source=edge["from"], target=edge["to"], vector=floats)
+
+
+def _shown(
+    connection: sqlite3.Connection, eyes: Eyes, rows: Sequence[tuple[str, int, int, int, str]]
+) -> list[Source]:
+    """What may be seen of these rows (urn, key, collection, label, payload), as it may be."""
+    if not eyes.homes:
+        return [Source(urn, payload) for urn, *_, payload in rows]
+    edges = eyes.whole_edges(connection, (key for urn, key, *_ in rows if urn.startswith(_EDGE)))
+    shown = []
+    for urn, key, home, label, payload in rows:
+        face = eyes.face(home, label)
+        if face is not None and (key in edges or not urn.startswith(_EDGE)):
+            shown.append(Source(urn, face.show(payload)))
+    return shown
+
+
+def _marked(
+    policy: Policy | None, label: str, payload: str | None
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Who may see an entity at all, and how: the faces of its payload."""
+    if payload is None or policy is None:
+        return OPEN, () if payload is None else ((OPEN, payload),)
+    faces = [(policy.mark(label, face), face.show(payload)) for face in policy.faces]
+    return policy.mark(label), tuple(faces)

@@ -1,13 +1,138 @@
-"""What a caller may see of an entity: `show` it, or nothing.
+"""What one caller may see: `eyes` for a caller, worked out once for each state of the policies.
 
-Every payload that leaves a store passes here, whatever the method and whatever the store:
-this is the one place where a policy decides. For now everybody sees everything of their own
-tenant; tenants are kept apart by the stores' queries themselves.
+Every payload that leaves a store, and every catalogue, goes through `Eyes`: this is the one
+place where a store asks `access.policy.grant`. Who may read an entity depends on its
+collection's policy and its label; what they read of it, on the face their rule gives. An edge
+is visible only if both its ends are, and the ends of those that are edges themselves.
+
+`tenants.access` counts whatever may change an answer of `grant` (policies, users, new labels,
+new collections under a policy), and is read anew for each statement: so a change of policy
+holds for the next one.
 """
 
-from redask.model import Caller, Source
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from redask.access.policy import OPEN, WHOLE, Face, Grant, Policy, Principal, grant, read_policy
+from redask.model import Caller
+from redask.ports import Sight
+
+_PARTS = """
+    WITH RECURSIVE parts(edge, key) AS (
+        SELECT key, source FROM edges WHERE key IN (SELECT value FROM json_each(?1))
+        UNION SELECT key, target FROM edges WHERE key IN (SELECT value FROM json_each(?1))
+        UNION SELECT parts.edge, source FROM parts JOIN edges ON edges.key = parts.key
+        UNION SELECT parts.edge, target FROM parts JOIN edges ON edges.key = parts.key
+    )
+    SELECT edge, collection, label FROM parts JOIN entities ON entities.key = parts.key"""
 
 
-def show(source: Source, caller: Caller) -> Source | None:  # noqa: ARG001 - the policy's seam
-    """The source as this caller may see it, or None."""
-    return source
+@dataclass(frozen=True, slots=True)
+class Glimpse:
+    """What may be seen of one collection: how, and of which labels."""
+
+    face: Face
+    labels: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Eyes:
+    """What one caller may see. `homes` has the collections under a policy by number.
+
+    A number that is not in it is open to the whole tenant; None is a collection that is closed.
+    """
+
+    sight: Sight
+    homes: Mapping[int, Glimpse | None]
+
+    def face(self, home: int, label: int) -> Face | None:
+        """How an entity of this collection and label is shown; None when it is not."""
+        if home not in self.homes:
+            return WHOLE
+        glimpse = self.homes[home]
+        return glimpse.face if glimpse is not None and label in glimpse.labels else None
+
+    def whole_edges(self, connection: sqlite3.Connection, keys: Iterable[int]) -> frozenset[int]:
+        """Those of these edges whose ends may be seen, all the way down."""
+        wanted = sorted(keys)
+        if not wanted or not self.homes:
+            return frozenset(wanted)
+        parts = connection.execute(_PARTS, (json.dumps(wanted),))
+        broken = {edge for edge, home, label in parts if self.face(home, label) is None}
+        return frozenset(wanted) - broken
+
+
+EVERYTHING = Eyes(Sight(), {})
+
+
+def access_number(connection: sqlite3.Connection, tenant: str) -> int:
+    """The state of a tenant's policies."""
+    found = connection.execute("SELECT access FROM tenants WHERE name = ?", (tenant,)).fetchone()
+    return found[0] if found else 0
+
+
+def policies(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
+    """A tenant's policies by collection."""
+    found = connection.execute(
+        "SELECT collection, document FROM policies JOIN tenants ON id = tenant WHERE name = ?",
+        (tenant,),
+    )
+    return {name: read_policy(name, json.loads(document)) for name, document in found.fetchall()}
+
+
+def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
+    """The caller with the attributes that are known of the user."""
+    found = connection.execute(
+        "SELECT attributes FROM users JOIN tenants ON id = tenant"
+        " WHERE tenants.name = ? AND users.name = ?",
+        (caller.tenant, caller.user),
+    ).fetchone()
+    return Principal(caller, json.loads(found[0])) if found else Principal(caller)
+
+
+def look(connection: sqlite3.Connection, caller: Caller, version: int) -> Eyes:
+    """Work out what a caller may see in this state of the policies."""
+    ruled = policies(connection, caller.tenant)
+    if not ruled:
+        return Eyes(Sight(version), {})
+    who = principal(connection, caller)
+    homes: dict[int, Glimpse | None] = {}
+    marks = {OPEN: OPEN}
+    denied = set()
+    for name, policy in sorted(ruled.items()):
+        granted = grant(policy, who)
+        home = _home(connection, caller.tenant, name)
+        if granted is None:
+            denied.add(name)
+        if home is not None:
+            admitted = None if granted is None else _admitted(connection, home, policy, granted)
+            homes[home] = None if granted is None or admitted is None else admitted[0]
+            if granted is not None and admitted is not None:
+                for value in admitted[1]:
+                    marks[policy.mark(value, granted.face)] = policy.mark(value)
+    return Eyes(Sight(version, marks, frozenset(denied)), homes)
+
+
+def _home(connection: sqlite3.Connection, tenant: str, name: str) -> int | None:
+    found = connection.execute(
+        "SELECT collections.id FROM collections JOIN tenants ON tenants.id = tenant"
+        " WHERE tenants.name = ? AND collections.name = ?",
+        (tenant, name),
+    ).fetchone()
+    return found[0] if found else None
+
+
+def _admitted(
+    connection: sqlite3.Connection, home: int, policy: Policy, granted: Grant
+) -> tuple[Glimpse, list[str]]:
+    """The labels that are granted, by number and by value."""
+    known = [(0, "")]
+    if policy.columns:
+        known = connection.execute(
+            "SELECT id, value FROM labels WHERE collection = ?", (home,)
+        ).fetchall()
+    admitted = [(number, value) for number, value in known if granted.admits(value)]
+    numbers = frozenset(number for number, _ in admitted)
+    return Glimpse(granted.face, numbers), [value for _, value in admitted]

@@ -23,18 +23,19 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from redask.access.policy import Policy
 from redask.errors import BadAsk
 from redask.model import Kind
 from redask.ports import Entity
 from redask.rules.text import name_fault
-from redask.stores import contents, embeddings
+from redask.stores import contents, embeddings, visibility
 from redask.stores.addresses import address, canonical
 from redask.stores.rows import MAX_COLUMNS, collection_fault
 
 MAX_URN_CHARACTERS = 16_384
 _CHUNK = 1000
 
-_ROWS = "SELECT entities.key, urn, collection, payload"
+_ROWS = "SELECT entities.key, urn, collection, label, payload"
 _BY_URN = f"""{_ROWS} FROM json_each(?) AS wanted
     CROSS JOIN entities ON tenant = ? AND urn = wanted.value"""
 _EDGES_OF = f"""{_ROWS} FROM (
@@ -51,6 +52,7 @@ class _EntityDraft:
     urn: str
     kind: Kind
     collection: int
+    label: int
     payload: str
     content: dict[str, object]
     ends: tuple[str, str] | None
@@ -75,7 +77,10 @@ class StorePen:
         self._vector_count: int = vectors
         self._space: tuple[str, int] | None = (model, dimensions) if vectors else None
         self._collections: dict[str, int] = {}
-        self._counts: Counter[tuple[int, Kind, contents.Shape]] = Counter()
+        self._policies = visibility.policies(connection, tenant)
+        self._labels: dict[tuple[int, str], int] = {}
+        self._access = 0  # changes to who sees what
+        self._counts: Counter[tuple[int, int, Kind, contents.Shape]] = Counter()
 
     def put(self, entities: Sequence[Entity], model: str) -> None:
         """Upsert all of them."""
@@ -92,16 +97,16 @@ class StorePen:
 
     def delete(self, urns: list[str]) -> int:
         """Remove what is there of these, and every edge that touches it. → how many went."""
-        doomed: dict[int, tuple[str, int, str]] = {}
+        doomed: dict[int, tuple[str, int, int, str]] = {}
         found = self._db.execute(
             f"{_BY_URN} WHERE payload IS NOT NULL", (json.dumps(urns), self._tenant)
         ).fetchall()
         while found:
-            doomed.update((key, (urn, home, payload)) for key, urn, home, payload in found)
+            doomed.update((key, tuple(row)) for key, *row in found)
             touching = self._db.execute(_EDGES_OF, (json.dumps([row[0] for row in found]),))
             found = [row for row in touching.fetchall() if row[0] not in doomed]
-        for urn, home, payload in doomed.values():
-            self._count(home, address(urn)[1], json.loads(payload), -1)
+        for urn, home, label, payload in doomed.values():
+            self._count(home, label, address(urn)[1], json.loads(payload), -1)
         keys = [(key,) for key in doomed]
         self._db.executemany("DELETE FROM edges WHERE key = ?", keys)
         self._drop_vectors(keys)
@@ -129,8 +134,31 @@ class StorePen:
             [(self._next_seq(), key) for (key,) in held],
         )
 
+    def set_policy(self, name: str, policy: Policy | None, document: str) -> None:
+        """Put a collection under a policy, or (None) open it to its tenant.
+
+        When the policy looks at other columns, or shows others, all that the collection holds
+        is labelled anew and counts as changed.
+        """
+        before = self._policies.pop(name, None)
+        self._db.execute(
+            "DELETE FROM policies WHERE tenant = ? AND collection = ?", (self._tenant, name)
+        )
+        if policy is not None:
+            self._policies[name] = policy
+            self._db.execute(
+                "INSERT INTO policies VALUES (?, ?, ?)", (self._tenant, name, document)
+            )
+        self._access += 1
+        if _layout(before) != _layout(policy):
+            self._relabel(self._collection(name), name)
+
     def finish(self) -> int:
         """Write the watermark and the catalogues. → the tenant's last sequence."""
+        if self._access:
+            self._db.execute(
+                "UPDATE tenants SET access = access + ? WHERE id = ?", (self._access, self._tenant)
+            )
         if self._seq == self._first_seq:
             return self._seq
         self._db.execute(
@@ -151,11 +179,13 @@ class StorePen:
         if kind is not Kind.EDGE and (entity.source is not None or entity.target is not None):
             raise BadAsk(f"{urn} is no edge: it has no source and no target", detail=urn)
         home = self._collections.get(collection)
+        home = self._collection(collection) if home is None else home
         content = contents.read(urn, entity.payload)
         return _EntityDraft(
             urn,
             kind,
-            self._collection(collection) if home is None else home,
+            home,
+            self._label(home, collection, content),
             entity.payload,
             content,
             _ends(urn, entity, content) if kind is Kind.EDGE else None,
@@ -166,14 +196,54 @@ class StorePen:
         fault = collection_fault(name)
         if fault:
             raise BadAsk(f"the collection name {name!a} {fault}", detail=name)
-        self._db.execute(
+        made = self._db.execute(
             "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self._tenant, name)
         )
+        self._access += made.rowcount
         home: int = self._db.execute(
             "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self._tenant, name)
         ).fetchone()[0]
         self._collections[name] = home
         return home
+
+    def _label(self, home: int, name: str, content: dict[str, object]) -> int:
+        """The number of what the collection's policy looks at; 0 when it looks at nothing."""
+        policy = self._policies.get(name)
+        if policy is None or not policy.columns:
+            return 0
+        value = policy.label(content)
+        known = self._labels.get((home, value))
+        if known is None:
+            made = self._db.execute(
+                "INSERT OR IGNORE INTO labels (collection, value) VALUES (?, ?)", (home, value)
+            )
+            self._access += made.rowcount
+            (known,) = self._db.execute(
+                "SELECT id FROM labels WHERE collection = ? AND value = ?", (home, value)
+            ).fetchone()
+            self._labels[home, value] = known
+        return known
+
+    def _relabel(self, home: int, name: str) -> None:
+        """Label all that a collection holds, and count it, anew."""
+        for table in ("labels", "holdings", "columns"):
+            self._db.execute(f"DELETE FROM {table} WHERE collection = ?", (home,))
+        self._labels.clear()
+        held = self._db.execute(
+            "SELECT key FROM entities WHERE collection = ? AND payload IS NOT NULL ORDER BY seq",
+            (home,),
+        ).fetchall()
+        for (key,) in held:
+            urn, payload = self._db.execute(
+                "SELECT urn, payload FROM entities WHERE key = ?", (key,)
+            ).fetchone()
+            content = json.loads(payload)
+            label = self._label(home, name, content)
+            self._count(home, label, address(urn)[1], content, +1)
+            self._db.execute(
+                "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
+                (label, self._next_seq(), key),
+            )
 
     def _vector(self, urn: str, vector: tuple[float, ...], model: str) -> bytes:
         fault = embeddings.fault(vector)
@@ -199,28 +269,30 @@ class StorePen:
         embedded: list[tuple[int, bytes]] = []
         stale: list[tuple[int]] = []
         for draft in drafts:
-            key, payload = known.get(draft.urn, (next_key, None))
+            key, label, payload = known.get(draft.urn, (next_key, 0, None))
             same = payload == draft.payload
             if same and (draft.vector is None or draft.vector == vectors.get(key)):
                 continue
             if key == next_key:
                 next_key += 1
                 row = (key, self._tenant, draft.urn, draft.collection, draft.payload)
-                new.append((*row, self._next_seq()))
+                new.append((*row, self._next_seq(), draft.label))
             else:
-                changed.append((draft.payload, self._next_seq(), key))
+                changed.append((draft.payload, self._next_seq(), draft.label, key))
             if not same:
-                self._count(draft.collection, draft.kind, draft.content, +1)
+                self._count(draft.collection, draft.label, draft.kind, draft.content, +1)
                 if payload is not None:
-                    self._count(draft.collection, draft.kind, json.loads(payload), -1)
+                    self._count(draft.collection, label, draft.kind, json.loads(payload), -1)
             if draft.ends:
                 ends[key] = draft.ends
             if draft.vector is not None:
                 embedded.append((key, draft.vector))
             elif payload is not None:
                 stale.append((key,))
-        self._db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?)", new)
-        self._db.executemany("UPDATE entities SET payload = ?, seq = ? WHERE key = ?", changed)
+        self._db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?)", new)
+        self._db.executemany(
+            "UPDATE entities SET payload = ?, seq = ?, label = ? WHERE key = ?", changed
+        )
         self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", embedded)
         self._vector_count += sum(key not in vectors for key, _ in embedded)
         self._drop_vectors(stale)
@@ -231,17 +303,17 @@ class StorePen:
         known = self._known(sorted({urn for pair in ends.values() for urn in pair}))
         for pair in ends.values():
             for role, urn in zip(("source", "target"), pair, strict=True):
-                if known.get(urn, (0, None))[1] is None:
+                if known.get(urn, (0, 0, None))[2] is None:
                     raise BadAsk(f"the {role} of an edge does not exist: {urn}", detail=urn)
         self._db.executemany(
             "INSERT OR REPLACE INTO edges VALUES (?, ?, ?)",
             [(key, known[source][0], known[target][0]) for key, (source, target) in ends.items()],
         )
 
-    def _known(self, urns: list[str]) -> dict[str, tuple[int, str | None]]:
-        """Key and payload (None: deleted) of those URNs that were ever written."""
+    def _known(self, urns: list[str]) -> dict[str, tuple[int, int, str | None]]:
+        """Key, label and payload (None: deleted) of those URNs that were ever written."""
         rows = self._db.execute(_BY_URN, (json.dumps(urns), self._tenant))
-        return {urn: (key, payload) for key, urn, _, payload in rows}
+        return {urn: (key, label, payload) for key, urn, _, label, payload in rows}
 
     def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:
         rows = self._db.execute(
@@ -255,26 +327,28 @@ class StorePen:
         gone = self._db.executemany("DELETE FROM vectors WHERE key = ?", keys)
         self._vector_count -= gone.rowcount
 
-    def _count(self, home: int, kind: Kind, content: dict[str, object], by: int) -> None:
-        self._counts[home, kind, contents.shape(content)] += by
+    def _count(
+        self, home: int, label: int, kind: Kind, content: dict[str, object], by: int
+    ) -> None:
+        self._counts[home, label, kind, contents.shape(content)] += by
 
     def _write_catalogues(self) -> None:
-        holdings: Counter[tuple[int, Kind]] = Counter()
-        columns: Counter[tuple[int, str, str]] = Counter()
-        for (home, kind, shape), count in self._counts.items():
-            holdings[home, kind] += count
+        holdings: Counter[tuple[int, int, Kind]] = Counter()
+        columns: Counter[tuple[int, int, str, str]] = Counter()
+        for (home, label, kind, shape), count in self._counts.items():
+            holdings[home, label, kind] += count
             for name, type_name in shape:
-                columns[home, name, type_name] += count
+                columns[home, label, name, type_name] += count
         for table, place, counts in (
-            ("holdings", "collection, kind", holdings),
-            ("columns", "collection, name, type", columns),
+            ("holdings", "collection, label, kind", holdings),
+            ("columns", "collection, label, name, type", columns),
         ):
             self._db.executemany(
                 f"INSERT INTO {table} VALUES ({place.count(',') * '?, '}?, ?)"
                 f" ON CONFLICT ({place}) DO UPDATE SET entities = entities + excluded.entities",
                 [(*where, count) for where, count in counts.items() if count],
             )
-        for home in {home for home, _ in holdings}:
+        for home in {home for home, *_ in holdings}:
             self._tidy(home)
 
     def _tidy(self, home: int) -> None:
@@ -315,3 +389,8 @@ def _ends(urn: str, entity: Entity, content: dict[str, object]) -> tuple[str, st
     if ends != (entity.source, entity.target):
         raise BadAsk(f"the ends of {urn} must be written as canonical URNs", detail=urn)
     return ends
+
+
+def _layout(policy: Policy | None) -> object:
+    """What of a policy labels and faces depend on."""
+    return None if policy is None else (policy.columns, policy.faces)
