@@ -40,9 +40,7 @@ def deadly_extend(connection, rows):
     extend(connection, rows)
     reach("after the row, before the commit")
 
-class DeadlyPromise:
-    """Dies after the commit, before the one who waits for it is told."""
-
+class DeadlyPromise:  # dies after the commit, before the one who waits for it is told
     def __init__(self, row, done):
         self._row, self._done = row, done
         self.set_exception = done.set_exception
