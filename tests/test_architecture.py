@@ -35,14 +35,15 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run": _NOUNS | {"rules"},
     "budget": _ADAPTER | {"run"},
     "recall": _ADAPTER | {"run", "settings"},
-    "retrieval": _ADAPTER | {"settings", "telemetry"},
+    "retrieval": _ADAPTER | {"access", "settings", "telemetry"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
     | {"budget", "recall", "retrieval"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
-    "api": _ADAPTER | {"app", "clauses", "wire"},
+    "administration": _ADAPTER | {"access", "app"},
+    "api": _ADAPTER | {"administration", "app", "clauses", "wire"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER | {"api", "clauses", "wire", "settings", "sample", "evaluation", "__version__"},

@@ -5,6 +5,7 @@
     db.ask("Why?", limit=5).to_dict()      the envelope;   db.explain("Why?")   the plan
     for event in db.stream("Why?"): …      ends in Answered, or in Failed after the first event
     db.execute("ASK $1 LIMIT 5", ["Why?"]) one row;        db.search("Why?"), db.audit()
+    db.signed_in(token).ask("Why?")        the same database, as somebody else
 
 Keyword arguments are the options of `clauses`. Both classes are one: the synchronous one runs
 an event loop of its own in a thread, so it also works where a loop is already running.
@@ -15,17 +16,19 @@ import asyncio
 import queue
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from redask import clauses
+from redask.administration import Administration, AsyncAdministration
 from redask.app import App, build
 from redask.errors import AskError, BadAsk
 from redask.model import Answer, Ask, Caller, Event, Failed
 from redask.ports import AuditEntry, Found
 from redask.rules.chain import Broken, Intact
+from redask.rules.text import name_fault
 from redask.wire import envelope
 
 _T = TypeVar("_T")
@@ -73,12 +76,28 @@ class SearchResult(Sequence[SearchHit]):
         }
 
 
-class AsyncDatabase:
+@dataclass(frozen=True, slots=True)
+class SignIn:
+    """A token, and the tenant it must be for, if that matters."""
+
+    token: str = field(repr=False)
+    tenant: str | None = None
+
+
+class AsyncDatabase(AsyncAdministration):
     """An open database for asyncio; see the module."""
 
-    def __init__(self, app: App, caller: Caller) -> None:
+    def __init__(self, app: App, who: Caller | SignIn, *, shared: bool = False) -> None:
         self._app = app
-        self._caller = caller
+        self._principal = who
+        self._shared = shared
+        self._closed = False
+
+    async def signed_in(self, token: str, *, tenant: str | None = None) -> "AsyncDatabase":
+        """The same open database as another principal; closing it closes nothing else."""
+        session = AsyncDatabase(self._app, SignIn(token, tenant), shared=True)
+        await session._who()
+        return session
 
     async def ask(self, question: str, **options: object) -> CitedAnswer:
         """Answer a question; every clause is an option."""
@@ -87,13 +106,14 @@ class AsyncDatabase:
     async def explain(self, question: str, **options: object) -> dict[str, Any]:
         """What `ask` would do, without asking anybody."""
         ask = clauses.from_options(question, options, "")
-        return await self._app.engine.explain(ask, self._caller)
+        return await self._app.engine.explain(ask, await self._who())
 
     async def stream(self, question: str, **options: object) -> AsyncGenerator[Event, None]:
         """The events of an answer while it is written."""
         ask = clauses.from_options(question, options, "")
+        caller = await self._who()
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        asking = asyncio.create_task(self._app.engine.ask(ask, self._caller, events.put))
+        asking = asyncio.create_task(self._app.engine.ask(ask, caller, events.put))
         asking.add_done_callback(lambda _: events.put_nowait(None))
         started = False
         try:
@@ -115,13 +135,13 @@ class AsyncDatabase:
         if ask.stream:
             raise BadAsk("execute returns rows: for STREAM, use stream()", detail="STREAM")
         if ask.explain:
-            return [{"plan": await self._app.engine.explain(ask, self._caller)}]
+            return [{"plan": await self._app.engine.explain(ask, await self._who())}]
         return [(await self._answer(ask)).to_dict()]
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
         ask = clauses.from_options(question, options, "")
-        found = await self._app.in_thread(self._app.retriever.find, ask, self._caller)
+        found = await self._app.in_thread(self._app.retriever.find, ask, await self._who())
         hits = zip(found.fused, found.sources, strict=True)
         return SearchResult(
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
@@ -132,38 +152,41 @@ class AsyncDatabase:
         self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str = "row"
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs."""
-        return await self._app.in_thread(self._app.put, collection, rows, kind, self._caller)
+        caller = await self._who()
+        return await self._app.in_thread(self._app.put, collection, rows, kind, caller)
 
     async def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""
-        return await self._app.in_thread(self._app.link, source, label, target, self._caller)
+        caller = await self._who()
+        return await self._app.in_thread(self._app.link, source, label, target, caller)
 
     async def delete(self, *urns: str) -> int:
         """Remove entities and the edges that touch them. → how many entities went."""
-        return await self._app.in_thread(self._app.store.delete, urns, self._caller)
+        return await self._app.in_thread(self._app.store.delete, urns, await self._who())
 
     async def get(self, urn: str) -> str | None:
         """The payload of one entity, or None when there is none that the caller may see."""
-        found = await self._app.in_thread(self._app.store.read, [urn], self._caller)
+        found = await self._app.in_thread(self._app.store.read, [urn], await self._who())
         return found[0].payload if found else None
 
     async def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:
         """The newest audit rows the caller may see; `before` a number, to page on."""
-        return await self._app.in_thread(
-            self._app.log.entries, self._caller, limit=limit, before=before
-        )
+        caller = await self._who()
+        return await self._app.in_thread(self._app.log.entries, caller, limit=limit, before=before)
 
     async def verify_audit(self) -> Intact | Broken:
         """Whether the audit log is what was written."""
-        return await self._app.in_thread(self._app.log.verify)
+        return await self._app.in_thread(self._app.verify_audit, await self._who())
 
     async def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
-        return await self._app.in_thread(self._app.doctor, self._caller, rebuild_index)
+        return await self._app.in_thread(self._app.doctor, await self._who(), rebuild_index)
 
     async def close(self) -> None:
         """Let go of the database; what is running is finished first."""
-        await asyncio.to_thread(self._app.close)
+        self._closed = True
+        if not self._shared:
+            await asyncio.to_thread(self._app.close)
 
     async def __aenter__(self) -> Self:
         return self
@@ -177,18 +200,40 @@ class AsyncDatabase:
         await self.close()
 
     async def _answer(self, ask: Ask) -> CitedAnswer:
-        answer = await self._app.engine.ask(ask, self._caller)
+        answer = await self._app.engine.ask(ask, await self._who())
         return CitedAnswer(*(getattr(answer, each.name) for each in fields(Answer)))
 
+    async def _who(self) -> Caller:
+        """Who asks; a token is looked at for every statement, so that a change holds at once."""
+        if self._closed:
+            raise BadAsk("the database is closed")
+        if isinstance(self._principal, Caller):
+            return self._principal
+        app, given = self._app, self._principal
+        people = app.store.people
+        return await app.in_thread(people.sign_in, given.token, app.clock(), given.tenant)
 
-class OpenDatabase:
+
+class OpenDatabase(Administration):
     """An open database for everybody else; see the module."""
 
-    def __init__(self, opened: AsyncDatabase) -> None:
+    _async: AsyncDatabase
+
+    def __init__(
+        self, opened: AsyncDatabase, loop: asyncio.AbstractEventLoop | None = None
+    ) -> None:
         self._async = opened
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, name="redask", daemon=True)
-        self._thread.start()
+        self._thread: threading.Thread | None = None  # None: the loop is somebody else's
+        self._loop = loop or asyncio.new_event_loop()
+        if loop is None:
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="redask", daemon=True
+            )
+            self._thread.start()
+
+    def signed_in(self, token: str, *, tenant: str | None = None) -> "OpenDatabase":
+        """The same open database as another principal; closing it closes nothing else."""
+        return OpenDatabase(self._run(self._async.signed_in(token, tenant=tenant)), self._loop)
 
     def ask(self, question: str, **options: object) -> CitedAnswer:
         """Answer a question; every clause is an option."""
@@ -263,6 +308,8 @@ class OpenDatabase:
         if self._loop.is_closed():
             return
         self._run(self._async.close())
+        if self._thread is None:
+            return
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -291,11 +338,41 @@ class OpenDatabase:
             raise
 
 
-def open_database(location: str | Path, **choices: Any) -> OpenDatabase:
-    """Open a directory, making the database when there is none. `redask.open`."""
-    return OpenDatabase(AsyncDatabase(build(location, **choices), LOCAL))
+def open_database(
+    location: str | Path, *, token: str | None = None, tenant: str | None = None, **choices: Any
+) -> OpenDatabase:
+    """Open a directory, making the database when there is none. `redask.open`.
+
+    With a token, as the user it belongs to; else as the owner of a tenant, `local` by default.
+    """
+    who = _principal(token, tenant)
+    opened = OpenDatabase(AsyncDatabase(build(location, **choices), who))
+    try:
+        opened._run(opened._async._who())
+    except BaseException:
+        opened.close()
+        raise
+    return opened
 
 
-async def open_async(location: str | Path, **choices: Any) -> AsyncDatabase:
+async def open_async(
+    location: str | Path, *, token: str | None = None, tenant: str | None = None, **choices: Any
+) -> AsyncDatabase:
     """The same for asyncio. `redask.aopen`."""
-    return AsyncDatabase(await asyncio.to_thread(build, location, **choices), LOCAL)
+    who = _principal(token, tenant)
+    opened = AsyncDatabase(await asyncio.to_thread(build, location, **choices), who)
+    try:
+        await opened._who()
+    except BaseException:
+        await opened.close()
+        raise
+    return opened
+
+
+def _principal(token: str | None, tenant: str | None) -> Caller | SignIn:
+    fault = None if tenant is None else name_fault(tenant)
+    if fault:
+        raise BadAsk(f"the name of the tenant {fault}", detail="tenant")
+    if token is not None:
+        return SignIn(token, tenant)
+    return LOCAL if tenant is None else replace(LOCAL, tenant=tenant)

@@ -15,21 +15,22 @@ from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from redask import settings as choices
+from redask.access.policy import must_own
 from redask.budget import Budget
 from redask.embedders import make as make_embedder
 from redask.engine import Engine
-from redask.errors import BadAsk, Misconfigured
+from redask.errors import BadAsk, Denied, Misconfigured
 from redask.index import SearchIndex
 from redask.index.analysis import text
-from redask.model import Caller, Kind
-from redask.ports import Provider
+from redask.model import Caller, Kind, Terms
+from redask.ports import Provider, Query
 from redask.providers import PROVIDERS
 from redask.recall import Recall
 from redask.retrieval import Retriever
 from redask.rules.chain import Broken, Intact
 from redask.stores import Truth, open_store
 from redask.stores.answers import SqliteAnswers
-from redask.stores.audit_log import SqliteAuditLog, open_calls
+from redask.stores.audit_log import AUDITORS, SqliteAuditLog, open_calls
 from redask.stores.database import Database
 from redask.stores.ledger import SqliteLedger
 from redask.stores.rows import entities, link
@@ -52,6 +53,7 @@ class App:
     retriever: Retriever
     engine: Engine
     threads: ThreadPoolExecutor
+    clock: Callable[[], int]
 
     def put(
         self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
@@ -82,6 +84,7 @@ class App:
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
+        must_own(caller)
         if rebuild_index:
             self.index.rebuild(caller.tenant)
         store, index = self.store.statistics(caller), self.index.health(caller.tenant)
@@ -107,6 +110,16 @@ class App:
             "files": {**store.files, "index": index.bytes, calls.name: calls.stat().st_size},
             "problems": problems,
         }
+
+    def verify_audit(self, caller: Caller) -> Intact | Broken:
+        """Whether the audit log is what was written; for those who may read all of it."""
+        if caller.role not in AUDITORS:
+            raise Denied(f"the role {caller.role!a} may not verify the audit log")
+        return self.log.verify()
+
+    def catch_up(self, caller: Caller) -> None:
+        """Bring the caller's index up to date."""
+        self.index.search(Query("", Terms((), ()), top_k=1, depth=0), caller)
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
@@ -154,7 +167,7 @@ def build(
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads)
+    return App(store, index, calls, log, retriever, engine, threads, clock)
 
 
 def load_settings(directory: Path) -> choices.Settings:

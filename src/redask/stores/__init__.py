@@ -8,16 +8,51 @@ stores. `Truth` is what every row gives: the engine's `Store` and, around it, wh
 and `doctor` need.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from redask.access.credentials import TokenFacts, User
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
 from redask.ports import Entity, Store
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.sqlite import GIVEN, SqliteStore
+
+
+class People(Protocol):
+    """Users and tokens; all but `sign_in` are for owners, and about the owner's tenant."""
+
+    def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
+        """Whose token it is, or `Unauthenticated`; `tenant` is the one it must be for."""
+
+    def users(self, caller: Caller) -> list[User]:
+        """The users, by name."""
+
+    def add(self, name: str, role: str, attributes: Mapping[str, object], caller: Caller) -> User:
+        """A new user."""
+
+    def change(
+        self,
+        name: str,
+        role: str | None,
+        attributes: Mapping[str, object] | None,
+        caller: Caller,
+    ) -> User:
+        """Give a user another role, or other attributes in place of all there are."""
+
+    def remove(self, name: str, now: int, caller: Caller) -> None:
+        """Forget a user, and revoke the user's tokens."""
+
+    def tokens(self, caller: Caller) -> list[TokenFacts]:
+        """The tokens, the oldest first, without their secrets."""
+
+    def make_token(self, user: str, now: int, seconds: int | None, caller: Caller) -> str:
+        """A token for a user; nobody can show it again."""
+
+    def revoke(self, ident: str, now: int, caller: Caller) -> None:
+        """Let a token open nothing from now on."""
 
 
 class Truth(Store, Protocol):
@@ -28,6 +63,10 @@ class Truth(Store, Protocol):
     """
 
     identity: str
+
+    @property
+    def people(self) -> People:
+        """Who may sign in."""
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
         """As in `Store`; `model` names what made the vectors of these entities."""

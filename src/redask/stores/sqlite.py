@@ -28,6 +28,7 @@ from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations
 from redask.stores.addresses import canonical
 from redask.stores.database import Database
+from redask.stores.people import SqlitePeople
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.visibility import Eyes, access_number, look, policies
 from redask.stores.writing import StorePen
@@ -46,10 +47,12 @@ class SqliteStore:
     """An open store; `close` it, or use it as a context manager."""
 
     identity: str
+    people: SqlitePeople
 
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
         self._eyes: dict[Caller, Eyes] = {}
+        self.people = SqlitePeople(self._database)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
 
