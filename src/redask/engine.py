@@ -167,15 +167,15 @@ class Engine:
 
     def _find(self, ask: Ask, caller: Caller) -> Findings:
         """Retrieve, drop from the tail what does not fit, and make the prompt."""
-        hits = self.retriever.find(ask, caller)
+        hits = self.retriever.find_for_provider(ask, caller)
         sizes = [(self._tokens(source), len(source.payload.encode())) for source in hits.sources]
         question = tokens.estimate(prompt.SYSTEM) + tokens.estimate(ask.question) + _TAGS
         kept = cost.fit(sizes, question, self.settings.limits)
         sources = hits.sources[:kept]
-        warnings: tuple[Notice, ...] = ()
+        warnings = hits.notices(kept)
         if kept < len(hits.sources):
             detail = f"{kept} of {len(hits.sources)} sources fit into the limits"
-            warnings = (Notice("sources_trimmed", detail),)
+            warnings = (Notice("sources_trimmed", detail), *warnings)
         pairs = [(source.urn, fingerprint.content_version(source.payload)) for source in sources]
         size = Usage(
             prompt_tokens=question + sum(tokens_ for tokens_, _ in sizes[:kept]),

@@ -4,13 +4,19 @@ Search the three buckets, read what was found through the store (which shows a c
 what that caller may see), drop the rest before anything is ranked, and fuse. When a policy
 hid some, the buckets are searched deeper until the limit is filled or nothing is left.
 Both ASK and plain search come through here.
+
+`find_for_provider` is the same for ASK and EXPLAIN, with what the settings redact taken out:
+prompt, response, fingerprint, hashes and limits all see the redacted payloads. A plain search
+hands rows to those who may read them, as SELECT does, and redacts nothing.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from redask import telemetry
+from redask.access import redaction
 from redask.errors import Denied
-from redask.model import Ask, Caller, Source
+from redask.model import Ask, Caller, Notice, Source
 from redask.ports import Embedder, Found, Index, Query, Store
 from redask.rules import explain, fusion, terms, text
 from redask.settings import Settings
@@ -26,6 +32,11 @@ class Hits:
     sources: tuple[Source, ...]
     buckets: tuple[Found, ...]
     retrieval: tuple[explain.Retrieval, ...]
+    redacted: tuple[Mapping[str, int], ...] = ()  # for each source, how many of which kind
+
+    def notices(self, kept: int) -> tuple[Notice, ...]:
+        """What there is to say about the first so many sources."""
+        return redaction.notice(self.redacted[:kept])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +79,20 @@ class Retriever:
                 for bucket, floor in zip(found, floors, strict=True)
             ),
         )
+
+    def find_for_provider(self, ask: Ask, caller: Caller) -> Hits:
+        """The same, as it may leave for a provider."""
+        hits = self.find(ask, caller)
+        redactor = redaction.Redactor(self.settings.redact_secrets, self.settings.redact_personal)
+        if redactor.is_idle:
+            return hits
+        with telemetry.step("redact"):
+            done = [redactor.redact(source.payload) for source in hits.sources]
+        shown = (
+            Source(source.urn, payload)
+            for source, (payload, _) in zip(hits.sources, done, strict=True)
+        )
+        return replace(hits, sources=tuple(shown), redacted=tuple(counts for _, counts in done))
 
     def _embed(self, question: str) -> tuple[float, ...] | None:
         if self.embedder is None:

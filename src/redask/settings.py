@@ -26,6 +26,7 @@ from redask.rules.cost import Limits
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
+PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,8 @@ class Settings:
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
+    redact_secrets: bool = False
+    redact_personal: tuple[str, ...] = ()
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType({name: BucketSettings() for name in BUCKETS})
     )
@@ -97,6 +100,18 @@ def _default_provider(value: object) -> str | None:
     if len(named) > 1:
         raise values.Unfit("one provider; several go into ask.providers.fallback", str(len(named)))
     return named[0] if named else None
+
+
+def _personal(value: object) -> tuple[str, ...]:
+    """Kinds of personal data, in a fixed order, however they were listed."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise values.Unfit("a list of kinds", values.shown(value))
+    named = {each.strip() for each in listed} - {""}
+    unknown = sorted(named - set(PERSONAL))
+    if unknown:
+        raise values.Unfit(f"kinds out of {', '.join(PERSONAL)}", values.shown(unknown[0]))
+    return tuple(kind for kind in PERSONAL if kind in named)
 
 
 def _limit(name: str, help_text: str) -> Setting:
@@ -158,6 +173,18 @@ ROWS: tuple[Setting, ...] = (
         "audit_hash_question",
         _audit_question,
         'how the audit row keeps the question: "text" or "hash"',
+    ),
+    Setting(
+        "ask.redact.secrets",
+        "redact_secrets",
+        values.boolean,
+        "take keys, tokens and passwords out of what a provider reads",
+    ),
+    Setting(
+        "ask.redact.personal",
+        "redact_personal",
+        _personal,
+        f"take these out as well, of {', '.join(PERSONAL)}",
     ),
     *(
         Setting(
