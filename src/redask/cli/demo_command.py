@@ -2,6 +2,7 @@
 
 import click
 
+from redask.cli import session
 from redask.cli.session import polite, pretty
 
 QUESTIONS = (
@@ -19,13 +20,12 @@ def command(db: str) -> None:
         from rich.console import Console
 
         from redask import sample
-        from redask.api import open_database
         from redask.cli.audit_command import plain
         from redask.cli.rendering import show_plan, show_sources
         from redask.rules.chain import Intact
 
         console = Console(highlight=False, soft_wrap=True)
-        with open_database(db) as opened:
+        with session.opened(db, make=True) as opened:
             console.print(f"[dim]loaded {sample.load(opened)} entities into {db}[/]\n")
             for question in QUESTIONS:
                 console.print(f'[bold cyan]$ redask ask "{question}"[/]')

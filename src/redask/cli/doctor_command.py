@@ -5,7 +5,8 @@ from typing import Any
 
 import click
 
-from redask.cli.session import existing, polite
+from redask.cli import session
+from redask.cli.session import polite
 from redask.errors import StoreFailed
 from redask.wire import json as canonical
 from redask.wire.outcomes import OUTCOMES
@@ -18,9 +19,7 @@ from redask.wire.outcomes import OUTCOMES
 def command(db: str, rebuild_index: bool, as_json: bool) -> None:
     """Check the database and its index; say what is pending and what takes space."""
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
+        with session.opened(db) as opened:
             report = opened.doctor(rebuild_index=rebuild_index)
         if as_json:
             click.echo(canonical.text(report))

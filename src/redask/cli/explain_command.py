@@ -4,8 +4,9 @@ from typing import Any
 
 import click
 
+from redask.cli import session
 from redask.cli.flags import clause_flags, options_of
-from redask.cli.session import existing, polite
+from redask.cli.session import polite
 from redask.wire import json as canonical
 
 
@@ -16,11 +17,8 @@ from redask.wire import json as canonical
 @click.pass_obj
 def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
     """Show what asking QUESTION would do: sources, provider, knobs, size."""
-    with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
-            print_plan(opened.explain(question, **options_of(flags)), as_json)
+    with polite(as_json), session.opened(db) as opened:
+        print_plan(opened.explain(question, **options_of(flags)), as_json)
 
 
 def print_plan(plan: dict[str, Any], as_json: bool) -> None:

@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from redask.cli import session
 from redask.cli.flags import clause_flags, options_of
-from redask.cli.session import existing, polite
+from redask.cli.session import polite
 from redask.wire import json as canonical
 
 if TYPE_CHECKING:
@@ -23,9 +24,7 @@ _NOT_FOR_SEARCH = ("using", "model", "strict", "temperature", "seed", "cache", "
 def command(db: str, /, question: str, as_json: bool, explain: bool, **flags: Any) -> None:
     """Find what the data holds on QUESTION."""
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
+        with session.opened(db) as opened:
             found = opened.search(question, **options_of(flags))
         if as_json:
             result = found.to_dict()

@@ -4,14 +4,18 @@ import json
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 import click
 
 from redask.errors import AskError, BadAsk
 from redask.wire import json as canonical
 from redask.wire import outcomes
+
+if TYPE_CHECKING:
+    from redask.api import OpenDatabase
 
 
 @contextmanager
@@ -36,6 +40,25 @@ def leave(error: AskError, as_json: bool) -> NoReturn:
         more = f" ({error.detail})" if error.detail and error.detail not in error.message else ""
         click.echo(f"redask: {error.message}{more}", err=True)
     sys.exit(outcomes.of(error).exit)
+
+
+def opened(location: str, *, make: bool = False) -> "OpenDatabase":
+    """The database, as whoever the command line names: every command opens it here.
+
+    With `make`, a database that is not there yet is made.
+    """
+    from redask.api import open_database
+
+    given = click.get_current_context().meta
+    place = location if make else existing(location)
+    return open_database(place, token=given["redask.token"], tenant=given["redask.tenant"])
+
+
+def moment(nanoseconds: int | None) -> str:
+    """A time for people, in UTC; a dash for none."""
+    if nanoseconds is None:
+        return "–"
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
 def existing(location: str) -> str:
