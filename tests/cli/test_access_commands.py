@@ -183,8 +183,9 @@ def test_another_tenant_is_another_world(company: Path) -> None:
 @pytest.mark.parametrize(
     ("words", "stdin", "said"),
     [
-        (("policy", "set", "t", "-"), '{"read": 1}', "at read: is a list of rules"),
+        (("policy", "set", "t", "-"), '{"read": 1}', "at read: is a list of at most 1000 rules"),
         (("policy", "set", "t", "-"), "{", "not JSON"),
+        (("policy", "set", "t", "-"), '{"read": [], "read": []}', "the key read stands twice"),
         (("policy", "set", "t", "-"), "read = ", "not TOML"),
         (("policy", "set", "t", "-"), "\udcff", "not UTF-8"),
         (("policy", "set", "t", "-"), " " * (1 << 20) + "{}", "at most 1048576 bytes"),

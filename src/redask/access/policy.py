@@ -36,6 +36,7 @@ from redask.access.predicate import MAX_TEXT, Condition, parse
 from redask.errors import BadAsk, BadStatement, Denied
 from redask.model import Caller
 from redask.rules.text import name_fault
+from redask.rules.values import printable
 from redask.wire.json import text
 
 OWNER = "owner"
@@ -44,6 +45,7 @@ ANYBODY = "*"
 MASK = "***"
 OPEN = "all"  # the mark of what no policy speaks of
 MAX_FACES = 16
+MAX_RULES = 1000
 _MAX_COLUMNS = 1000
 _FIXED = ("id",)
 
@@ -166,8 +168,8 @@ def read_policy(collection: str, document: object) -> Policy:
     if not isinstance(document, dict) or set(document) != {"read"}:
         raise _bad("read", 'a policy is an object with one key, "read"')
     listed = document["read"]
-    if not isinstance(listed, list):
-        raise _bad("read", "is a list of rules")
+    if not isinstance(listed, list) or len(listed) > MAX_RULES:
+        raise _bad("read", f"is a list of at most {MAX_RULES} rules")
     rules = tuple(_rule(f"read[{place}]", each) for place, each in enumerate(listed))
     seen: dict[str, int] = {}
     for place, rule in enumerate(rules):
@@ -183,7 +185,7 @@ def read_policy(collection: str, document: object) -> Policy:
 def _rule(where: str, document: object) -> Rule:
     if not isinstance(document, dict):
         raise _bad(where, "a rule is an object")
-    unknown = sorted(set(document) - {"roles", "rows", "hide", "mask"})
+    unknown = sorted(printable(key) for key in set(document) - {"roles", "rows", "hide", "mask"})
     if unknown:
         raise _bad(f"{where}.{unknown[0]}", "no such key: there are roles, rows, hide, mask")
     roles = _names(f"{where}.roles", document.get("roles"))
@@ -192,9 +194,10 @@ def _rule(where: str, document: object) -> Rule:
     if OWNER in roles:
         raise _bad(f"{where}.roles", "the owner reads everything: no rule changes that")
     hide, mask = (_names(f"{where}.{key}", document.get(key, [])) for key in ("hide", "mask"))
-    for name in (*hide, *mask):
-        if name in _FIXED:
-            raise _bad(f"{where}.hide", f"{name} is the address of a row and cannot be hidden")
+    for key, names in (("hide", hide), ("mask", mask)):
+        for name in _FIXED:
+            if name in names:
+                raise _bad(f"{where}.{key}", f"{name} is the address of a row: it stays")
     if set(hide) & set(mask):
         raise _bad(f"{where}.mask", f"{min(set(hide) & set(mask))!a} is hidden already")
     rows = document.get("rows")
@@ -213,7 +216,7 @@ def _names(where: str, value: object) -> tuple[str, ...]:
     for name in value:
         fault = name_fault(name) if isinstance(name, str) else "is not text"
         if fault:
-            raise _bad(where, f"the name {str(name)[:100]!a} {fault}")
+            raise _bad(where, f"the name {printable(name)} {fault}")
     return tuple(value)
 
 

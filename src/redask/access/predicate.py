@@ -17,6 +17,7 @@ types (text, number, boolean). Text is ordered by code points. **Only a yes admi
 what cannot be decided denies, also behind a `not`.
 """
 
+import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -132,9 +133,7 @@ class _Reader:
                 return lambda *_: constant == "true"
             raise self.fault("a comparison")
         self._next()
-        right, other = self._operand()
-        if is_column and other:
-            raise self.fault("a value: two columns are not compared with each other")
+        right, _ = self._operand(after_column=is_column)
         return _compare(left, _SIGNS[sign], right)
 
     def _members(self, is_column: bool) -> "Sequence[_Operand] | str":
@@ -146,18 +145,17 @@ class _Reader:
         self._need("(")
         members = []
         while True:
-            member, other = self._operand()
-            if is_column and other:
-                raise self.fault("a value: two columns are not compared with each other")
-            members.append(member)
+            members.append(self._operand(after_column=is_column)[0])
             if not self._take(","):
                 break
         self._need(")")
         return members
 
-    def _operand(self) -> tuple[_Operand, bool]:
+    def _operand(self, *, after_column: bool = False) -> tuple[_Operand, bool]:
         """The next operand, and whether it is a column."""
         form, value = self.form, self.value
+        if form == "column" and after_column:
+            raise self.fault("a value: two columns are not compared with each other")
         if form == "attribute":
             self.attributes.add(value)
             self._next()
@@ -167,10 +165,14 @@ class _Reader:
             self._next()
             return (lambda row, _: row.get(value)), True
         constant: object
-        if form == "string" and len(value) <= MAX_TEXT:
+        if form in ("string", "number") and len(value) > MAX_TEXT:
+            raise self.fault(f"at most {MAX_TEXT} characters")
+        if form == "string":
             constant = value
-        elif form == "number" and len(value) <= MAX_TEXT:
+        elif form == "number":
             constant = float(value) if set(value) & set(".eE") else int(value)
+            if constant in (math.inf, -math.inf):
+                raise self.fault("a number that a double can hold")
         elif form == "word" and value in ("true", "false"):
             constant = value == "true"
         else:

@@ -155,10 +155,22 @@ def _read(file: BinaryIO) -> object:
     # an object starts with a brace, and no TOML does
     is_json = written.lstrip().startswith("{") or str(getattr(file, "name", "")).endswith(".json")
     try:
-        return json.loads(written) if is_json else tomllib.loads(written)
+        if is_json:
+            return json.loads(written, object_pairs_hook=_object)
+        return tomllib.loads(written)
     except (ValueError, RecursionError) as error:
         kind = "JSON" if is_json else "TOML"
         raise BadAsk(f"the policy is not {kind}: {error}", detail="file") from None
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    """An object whose keys stand once: of two `hide`, none may get lost."""
+    found: dict[str, object] = {}
+    for name, value in pairs:
+        if name in found:
+            raise ValueError(f"the key {printable(name)} stands twice")
+        found[name] = value
+    return found
 
 
 def _catch_up(opened: "OpenDatabase") -> None:
