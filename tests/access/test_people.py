@@ -11,6 +11,7 @@ from stage import DAY_NS, ROWS, Clock
 import redask
 from redask.access import credentials
 from redask.errors import BadAsk, BadTtl, Denied, Unauthenticated
+from redask.index import SearchIndex
 from redask.model import Caller
 from redask.stores.sqlite import SqliteStore
 
@@ -183,6 +184,18 @@ def test_only_an_owner_may_administer_and_write(db: redask.OpenDatabase) -> None
     assert db.signed_in(db.make_token("ann")).verify_audit() == db.verify_audit()
     with pytest.raises(Denied):
         db.signed_in(db.make_token("mia")).verify_audit()
+
+
+def test_a_reader_cannot_make_the_index_be_rebuilt(
+    db: redask.OpenDatabase, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rebuilt: list[str] = []
+    monkeypatch.setattr(SearchIndex, "rebuild", lambda _, tenant: rebuilt.append(tenant))
+    with pytest.raises(Denied):
+        db.signed_in(db.make_token("mia")).doctor(rebuild_index=True)
+    assert rebuilt == []
+    db.doctor(rebuild_index=True)
+    assert rebuilt == ["local"]
 
 
 def test_closing_a_session_leaves_the_database_open_and_the_other_way_round_ends_it(

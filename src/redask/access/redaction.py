@@ -36,6 +36,7 @@ _SECRETS = tuple(
     credential credentials connectionstring""".split()
 )
 _SEPARATORS = str.maketrans("", "", "_-. ")
+_ROUNDS = 4
 _DONE = re.compile(r"\[redacted:[a-z0-9_]+\]")
 
 
@@ -75,9 +76,7 @@ class Redactor:
 
     def _value(self, value: object, patterns: list[Pattern], counts: Counter[str]) -> object:
         if isinstance(value, str):
-            for pattern in patterns:
-                value = _without(pattern, value, counts)
-            return value
+            return _cleaned(value, patterns, counts)
         if isinstance(value, dict):
             return {key: self._keyed(key, item, patterns, counts) for key, item in value.items()}
         if isinstance(value, list):
@@ -119,6 +118,17 @@ def _secret_key(key: str) -> str | None:
     if name.endswith(_PASSWORDS):
         return "password"
     return "secret" if name.endswith(_SECRETS) else None
+
+
+def _cleaned(text: str, patterns: list[Pattern], counts: Counter[str]) -> str:
+    """The text without any of these; what stood right beside one only shows once it is gone."""
+    for _ in range(_ROUNDS):
+        before = text
+        for pattern in patterns:
+            text = _without(pattern, text, counts)
+        if text == before:
+            break
+    return text
 
 
 def _without(pattern: Pattern, text: str, counts: Counter[str]) -> str:
