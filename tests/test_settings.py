@@ -38,6 +38,8 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.audit.include_answer", "audit_include_answer", False, "true", True),
     ("ask.audit.retention_days", "audit_retention_days", 90, "365", 365),
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),
+    ("ask.redact.secrets", "redact_secrets", False, "true", True),
+    ("ask.redact.personal", "redact_personal", (), '["ipv4", "email"]', ("email", "ipv4")),
     *(
         row
         for name in ("bm25", "vector", "graph")
@@ -120,6 +122,12 @@ def test_a_broken_value_in_the_file_does_not_matter_when_the_environment_wins() 
         ("ask.daily_cost_cap_usd", ["0", "0.01"], ["-1", "inf", "nan", '"5"']),
         ("ask.audit.retention_days", ["1", "36500"], ["0", "36501"]),
         ("ask.audit.question", ['"text"', '"hash"'], ['"HASH"', "true", "[]", "{}"]),
+        ("ask.redact.secrets", ["true", "false"], ['"yes"', "1", "[]"]),
+        (
+            "ask.redact.personal",
+            ["[]", '"email, card,"', '["phone", "phone"]'],
+            ['["Email"]', '"mail"', "[1]", "true", "{}"],
+        ),
         ("ask.cache.default_ttl", ['"1s"', f'"{U64_MAX}s"'], ["5", '"5"', '"0s"', '"5 m"', '""']),
         ("ask.providers.default", ['"a"', '"a,A"', '""'], ['"a,b"', "5", '["a"]', '"a\\u0000b"']),
         ("ask.providers.fallback", ['"a,b"', '["a"]'], ["5", "[5]", '["a", 5]', '["a\\u001fb"]']),

@@ -30,7 +30,7 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 _PAGE = 1000
 _LOOK_EVERY = 0.3  # seconds
 
-Progress = Callable[[int], None]  # how many changes the index still has to read
+IndexProgress = Callable[[int], None]  # how many changes the index still has to read
 
 
 class AsyncAdministration:
@@ -105,7 +105,7 @@ class AsyncAdministration:
             _preview, self._app, caller, collection, document, user=user, role=role
         )
 
-    async def catch_up(self, progress: Progress | None = None) -> None:
+    async def catch_up(self, progress: IndexProgress | None = None) -> None:
         """Bring the search index up to date, which else the next question does."""
         caller, app = await self._who(), self._app
         working = asyncio.ensure_future(app.in_thread(app.catch_up, caller))
@@ -178,7 +178,7 @@ class Administration:
         """What a user or a role sees now, or would see of a collection under another policy."""
         return self._run(self._async.preview_policy(collection, document, user=user, role=role))
 
-    def catch_up(self, progress: Progress | None = None) -> None:
+    def catch_up(self, progress: IndexProgress | None = None) -> None:
         """Bring the search index up to date, which else the next question does."""
         self._run(self._async.catch_up(progress))
 
