@@ -1,10 +1,14 @@
 """The pages that are made from the code say what the code says."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 from runpy import run_path
+
+from redask.access import predicate, redaction
+from redask.access.policy import read_policy
 
 ROOT = Path(__file__).parent.parent
 
@@ -24,3 +28,22 @@ def test_the_example_in_the_readme_runs_and_prints_what_it_says(tmp_path: Path) 
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines() == said
     assert len(said) == 2
+
+
+def test_the_policy_in_the_page_about_access_is_one() -> None:
+    page = (ROOT / "docs" / "access.md").read_text(encoding="utf-8")
+    written = page.split("```json\n")[1].split("```")[0]
+    assert len(read_policy("tickets", json.loads(written)).rules) == 2
+
+
+def test_the_page_about_access_has_the_grammar_of_the_code() -> None:
+    page = (ROOT / "docs" / "access.md").read_text(encoding="utf-8")
+    grammar = page.split("### Conditions\n\n```\n")[1].split("```")[0]
+    contract = " ".join((predicate.__doc__ or "").split())
+    assert " ".join(grammar.split()) in contract
+
+
+def test_the_page_about_access_names_every_kind_that_is_redacted() -> None:
+    page = (ROOT / "docs" / "access.md").read_text(encoding="utf-8")
+    for kind in (*redaction.SECRET, *redaction.PERSONAL):
+        assert f"`{kind}`" in page
