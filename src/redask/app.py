@@ -59,6 +59,7 @@ class App:
         self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
     ) -> list[str]:
         """Write user rows. → their URNs."""
+        must_own(caller)  # before anything is embedded
         try:
             chosen = Kind(kind)
         except ValueError:

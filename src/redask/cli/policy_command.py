@@ -6,6 +6,7 @@ says what is wrong with a policy, and what a user or a role would see.
 
 import json
 import sys
+import time
 import tomllib
 from typing import TYPE_CHECKING, Any, BinaryIO
 
@@ -175,13 +176,15 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _catch_up(opened: "OpenDatabase") -> None:
     """Bring the index up to date now, so that the next question does not pay for it."""
-    shown = False
+    shown, started = False, time.monotonic()
 
     def progress(pending: int) -> None:
         nonlocal shown
         shown = sys.stderr.isatty()
         if shown:
-            click.echo(f"\rindexing, {pending} changes to go ", nl=False, err=True)
+            seconds = time.monotonic() - started
+            line = f"\rindexing, {pending} changes to go, {seconds:.0f} s "
+            click.echo(line, nl=False, err=True)
 
     opened.catch_up(progress)
     if shown:

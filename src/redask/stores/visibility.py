@@ -16,6 +16,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from redask.access.policy import OPEN, WHOLE, Face, Grant, Policy, Principal, grant, read_policy
+from redask.errors import AskError
 from redask.model import Caller
 from redask.ports import Sight
 
@@ -79,7 +80,15 @@ def policies(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
         "SELECT collection, document FROM policies JOIN tenants ON id = tenant WHERE name = ?",
         (tenant,),
     )
-    return {name: read_policy(name, json.loads(document)) for name, document in found.fetchall()}
+    return {name: _policy(name, document) for name, document in found.fetchall()}
+
+
+def _policy(name: str, document: str) -> Policy:
+    """What was stored, or, when it cannot be read (any more), a policy that lets nobody in."""
+    try:
+        return read_policy(name, json.loads(document))
+    except (AskError, ValueError):
+        return Policy(name, ())
 
 
 def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
