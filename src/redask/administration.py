@@ -70,6 +70,8 @@ class AsyncAdministration:
         This is the only time it can be seen.
         """
         caller, app = await self._who(), self._app
+        if expires is not None and not isinstance(expires, str):
+            raise BadAsk('expires is a time such as "30d"', detail="expires")
         seconds = None if expires is None else parse_ttl(expires)
         return await app.in_thread(app.store.people.make_token, user, app.clock(), seconds, caller)
 

@@ -1,6 +1,7 @@
 """Users, tokens and signing in, through the Python API."""
 
 import asyncio
+import inspect
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
@@ -148,6 +149,42 @@ def test_who_is_signed_in_loses_and_changes_rights_with_the_next_statement(
             call()
     with pytest.raises(Unauthenticated):
         next(iter(mia.stream("Why?")))
+
+
+GIVEN: dict[str, tuple[object, ...]] = {"execute": ("ASK 'x'",)}  # where "x" would not do
+NOT_STATEMENTS = {"close", "signed_in"}
+
+
+def test_every_method_there_is_looks_at_the_token_again(tmp_path: Path) -> None:
+    methods = {
+        name: method
+        for name, method in inspect.getmembers(redask.AsyncDatabase, inspect.isfunction)
+        if not name.startswith("_") and name not in NOT_STATEMENTS
+    }
+    assert {"ask", "stream", "put", "users", "set_policy"} <= set(methods)
+
+    async def call(session: redask.AsyncDatabase, name: str) -> None:
+        needed = [
+            parameter
+            for parameter in list(inspect.signature(methods[name]).parameters.values())[1:]
+            if parameter.default is parameter.empty
+        ]
+        plain = [each for each in needed if each.kind is each.POSITIONAL_OR_KEYWORD]
+        named = {each.name: "x" for each in needed if each.kind is each.KEYWORD_ONLY}
+        arguments = GIVEN.get(name, ("x",) * len(plain))
+        made = getattr(session, name)(*arguments, **named)
+        await (anext(made) if inspect.isasyncgen(made) else made)
+
+    async def story() -> None:
+        async with await redask.aopen(tmp_path) as db:
+            await db.add_user("mia", role="owner")
+            session = await db.signed_in(await db.make_token("mia"))
+            await db.remove_user("mia")
+            for name in sorted(methods):
+                with pytest.raises(Unauthenticated):
+                    await call(session, name)
+
+    asyncio.run(story())
 
 
 def test_a_new_user_of_an_old_name_does_not_inherit_tokens(db: redask.OpenDatabase) -> None:
@@ -327,6 +364,8 @@ def test_what_does_not_exist_and_what_exists_twice_is_said(db: redask.OpenDataba
         db.revoke_token("abc")
     with pytest.raises(BadTtl):
         db.make_token("mia", expires="soon")
+    with pytest.raises(BadAsk, match="such as"):
+        db.make_token("mia", expires=30)  # type: ignore[arg-type]  # what a program may send
     with pytest.raises(BadAsk, match="36500 days"):
         db.make_token("mia", expires="36501d")
     assert db.make_token("mia", expires="36500d")
