@@ -13,7 +13,7 @@
 
 Inside text only what was found is replaced; the whole value goes when its key is named like a
 secret (null, true, false and empty text stay: there is nothing in them). Keys stay, and so does
-the shape of the JSON; what comes out is canonical. Redacting twice changes nothing.
+the shape of the JSON; what comes out is canonical. What is redacted already stays as it is.
 
 It costs linear time on any text: every pattern starts at a fixed word or where a run of its
 own characters begins, and is bounded or gives nothing back. A pattern finds what looks like it:
