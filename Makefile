@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask clean
+.PHONY: demo test lint types docs fuzz crash test-access bench-rules bench-retrieval bench-ask clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -31,6 +31,10 @@ fuzz: $(VENV)/.installed
 # 200 rounds of kill -9
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
+
+# 10,000 databases searched for leaks
+test-access: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/access --access-rounds 10000
 
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py

@@ -14,6 +14,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from redask.access.policy import OPEN, WHOLE, Face, Grant, Policy, Principal, grant, read_policy
 from redask.model import Caller
@@ -79,7 +80,12 @@ def policies(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
         "SELECT collection, document FROM policies JOIN tenants ON id = tenant WHERE name = ?",
         (tenant,),
     )
-    return {name: read_policy(name, json.loads(document)) for name, document in found.fetchall()}
+    return {name: _policy(name, document) for name, document in found.fetchall()}
+
+
+@lru_cache(1000)
+def _policy(collection: str, document: str) -> Policy:
+    return read_policy(collection, json.loads(document))
 
 
 def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
