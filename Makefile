@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash test-access bench-rules bench-retrieval bench-ask clean
+.PHONY: demo test lint types docs fuzz crash test-access bench-rules bench-retrieval bench-access bench-ask clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -41,6 +41,9 @@ bench-rules: $(VENV)/.installed
 
 bench-retrieval: $(VENV)/.installed
 	$(BIN)/python benchmarks/retrieval.py
+
+bench-access: $(VENV)/.installed
+	$(BIN)/python benchmarks/access.py
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py
