@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask clean
+.PHONY: demo test lint types docs fuzz crash test-access bench-rules bench-retrieval bench-access bench-ask clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -32,11 +32,18 @@ fuzz: $(VENV)/.installed
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
 
+# 10,000 databases searched for leaks
+test-access: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/access --access-rounds 10000
+
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py
 
 bench-retrieval: $(VENV)/.installed
 	$(BIN)/python benchmarks/retrieval.py
+
+bench-access: $(VENV)/.installed
+	$(BIN)/python benchmarks/access.py
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py

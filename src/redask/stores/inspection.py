@@ -5,11 +5,13 @@ reads everything: SQLite's own integrity check, every reference between tables, 
 counter against a count; it returns sentences, none when all is well.
 """
 
+import json
 import sqlite3
 from collections import Counter, defaultdict
 from pathlib import Path
 
 from redask.model import Kind
+from redask.stores import contents
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.visibility import EVERYTHING, Eyes
 
@@ -60,10 +62,24 @@ def collections(
         if name in eyes.sight.denied:
             continue
         if kind is not None and eyes.face(home, label) is not None:
-            counts[name, language][Kind(kind)] += count
+            held = count
+            if kind == Kind.EDGE and eyes.homes:  # the ends decide as well
+                held = sum(own == label for own, _ in _edges(connection, home, eyes))
+            if held:
+                counts[name, language][Kind(kind)] += held
         elif language is not None:
             counts[name, language].update()
     return [Collection(name, language, held) for (name, language), held in counts.items()]
+
+
+def _edges(connection: sqlite3.Connection, home: int, eyes: Eyes) -> list[tuple[int, str]]:
+    """The label and payload of each edge of a collection whose ends are to be seen."""
+    rows = connection.execute(
+        "SELECT key, label, payload FROM entities JOIN edges USING (key) WHERE collection = ?",
+        (home,),
+    ).fetchall()
+    whole = eyes.whole_edges(connection, (key for key, *_ in rows))
+    return [(label, payload) for key, label, payload in rows if key in whole]
 
 
 def columns(
@@ -74,14 +90,19 @@ def columns(
     Integers and reals together are real; any other mixture is text, and so is a masked column,
     which is there even if no row has it.
     """
-    rows = connection.execute(
-        "SELECT collections.id, label, columns.name, type FROM columns"
-        " JOIN collections ON collections.id = collection JOIN tenants ON tenants.id = tenant"
+    found = connection.execute(
+        "SELECT collections.id FROM collections JOIN tenants ON tenants.id = tenant"
         " WHERE tenants.name = ? AND collections.name = ?",
         (tenant, collection),
+    ).fetchone()
+    home = found[0] if found else 0
+    rows = connection.execute(
+        "SELECT label, name, type FROM columns WHERE collection = ?", (home,)
     ).fetchall()
+    if eyes.homes:
+        rows = _without_broken_edges(connection, home, eyes, rows)
     types: defaultdict[str, set[str]] = defaultdict(set)
-    for home, label, name, type_name in rows:
+    for label, name, type_name in rows:
         face = eyes.face(home, label)
         if face is not None:
             for masked in face.mask:
@@ -89,6 +110,29 @@ def columns(
             if name not in face.hide | face.mask:
                 types[name].add(type_name)
     return [Column(name, _type(found - {"null"})) for name, found in sorted(types.items())]
+
+
+def _without_broken_edges(
+    connection: sqlite3.Connection, home: int, eyes: Eyes, counted: list[tuple[int, str, str]]
+) -> list[tuple[int, str, str]]:
+    """The columns of a collection (label, name, type) without edges that lack an end to be seen.
+
+    The counters do not tell kinds apart, so a collection with edges is read as a whole.
+    """
+    if not connection.execute(
+        "SELECT 1 FROM holdings WHERE collection = ? AND kind = ?", (home, Kind.EDGE)
+    ).fetchone():
+        return counted
+    others = connection.execute(
+        "SELECT label, payload FROM entities WHERE collection = ? AND payload IS NOT NULL"
+        " AND key NOT IN (SELECT key FROM edges)",
+        (home,),
+    ).fetchall()
+    return [
+        (label, name, type_name)
+        for label, payload in [*others, *_edges(connection, home, eyes)]
+        for name, type_name in contents.shape(json.loads(payload))
+    ]
 
 
 def _type(found: set[str]) -> str:

@@ -14,6 +14,7 @@ import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from redask.access.policy import OPEN, WHOLE, Face, Grant, Policy, Principal, grant, read_policy
 from redask.errors import AskError
@@ -83,12 +84,13 @@ def policies(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
     return {name: _policy(name, document) for name, document in found.fetchall()}
 
 
-def _policy(name: str, document: str) -> Policy:
+@lru_cache(1000)
+def _policy(collection: str, document: str) -> Policy:
     """What was stored, or, when it cannot be read (any more), a policy that lets nobody in."""
     try:
-        return read_policy(name, json.loads(document))
+        return read_policy(collection, json.loads(document))
     except (AskError, ValueError):
-        return Policy(name, ())
+        return Policy(collection, ())
 
 
 def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:

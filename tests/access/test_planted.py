@@ -1,0 +1,218 @@
+"""The test of non-interference can fail: each of these bugs is planted once, and caught.
+
+A bug is a small lie in one place of the real code; the rounds of `test_non_interference` run
+with it until one of them notices.
+"""
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from redask.access import policy, predicate
+from redask.access.policy import Face, Grant, Policy
+from redask.index import adjacency, buckets, lexical
+from redask.index.forward import Snapshot
+from redask.index.lexical import Lexical
+from redask.index.tantivy_words import View
+from redask.rules import caching, prompt
+from redask.stores import inspection, sqlite, visibility
+from redask.stores.visibility import EVERYTHING, Eyes
+from tests.access.test_non_interference import check
+
+ROUNDS = 60
+Plant = Callable[[pytest.MonkeyPatch], None]
+BUGS: dict[str, Plant] = {}
+
+
+def bug(plant: Plant) -> Plant:
+    BUGS[plant.__name__] = plant
+    return plant
+
+
+@bug
+def the_store_shows_forbidden_rows(patch: pytest.MonkeyPatch) -> None:
+    face = Eyes.face
+    patch.setattr(Eyes, "face", lambda self, home, label: face(self, home, label) or Face())
+
+
+@bug
+def rows_are_filtered_after_ranking(patch: pytest.MonkeyPatch) -> None:
+    search = buckets.search
+
+    def unfiltered(*given: Any) -> Any:
+        generation_, state, query, sight, read = given
+        own = {share.label: share.label for share in state.shares}
+        everything = dataclasses.replace(sight, faces=None if sight.faces is None else own)
+        return search(generation_, state, query, everything, read)
+
+    patch.setattr(buckets, "search", unfiltered)
+
+
+@bug
+def counts_of_entities_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> None:
+    init = Lexical.__init__
+
+    def greedy(self: Lexical, view: View, snapshot: Snapshot, *rest: Any) -> None:
+        tail, readable, _ = rest
+        shares = snapshot.statistics()
+        totals = lexical.Totals(sum(s.entities for s in shares), sum(s.tokens for s in shares))
+        init(self, view, snapshot, tail, readable, totals)
+
+    patch.setattr(Lexical, "__init__", greedy)
+
+
+@bug
+def counts_of_words_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> None:
+    counts = Lexical._counts
+
+    def greedy(self: Lexical, terms: Any) -> list[int]:
+        patched, self._readable = self._readable, None
+        try:
+            return counts(self, terms)
+        finally:
+            self._readable = patched
+
+    patch.setattr(Lexical, "_counts", greedy)
+
+
+@bug
+def vectors_are_not_filtered(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(buckets, "_own_classes", lambda *_: None)
+
+
+@bug
+def an_edge_with_a_hidden_end_is_shown(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Eyes, "whole_edges", lambda self, connection, keys: frozenset(keys))
+
+
+@bug
+def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
+    init = adjacency.Adjacency.__init__
+    patch.setattr(
+        adjacency.Adjacency,
+        "__init__",
+        lambda self, connection, labels: init(self, connection, None),
+    )
+
+
+@bug
+def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
+    marked = sqlite._marked
+
+    def undressed(policy_: Policy | None, label: str, payload: str | None) -> Any:
+        mark, faces = marked(policy_, label, payload)
+        return mark, tuple((name, payload) for name, _ in faces)
+
+    patch.setattr(sqlite, "_marked", undressed)
+
+
+@bug
+def columns_are_masked_in_the_answer_but_not_in_the_prompt(patch: pytest.MonkeyPatch) -> None:
+    assemble = prompt.assemble
+
+    def leaking(question: str, sources: Any, **rest: Any) -> Any:
+        whole = [dataclasses.replace(s, payload=ORIGINALS.get(s.urn, s.payload)) for s in sources]
+        return assemble(question, whole, **rest)
+
+    patch.setattr(prompt, "assemble", leaking)
+    show = Face.show
+
+    def noted(self: Face, payload: str) -> str:
+        shown = show(self, payload)
+        if shown != payload:
+            for urn in [urn for urn, own in ORIGINALS.items() if own == shown]:
+                ORIGINALS[urn] = payload
+        return shown
+
+    read = sqlite._shown
+
+    def remembered(connection: Any, eyes: Eyes, rows: Any) -> Any:
+        ORIGINALS.update({row[0]: row[-1] for row in rows})
+        return read(connection, eyes, rows)
+
+    patch.setattr(Face, "show", noted)
+    patch.setattr(sqlite, "_shown", remembered)
+
+
+ORIGINALS: dict[str, str] = {}
+
+
+@bug
+def a_mask_leaves_missing_values_missing(patch: pytest.MonkeyPatch) -> None:
+    show = Face.show
+
+    def honest(self: Face, payload: str) -> str:
+        present = frozenset(name for name in self.mask if f'"{name}":' in payload)
+        return show(Face(self.hide, present), payload)
+
+    patch.setattr(Face, "show", honest)
+
+
+@bug
+def a_policy_change_is_not_noticed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sqlite, "access_number", lambda *_: 1)
+
+
+@bug
+def the_cache_forgets_the_tenant(patch: pytest.MonkeyPatch) -> None:
+    key = caching.key
+    patch.setattr(caching, "key", lambda **named: key(**{**named, "tenant": ""}))
+
+
+@bug
+def the_cache_forgets_the_user(patch: pytest.MonkeyPatch) -> None:
+    key = caching.key
+    patch.setattr(caching, "key", lambda **named: key(**{**named, "user": ""}))
+
+
+@bug
+def what_is_unknown_admits(patch: pytest.MonkeyPatch) -> None:
+    holds = predicate.Condition.holds
+    patch.setattr(
+        predicate.Condition,
+        "holds",
+        lambda self, row, user: self._check(row, user) is None or holds(self, row, user),
+    )
+
+
+@bug
+def an_attribute_that_is_missing_opens_the_collection(patch: pytest.MonkeyPatch) -> None:
+    grant = policy.grant
+    patch.setattr(visibility, "grant", lambda p, who: grant(p, who) or Grant())
+
+
+@bug
+def catalogues_count_hidden_rows(patch: pytest.MonkeyPatch) -> None:
+    collections = inspection.collections
+    patch.setattr(
+        inspection, "collections", lambda c, tenant, eyes=EVERYTHING: collections(c, tenant)
+    )
+
+
+@bug
+def columns_of_hidden_rows_are_listed(patch: pytest.MonkeyPatch) -> None:
+    columns = inspection.columns
+    patch.setattr(
+        inspection, "columns", lambda c, tenant, name, eyes=None: columns(c, tenant, name)
+    )
+
+
+@bug
+def other_tenants_are_read(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sqlite, "_TENANT", "(SELECT max(id) FROM tenants WHERE ? <> '')")
+
+
+def caught(seed: int) -> bool:
+    try:
+        check(seed)
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", sorted(BUGS))
+def test_a_planted_bug_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    BUGS[name](monkeypatch)
+    assert any(caught(seed) for seed in range(ROUNDS)), f"{name} went unnoticed"

@@ -1,0 +1,166 @@
+"""Everything a principal can get out of redask, as bytes; and the twin that knows no more.
+
+`Watched` is a database with a world in it. `observe` asks, explains, searches, streams, looks up
+and lists as the principal, the answer cache included, and returns all of it. `twin` is another
+database that holds only what the principal can read one by one, under no policy at all: whatever
+the principal gets from the one must come from the other too, byte for byte.
+"""
+
+import asyncio
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from redask import clauses
+from redask.app import App, build
+from redask.embedders.hashed import Hashed
+from redask.errors import AskError
+from redask.model import Caller, Event
+from redask.ports import Entity
+from redask.settings import load
+from redask.stores.database import Database
+from redask.wire import envelope, frames
+from redask.wire.json import text
+from tests.access.worlds import World
+
+OWNER = Caller("acme", "root", "owner")
+NEIGHBOUR = Caller("other", "pia", "owner")
+CACHED = {"cache": {"ttl": "1h"}}
+NOW = 1_800_000_000 * 10**9
+
+
+class Watched:
+    """One open database."""
+
+    def __init__(self, directory: Path) -> None:
+        self.app: App = build(
+            directory, settings=load("", {}), embedder="hashed", clock=lambda: NOW
+        )
+        store: Any = self.app.store
+        self._file: Database = store._database
+
+    def fill(self, world: World) -> None:
+        """The world as it is."""
+        self.put(world.entities.values())
+        self.app.store.read(sorted(world.entities), world.principal)  # before there are policies
+        for collection, document in sorted(world.policies.items()):
+            self.app.store.set_policy(collection, document, OWNER)
+        self.add_users(world)
+
+    def add_users(self, world: World) -> None:
+        for name, (role, attributes) in world.users.items():
+            with self._file.writing() as connection:
+                connection.execute(
+                    "INSERT OR REPLACE INTO users SELECT id, ?, ?, ? FROM tenants WHERE name = ?",
+                    (name, role, text(attributes), "acme"),
+                )
+                connection.execute("UPDATE tenants SET access = access + 1")
+
+    def edges_of(self, urn: str) -> list[str]:
+        """The edges that begin or end at an entity of the world."""
+        with self._file.reading() as connection:
+            found = connection.execute(
+                "SELECT edge.urn FROM edges JOIN entities AS edge USING (key)"
+                " JOIN entities AS own ON own.key IN (source, target) WHERE own.urn = ?",
+                (urn,),
+            ).fetchall()
+        return [edge for (edge,) in found]
+
+    def forget_answers(self) -> None:
+        """Empty the answer cache."""
+        with self.app.calls.writing() as connection:
+            connection.execute("DELETE FROM answers")
+
+    def put(self, entities: Sequence[Entity] | Any, caller: Caller = OWNER) -> None:
+        self.app.store.put(list(entities), caller, model=Hashed().model)
+
+    def observe(self, world: World, closed: Sequence[str]) -> list[str]:
+        """All that the principal gets, one text for each thing done."""
+        universe = sorted(world.entities)
+        who = world.principal
+        seen = []
+        some = sorted(set(_collections(universe)) - set(closed))[:2]
+        narrow: dict[str, Any] = {"depth": 0, "limit": 3, "min_score": 0.05}
+        for options in ({}, narrow | ({"collection": some} if some else {}), CACHED, CACHED):
+            seen += asyncio.run(self._asked(world.question, options, who))
+        seen.append(_safely(lambda: [_plain(s) for s in self.app.store.read(universe, who)]))
+        seen.append(_safely(lambda: str(self.app.store.collections(who))))
+        for collection in _collections(universe):
+            if collection not in closed:
+                seen.append(_safely(lambda c=collection: str(self.app.store.columns(c, who))))
+                seen.append(
+                    _safely(lambda c=collection: [_plain(s) for s in self.app.store.page(c, who)])
+                )
+        return seen
+
+    async def _asked(self, question: str, options: dict[str, Any], who: Caller) -> list[str]:
+        ask = clauses.from_options(question, options, "")
+        engine = self.app.engine
+        events: list[Event] = []
+
+        async def note(event: Event) -> None:
+            events.append(event)
+
+        seen = [await _awaited(lambda: _envelope(engine.ask(ask, who, note)))]
+        seen.append(str([frames.of(event) for event in events]))
+        if "cache" not in options:
+            seen.append(_safely(lambda: str(self.app.retriever.find(ask, who))))
+        if not options:
+            seen.append(await _awaited(lambda: engine.explain(ask, who)))
+        return seen
+
+    def others_ask(self, world: World) -> None:
+        """Another user and another tenant ask the same, and leave their answers in the cache."""
+        for who in (Caller("acme", "quin", world.users["quin"][0]), NEIGHBOUR):
+            asyncio.run(self._asked(world.question, CACHED, who))
+
+    def close(self) -> None:
+        self.app.close()
+
+
+@contextmanager
+def watched() -> Iterator[Watched]:
+    shared = Path("/dev/shm")  # memory, where there is one: nothing here is about disks
+    with tempfile.TemporaryDirectory(dir=shared if shared.is_dir() else None) as folder:
+        opened = Watched(Path(folder))
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def visible(database: Watched, world: World) -> list[Entity]:
+    """What the principal can read one by one, as entities of its own."""
+    found = []
+    for source in database.app.store.read(sorted(world.entities), world.principal):
+        whole = world.entities[source.urn]
+        found.append(Entity(source.urn, source.payload, whole.source, whole.target, whole.vector))
+    return found
+
+
+def _collections(universe: Sequence[str]) -> list[str]:
+    return sorted({urn.split(":")[3].split("/")[0] for urn in universe})
+
+
+def _plain(source: Any) -> list[str]:
+    return [source.urn, source.payload]
+
+
+async def _envelope(answering: Any) -> object:
+    return envelope.build(await answering)
+
+
+async def _awaited(work: Any) -> str:
+    try:
+        return text(await work())
+    except AskError as error:
+        return f"{error.kind}: {error.message}: {error.detail}"
+
+
+def _safely(work: Any) -> str:
+    try:
+        return str(work())
+    except AskError as error:
+        return f"{error.kind}: {error.message}: {error.detail}"
