@@ -5,6 +5,7 @@
     db.ask("Why?", limit=5).to_dict()      the envelope;   db.explain("Why?")   the plan
     for event in db.stream("Why?"): …      ends in Answered, or in Failed after the first event
     db.execute("ASK $1 LIMIT 5", ["Why?"]) one row;        db.search("Why?"), db.audit()
+    db.select("SELECT * FROM tickets")     rows;           execute takes a SELECT, too
 
 Keyword arguments are the options of `clauses`. Both classes are one: the synchronous one runs
 an event loop of its own in a thread, so it also works where a loop is already running.
@@ -13,6 +14,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 
 import asyncio
 import queue
+import re
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -30,6 +32,9 @@ from redask.wire import envelope
 
 _T = TypeVar("_T")
 LOCAL = Caller()
+_SELECT = re.compile(
+    r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
+)
 
 
 class CitedAnswer(Answer):
@@ -110,13 +115,19 @@ class AsyncDatabase:
             await asyncio.wait([asking])
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Run an ASK or EXPLAIN ASK statement: one row, the envelope or the plan."""
+        """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
+        if isinstance(statement, str) and _SELECT.match(statement):
+            return await self.select(statement, params)
         ask = clauses.parse(statement, params)
         if ask.stream:
             raise BadAsk("execute returns rows: for STREAM, use stream()", detail="STREAM")
         if ask.explain:
             return [{"plan": await self._app.engine.explain(ask, self._caller)}]
         return [(await self._answer(ask)).to_dict()]
+
+    async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        return await self._app.in_thread(self._app.select, sql, params, self._caller)
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
@@ -221,8 +232,12 @@ class OpenDatabase:
             pumping.cancel()
 
     def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Run an ASK or EXPLAIN ASK statement: one row, the envelope or the plan."""
+        """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
         return self._run(self._async.execute(statement, params))
+
+    def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        return self._run(self._async.select(sql, params))
 
     def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""

@@ -52,6 +52,7 @@ class App:
     retriever: Retriever
     engine: Engine
     threads: ThreadPoolExecutor
+    settings: choices.Settings
 
     def put(
         self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
@@ -79,6 +80,17 @@ class App:
         edge = link(source, label, target)
         self.store.put([edge], caller)
         return edge.urn
+
+    def select(self, sql: str, params: Sequence[object], caller: Caller) -> list[dict[str, object]]:
+        """Run a SELECT over what the caller may see. → its rows."""
+        chosen = self.settings
+        return self.store.select(
+            sql,
+            params,
+            caller,
+            timeout_ms=chosen.select_timeout_ms,
+            max_rows=chosen.select_max_rows,
+        )
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -154,7 +166,7 @@ def build(
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads)
+    return App(store, index, calls, log, retriever, engine, threads, chosen)
 
 
 def load_settings(directory: Path) -> choices.Settings:

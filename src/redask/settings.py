@@ -60,6 +60,8 @@ class Settings:
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
+    select_timeout_ms: int = 5_000
+    select_max_rows: int = 10_000
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType({name: BucketSettings() for name in BUCKETS})
     )
@@ -158,6 +160,18 @@ ROWS: tuple[Setting, ...] = (
         "audit_hash_question",
         _audit_question,
         'how the audit row keeps the question: "text" or "hash"',
+    ),
+    Setting(
+        "select.timeout_ms",
+        "select_timeout_ms",
+        values.whole(1, 3_600_000),
+        "time for one SELECT",
+    ),
+    Setting(
+        "select.max_rows",
+        "select_max_rows",
+        values.whole(1, 1_000_000),
+        "rows that one SELECT may return",
     ),
     *(
         Setting(

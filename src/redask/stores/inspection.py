@@ -7,6 +7,7 @@ counter against a count; it returns sentences, none when all is well.
 
 import sqlite3
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from redask.model import Kind
@@ -80,15 +81,21 @@ def columns(
         " WHERE tenants.name = ? AND collections.name = ?",
         (tenant, collection),
     ).fetchall()
+    homes = {home for home, *_ in rows}
+    return merged(eyes, homes.pop(), (row[1:] for row in rows)) if homes else []
+
+
+def merged(eyes: Eyes, home: int, found: Iterable[tuple[int, str, str]]) -> list[Column]:
+    """The columns that (label, column, type) of a collection come to for these eyes."""
     types: defaultdict[str, set[str]] = defaultdict(set)
-    for home, label, name, type_name in rows:
+    for label, name, type_name in found:
         face = eyes.face(home, label)
         if face is not None:
             for masked in face.mask:
                 types[masked] = {"text"}
             if name not in face.hide | face.mask:
                 types[name].add(type_name)
-    return [Column(name, _type(found - {"null"})) for name, found in sorted(types.items())]
+    return [Column(name, _type(each - {"null"})) for name, each in sorted(types.items())]
 
 
 def _type(found: set[str]) -> str:
