@@ -17,6 +17,7 @@ of the statement, and `guard` refuses whatever is read by it.
 when a star or a NATURAL join means them all. `joins`: more than one table is read, or one twice.
 """
 
+import logging
 import re
 import secrets
 from collections.abc import Iterator, Mapping
@@ -29,6 +30,8 @@ from sqlglot.tokenizer_core import Token, TokenType
 
 from redask.errors import BadAsk, BadStatement
 from redask.rules.text import codepoint, lower
+
+logging.getLogger("sqlglot").addHandler(logging.NullHandler())  # it thinks aloud, to the console
 
 MAX_SQL_BYTES = 64 * 1024
 MAX_PARAMETERS = 1000

@@ -70,8 +70,7 @@ class Tables:
             raise Denied(f"your role may not read the collection {collection!a}", detail=collection)
         home, language = self._home(collection)
         arms = [] if home is None else self._arms(home, collection)
-        ruled = policies(self.connection, self.caller.tenant)
-        if not arms and language is None and collection not in ruled:
+        if not (arms or language is not None or self._is_ruled(collection)):
             return None
         columns = self._columns(home, collection, arms) if home is not None and arms else []
         masked = self._masked(home) if home is not None and arms else frozenset()
@@ -120,6 +119,9 @@ class Tables:
             (self.caller.tenant, collection),
         ).fetchone()
         return found or (None, None)
+
+    def _is_ruled(self, collection: str) -> bool:
+        return collection in policies(self.connection, self.caller.tenant)
 
     # --- rows ------------------------------------------------------------------------------
 
