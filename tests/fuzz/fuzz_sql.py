@@ -187,8 +187,8 @@ ATTACKS = [  # one a line: {w} is a way to name a table, {b} a table, {q} a colu
     for line in (Path(__file__).parent / "attacks.sql").read_text(encoding="utf-8").splitlines()
 ]
 PIECES = """' " ` [ ] ( ) , ; -- /* */ * . = SELECT FROM WHERE UNION WITH AS JOIN people entities
-payload main. temp. sqlite_master label key NULL 0 1e9 ? $1 :a \\ % || -> ORDER GROUP LIMIT salary plans IN
-EXISTS OVER x'00' é \u2028 \x00 \ud800 { {{ }} # @ rowid tenant""".split(" ")
+payload main. temp. sqlite_master label key NULL 0 1e9 ? $1 :a \\ % || -> ORDER GROUP LIMIT salary
+plans IN EXISTS OVER x'00' é \u2028 \ud800 { {{ }} # @ rowid tenant""".split()
 
 
 def statement(rng: random.Random) -> str:

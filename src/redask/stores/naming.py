@@ -37,6 +37,7 @@ MAX_SQL_BYTES = 64 * 1024
 MAX_PARAMETERS = 1000
 _SELECT = "one SELECT"
 _SIGNS = (TokenType.PARAMETER, TokenType.PLACEHOLDER, TokenType.COLON, TokenType.VAR)
+_BAD = re.compile("[\0\ud800-\udfff]")
 _NUMBERED = re.compile(r"\$([1-9][0-9]{0,3})")
 
 
@@ -156,15 +157,12 @@ def read(sql: object) -> SelectStatement:
 def _checked(sql: object) -> str:
     if not isinstance(sql, str):
         raise BadStatement(1, 1, type(sql).__name__, f"{_SELECT}, as text")
-    bad = next(
-        (at for at, each in enumerate(sql) if each == "\0" or "\ud800" <= each <= "\udfff"), -1
-    )
-    if bad >= 0:
-        line, column = _where(sql, bad)
-        raise BadStatement(line, column, codepoint(sql[bad]), "text that SQL can carry")
-    size = len(sql.encode())
+    size = len(sql.encode(errors="surrogatepass"))
     if size > MAX_SQL_BYTES:
         raise BadStatement(1, 1, f"{size} bytes", f"a SELECT of at most {MAX_SQL_BYTES} bytes")
+    bad = _BAD.search(sql)
+    if bad:
+        raise BadStatement(*_where(sql, bad.start()), codepoint(bad[0]), "text that SQL can carry")
     return sql
 
 

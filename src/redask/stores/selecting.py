@@ -18,6 +18,7 @@ refused by name. Columns of the result that SQL would not tell apart are numbere
 """
 
 import math
+import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -36,7 +37,7 @@ from redask.stores.visibility import Eyes
 
 AUDIT = "red_ask_audit"
 MAX_RESULT_BYTES = 64 * 1024 * 1024
-_PAGE = 100
+_LONE = re.compile("[\ud800-\udfff]")
 _USERS_FAULT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH)
 
 
@@ -102,18 +103,15 @@ class Selection:
         names = named_apart([rendered.spoken(each[0]) for each in cursor.description])
         rows: list[dict[str, object]] = []
         size = 0
-        while page := cursor.fetchmany(_PAGE):
-            for row in page:
-                size += sum(len(value) + 8 if isinstance(value, str) else 8 for value in row)
-                rows.append(
-                    {name: _plain(name, value) for name, value in zip(names, row, strict=True)}
-                )
-            if len(rows) > self._max_rows:
+        for row in cursor:
+            size += sum(len(value) + 8 if isinstance(value, str) else 8 for value in row)
+            if len(rows) == self._max_rows:
                 message = f"the result has more than {self._max_rows} rows: add a LIMIT"
                 raise LimitExceeded("select.max_rows", message, detail="select.max_rows")
             if size > MAX_RESULT_BYTES:
                 message = f"the result is larger than {MAX_RESULT_BYTES >> 20} MiB"
                 raise LimitExceeded("result_bytes", message, detail="result_bytes")
+            rows.append({name: _plain(name, value) for name, value in zip(names, row, strict=True)})
         return rows
 
     @contextmanager
@@ -164,9 +162,9 @@ def _value_fault(value: object) -> str | None:
         return None if math.isfinite(value) else "is no finite number"
     if not isinstance(value, str):
         return f"is {type(value).__name__}, not null, a boolean, a number or text"
-    if any("\ud800" <= each <= "\udfff" for each in value):
-        return "holds a lone surrogate, which has no UTF-8"
-    return "is too long" if len(value) > MAX_TEXT_BYTES // 4 else None
+    if len(value) > MAX_TEXT_BYTES // 4:
+        return "is too long"
+    return "holds a lone surrogate, which has no UTF-8" if _LONE.search(value) else None
 
 
 def _plain(name: str, value: object) -> object:
