@@ -15,14 +15,15 @@ import hashlib
 import multiprocessing
 import os
 import random
+import shutil
 import sqlite3
 import sys
 import tempfile
 import time
 import traceback
 from collections.abc import Iterator
-from contextlib import closing
 from dataclasses import dataclass, field
+from multiprocessing.util import Finalize
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -246,6 +247,7 @@ def worlds() -> Worlds:
     """The worlds of this process, made when first needed."""
     if not OPENED:
         places = [Path(tempfile.mkdtemp(prefix="redask-fuzz-")) for _ in range(2)]
+        Finalize(None, remove, args=places, exitpriority=1)
         stores = build(places[0], 0), build(places[1], 2)
         files = [place / name for place in places for name in ("redask.sqlite", "calls.sqlite")]
         watchers = tuple(sqlite3.connect(file, isolation_level=None) for file in files)
@@ -253,6 +255,11 @@ def worlds() -> Worlds:
         opened.hashes = tuple(map(content, watchers))
         OPENED.append(opened)
     return OPENED[0]
+
+
+def remove(*places: Path) -> None:
+    for place in places:
+        shutil.rmtree(place, ignore_errors=True)
 
 
 def versions(watchers: tuple[sqlite3.Connection, ...]) -> tuple[int, ...]:
@@ -341,7 +348,8 @@ def main() -> int:
     started, told = time.monotonic(), 0.0
     totals: dict[str, int] = {}
     print(f"fuzzing SELECT: {options.statements:,} statements, seed {options.seed}", flush=True)
-    with closing(multiprocessing.Pool(options.jobs)) as pool:
+    pool = multiprocessing.Pool(options.jobs)
+    try:
         for report in pool.imap_unordered(run, jobs(options.statements, options.seed)):
             for came, count in report.outcomes.items():
                 totals[came] = totals.get(came, 0) + count
@@ -353,6 +361,9 @@ def main() -> int:
             if elapsed - told >= 5:
                 told = elapsed
                 print(f"{passed:>10,} statements, {passed / elapsed:,.0f}/s", flush=True)
+    finally:
+        pool.close()
+        pool.join()  # so that each process removes its stores
     for came, count in sorted(totals.items()):
         print(f"{count:>10,}  {came}")
     print(f"{sum(totals.values())} passed, 0 failed in {time.monotonic() - started:.0f} s")

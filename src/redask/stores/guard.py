@@ -10,17 +10,19 @@ or comment matters. What is not in this table is refused.
     reading from a view          what its own text reads: SQLite says by which view it came, and
                                  the view's name was drawn at random for this statement alone
 
-No single step may take long or much, because the clock is looked at only between steps: texts
-are bounded, patterns short, and some functions are our own, which take time in proportion: those
-that would compare two long texts at every position (`instr`, `replace`, `trim`), and `printf`,
-which would write any number of blanks. `json_group_array` and its like are missing because they
-collect without a bound.
+No single row may take long or much, because SQLite can be interrupted only between rows: texts
+are bounded, patterns short, calls counted, and some functions are our own, which take time in
+proportion: those that would compare two long texts at every position (`instr`, `replace`,
+`trim`), and `printf`, which would write any number of blanks. `json_group_array` and its like are
+missing because they collect without a bound.
 """
 
 import re
 import sqlite3
+import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from redask.stores.contents import MAX_PAYLOAD_BYTES
 
@@ -38,10 +40,11 @@ FUNCTIONS = frozenset(
 )
 TABLE_FUNCTIONS = frozenset({"json_each", "json_tree"})
 
-_STEPS = 25  # between two looks at the clock
+_STEPS = 1_000_000
+_MAX_CALLS, _MAX_PATTERNS = 300, 12
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_LENGTH: MAX_TEXT_BYTES,
-    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 200,
+    sqlite3.SQLITE_LIMIT_EXPR_DEPTH: 500,
     sqlite3.SQLITE_LIMIT_COMPOUND_SELECT: 50,
     sqlite3.SQLITE_LIMIT_LIKE_PATTERN_LENGTH: 100,
     sqlite3.SQLITE_LIMIT_FUNCTION_ARG: 20,
@@ -58,21 +61,21 @@ class Guard:
     """The guard of one statement; `refused` says why SQLite stopped, when it was the guard.
 
     `named` are the tables that the statement may name, `trusted` those of them (and of their
-    inner parts) whose text is ours, `private` the functions that only such text knows. `rowids`
-    are the views with a column of that name: nothing else has one.
+    inner parts) whose text is ours, `rowids` the views with a column of that name: nothing else
+    has one.
     """
 
     def __init__(
         self,
         named: frozenset[str],
         trusted: frozenset[str],
-        private: frozenset[str],
         rowids: frozenset[str],
     ) -> None:
         self._named = named | TABLE_FUNCTIONS
         self._trusted = trusted
-        self._functions = FUNCTIONS | private
+        self._functions = FUNCTIONS
         self._rowids = rowids | TABLE_FUNCTIONS
+        self._calls = self._patterns = 0
         self.refused: str | None = None
 
     def watch(self, connection: sqlite3.Connection) -> None:
@@ -85,13 +88,22 @@ class Guard:
         _replace_functions(connection)
         connection.set_authorizer(self._judge)
 
+    def _counted(self, function: str | None) -> bool:
+        self._calls += 1
+        self._patterns += function in ("like", "glob")
+        if self._calls > _MAX_CALLS:
+            self.refused = f"a SELECT calls at most {_MAX_CALLS} functions"
+        elif self._patterns > _MAX_PATTERNS:
+            self.refused = f"a SELECT has at most {_MAX_PATTERNS} patterns (LIKE, GLOB)"
+        return self.refused is None
+
     def _judge(
         self, action: int, one: str | None, two: str | None, _: str | None, inside: str | None
     ) -> int:
         if action in _FREELY:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
-            if two in self._functions:
+            if inside in self._trusted or (two in self._functions and self._counted(two)):
                 return sqlite3.SQLITE_OK
             self.refused = self.refused or f"there is no function {two} in a SELECT"
         elif action == sqlite3.SQLITE_READ:
@@ -107,10 +119,32 @@ class Guard:
         return sqlite3.SQLITE_DENY
 
 
-def bound_time(connection: sqlite3.Connection, milliseconds: int) -> None:
-    """Interrupt what runs on the connection when the time is over."""
+@contextmanager
+def bounded_time(connection: sqlite3.Connection, milliseconds: int) -> Iterator[None]:
+    """Interrupt what runs on the connection when the time is over.
+
+    From a thread of its own: a handler that SQLite calls would wait for Python's lock each time,
+    and a busy process would starve. A few looks at the clock remain, for a statement that begins
+    just after the interrupt.
+    """
     end = time.monotonic() + milliseconds / 1000
     connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
+    using, lock = [True], threading.Lock()
+
+    def interrupt() -> None:
+        with lock:
+            if using:
+                connection.interrupt()
+
+    timer = threading.Timer(milliseconds / 1000, interrupt)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+        with lock:
+            using.clear()
 
 
 def _replace_functions(connection: sqlite3.Connection) -> None:

@@ -31,7 +31,7 @@ from redask.rules.text import lower
 from redask.stores import naming
 from redask.stores.audit_log import AUDITORS
 from redask.stores.calls import CALLS_FILE
-from redask.stores.guard import MAX_TEXT_BYTES, Guard, bound_time
+from redask.stores.guard import MAX_TEXT_BYTES, Guard, bounded_time
 from redask.stores.tables import Tables, named_apart
 from redask.stores.visibility import Eyes
 
@@ -59,7 +59,16 @@ class Selection:
     ) -> list[dict[str, object]]:
         """The rows, on a new connection that can only read."""
         connection.text_factory = lambda raw: raw.decode(errors="replace")
-        bound_time(connection, self._timeout_ms)
+        with bounded_time(connection, self._timeout_ms):
+            return self._run(connection, caller, eyes_of, directory)
+
+    def _run(
+        self,
+        connection: sqlite3.Connection,
+        caller: Caller,
+        eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
+        directory: Path,
+    ) -> list[dict[str, object]]:
         with self._explained(None, None):
             log = self._attach(connection, directory)
             connection.execute("BEGIN")
@@ -68,7 +77,6 @@ class Selection:
         guard = Guard(
             named=frozenset(views.values()) | self._statement.with_names,
             trusted=frozenset(tables.trusted),
-            private=frozenset(tables.private),
             rowids=frozenset(tables.rowids),
         )
         rendered = self._statement.render(views)

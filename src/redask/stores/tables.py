@@ -57,7 +57,6 @@ class Tables:
     eyes: Eyes
     copied: bool = False
     trusted: set[str] = field(default_factory=set)
-    private: set[str] = field(default_factory=set)
     rowids: set[str] = field(default_factory=set)
     _functions: dict[str, str] = field(default_factory=dict)
 
@@ -266,7 +265,6 @@ class Tables:
     def _function(self, what: str, function: Callable[..., _Value], arguments: int) -> str:
         if what not in self._functions:
             name = self._functions[what] = unguessable()
-            self.private.add(name)
             self.connection.create_function(name, arguments, function, deterministic=True)
         return self._functions[what]
 
