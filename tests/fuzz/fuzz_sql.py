@@ -5,7 +5,8 @@
 Each statement is a query from a grammar, one of those mutated, or an attack. It runs in two worlds
 (`tests/support/guarded.py`) that differ in everything the reader may not see and in their history:
 rows and errors must be equal to the byte. The word in everything hidden must never come out,
-neither for the reader nor, of the other tenant, for the owner. Nothing but `AskError` is raised.
+neither for the reader nor, of the other tenant, for the owner. A third of them also go to SQLite
+unread, so that the guard stands alone. Nothing but `AskError` is raised.
 After every statement SQLite's own counter, and at the end a hash of everything, say that no
 database changed. A surprise prints the statement and ends with 1.
 """
@@ -32,6 +33,7 @@ from guarded import CLOSED, FOREIGN, ODD_KEYS, OWNER, READER, SECRET, STRANGER, 
 
 from redask.errors import AskError, DeadlineExceeded
 from redask.model import Caller
+from redask.stores.guard import Guard
 from redask.stores.sqlite import SqliteStore
 from redask.wire.json import text
 
@@ -285,6 +287,19 @@ def outcome(store: SqliteStore, sql: str, caller: Caller) -> str | None:
         return f"{type(error).__name__}: {error.message} ({error.detail})"
 
 
+def unread(store: SqliteStore, sql: str) -> str:
+    """What the guard alone lets out, when nobody reads the statement before SQLite does."""
+    with store._database.beside() as connection:
+        connection.set_progress_handler(lambda: True, 2_000_000)
+        Guard(frozenset(), frozenset(), frozenset()).watch(connection)
+        try:
+            return repr(connection.execute(sql).fetchmany(50))
+        except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError):
+            return "refused"
+        finally:
+            connection.set_authorizer(None)
+
+
 def check(sql: str) -> str:
     """Run one statement for everybody; what came of it."""
     opened = worlds()
@@ -295,6 +310,11 @@ def check(sql: str) -> str:
         if mine != other and mine is not None and other is not None:
             raise Surprise(f"what is hidden makes a difference:\n{mine[:600]}\n{other[:600]}")
     told = {READER: f"{mine} {other}"}
+    if sum(sql.encode(errors="replace")) % 3 == 0:
+        said = {unread(store, sql) for store in opened.stores}
+        if len(said) > 1:
+            raise Surprise(f"the guard alone is not enough: {said}"[:900])
+        told[READER] += min(said)
     if sum(sql.encode(errors="replace")) % 8 == 0:
         told[OWNER] = outcome(opened.stores[1], sql, OWNER) or ""
         told[STRANGER] = outcome(opened.stores[1], sql, STRANGER) or ""

@@ -16,7 +16,7 @@ from redask.model import Caller, Kind
 from redask.ports import Entity
 from redask.stores.rows import entities, link
 from redask.stores.sqlite import SqliteStore
-from redask.stores.tables import named_apart
+from redask.stores.tables import TAKEN, named_apart
 from redask.wire.json import text
 
 ME = Caller()
@@ -104,6 +104,10 @@ def test_names_that_sql_does_not_tell_apart_are_numbered(store: SqliteStore) -> 
     ]
     assert ask(store, 'SELECT a.id, b.id, 1 AS "ID" FROM t a, t b') == [
         {"id": 1, "id_2": 1, "ID_3": 1}
+    ]
+    put(store, "u", {"id": 1, "TRUE": 2, "False": 3, "null": 4})
+    assert ask(store, 'SELECT "true_2", False_2, "null" FROM u') == [
+        {"TRUE_2": 2, "False_2": 3, "null": 4}
     ]
     assert named_apart(["é", "É", "a", "A"]) == ["é", "É", "a", "A_2"]
 
@@ -243,7 +247,9 @@ _VALUES = st.recursive(
     | st.dictionaries(st.text(max_size=2), inner, max_size=2),
     max_leaves=4,
 )  # fmt: skip
-_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
+_TEXTS = st.sampled_from(["true", "FALSE", "null", "Id", "rowid", "oid", "key", "e"]) | st.text(
+    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6
+)
 
 
 @hypothesis_settings(max_examples=25)
@@ -261,7 +267,7 @@ def test_every_value_is_the_one_that_was_written(
         if not made:
             return
         types = {column.name: column.type for column in store.columns("t", ME)}
-        names = named_apart(sorted(types), ("id", "urn"))
+        names = named_apart(sorted(types), TAKEN)
         plain = store.select("SELECT * FROM t", (), ME)
         copied = store.select("SELECT a.* FROM t a JOIN t b USING (urn)", (), ME)
         assert plain == copied

@@ -10,9 +10,9 @@
     boolean     1 and 0                         json      JSON text
     text        as it is; in a mixed column, and beyond 64 bits, what is no text is JSON text
 
-A key that is `id` or `urn` or another column in other letter case is called `key_2` (or the next
-number that is free), because SQL does not tell `Name` from `name`. A masked column is `***` in
-every row, a hidden one is not there.
+A key that is `urn`, `true`, `false`, or another column in other letter case is called `key_2` (or
+the next number that is free), because SQL does not tell `Name` from `name`. A masked column is
+`***` in every row, a hidden one is not there.
 
 Rows come in the order of their URNs, whatever the history and whatever else is in the store:
 `LIMIT -1` keeps SQLite from dropping that order inside a join or an aggregate. They are found by
@@ -40,7 +40,7 @@ from redask.wire.json import text
 
 _Value = str | int | float | None
 _INLINE = 200  # more labels than this go to a temporary table
-_OWN = ("id", "urn")
+TAKEN = ("id", "urn", "true", "false")  # SQLite has no column of the last two names
 _ODD = frozenset(map(chr, [*range(32), 34, 92, 127]))  # no JSON path can carry these
 
 
@@ -243,7 +243,7 @@ class Tables:
             own = f"coalesce({self._value(by_key['id'])}, {own})"
         values = [("id", own), ("urn", "e.urn")]
         keys = [name for name in sorted({*by_key, *masked}) if name != "id"]
-        for key, name in zip(keys, named_apart(keys, _OWN), strict=True):
+        for key, name in zip(keys, named_apart(keys, TAKEN), strict=True):
             values.append((name, "'***'" if key in masked else self._value(by_key[key])))
         return values
 
