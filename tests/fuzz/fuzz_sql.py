@@ -288,16 +288,17 @@ def outcome(store: SqliteStore, sql: str, caller: Caller) -> str | None:
 
 
 def unread(store: SqliteStore, sql: str) -> str:
-    """What the guard alone lets out, when nobody reads the statement before SQLite does."""
-    with store._database.beside() as connection:
+    """What the guard alone lets out, when nobody reads the statement before SQLite does.
+
+    It is not asked about EXPLAIN: that a statement starts with SELECT or WITH is for `naming`.
+    """
+    guard = Guard(frozenset(), frozenset(), frozenset())
+    with store._database.beside() as connection, guard.watching(connection):
         connection.set_progress_handler(lambda: True, 2_000_000)
-        Guard(frozenset(), frozenset(), frozenset()).watch(connection)
         try:
             return repr(connection.execute(sql).fetchmany(50))
         except (sqlite3.Error, sqlite3.Warning, UnicodeEncodeError):
             return "refused"
-        finally:
-            connection.set_authorizer(None)
 
 
 def check(sql: str) -> str:
@@ -310,7 +311,7 @@ def check(sql: str) -> str:
         if mine != other and mine is not None and other is not None:
             raise Surprise(f"what is hidden makes a difference:\n{mine[:600]}\n{other[:600]}")
     told = {READER: f"{mine} {other}"}
-    if sum(sql.encode(errors="replace")) % 3 == 0:
+    if sum(sql.encode(errors="replace")) % 3 == 0 and "explain" not in sql.lower():
         said = {unread(store, sql) for store in opened.stores}
         if len(said) > 1:
             raise Surprise(f"the guard alone is not enough: {said}"[:900])

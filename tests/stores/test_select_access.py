@@ -200,9 +200,8 @@ RAW = (
 
 @pytest.mark.parametrize("sql", RAW)
 def test_the_guard_needs_no_reader(worlds: list[SqliteStore], sql: str) -> None:
-    with worlds[1]._database.beside() as connection:
-        watched = guard.Guard(frozenset({"v"}), frozenset({"r_1"}), frozenset())
-        watched.watch(connection)
+    watched = guard.Guard(frozenset({"v"}), frozenset({"r_1"}), frozenset())
+    with worlds[1]._database.beside() as connection, watched.watching(connection):
         with pytest.raises(sqlite3.Error):
             connection.execute(sql).fetchall()
         assert watched.refused
@@ -278,7 +277,7 @@ def test_a_guard_that_trusts_a_name_is_seen(
 
     def unread(text: str) -> naming.SelectStatement:
         table = naming.Mention("notes", 1, 1)
-        return naming.SelectStatement(text, (table,), None, 0, frozenset({"r_1"}), True, ())
+        return naming.SelectStatement(text, (table,), None, 0, frozenset({"r_1"}), True, 0, ())
 
     monkeypatch.setattr(naming, "read", unread)
     assert SECRET not in outcome(worlds[1], sql)  # the guard alone still stands

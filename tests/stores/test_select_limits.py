@@ -9,6 +9,7 @@ import pytest
 
 from redask.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.model import Caller
+from redask.stores import naming
 from redask.stores.guard import FUNCTIONS, TABLE_FUNCTIONS
 from redask.stores.naming import MAX_SQL_BYTES
 from redask.stores.rows import entities
@@ -165,3 +166,11 @@ def test_a_select_sees_one_state_and_writes_nothing(tmp_path: Path) -> None:
         shared = {name for name in before if not name.endswith("-shm")}
         assert {name: before[name] for name in shared} == {name: after[name] for name in shared}
         assert before.keys() == after.keys()
+
+
+@pytest.mark.parametrize("before", ["/* x */ ", "-- x\n", " \n\t", "/* /* */", "/**/--\n"])
+def test_what_sqlite_gets_starts_with_the_select(before: str) -> None:
+    assert naming.read(f"{before}SELECT 1").render({}).sql == "SELECT 1"
+    for word in ("EXPLAIN", "EXPLAIN QUERY PLAN"):
+        with pytest.raises(BadStatement, match="found 'EXPLAIN'"):
+            naming.read(f"{before}{word} SELECT 1")

@@ -1,4 +1,4 @@
-"""What a SELECT may do to SQLite, whatever its text says: `Guard.watch(connection)`.
+"""What a SELECT may do to SQLite, whatever its text says: `Guard.watching(connection)`.
 
 SQLite asks the guard while it compiles, after all names are resolved, so that no spelling, quoting
 or comment matters. What is not in this table is refused.
@@ -22,7 +22,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 
 from redask.stores.contents import MAX_PAYLOAD_BYTES
 
@@ -78,14 +78,20 @@ class Guard:
         self._calls = self._patterns = 0
         self.refused: str | None = None
 
-    def watch(self, connection: sqlite3.Connection) -> None:
+    @contextmanager
+    def watching(self, connection: sqlite3.Connection) -> Iterator[None]:
         """Set every bound; from here on the connection answers one caller's SELECT."""
+        with closing(sqlite3.connect(":memory:", isolation_level=None)) as plain:
+            self._watch(connection, plain)
+            yield
+
+    def _watch(self, connection: sqlite3.Connection, plain: sqlite3.Connection) -> None:
         for table in sorted(TABLE_FUNCTIONS):  # SQLite sets these up when they are first met
             connection.execute(f"SELECT 1 FROM {table}('[]')").fetchall()
         connection.execute("PRAGMA query_only = ON")
         for name, most in _LIMITS.items():
             connection.setlimit(name, most)
-        _replace_functions(connection)
+        _replace_functions(connection, plain)
         connection.set_authorizer(self._judge)
 
     def _counted(self, function: str | None) -> bool:
@@ -147,8 +153,8 @@ def bounded_time(connection: sqlite3.Connection, milliseconds: int) -> Iterator[
             using.clear()
 
 
-def _replace_functions(connection: sqlite3.Connection) -> None:
-    plain = sqlite3.connect(":memory:", isolation_level=None)
+def _replace_functions(connection: sqlite3.Connection, plain: sqlite3.Connection) -> None:
+    """Put ours in place of SQLite's; `plain` still has those, to write numbers as it does."""
     plain.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_TEXT_BYTES)
 
     def text(value: object) -> str:

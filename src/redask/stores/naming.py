@@ -9,6 +9,7 @@ In the text that `render` gives:
     "name"                      `name`, which SQLite never takes for a text
     ? or $2                     ?1, ?2, …: one style in a statement
 
+The text starts with its SELECT or WITH, because SQLite asks nobody about an EXPLAIN before it.
 A WITH name hides a collection of that name wherever the WITH reaches, inside itself too.
 This file only translates. What it misses is not a hole: SQLite then meets a name that is no view
 of the statement, and `guard` refuses whatever is read by it.
@@ -87,11 +88,12 @@ class SelectStatement:
     parameters: int
     with_names: frozenset[str]
     joins: bool
+    _opening: int = field(repr=False)
     _edits: tuple[_Edit, ...] = field(repr=False)
 
     def render(self, views: Mapping[str, str]) -> Rendered:
         """The statement over these views, by collection."""
-        parts, written, end = [], {}, 0
+        parts, written, end = [], {}, self._opening
         for edit in self._edits:
             text = edit.said(views)
             parts += [self.sql[end : edit.start], text]
@@ -150,6 +152,7 @@ def read(sql: object) -> SelectStatement:
         parameters,
         with_names=frozenset(ctes.values()),
         joins=sum(1 for _ in tree.find_all(exp.Table)) > 1,
+        _opening=tokens[0].start,
         _edits=ordered,
     )
 
@@ -171,7 +174,7 @@ def _parsed(sql: str) -> tuple[list[Token], exp.Expr]:
     try:
         tokens = dialect.tokenize(sql)
         opening = next((token for token in tokens), None)
-        if opening is None or opening.token_type not in (TokenType.SELECT, TokenType.WITH):
+        if opening is None or lower(opening.text) not in ("select", "with"):
             place = _where(sql, opening.start if opening else len(sql))
             raise BadStatement(*place, _shown(opening), f"{_SELECT}, which starts so or with WITH")
         found = [tree for tree in dialect.parser().parse(tokens, sql) if tree is not None]

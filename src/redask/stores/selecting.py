@@ -80,8 +80,7 @@ class Selection:
             rowids=frozenset(tables.rowids),
         )
         rendered = self._statement.render(views)
-        guard.watch(connection)
-        with self._explained(guard, rendered):
+        with guard.watching(connection), self._explained(guard, rendered):
             return self._fetch(connection.execute(rendered.sql, self._values), rendered)
 
     def _attach(self, connection: sqlite3.Connection, directory: Path) -> str | None:
