@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash test-access bench-rules bench-retrieval bench-access bench-ask clean
+.PHONY: demo test lint types docs fuzz fuzz-sql crash test-access bench-rules bench-retrieval bench-access bench-ask clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -27,6 +27,10 @@ docs: $(VENV)/.installed
 # a million generated inputs for parser, citations, URNs, TTLs and canonical JSON
 fuzz: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_rules.py
+
+# a hundred thousand generated SELECTs: no write, no row and no word outside the policy
+fuzz-sql: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/fuzz_sql.py
 
 # 200 rounds of kill -9
 crash: $(VENV)/.installed

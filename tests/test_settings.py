@@ -40,6 +40,8 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),
     ("ask.redact.secrets", "redact_secrets", False, "true", True),
     ("ask.redact.personal", "redact_personal", (), '["ipv4", "email"]', ("email", "ipv4")),
+    ("select.timeout_ms", "select_timeout_ms", 5000, "100", 100),
+    ("select.max_rows", "select_max_rows", 10_000, "50", 50),
     *(
         row
         for name in ("bm25", "vector", "graph")
@@ -121,6 +123,8 @@ def test_a_broken_value_in_the_file_does_not_matter_when_the_environment_wins() 
         ),
         ("ask.daily_cost_cap_usd", ["0", "0.01"], ["-1", "inf", "nan", '"5"']),
         ("ask.audit.retention_days", ["1", "36500"], ["0", "36501"]),
+        ("select.timeout_ms", ["1", "3600000"], ["0", "3600001", "1.5"]),
+        ("select.max_rows", ["1", "1000000"], ["0", "1000001"]),
         ("ask.audit.question", ['"text"', '"hash"'], ['"HASH"', "true", "[]", "{}"]),
         ("ask.redact.secrets", ["true", "false"], ['"yes"', "1", "[]"]),
         (

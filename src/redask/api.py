@@ -6,6 +6,7 @@
     for event in db.stream("Why?"): …      ends in Answered, or in Failed after the first event
     db.execute("ASK $1 LIMIT 5", ["Why?"]) one row;        db.search("Why?"), db.audit()
     db.signed_in(token).ask("Why?")        the same database, as somebody else
+    db.select("SELECT * FROM tickets")     rows;           execute takes a SELECT, too
 
 Keyword arguments are the options of `clauses`. Both classes are one: the synchronous one runs
 an event loop of its own in a thread, so it also works where a loop is already running.
@@ -14,6 +15,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 
 import asyncio
 import queue
+import re
 import threading
 from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -33,6 +35,9 @@ from redask.wire import envelope
 
 _T = TypeVar("_T")
 LOCAL = Caller()
+_SELECT = re.compile(
+    r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
+)
 
 
 class CitedAnswer(Answer):
@@ -130,13 +135,19 @@ class AsyncDatabase(AsyncAdministration):
             await asyncio.wait([asking])
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Run an ASK or EXPLAIN ASK statement: one row, the envelope or the plan."""
+        """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
+        if isinstance(statement, str) and _SELECT.match(statement):
+            return await self.select(statement, params)
         ask = clauses.parse(statement, params)
         if ask.stream:
             raise BadAsk("execute returns rows: for STREAM, use stream()", detail="STREAM")
         if ask.explain:
             return [{"plan": await self._app.engine.explain(ask, await self._who())}]
         return [(await self._answer(ask)).to_dict()]
+
+    async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        return await self._app.in_thread(self._app.select, sql, params, await self._who())
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
@@ -266,8 +277,12 @@ class OpenDatabase(Administration):
             pumping.cancel()
 
     def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Run an ASK or EXPLAIN ASK statement: one row, the envelope or the plan."""
+        """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
         return self._run(self._async.execute(statement, params))
+
+    def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        return self._run(self._async.select(sql, params))
 
     def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""

@@ -54,6 +54,7 @@ class App:
     engine: Engine
     threads: ThreadPoolExecutor
     clock: Callable[[], int]
+    settings: choices.Settings
 
     def put(
         self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
@@ -82,6 +83,17 @@ class App:
         edge = link(source, label, target)
         self.store.put([edge], caller)
         return edge.urn
+
+    def select(self, sql: str, params: Sequence[object], caller: Caller) -> list[dict[str, object]]:
+        """Run a SELECT over what the caller may see. → its rows."""
+        chosen = self.settings
+        return self.store.select(
+            sql,
+            params,
+            caller,
+            timeout_ms=chosen.select_timeout_ms,
+            max_rows=chosen.select_max_rows,
+        )
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -168,7 +180,7 @@ def build(
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads, clock)
+    return App(store, index, calls, log, retriever, engine, threads, clock, chosen)
 
 
 def load_settings(directory: Path) -> choices.Settings:

@@ -63,6 +63,8 @@ class Settings:
     audit_hash_question: bool = False
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
+    select_timeout_ms: int = 5_000
+    select_max_rows: int = 10_000
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType({name: BucketSettings() for name in BUCKETS})
     )
@@ -185,6 +187,18 @@ ROWS: tuple[Setting, ...] = (
         "redact_personal",
         _personal,
         f"take these out as well, of {', '.join(PERSONAL)}",
+    ),
+    Setting(
+        "select.timeout_ms",
+        "select_timeout_ms",
+        values.whole(1, 3_600_000),
+        "time for one SELECT",
+    ),
+    Setting(
+        "select.max_rows",
+        "select_max_rows",
+        values.whole(1, 1_000_000),
+        "rows that one SELECT may return",
     ),
     *(
         Setting(

@@ -90,6 +90,10 @@ def test_a_row_without_an_answer_is_golden_too() -> None:
     )
 
 
+def test_the_keys_are_listed_in_their_order() -> None:
+    assert tuple(record()) == audit.KEYS
+
+
 def test_the_row_has_exactly_twenty_keys() -> None:
     assert len(KEYS) == 20
     assert record().keys() == KEYS

@@ -15,6 +15,7 @@ COMMANDS = {
     "ask": "Answer a question over your data, with footnotes.",
     "explain": "Show what an ask would do, without asking anybody.",
     "search": "Find what the data holds on a question.",
+    "select": "Run a SELECT over your data as tables.",
     "audit": "Look at the audit log, verify it, export it.",
     "user": "Add, list, change and remove users.",
     "token": "Make, list and revoke the tokens users sign in with.",

@@ -19,6 +19,12 @@ from collections.abc import Sequence
 
 from redask.model import Mode, Notice
 
+KEYS = (
+    *("ts", "tenant", "user", "role", "question", "sources_urns", "provider", "model"),
+    *("prompt_tokens", "completion_tokens", "cost_usd", "answer_hash", "citations", "cache_hit"),
+    *("mode", "temperature", "seed", "validation_ok", "retry_count", "errors"),
+)
+
 
 def record(
     *,

@@ -18,7 +18,7 @@ from redask.errors import Misconfigured
 from redask.model import Caller, Source
 from redask.ports import Entity, Store
 from redask.stores.records import Collection, Column, Statistics
-from redask.stores.sqlite import GIVEN, SqliteStore
+from redask.stores.sqlite import GIVEN, SELECT_MS, SELECT_ROWS, SqliteStore
 
 
 class People(Protocol):
@@ -78,6 +78,17 @@ class Truth(Store, Protocol):
         self, collection: str, caller: Caller, *, after: str = "", limit: int = 100
     ) -> list[Source]:
         """The next entities of a collection in the order of their URNs, after a given one."""
+
+    def select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+    ) -> list[dict[str, object]]:
+        """The rows of a SELECT over what the caller may see of the collections."""
 
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""

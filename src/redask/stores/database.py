@@ -1,6 +1,7 @@
 """One SQLite file for many threads and processes: `Database.reading()`, `Database.writing()`.
 
     reading()   a connection nobody else uses meanwhile, from a pool as large as the need was
+    beside()    a connection of its own that cannot write, closed afterwards
     writing()   the one writing connection of this process inside BEGIN IMMEDIATE … COMMIT;
                 any exception rolls back
 
@@ -100,6 +101,23 @@ class Database:
             self._idle.append(connection)
             if self._closed:
                 self._close_idle()
+
+    @contextmanager
+    def beside(self) -> Iterator[sqlite3.Connection]:
+        """A new connection that cannot write; what is made on it goes with it."""
+        with translated(self.path.name):
+            self._check_usable()
+            with closing(
+                sqlite3.connect(
+                    f"{self.path.absolute().as_uri()}?mode=ro",
+                    uri=True,
+                    timeout=self._patience,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    cached_statements=0,
+                )
+            ) as connection:
+                yield connection
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:

@@ -8,6 +8,7 @@ counter against a count; it returns sentences, none when all is well.
 import json
 import sqlite3
 from collections import Counter, defaultdict
+from collections.abc import Iterable
 from pathlib import Path
 
 from redask.model import Kind
@@ -101,15 +102,20 @@ def columns(
     ).fetchall()
     if eyes.homes:
         rows = _without_broken_edges(connection, home, eyes, rows)
+    return merged(eyes, home, rows)
+
+
+def merged(eyes: Eyes, home: int, found: Iterable[tuple[int, str, str]]) -> list[Column]:
+    """The columns that (label, column, type) of a collection come to for these eyes."""
     types: defaultdict[str, set[str]] = defaultdict(set)
-    for label, name, type_name in rows:
+    for label, name, type_name in found:
         face = eyes.face(home, label)
         if face is not None:
             for masked in face.mask:
                 types[masked] = {"text"}
             if name not in face.hide | face.mask:
                 types[name].add(type_name)
-    return [Column(name, _type(found - {"null"})) for name, found in sorted(types.items())]
+    return [Column(name, _type(each - {"null"})) for name, each in sorted(types.items())]
 
 
 def _without_broken_edges(

@@ -36,6 +36,7 @@ from redask.wire.json import text
 
 FILE = "redask.sqlite"
 PATIENCE_SECONDS = 10.0
+SELECT_MS, SELECT_ROWS = 5_000, 10_000
 GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
 
 _CALLERS = 1000  # whose eyes are remembered
@@ -142,6 +143,22 @@ class SqliteStore:
                     last = found[-1][0]
         return shown
 
+    def select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+    ) -> list[dict[str, object]]:
+        """The rows of a SELECT over what the caller may see of the collections."""
+        from redask.stores.selecting import Selection  # brings an SQL parser, which takes a while
+
+        chosen = Selection(sql, params, timeout_ms, max_rows)
+        with self._database.beside() as connection:
+            return chosen.run(connection, caller, self._eyes_of, self._database.path.parent)
+
     # --- who sees what ---------------------------------------------------------------------
 
     def sight(self, caller: Caller) -> Sight:
@@ -174,14 +191,17 @@ class SqliteStore:
         """A connection inside one state of the store, and what the caller may see in it."""
         with self._database.reading() as connection:
             connection.execute("BEGIN")
-            version = access_number(connection, caller.tenant)
-            known = self._eyes.get(caller)
-            if known is None or known.sight.version != version:
-                if len(self._eyes) >= _CALLERS:
-                    self._eyes.clear()
-                known = self._eyes[caller] = look(connection, caller, version)
-            yield connection, known
+            yield connection, self._eyes_of(connection, caller)
             connection.execute("COMMIT")
+
+    def _eyes_of(self, connection: sqlite3.Connection, caller: Caller) -> Eyes:
+        version = access_number(connection, caller.tenant)
+        known = self._eyes.get(caller)
+        if known is None or known.sight.version != version:
+            if len(self._eyes) >= _CALLERS:
+                self._eyes.clear()
+            known = self._eyes[caller] = look(connection, caller, version)
+        return known
 
     # --- the change log --------------------------------------------------------------------
 

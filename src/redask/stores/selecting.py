@@ -1,0 +1,183 @@
+"""One SELECT over collections as tables: `Selection(sql, params, …).run(connection, …)`.
+
+    1  `naming` reads the statement and says which collections it means
+    2  `tables` makes a temporary view of each that holds the caller's policy, on a connection of
+       its own that cannot write, inside one snapshot of the store
+    3  `guard` closes everything else; then SQLite runs the statement over the views
+
+    goes wrong                                                   error
+    the text is no SELECT, a name is unknown, SQLite objects     BadAsk, BadStatement with the place
+    the collection is closed to the caller's role                Denied
+    time, rows, bytes of the result, the length of a text        LimitExceeded, DeadlineExceeded
+
+`red_ask_audit` is the audit log beside the store: the tenant's rows for an auditor or owner,
+one's own for everybody else. Every other `red_` name is unknown.
+
+Values are null, integers, floats and text. Bytes and infinite numbers have no JSON, and are
+refused by name. Columns of the result that SQL would not tell apart are numbered, as in `tables`.
+"""
+
+import math
+import re
+import sqlite3
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from redask.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
+from redask.model import Caller
+from redask.rules.audit import KEYS
+from redask.rules.text import lower
+from redask.stores import naming
+from redask.stores.audit_log import AUDITORS
+from redask.stores.calls import CALLS_FILE
+from redask.stores.guard import MAX_TEXT_BYTES, Guard, bounded_time
+from redask.stores.tables import Tables, named_apart
+from redask.stores.visibility import Eyes
+
+AUDIT = "red_ask_audit"
+MAX_RESULT_BYTES = 64 * 1024 * 1024
+_LONE = re.compile("[\ud800-\udfff]")
+_USERS_FAULT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH)
+
+
+class Selection:
+    """A statement that was read, with its values and its limits."""
+
+    def __init__(self, sql: str, params: Sequence[object], timeout_ms: int, max_rows: int) -> None:
+        self._statement = naming.read(sql)
+        self._values = _bound(params, self._statement.parameters)
+        self._timeout_ms = timeout_ms
+        self._max_rows = max_rows
+
+    def run(
+        self,
+        connection: sqlite3.Connection,
+        caller: Caller,
+        eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
+        directory: Path,
+    ) -> list[dict[str, object]]:
+        """The rows, on a new connection that can only read."""
+        connection.text_factory = lambda raw: raw.decode(errors="replace")
+        with bounded_time(connection, self._timeout_ms):
+            return self._run(connection, caller, eyes_of, directory)
+
+    def _run(
+        self,
+        connection: sqlite3.Connection,
+        caller: Caller,
+        eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
+        directory: Path,
+    ) -> list[dict[str, object]]:
+        with self._explained(None, None):
+            log = self._attach(connection, directory)
+            connection.execute("BEGIN")
+            tables = Tables(connection, caller, eyes_of(connection, caller), self._statement.joins)
+            views = {each.name: self._view(tables, each, log) for each in self._statement.tables}
+        guard = Guard(
+            named=frozenset(views.values()) | self._statement.with_names,
+            trusted=frozenset(tables.trusted),
+            rowids=frozenset(tables.rowids),
+        )
+        rendered = self._statement.render(views)
+        with guard.watching(connection), self._explained(guard, rendered):
+            return self._fetch(connection.execute(rendered.sql, self._values), rendered)
+
+    def _attach(self, connection: sqlite3.Connection, directory: Path) -> str | None:
+        """The audit log's table, if the statement means it and there is one."""
+        path = directory / CALLS_FILE
+        if not any(lower(each.name) == AUDIT for each in self._statement.tables):
+            return None
+        if not path.exists():
+            return None
+        name = naming.unguessable()
+        connection.execute(f"ATTACH ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",))
+        return f"{name}.{AUDIT}"
+
+    def _view(self, tables: Tables, mention: naming.Mention, log: str | None) -> str:
+        if lower(mention.name) == AUDIT:
+            return tables.audit_view(log, KEYS, tables.caller.role in AUDITORS)
+        view = None
+        if not lower(mention.name).startswith("red_"):
+            view = tables.view(mention.name, self._statement.mentions)
+        if view is None:
+            found = repr(mention.name[:300])
+            expected = "a collection that holds something"
+            raise BadStatement(mention.line, mention.column, found, expected)
+        return view
+
+    def _fetch(self, cursor: sqlite3.Cursor, rendered: naming.Rendered) -> list[dict[str, object]]:
+        names = named_apart([rendered.spoken(each[0]) for each in cursor.description])
+        rows: list[dict[str, object]] = []
+        size = 0
+        for row in cursor:
+            size += sum(len(value) + 8 if isinstance(value, str) else 8 for value in row)
+            if len(rows) == self._max_rows:
+                message = f"the result has more than {self._max_rows} rows: add a LIMIT"
+                raise LimitExceeded("select.max_rows", message, detail="select.max_rows")
+            if size > MAX_RESULT_BYTES:
+                message = f"the result is larger than {MAX_RESULT_BYTES >> 20} MiB"
+                raise LimitExceeded("result_bytes", message, detail="result_bytes")
+            rows.append({name: _plain(name, value) for name, value in zip(names, row, strict=True)})
+        return rows
+
+    @contextmanager
+    def _explained(self, guard: Guard | None, rendered: naming.Rendered | None) -> Iterator[None]:
+        """Say in our words what SQLite objects to; what is the store's fault goes on as it is."""
+        try:
+            yield
+        except (sqlite3.Error, sqlite3.Warning, MemoryError, OverflowError) as error:
+            code = getattr(error, "sqlite_errorcode", sqlite3.SQLITE_ERROR) & 0xFF
+            if code == sqlite3.SQLITE_INTERRUPT:
+                limit = "select.timeout_ms"
+                message = f"the SELECT took longer than {self._timeout_ms} ms"
+                raise DeadlineExceeded(limit, message, detail=limit) from None
+            if isinstance(error, MemoryError | OverflowError) or code in (
+                sqlite3.SQLITE_TOOBIG,
+                sqlite3.SQLITE_NOMEM,
+            ):
+                message = f"a value of the SELECT is longer than {MAX_TEXT_BYTES >> 20} MiB"
+                raise LimitExceeded("text_bytes", message, detail="text_bytes") from None
+            if rendered is None or (code not in _USERS_FAULT and code != sqlite3.SQLITE_AUTH):
+                raise
+            if guard is not None and guard.refused:
+                raise BadAsk(guard.refused, detail="SELECT") from None
+            said = rendered.spoken(str(error)).replace("\n", " ")[:500]
+            raise BadAsk(f"the SELECT cannot be run: {said}", detail="SELECT") from None
+
+
+def _bound(params: Sequence[object], needed: int) -> tuple[object, ...]:
+    if not isinstance(params, list | tuple):
+        raise BadAsk("the parameters of a SELECT are a list", detail="params")
+    if len(params) != needed:
+        raise BadAsk(
+            f"the SELECT has {needed} parameters, and {len(params)} values came", detail="params"
+        )
+    for number, value in enumerate(params, start=1):
+        fault = _value_fault(value)
+        if fault:
+            raise BadAsk(f"parameter {number} of the SELECT {fault}", detail=f"${number}")
+    return tuple(params)
+
+
+def _value_fault(value: object) -> str | None:
+    if value is None or isinstance(value, bool):
+        return None
+    if isinstance(value, int):
+        return None if -(1 << 63) <= value < 1 << 63 else "is beyond 64 bits: give it as text"
+    if isinstance(value, float):
+        return None if math.isfinite(value) else "is no finite number"
+    if not isinstance(value, str):
+        return f"is {type(value).__name__}, not null, a boolean, a number or text"
+    if len(value) > MAX_TEXT_BYTES // 4:
+        return "is too long"
+    return "holds a lone surrogate, which has no UTF-8" if _LONE.search(value) else None
+
+
+def _plain(name: str, value: object) -> object:
+    """The value, if JSON can carry it."""
+    if isinstance(value, bytes):
+        raise BadAsk(f"the column {name[:100]!a} is binary: hex() shows it", detail=name[:100])
+    if isinstance(value, float) and not math.isfinite(value):
+        raise BadAsk(f"the column {name[:100]!a} has an infinite number", detail=name[:100])
+    return value

@@ -1,0 +1,60 @@
+"""What every store promises of SELECT: tables of collections, and only what the caller may see."""
+
+import pytest
+
+from redask.errors import BadAsk, Denied, LimitExceeded
+from redask.model import Caller
+from redask.stores import Truth
+from redask.stores.rows import entities
+
+OWNER = Caller()
+READER = Caller("local", "ada", "reader")
+ROWS = [
+    {"id": 2, "name": "b", "open": True, "tags": ["x"], "price": 0.5},
+    {"id": 1, "name": "a", "open": False, "tags": [], "price": 2},
+]
+
+
+def test_a_collection_is_a_table(store: Truth) -> None:
+    store.put(entities("t", ROWS), OWNER)
+    assert store.select("SELECT * FROM t ORDER BY id", (), OWNER) == [
+        {
+            "id": 1,
+            "urn": "urn:reddb:row:t/1",
+            "name": "a",
+            "open": 0,
+            "price": 2.0,
+            "tags": "[]",
+        },
+        {
+            "id": 2,
+            "urn": "urn:reddb:row:t/2",
+            "name": "b",
+            "open": 1,
+            "price": 0.5,
+            "tags": '["x"]',
+        },
+    ]
+    assert store.select("SELECT count(*) AS n FROM t WHERE name = ?", ["a"], OWNER) == [{"n": 1}]
+
+
+def test_the_policy_holds(store: Truth) -> None:
+    store.put(entities("t", ROWS), OWNER)
+    rule = {"roles": ["reader"], "rows": "open = true", "hide": ["price"], "mask": ["name"]}
+    store.set_policy("t", {"read": [rule]}, OWNER)
+    assert store.select("SELECT * FROM t", (), READER) == [
+        {"id": 2, "urn": "urn:reddb:row:t/2", "name": "***", "open": 1, "tags": '["x"]'}
+    ]
+    with pytest.raises(Denied):
+        store.select("SELECT 1 FROM t", (), Caller("local", "bob", "guest"))
+    with pytest.raises(BadAsk):
+        store.select("SELECT 1 FROM t", (), Caller("other", "eve", "owner"))
+
+
+def test_it_only_reads_and_is_bounded(store: Truth) -> None:
+    store.put(entities("t", ROWS), OWNER)
+    with pytest.raises(BadAsk):
+        store.select("DELETE FROM t", (), OWNER)
+    with pytest.raises(LimitExceeded):
+        store.select("SELECT id FROM t", (), OWNER, max_rows=1)
+    assert len(store.select("SELECT id FROM t", (), OWNER, max_rows=2)) == 2
