@@ -35,12 +35,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run": _NOUNS | {"rules"},
     "budget": _ADAPTER | {"run"},
     "recall": _ADAPTER | {"run", "settings"},
-    "retrieval": _ADAPTER | {"settings", "telemetry"},
+    "embedding": _ADAPTER,
+    "retrieval": _ADAPTER | {"settings", "telemetry", "embedding"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
-    | {"budget", "recall", "retrieval"}
+    | {"budget", "recall", "retrieval", "embedding"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "api": _ADAPTER | {"app", "clauses", "wire"},
     "sample": _NOUNS | {"rules", "api"},

@@ -14,7 +14,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 import asyncio
 import queue
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from types import TracebackType
@@ -23,12 +23,13 @@ from typing import Any, Self, TypeVar
 from redask import clauses
 from redask.app import App, build
 from redask.errors import AskError, BadAsk
-from redask.model import Answer, Ask, Caller, Event, Failed
+from redask.model import Answer, Ask, Caller, Event, Failed, Notice
 from redask.ports import AuditEntry, Found
 from redask.rules.chain import Broken, Intact
 from redask.wire import envelope
 
 _T = TypeVar("_T")
+Progress = Callable[[int, int], None]
 LOCAL = Caller()
 
 
@@ -57,6 +58,13 @@ class SearchResult(Sequence[SearchHit]):
 
     hits: tuple[SearchHit, ...]
     buckets: tuple[Found, ...]
+    warnings: tuple[Notice, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about this search: buckets that were left out, and warnings."""
+        left_out = (f"{each.bucket} {each.left_out}" for each in self.buckets if each.left_out)
+        return (*left_out, *(f"{each.kind}: {each.detail}" for each in self.warnings))
 
     def __getitem__(self, index: Any) -> Any:
         return self.hits[index]
@@ -126,13 +134,30 @@ class AsyncDatabase:
         return SearchResult(
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
+            found.warnings,
         )
 
     async def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str = "row"
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        kind: str = "row",
+        wait: bool = True,
     ) -> list[str]:
-        """Write rows, all or none; a row with a known id replaces it. → their URNs."""
-        return await self._app.in_thread(self._app.put, collection, rows, kind, self._caller)
+        """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        With `wait=False` they are embedded later, by the next `put` or by `embed`.
+        """
+        return await self._app.in_thread(
+            self._app.put, collection, rows, kind, self._caller, wait=wait
+        )
+
+    async def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
+        """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
+        return await self._app.in_thread(
+            self._app.embed, self._caller, anew=anew, progress=progress
+        )
 
     async def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""
@@ -229,10 +254,22 @@ class OpenDatabase:
         return self._run(self._async.search(question, **options))
 
     def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str = "row"
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        kind: str = "row",
+        wait: bool = True,
     ) -> list[str]:
-        """Write rows, all or none; a row with a known id replaces it. → their URNs."""
-        return self._run(self._async.put(collection, rows, kind=kind))
+        """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        With `wait=False` they are embedded later, by the next `put` or by `embed`.
+        """
+        return self._run(self._async.put(collection, rows, kind=kind, wait=wait))
+
+    def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
+        """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
+        return self._run(self._async.embed(anew=anew, progress=progress))
 
     def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""

@@ -8,21 +8,23 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from redask import settings as choices
 from redask.budget import Budget
+from redask.embedders import RemoteModel
 from redask.embedders import make as make_embedder
+from redask.embedding import EmbeddingStage, Progress
 from redask.engine import Engine
 from redask.errors import BadAsk, Misconfigured
 from redask.index import SearchIndex
-from redask.index.analysis import text
+from redask.index.embedding_text import embedding_text
 from redask.model import Caller, Kind
-from redask.ports import Provider
+from redask.ports import Embedder, Provider
 from redask.providers import PROVIDERS
 from redask.recall import Recall
 from redask.retrieval import Retriever
@@ -54,25 +56,32 @@ class App:
     threads: ThreadPoolExecutor
 
     def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        kind: str,
+        caller: Caller,
+        *,
+        wait: bool = True,
     ) -> list[str]:
-        """Write user rows. → their URNs."""
+        """Write user rows, and wait until they are embedded. → their URNs."""
         try:
             chosen = Kind(kind)
         except ValueError:
             raise BadAsk(f"{kind!a} is no kind of entity", detail="kind") from None
         made = entities(collection, rows, kind=chosen)
-        embedder = self.retriever.embedder
-        if embedder is None:
-            self.store.put(made, caller)
-        else:
-            vectors = embedder.embed([text(each.payload) for each in made])
-            embedded = [
-                replace(each, vector=vector) if any(vector) else each  # no words, no direction
-                for each, vector in zip(made, vectors, strict=True)
-            ]
-            self.store.put(embedded, caller, model=embedder.model)
+        self.store.put(made, caller)
+        if wait:
+            self.embed(caller)
         return [each.urn for each in made]
+
+    def embed(self, caller: Caller, *, anew: bool = False, progress: Progress | None = None) -> int:
+        """Embed what waits for it, or everything anew; nothing without an embedder. → how many"""
+        stage = self.retriever.embedding
+        if stage is None:
+            return 0
+        work = stage.anew if anew else stage.finish
+        return work(caller.tenant, progress)
 
     def link(self, source: str, label: str, target: str, caller: Caller) -> str:
         """Write one edge. → its URN."""
@@ -103,9 +112,19 @@ class App:
                 "pending": index.pending,
                 "entities": index.entities,
             },
+            "embedding": self._embedding(caller),
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": {**store.files, "index": index.bytes, calls.name: calls.stat().st_size},
             "problems": problems,
+        }
+
+    def _embedding(self, caller: Caller) -> dict[str, object]:
+        """Who makes vectors, who made those there are, and how many entities wait for one."""
+        stage, space = self.retriever.embedding, self.store.vector_space(caller.tenant)
+        return {
+            "embedder": stage.embedder.model if stage else "none",
+            "model": space[0] if space else "none",
+            "pending": self.store.count_unembedded(caller.tenant) if stage else 0,
         }
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
@@ -115,6 +134,8 @@ class App:
 
     def close(self) -> None:
         """Finish what runs, then let go of every file."""
+        if self.retriever.embedding:
+            self.retriever.embedding.stop()
         self.threads.shutdown(wait=True)
         self.log.close()
         self.index.close()
@@ -126,21 +147,25 @@ def build(
     location: str | Path,
     *,
     settings: choices.Settings | None = None,
-    embedder: str = "none",
+    embedder: str | None = None,
     clock: Callable[[], int] = time.time_ns,
     providers: Mapping[str, Provider] = MappingProxyType({}),
 ) -> App:
     """Open everything at a location.
 
-    Settings come from `redask.toml` there and the environment, unless given. `providers` stand
-    beside or in place of our rows: an application's own, or a fake in its tests.
+    Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
+    row's name, in place of the settings'. `providers` stand beside or in place of our rows: an
+    application's own, or a fake in its tests.
     """
     directory = Path(location)
     chosen = settings or load_settings(directory)
+    maker = _embedder(chosen.embedder, embedder)
     store = open_store(str(directory))
     calls = open_calls(directory, patience=PATIENCE_SECONDS)
     index = SearchIndex(directory / "index", store)
-    retriever = Retriever(store, index, make_embedder(embedder), chosen)
+    told = partial(embedding_text, hidden=frozenset())  # until there are policies
+    stage = EmbeddingStage(store, maker, told) if maker else None
+    retriever = Retriever(store, index, stage, chosen)
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="redask")
     engine = Engine(
@@ -155,6 +180,12 @@ def build(
         threads=threads,
     )
     return App(store, index, calls, log, retriever, engine, threads)
+
+
+def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
+    endpoint = chosen.endpoint
+    remote = RemoteModel(endpoint.base_url, endpoint.model, endpoint.api_key, chosen.dimensions)
+    return make_embedder(chosen.name if name is None else name, remote)
 
 
 def load_settings(directory: Path) -> choices.Settings:

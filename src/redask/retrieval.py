@@ -4,14 +4,18 @@ Search the three buckets, read what was found through the store (which shows a c
 what that caller may see), drop the rest before anything is ranked, and fuse. When a policy
 hid some, the buckets are searched deeper until the limit is filled or nothing is left.
 Both ASK and plain search come through here.
+
+The vector bucket is empty when there is no embedder, when the vectors are of another model, or
+when question or data are in a language it does not know; then its `left_out` says why.
 """
 
 from dataclasses import dataclass, replace
 
 from redask import telemetry
+from redask.embedding import EmbeddingStage
 from redask.errors import Denied
-from redask.model import Ask, Caller, Source
-from redask.ports import Embedder, Found, Index, Query, Store
+from redask.model import Ask, Caller, Notice, Source
+from redask.ports import Found, Index, Query, Store
 from redask.rules import explain, fusion, terms, text
 from redask.settings import Settings
 
@@ -26,6 +30,7 @@ class Hits:
     sources: tuple[Source, ...]
     buckets: tuple[Found, ...]
     retrieval: tuple[explain.Retrieval, ...]
+    warnings: tuple[Notice, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +39,7 @@ class Retriever:
 
     store: Store
     index: Index
-    embedder: Embedder | None
+    embedding: EmbeddingStage | None
     settings: Settings
 
     def find(self, ask: Ask, caller: Caller) -> Hits:
@@ -44,8 +49,9 @@ class Retriever:
                 raise Denied(f"{name} is a system collection, which is never a source")
         top_k = max(SMALLEST_TOP_K, ask.limit)
         wanted = terms.extract(ask.question)
-        vector = self._embed(ask.question)
-        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth)
+        warnings = self.embedding.warnings(caller) if self.embedding else ()
+        vector, languages = self._embed(ask.question, caller)
+        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
         found, readable = self._search(query, ask.limit, caller)
         floors = [self._floor(bucket, ask) for bucket in found]
         fused = fusion.fuse(
@@ -64,13 +70,18 @@ class Retriever:
                 explain.Retrieval(bucket.bucket, top_k, floor)
                 for bucket, floor in zip(found, floors, strict=True)
             ),
+            warnings,
         )
 
-    def _embed(self, question: str) -> tuple[float, ...] | None:
-        if self.embedder is None:
-            return None
+    def _embed(
+        self, question: str, caller: Caller
+    ) -> tuple[tuple[float, ...] | None, frozenset[str]]:
+        """The question's vector, if there are any to compare it with, and what it is good for."""
+        if self.embedding is None or not self.embedding.fits(caller.tenant):
+            return None, frozenset()
+        embedder = self.embedding.embedder
         with telemetry.step("embed"):
-            return self.embedder.embed([question])[0]
+            return embedder.embed([question])[0], embedder.languages
 
     def _search(
         self, query: Query, limit: int, caller: Caller
@@ -87,7 +98,7 @@ class Retriever:
                 break
             query = replace(query, top_k=query.top_k * 2)
         visible = tuple(
-            Found(bucket.bucket, tuple(item for item in bucket.candidates if item[0] in readable))
+            replace(bucket, candidates=tuple(i for i in bucket.candidates if i[0] in readable))
             for bucket in found
         )
         return visible, readable

@@ -17,6 +17,7 @@ COMMANDS = {
     "search": "Find what the data holds on a question.",
     "audit": "Look at the audit log, verify it, export it.",
     "doctor": "Check the database and its index.",
+    "reembed": "Make all vectors anew, or those that are missing.",
     "eval": "Measure retrieval and answers on a pack of questions.",
     "demo": "Load a small sample company and ask it three questions.",
 }

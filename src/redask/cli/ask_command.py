@@ -30,9 +30,9 @@ def command(
         with open_database(existing(db)) as opened:
             options = options_of(flags)
             if explain:
-                from redask.cli.explain_command import print_plan
+                from redask.cli.explain_command import explain as show
 
-                print_plan(opened.explain(question, **options), as_json)
+                show(opened, question, options, as_json)
             elif as_json:
                 answer = opened.ask(question, **options)
                 click.echo(canonical.text(envelope.build(answer)))

@@ -1,7 +1,8 @@
 """The three buckets of one search, over one state of a partition.
 
     bm25     `lexical`: share of the best attainable BM25 score
-    vector   max(0, cosine); empty without a vector to compare with
+    vector   max(0, cosine); empty without a vector to compare with, and left out when question
+             or data are in a language the vector is not good for
     graph    `graph`: a walk from what the question names and from the best hits of the others
 
 Each holds at most `top_k` candidates, best first, ties by URN. `collections` of the query
@@ -10,7 +11,7 @@ narrow what is found, in every bucket, and change no score.
 
 from collections.abc import Sequence
 
-from redask.index import analysis, graph
+from redask.index import analysis, graph, languages
 from redask.index.generation import Generation, State, vector_class
 from redask.index.lexical import Lexical, Totals
 from redask.index.records import Classes, Share, class_of
@@ -42,7 +43,8 @@ def search(
     wanted = analysis.question(query.question, query.terms.literals, present)
     hits = lexical.search(wanted, query.top_k, among, read)
     words = [(hit.urn, hit.score) for hit in hits]
-    vectors = _nearest(generation, state, query, among)
+    foreign = _foreign(query, present)
+    vectors = [] if foreign else _nearest(generation, state, query, among)
     generation.sieve.follow(state.snapshot.names_since, state.watermark)
     reading = graph.Reading(
         texts=state.snapshot,
@@ -55,7 +57,7 @@ def search(
     linked = graph.walk(query, words[:SEEDS] + vectors[:SEEDS], reading)
     return (
         Found("bm25", tuple(words)),
-        Found("vector", tuple(vectors)),
+        Found("vector", tuple(vectors), foreign),
         Found("graph", tuple(linked)),
     )
 
@@ -67,6 +69,20 @@ def visible(caller: Caller) -> frozenset[str] | None:  # noqa: ARG001 - the poli
 
 def _class(share: Share) -> str:
     return class_of(share.label, share.collection)
+
+
+def _foreign(query: Query, present: Sequence[str]) -> str:
+    """Why the vector says nothing here: question or data are in languages it is not good for."""
+    known = query.vector_languages
+    if not known or not query.vector:
+        return ""
+    spoken = ", ".join(sorted(known))
+    asked = languages.detect_question(query.question, analysis.words(query.question), present)
+    if asked not in known:
+        return f"left out, for the question is in {asked} and the embedder knows {spoken}"
+    if present and known.isdisjoint(present):
+        return f"left out, for the data is in {', '.join(present)} and the embedder knows {spoken}"
+    return ""
 
 
 def _nearest(generation: Generation, state: State, query: Query, among: Classes) -> Candidates:

@@ -19,6 +19,8 @@ What the tables promise:
   learns of it, and gets its key back when the same URN is written again. So the log is
   bounded by the number of URNs ever used, and a key never means two entities.
 - `edges` holds the ends by key, to find what touches an entity; all else is in the payload.
+- `embedding.seq` is how far a tenant's changes were embedded (see `unembedded`); `holder` does
+  it until `until` (epoch seconds).
 - `holdings` and `columns` count live entities, so that catalogues depend on what is there
   and never on what once was. `red_columns` is the column catalogue to read from.
 """
@@ -94,9 +96,18 @@ _FIRST = (
         GROUP BY tenants.name, collections.name, columns.name""",
 )
 
+_EMBEDDING = (
+    """CREATE TABLE embedding (
+        tenant INTEGER PRIMARY KEY REFERENCES tenants,
+        seq INTEGER NOT NULL DEFAULT 0,
+        holder TEXT,
+        until INTEGER NOT NULL DEFAULT 0
+    )""",
+)
+
 Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
 
-MIGRATIONS: Ladder = (_FIRST,)
+MIGRATIONS: Ladder = (_FIRST, _EMBEDDING)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:

@@ -18,10 +18,10 @@ from typing import Self
 
 from redask.errors import BadAsk
 from redask.model import Caller, Kind, Source, Urn
-from redask.ports import Change, Entity
+from redask.ports import Change, Entity, Unembedded
 from redask.rules import urn as urns
 from redask.rules.text import name_fault
-from redask.stores import embeddings, inspection, migrations
+from redask.stores import embeddings, inspection, migrations, unembedded
 from redask.stores.addresses import canonical
 from redask.stores.database import Database
 from redask.stores.records import Collection, Column, Statistics
@@ -147,6 +147,69 @@ class SqliteStore:
             Change(seq, key, urn, collection, language, _entity(urn, payload, vector))
             for seq, key, urn, collection, language, payload, vector in rows
         ]
+
+    # --- vectors that come later -----------------------------------------------------------
+
+    def vector_space(self, tenant: str) -> tuple[str, int] | None:
+        """Model and dimensions of the tenant's vectors; None when it has none."""
+        with self._database.reading() as connection:
+            return unembedded.space(connection, tenant)
+
+    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+        """The next entities (no edges) that wait for a vector, in the order of their changes."""
+        with self._database.reading() as connection:
+            return unembedded.following(connection, tenant, 0, limit)
+
+    def count_unembedded(self, tenant: str) -> int:
+        """How many entities wait for a vector."""
+        with self._database.reading() as connection:
+            return unembedded.count(connection, tenant)
+
+    def is_embedding_pending(self, caller: Caller) -> bool:
+        """Whether anything that this caller may read waits for a vector."""
+        after, page = 0, 100
+        while True:
+            with self._database.reading() as connection:
+                waiting = unembedded.following(connection, caller.tenant, after, page)
+            if any(show(Source(each.urn, each.payload), caller) for each in waiting):
+                return True
+            if len(waiting) < page:
+                return False
+            after = waiting[-1].seq
+
+    def set_vectors(
+        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+    ) -> None:
+        """Give vectors to those entities that still say the same; all up to `through` is done."""
+        with self._database.writing() as connection:
+            pen = StorePen(connection, tenant)
+            before = pen.finish()
+            pen.embed(embedded, model)
+            after = pen.finish()
+            # Whatever changed since `through` changed by our own hand.
+            unembedded.advance(connection, tenant, after if before == through else through)
+
+    def drop_vectors(self, tenant: str) -> int:
+        """Forget every vector of the tenant, so that all are made anew. → how many went"""
+        space = self.vector_space(tenant)
+        if space is not None and space[0] == GIVEN:
+            raise BadAsk("these vectors came with the data: no embedder can make them anew")
+        with self._database.writing() as connection:
+            pen = StorePen(connection, tenant)
+            gone = pen.forget_vectors()
+            pen.finish()
+            unembedded.restart(connection, tenant)
+            return gone
+
+    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
+        """Take the lease, or renew it, unless somebody has it. → who has it now"""
+        with self._database.writing() as connection:
+            return unembedded.claim(connection, tenant, holder, now, until)
+
+    def release_embedding(self, tenant: str, holder: str) -> None:
+        """Give the lease back, if it is this holder's."""
+        with self._database.writing() as connection:
+            unembedded.release(connection, tenant, holder)
 
     # --- catalogues ------------------------------------------------------------------------
 

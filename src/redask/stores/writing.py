@@ -90,6 +90,27 @@ class StorePen:
             ends.update(self._write(drafts))
         self._connect(ends)
 
+    def embed(self, embedded: Sequence[Entity], model: str) -> None:
+        """Set the vectors of those that still have the payload which was embedded."""
+        known = self._known([entity.urn for entity in embedded])
+        same = [each for each in embedded if known.get(each.urn, (0, None))[1] == each.payload]
+        self.put(same, model)
+
+    def forget_vectors(self) -> int:
+        """Drop every vector; who had one counts as changed. → how many went"""
+        held = self._db.execute(
+            "SELECT key FROM vectors CROSS JOIN entities USING (key) WHERE tenant = ?"
+            " ORDER BY entities.seq",
+            (self._tenant,),
+        ).fetchall()
+        self._drop_vectors(held)
+        self._db.executemany(
+            "UPDATE entities SET seq = ? WHERE key = ?",
+            [(self._next_seq(), key) for (key,) in held],
+        )
+        self._space = None
+        return len(held)
+
     def delete(self, urns: list[str]) -> int:
         """Remove what is there of these, and every edge that touches it. → how many went."""
         doomed: dict[int, tuple[str, int, str]] = {}
