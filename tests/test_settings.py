@@ -46,6 +46,10 @@ KEYS: list[tuple[str, str, object, str, object]] = [
             (f"ask.retrieval.{name}.weight", f"buckets.{name}.weight", 1.0, "2", 2.0),
         )
     ),
+    ("embedder.name", "embedder.name", "minilm", '"None"', "none"),
+    ("embedder.base_url", "embedder.endpoint.base_url", None, '"http://h/v1"', "http://h/v1"),
+    ("embedder.model", "embedder.endpoint.model", None, '"small"', "small"),
+    ("embedder.dimensions", "embedder.dimensions", None, "384", 384),
 ]
 
 
@@ -303,6 +307,14 @@ def test_a_key_is_never_shown() -> None:
     loaded = load("", {"OPENAI_API_KEY": "sk-secret"})
     assert loaded.endpoints["openai"].api_key == "sk-secret"
     assert "sk-secret" not in f"{loaded!r} {loaded} {loaded.endpoints!r}"
+
+
+def test_the_embedders_key_comes_from_the_environment_alone_and_is_never_shown() -> None:
+    loaded = load('[embedder]\nmodel = "small"', {"REDASK_EMBEDDER_API_KEY": "sk-secret"})
+    assert loaded.embedder.endpoint == Endpoint("sk-secret", None, "small")
+    assert "sk-secret" not in f"{loaded!r} {loaded.embedder!r}"
+    assert misconfigured('embedder.api_key = "x"').detail == "embedder.api_key"
+    assert load("", {"REDASK_EMBEDDER_API_KEY": ""}).embedder.endpoint.api_key is None
 
 
 # --- always ----------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from embedding_host import EmbeddingHost, hosting
@@ -117,10 +118,15 @@ def test_a_host_that_is_not_there_is_a_transport_failure() -> None:
     assert caught.value.failure is Failure.TRANSPORT
 
 
+def _redirect(status: int, target: bytes, _: object) -> tuple[int, bytes]:
+    return status, target
+
+
 def test_the_key_does_not_follow_a_redirect(host: EmbeddingHost) -> None:
     with hosting() as other:
         for status in (301, 302, 307):
-            host.reply = lambda _, status=status: (status, f"{other.url}/embeddings".encode())
+            target = f"{other.url}/embeddings".encode()
+            host.reply = partial(_redirect, status, target)
             with pytest.raises(ProviderRefused):
                 client(host).embed(["a"])
         assert other.keys == []
