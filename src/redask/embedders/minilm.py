@@ -9,7 +9,8 @@ change how its activations are quantised. Several texts run side by side, one to
 same session. A model reads 256 tokens; longer texts are cut.
 
 The mean of the token vectors is taken in float64 and brought to length 1 as float32, by sums in
-a fixed order. `model` names weights, rewriting and runtime: vectors of two versions never mix.
+a fixed order. Multiplying in int8 (`onnx_rewrite`) is 1.7 times as fast as the file as it
+comes; on scifact's claims nDCG@10 goes from 0.795 to 0.790. `model` names weights, rewriting and runtime: vectors of two versions never mix.
 
 `ORT_DISABLE_TELEMETRY` is set before the runtime is imported: newer ones phone home.
 """
@@ -93,7 +94,7 @@ def _session() -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    model = quantised(_checked(*_WEIGHTS))
+    model = quantised(_checked(*_WEIGHTS), MiniLm.dimensions)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 

@@ -1,13 +1,16 @@
-"""Makes a model with int8 weights compute in int8: `quantised(model)` rewrites an ONNX graph.
+"""Makes a model with int8 weights compute in int8: `quantised(model, rows)` rewrites ONNX.
 
 As shipped, the graph turns its weights back into floats and multiplies those:
 
     Cast(weights int8) → Mul(scale of each column) → MatMul(x, ·) → Add(bias)
 
 Each such chain becomes one `DynamicQuantizeMatMul(x, weights, scale, bias)` of the runtime: the
-weights are taken as they are (nothing is quantised anew), x is quantised as it comes. A pure
-function of the file's bytes. It reads protobuf's wire format directly, of which it needs two
-kinds of fields, so that the package `onnx` (and what it drags along) need not be installed.
+weights are taken as they are (nothing is quantised anew), x is quantised as it comes, with one
+scale for all of it. Weights of more than `rows` rows stay floats: what a wide inner layer hands
+on has outliers, for which one scale is too coarse.
+
+A pure function of the file's bytes. It reads protobuf's wire format directly, of which it needs
+two kinds of fields, so that the package `onnx` (and what it drags along) need not be installed.
 A graph without any such chain is refused: it is not the one this was measured with.
 
     message     fields used here
@@ -18,7 +21,7 @@ A graph without any such chain is refused: it is not the one this was measured w
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 _VARINT, _BYTES = 0, 2
@@ -37,21 +40,21 @@ class OnnxNode:
     outputs: tuple[bytes, ...]
 
 
-def quantised(model: bytes) -> bytes:
-    """The same model with its weights multiplied as integers."""
+def quantised(model: bytes, rows: int) -> bytes:
+    """The same model with weights of at most so many rows multiplied as integers."""
     parts = [
-        (number, kind, _graph(value) if number == 7 else value)
+        (number, kind, _graph(value, rows) if number == 7 else value)
         for number, kind, value in _fields(model)
     ]
     version = _joined([(1, _BYTES, _RUNTIME_DOMAIN), (2, _VARINT, b"\x01")])
     return _joined([*parts, (8, _BYTES, version)])
 
 
-def _graph(graph: bytes) -> bytes:
+def _graph(graph: bytes, rows: int) -> bytes:
     parts = list(_fields(graph))
-    tensors = {_name(value): value for number, _, value in parts if number == 5}
+    tensors = {_name(value): _sizes(value) for number, _, value in parts if number == 5}
     nodes = [_node(value) for number, _, value in parts if number == 1]
-    rewritten, scales = _rewritten(nodes, frozenset(tensors))
+    rewritten, scales = _rewritten(nodes, tensors, rows)
     if not scales:
         raise ValueError("the model has no int8 weights to multiply")
     kept = [
@@ -63,7 +66,7 @@ def _graph(graph: bytes) -> bytes:
 
 
 def _rewritten(
-    nodes: Sequence[OnnxNode], tensors: frozenset[bytes]
+    nodes: Sequence[OnnxNode], tensors: Mapping[bytes, list[int]], rows: int
 ) -> tuple[list[OnnxNode], set[bytes]]:
     """The nodes with every chain replaced, and the names of the scales in them."""
     makers = {output: node for node in nodes for output in node.outputs}
@@ -79,7 +82,7 @@ def _rewritten(
         cast = makers.get(scaled.inputs[0]) if scaled and scaled.operator == b"Mul" else None
         if scaled is None or cast is None or cast.operator != b"Cast":
             continue
-        if cast.inputs[0] not in tensors or scaled.inputs[1] not in tensors:
+        if scaled.inputs[1] not in tensors or tensors.get(cast.inputs[0], [rows + 1])[0] > rows:
             continue
         inputs = [node.inputs[0], cast.inputs[0], scaled.inputs[1], b""]
         output = node.outputs[0]
@@ -123,13 +126,17 @@ def _name(tensor: bytes) -> bytes:
 
 def _flat(tensor: bytes) -> bytes:
     """A tensor with all its numbers in one dimension."""
-    fields = list(_fields(tensor))
+    flat: WireField = (1, _VARINT, _encoded(math.prod(_sizes(tensor))))
+    return _joined([flat, *(each for each in _fields(tensor) if each[0] != 1)])
+
+
+def _sizes(tensor: bytes) -> list[int]:
+    """The dimensions of a tensor, written one by one or packed."""
     sizes: list[int] = []
-    for number, kind, value in fields:
+    for number, kind, value in _fields(tensor):
         if number == 1:
             sizes += [_varint(value, 0)[0]] if kind == _VARINT else _packed(value)
-    flat: WireField = (1, _VARINT, _encoded(math.prod(sizes)))
-    return _joined([flat, *(each for each in fields if each[0] != 1)])
+    return sizes
 
 
 # --- protobuf's wire format --------------------------------------------------------------
