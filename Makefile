@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask clean
+.PHONY: demo test lint types docs fuzz crash eval bench-rules bench-retrieval bench-ask bench-embedding clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -31,6 +31,13 @@ fuzz: $(VENV)/.installed
 # 200 rounds of kill -9
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
+
+# every pack of ../shared/data, measured and written into docs/quality.md
+eval: $(VENV)/.installed
+	$(BIN)/python tools/evaluate.py
+
+bench-embedding: $(VENV)/.installed
+	$(BIN)/python benchmarks/embedding.py
 
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py

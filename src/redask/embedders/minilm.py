@@ -10,7 +10,8 @@ same session. A model reads 256 tokens; longer texts are cut.
 
 The mean of the token vectors is taken in float64 and brought to length 1 as float32, by sums in
 a fixed order. Multiplying in int8 (`onnx_rewrite`) is 1.7 times as fast as the file as it
-comes; on scifact's claims nDCG@10 goes from 0.795 to 0.790. `model` names weights, rewriting and runtime: vectors of two versions never mix.
+comes; on scifact's claims nDCG@10 goes from 0.795 to 0.790. `model` names weights, rewriting
+and runtime: vectors of two versions never mix.
 
 `ORT_DISABLE_TELEMETRY` is set before the runtime is imported: newer ones phone home.
 """
