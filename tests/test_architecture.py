@@ -36,12 +36,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "budget": _ADAPTER | {"run"},
     "recall": _ADAPTER | {"run", "settings"},
     "embedding": _ADAPTER,
+    "likeness": _ADAPTER,
     "retrieval": _ADAPTER | {"settings", "telemetry", "embedding"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
-    | {"budget", "recall", "retrieval", "embedding"}
+    | {"budget", "recall", "retrieval", "embedding", "likeness"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "api": _ADAPTER | {"app", "clauses", "wire"},
     "sample": _NOUNS | {"rules", "api"},

@@ -21,11 +21,14 @@ from redask.embedders import make as make_embedder
 from redask.embedding import EmbeddingStage, Progress
 from redask.engine import Engine
 from redask.errors import BadAsk, Misconfigured
-from redask.index import SearchIndex
+from redask.index import SearchIndex, analysis, languages
 from redask.index.embedding_text import embedding_text
+from redask.likeness import Likeness
 from redask.model import Caller, Kind
 from redask.ports import Embedder, Provider
 from redask.providers import PROVIDERS
+from redask.providers.extractive import NAME as EXTRACTIVE
+from redask.providers.extractive import Extractive
 from redask.recall import Recall
 from redask.retrieval import Retriever
 from redask.rules.chain import Broken, Intact
@@ -174,7 +177,7 @@ def build(
         recall=Recall(SqliteAnswers(calls, chosen.cache_max_entries), chosen, clock),
         budget=Budget(chosen.limits, SqliteLedger(calls), clock),
         providers=frozenset({*PROVIDERS, *providers}),
-        open_provider=_opener(providers),
+        open_provider=_opener({**_quoting(maker), **providers}),
         settings=chosen,
         clock=clock,
         threads=threads,
@@ -186,6 +189,17 @@ def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | 
     endpoint = chosen.endpoint
     remote = RemoteModel(endpoint.base_url, endpoint.model, endpoint.api_key, chosen.dimensions)
     return make_embedder(chosen.name if name is None else name, remote)
+
+
+def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
+    """`extractive` with the embedder, so that it quotes by meaning, too."""
+    if embedder is None:
+        return {}
+
+    def language_of(question: str) -> str:
+        return languages.detect_question(question, analysis.words(question), ())
+
+    return {EXTRACTIVE: Extractive(Likeness(embedder, language_of), embedder.model)}
 
 
 def load_settings(directory: Path) -> choices.Settings:
