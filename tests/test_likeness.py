@@ -34,7 +34,8 @@ def test_the_nearest_line_is_the_one_most_like_the_question() -> None:
     cosines = Likeness(Noting(), english)("ferry times", ["the ferry times", "brick towers"])
     assert cosines is not None
     assert cosines[0] > cosines[1] + 0.3
-    assert Likeness(Noting(), english)("ferry times", ["ferry times"]) == [pytest.approx(1.0)]
+    (same,) = Likeness(Noting(), english)("ferry times", ["ferry times"]) or [0.0]
+    assert same == pytest.approx(1.0)
 
 
 def test_a_line_is_embedded_once_and_its_number_stays_the_same() -> None:

@@ -60,7 +60,7 @@ def test_numbers_are_those_that_float32_keeps(model: MiniLm) -> None:
 
 def test_the_name_of_the_vectors_tells_weights_rewriting_and_runtime(model: MiniLm) -> None:
     assert model.model.startswith("minilm-l6-v2-8199be6f-dq1-ort1.28.0-tok")
-    assert (model.languages, model.dimensions) == ({"en"}, 384)
+    assert (model.languages, model.dimensions) == (frozenset({"en"}), 384)
 
 
 def test_a_file_that_is_not_the_one_measured_is_refused(
