@@ -29,6 +29,8 @@ from redask.rules.text import lower
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
+# Chosen on the packs of ../shared/data, where no bucket is best everywhere; see docs/quality.md.
+_WEIGHTS = {"bm25": 1.0, "vector": 0.4, "graph": 1.4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +75,9 @@ class Settings:
     audit_retention_days: int = 90
     audit_hash_question: bool = False
     buckets: Mapping[str, BucketSettings] = field(
-        default_factory=lambda: MappingProxyType({name: BucketSettings() for name in BUCKETS})
+        default_factory=lambda: MappingProxyType(
+            {name: BucketSettings(weight=_WEIGHTS[name]) for name in BUCKETS}
+        )
     )
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     capabilities: Mapping[str, Capabilities] = field(default_factory=lambda: MappingProxyType({}))

@@ -33,7 +33,7 @@ MODEL = "extractive-1"
 NO_ANSWER = "The data does not hold an answer to this question."
 
 REFUSE_BELOW = 0.25
-LOOKED_AT = 24
+LOOKED_AT = 16
 LIKE = 1.0
 LIKE_ENOUGH = 0.45
 RANKED = 0.8
