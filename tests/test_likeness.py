@@ -98,3 +98,18 @@ def test_a_line_like_enough_is_quoted_however_few_words_it_shares() -> None:
 def test_the_embedder_is_part_of_the_models_name() -> None:
     assert Extractive().model == MODEL
     assert Extractive(lambda *_: None, "mini").model == f"{MODEL}+mini"
+
+
+def test_where_the_best_line_is_a_record_words_decide_alone() -> None:
+    rows = [
+        Source("urn:reddb:row:orders/FDD-1", '{"id":"FDD-1","product":"beans","status":"open"}'),
+        Source("urn:reddb:document:a/1", '{"text":"An order of beans is a fine thing to have."}'),
+    ]
+    made = prompt.assemble("What is the status of order FDD-1?", rows)
+
+    def ask(alike: Alike | None) -> str:
+        provider = Extractive(alike, "mini")
+        return asyncio.run(provider.complete(made, Knobs(None, None), max_tokens=500)).text
+
+    assert ask(None).startswith("id: FDD-1, product: beans, status: open [^1]")
+    assert ask(lambda _, lines: [float("fine" in line) for line in lines]) == ask(None)

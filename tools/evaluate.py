@@ -1,19 +1,24 @@
 """Measures every pack and writes the table into docs/quality.md: `make eval`.
 
-    python tools/evaluate.py [--embedder NAME] [--keep DIR] [--questions N] [PACK …]
+    python tools/evaluate.py [--embedder NAME] [--keep DIR] [--most N] [PACK …]
 
 Retrieval packs: nDCG@10 of each bucket and of the fused list. Packs with answers: also how often
-`extractive` holds and cites the gold. Beside it stand the baselines of the data's README. With
-`--keep` the databases stay in a directory, and the next run embeds only what is missing there.
-A run over some packs, or some questions of each, prints its table and writes nothing.
+`extractive` holds and cites the gold. Beside it stand the baselines of the data's README.
+
+With `--keep` databases and figures stay in a directory: the next run embeds only what is missing,
+and a pack that was measured with the same code, settings and questions is not measured again. With
+`--most`, of a pack of more questions only every second, third, … is asked, and the table says so.
+A run over some packs prints its table and leaves the page alone.
 """
 
 import argparse
+import hashlib
+import json
 import os
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import redask
@@ -52,21 +57,37 @@ BASELINES = (
 
 @dataclass(frozen=True)
 class Measured:
-    """One pack's figures."""
+    """One pack's figures; `share`: one in how many questions was asked."""
 
     baseline: Baseline
+    share: int
     retrieval: dict[str, dict[str, float]]
     answers: dict[str, dict[str, float]] | None
 
 
-def measure(baseline: Baseline, directory: Path, options: argparse.Namespace) -> Measured:
-    """Load one pack, search for every question, and ask those that have answers."""
-    pack = packs.read(data() / baseline.path).first(options.questions)
-    with redask.open(directory, settings=Settings(), embedder=options.embedder) as db:
-        running.load(db, pack, progress(baseline.path))
-        found = running.retrieval(db, pack, progress(baseline.path), 2)
-        told = running.answers(db, pack, progress(baseline.path)) if pack.has_answers else None
-    return Measured(baseline, found, told)
+def measure(baseline: Baseline, home: Path, options: argparse.Namespace) -> Measured:
+    """One pack's figures, as they are kept, else measured."""
+    pack = packs.read(data() / baseline.path)
+    share = -(-len(pack.questions) // (options.most or len(pack.questions)))
+    pack = replace(pack, questions=pack.questions[::share])
+    kept, stamp = home / f"{baseline.path}.json", f"{code()} {options.embedder} {share}"
+    if kept.is_file() and (figures := json.loads(kept.read_text()))["stamp"] == stamp:
+        return Measured(baseline, share, figures["retrieval"], figures["answers"])
+    show = progress(baseline.path)
+    with redask.open(home / baseline.path, settings=Settings(), embedder=options.embedder) as db:
+        running.load(db, pack, show)
+        found = running.retrieval(db, pack, show, 2)
+        told = running.answers(db, pack, show) if pack.has_answers else None
+    kept.write_text(json.dumps({"stamp": stamp, "retrieval": found, "answers": told}))
+    return Measured(baseline, share, found, told)
+
+
+def code() -> str:
+    """What tells one state of the source from another."""
+    digest = hashlib.sha256()
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
 
 
 def data() -> Path:
@@ -106,7 +127,7 @@ def table(measured: Sequence[Measured], embedder: str) -> str:
             known, unknown = each.answers["answerable"], each.answers.get("unanswerable", {})
             figures = (known["contains_gold"], known["cites_gold"], known["refused"])
             shown = [f"{figure:.3f}" for figure in (*figures, unknown.get("refused", 0.0))]
-            lines += row(each.baseline.path.rpartition("/")[2], *shown)
+            lines += row(name_of(each), *shown)
     return "\n".join(lines)
 
 
@@ -118,8 +139,12 @@ def ranked(each: Measured, metric: str, suffix: str, baseline: str) -> Iterator[
     best = max(figures[name] for name in BUCKETS[:-1])
     lead = figures["fused"] - best
     verdict = "reached" if lead > -0.0005 else f"{lead:+.3f}"
+    yield from row(name_of(each) + suffix, *shown, verdict, baseline)
+
+
+def name_of(each: Measured) -> str:
     name = each.baseline.path.removeprefix("retrieval/").removeprefix("qa/").replace("/", " ")
-    yield from row(name + suffix, *shown, verdict, baseline)
+    return f"{name} (one question in {each.share})" if each.share > 1 else name
 
 
 def row(*cells: str) -> list[str]:
@@ -140,15 +165,15 @@ def main() -> None:
     parser.add_argument("packs", nargs="*", metavar="PACK")
     parser.add_argument("--embedder", default="minilm")
     parser.add_argument("--keep", type=Path)
-    parser.add_argument("--questions", type=int)
+    parser.add_argument("--most", type=int, metavar="N", help="questions of a pack")
     options = parser.parse_args()
     chosen = [each for each in BASELINES if not options.packs or each.path in options.packs]
     with tempfile.TemporaryDirectory(prefix="redask-eval-") as temporary:
         home = options.keep or Path(temporary)
-        measured = [measure(each, home / each.path, options) for each in chosen]
+        measured = [measure(each, home, options) for each in chosen]
     made = table(measured, options.embedder)
     print(made)
-    if len(chosen) == len(BASELINES) and options.questions is None:
+    if len(chosen) == len(BASELINES):
         PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
 
 

@@ -3,7 +3,8 @@
     1  every source becomes lines to quote                               `excerpts`, `sentences`
     2  every line is rated by the question's words                       `relevance`
        with an embedder also by meaning: the best LOOKED_AT lines gain LIKE · their cosine to the
-       question and RANKED · 10 / (9 + number of the source), for then search ranks better, too
+       question and RANKED · 10 / (9 + number of the source), for then search ranks better, too;
+       not where the best line is a record: columns and identifiers have words, and no meaning
     3  NO_ANSWER and no citation, if the best line covers less than REFUSE_BELOW of the question
        (and is not LIKE_ENOUGH), or no source mentions a name or number that the question is about
     4  the best line is quoted; then, of those that cover at least SECOND of what it covers, the
@@ -82,7 +83,7 @@ class Extractive:
             reading.take(number, excerpts.read(source))
             await asyncio.sleep(0)
         rated = reading.rank()
-        if self._alike is not None and rated:
+        if self._alike is not None and rated and not rated[0].excerpt.fields:
             rated = await asyncio.to_thread(_by_meaning, self._alike, prompt.question, rated)
         pieces = _fit(_answer(reading, rated), max_tokens)
         if emit is not None:
