@@ -327,6 +327,17 @@ def test_vectors_of_another_model_are_not_compared(stage: Stage) -> None:
         assert warned(db.search("ferry").warnings) == []
 
 
+def test_vectors_as_long_as_ours_are_not_compared_either(stage: Stage) -> None:
+    with redask.open(stage.directory, embedder="hashed") as db:
+        db.put("notes", ROWS)
+        embedding_stage = db._async._app.retriever.embedding
+        assert embedding_stage is not None
+        embedding_stage.embedder.model = "hashed-128-2"
+        found = db.search("ferry")
+        assert [each.candidates for each in found.buckets if each.bucket == "vector"] == [()]
+        assert warned(found.warnings) == [PENDING]
+
+
 GERMAN = [
     {"id": 1, "text": "Die Fähre nach Amrum fährt um neun Uhr von der Insel ab, und das ist früh."},
     {"id": 2, "text": "Der Leuchtturm ist am Sonntag für alle geöffnet, aber nicht im Winter."},
