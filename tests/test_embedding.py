@@ -89,6 +89,17 @@ def test_everything_gets_its_vector_once(store: Truth, count: int) -> None:
     assert len(counting.texts) == count
 
 
+def test_where_nothing_waits_nothing_is_written(store: Truth, tmp_path: Path) -> None:
+    fill(store, BATCH)
+    staged(store).finish(T)
+    staged(store).finish(T)
+    log = tmp_path / "redask.sqlite-wal"
+    before = (log.stat().st_size, log.stat().st_mtime_ns)
+    fill(store, BATCH)
+    assert staged(store).finish(T) == 0
+    assert (log.stat().st_size, log.stat().st_mtime_ns) == before
+
+
 def test_progress_goes_up_to_the_total(store: Truth) -> None:
     fill(store, MANY)
     seen: list[tuple[int, int]] = []
@@ -179,6 +190,19 @@ def test_two_at_once_do_not_do_the_same_work(store: Truth, tmp_path: Path) -> No
     # Less than a batch needs no lease, so the very last one may be done by both.
     assert len(first.texts) + len(second.texts) <= MANY + BATCH
     assert len(first.texts) >= MANY - BATCH
+
+
+def test_threads_of_one_process_embed_nothing_twice(store: Truth) -> None:
+    fill(store, BATCH - 1)
+    counting = Counting()
+    stage = staged(store, counting)
+    threads = [threading.Thread(target=stage.finish, args=(T,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(counting.texts) == BATCH - 1
+    assert whole(store)
 
 
 def test_the_lease_of_a_dead_process_counts_for_nothing(store: Truth) -> None:

@@ -54,12 +54,14 @@ class EmbeddingStage:
         leased = False
         try:
             while not self._stopped.is_set():
-                seen = self.store.watermark(tenant)
-                waiting = self.store.unembedded(tenant, BATCH)
-                if len(waiting) == BATCH and not (leased := self._claim(tenant, holder)):
+                with self._turn:  # threads of one process share the model and its cores
+                    seen = self.store.watermark(tenant)
+                    waiting = self.store.unembedded(tenant, BATCH)
+                    alone = len(waiting) < BATCH or (leased := self._claim(tenant, holder))
+                    done += self._embed(waiting, tenant, seen) if alone else 0
+                if not alone:
                     self._stopped.wait(_POLL_SECONDS)
                     continue
-                done += self._embed(waiting, tenant, seen)
                 if progress:
                     progress(done, max(total, done))
                 if len(waiting) < BATCH:
@@ -109,20 +111,19 @@ class EmbeddingStage:
 
     def _embed(self, waiting: list[Unembedded], tenant: str, seen: int) -> int:
         """One batch, all or nothing. → how many got a vector"""
-        with self._turn:  # threads of one process share the model and its cores
-            texts = [self.text(each.payload) for each in waiting]
-            told = [each for each, text in zip(waiting, texts, strict=True) if text.strip()]
-            vectors = self.embedder.embed([text for text in texts if text.strip()])
-            self.store.set_vectors(
-                [
-                    Entity(each.urn, each.payload, vector=vector)
-                    for each, vector in zip(told, vectors, strict=True)
-                    if any(vector)  # no direction, nothing to be near to
-                ],
-                tenant,
-                model=self.embedder.model,
-                through=seen if len(waiting) < BATCH else waiting[-1].seq,
-            )
+        texts = [self.text(each.payload) for each in waiting]
+        told = [each for each, text in zip(waiting, texts, strict=True) if text.strip()]
+        vectors = self.embedder.embed([text for text in texts if text.strip()])
+        self.store.set_vectors(
+            [
+                Entity(each.urn, each.payload, vector=vector)
+                for each, vector in zip(told, vectors, strict=True)
+                if any(vector)  # no direction, nothing to be near to
+            ],
+            tenant,
+            model=self.embedder.model,
+            through=seen if len(waiting) < BATCH else waiting[-1].seq,
+        )
         return len(told)
 
     def _claim(self, tenant: str, holder: str) -> bool:

@@ -181,6 +181,10 @@ class SqliteStore:
         self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
     ) -> None:
         """Give vectors to those entities that still say the same; all up to `through` is done."""
+        if not embedded:
+            with self._database.reading() as connection:
+                if unembedded.mark(connection, tenant) >= through:
+                    return
         with self._database.writing() as connection:
             pen = StorePen(connection, tenant)
             before = pen.finish()

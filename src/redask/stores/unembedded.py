@@ -52,6 +52,14 @@ def space(connection: sqlite3.Connection, tenant: str) -> tuple[str, int] | None
     return found
 
 
+def mark(connection: sqlite3.Connection, tenant: str) -> int:
+    """How far everything has been looked at."""
+    found = connection.execute(
+        f"SELECT seq FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
+    ).fetchone()
+    return found[0] if found else 0
+
+
 def advance(connection: sqlite3.Connection, tenant: str, through: int) -> None:
     """Move the mark on; it never goes back."""
     _make(connection, tenant)
