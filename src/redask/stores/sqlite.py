@@ -171,7 +171,7 @@ class SqliteStore:
         while True:
             with self._database.reading() as connection:
                 waiting = unembedded.following(connection, caller.tenant, after, page)
-            if any(show(Source(each.urn, each.payload), caller) for each in waiting):
+            if self.read([each.urn for each in waiting], caller):
                 return True
             if len(waiting) < page:
                 return False
