@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz fuzz-sql crash test-access bench-rules bench-retrieval bench-access bench-ask clean
+.PHONY: demo test lint types docs fuzz fuzz-sql crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -39,6 +39,13 @@ crash: $(VENV)/.installed
 # 10,000 databases searched for leaks
 test-access: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/access --access-rounds 10000
+
+# every pack of ../shared/data, measured and written into docs/quality.md
+eval: $(VENV)/.installed
+	$(BIN)/python tools/evaluate.py
+
+bench-embedding: $(VENV)/.installed
+	$(BIN)/python benchmarks/embedding.py
 
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py

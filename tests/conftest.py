@@ -1,14 +1,18 @@
 """One hypothesis profile for all: repeatable, and no test fails because a machine is slow.
 
 And the options that say how often the crash test kills, and how many databases are searched for
-leaks.
+leaks. A database that a test opens, here or in another process, has no embedder unless the test
+says so: loading a model takes its time.
 """
+
+import os
 
 import pytest
 from hypothesis import settings
 
 settings.register_profile("redask", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("redask")
+os.environ["REDASK_EMBEDDER_NAME"] = "none"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

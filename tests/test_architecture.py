@@ -35,12 +35,14 @@ MAY_IMPORT: dict[str, set[str]] = {
     "run": _NOUNS | {"rules"},
     "budget": _ADAPTER | {"run"},
     "recall": _ADAPTER | {"run", "settings"},
-    "retrieval": _ADAPTER | {"access", "settings", "telemetry"},
+    "embedding": _ADAPTER,
+    "likeness": _ADAPTER,
+    "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
-    | {"budget", "recall", "retrieval"}
+    | {"budget", "recall", "retrieval", "embedding", "likeness"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "administration": _ADAPTER | {"access", "app"},
     "api": _ADAPTER | {"administration", "app", "clauses", "wire"},

@@ -44,12 +44,16 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("select.max_rows", "select_max_rows", 10_000, "50", 50),
     *(
         row
-        for name in ("bm25", "vector", "graph")
+        for name, weight in (("bm25", 1.0), ("vector", 0.4), ("graph", 1.4))
         for row in (
             (f"ask.retrieval.{name}.min_score", f"buckets.{name}.min_score", 0.0, "0.5", 0.5),
-            (f"ask.retrieval.{name}.weight", f"buckets.{name}.weight", 1.0, "2", 2.0),
+            (f"ask.retrieval.{name}.weight", f"buckets.{name}.weight", weight, "2", 2.0),
         )
     ),
+    ("embedder.name", "embedder.name", "minilm", '"None"', "none"),
+    ("embedder.base_url", "embedder.endpoint.base_url", None, '"http://h/v1"', "http://h/v1"),
+    ("embedder.model", "embedder.endpoint.model", None, '"small"', "small"),
+    ("embedder.dimensions", "embedder.dimensions", None, "384", 384),
 ]
 
 
@@ -69,7 +73,11 @@ def misconfigured(toml_text: str = "", **env: str) -> Misconfigured:
 def test_nothing_given_is_every_default() -> None:
     assert load() == load("", {}) == Settings()
     assert load().limits == Limits(8192, 262144, 1024, 30000, None)
-    assert load().buckets == dict.fromkeys(("bm25", "vector", "graph"), BucketSettings(0.0, 1.0))
+    assert load().buckets == {
+        "bm25": BucketSettings(0.0, 1.0),
+        "vector": BucketSettings(0.0, 0.4),
+        "graph": BucketSettings(0.0, 1.4),
+    }
     assert (load().capabilities, load().endpoints) == ({}, {})
 
 
@@ -315,6 +323,14 @@ def test_a_key_is_never_shown() -> None:
     loaded = load("", {"OPENAI_API_KEY": "sk-secret"})
     assert loaded.endpoints["openai"].api_key == "sk-secret"
     assert "sk-secret" not in f"{loaded!r} {loaded} {loaded.endpoints!r}"
+
+
+def test_the_embedders_key_comes_from_the_environment_alone_and_is_never_shown() -> None:
+    loaded = load('[embedder]\nmodel = "small"', {"REDASK_EMBEDDER_API_KEY": "sk-secret"})
+    assert loaded.embedder.endpoint == Endpoint("sk-secret", None, "small")
+    assert "sk-secret" not in f"{loaded!r} {loaded.embedder!r}"
+    assert misconfigured('embedder.api_key = "x"').detail == "embedder.api_key"
+    assert load("", {"REDASK_EMBEDDER_API_KEY": ""}).embedder.endpoint.api_key is None
 
 
 # --- always ----------------------------------------------------------------------------

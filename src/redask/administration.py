@@ -91,7 +91,7 @@ class AsyncAdministration:
     async def set_policy(self, collection: str, document: object | None) -> None:
         """Put a collection under a policy, or (None) open it to its whole tenant."""
         caller = await self._who()
-        await self._app.in_thread(self._app.store.set_policy, collection, document, caller)
+        await self._app.in_thread(self._app.set_policy, collection, document, caller)
 
     async def preview_policy(
         self,

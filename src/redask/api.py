@@ -17,7 +17,7 @@ import asyncio
 import queue
 import re
 import threading
-from collections.abc import AsyncGenerator, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
@@ -27,13 +27,14 @@ from redask import clauses
 from redask.administration import Administration, AsyncAdministration
 from redask.app import App, build
 from redask.errors import AskError, BadAsk
-from redask.model import Answer, Ask, Caller, Event, Failed
+from redask.model import Answer, Ask, Caller, Event, Failed, Notice
 from redask.ports import AuditEntry, Found
 from redask.rules.chain import Broken, Intact
 from redask.rules.text import name_fault
 from redask.wire import envelope
 
 _T = TypeVar("_T")
+Progress = Callable[[int, int], None]
 LOCAL = Caller()
 _SELECT = re.compile(
     r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
@@ -65,6 +66,13 @@ class SearchResult(Sequence[SearchHit]):
 
     hits: tuple[SearchHit, ...]
     buckets: tuple[Found, ...]
+    warnings: tuple[Notice, ...] = ()
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What to know about this search: buckets that were left out, and warnings."""
+        left_out = (f"{each.bucket} {each.left_out}" for each in self.buckets if each.left_out)
+        return (*left_out, *(f"{each.kind}: {each.detail}" for each in self.warnings))
 
     def __getitem__(self, index: Any) -> Any:
         return self.hits[index]
@@ -157,14 +165,28 @@ class AsyncDatabase(AsyncAdministration):
         return SearchResult(
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
+            found.warnings,
         )
 
     async def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str = "row"
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        kind: str = "row",
+        wait: bool = True,
     ) -> list[str]:
-        """Write rows, all or none; a row with a known id replaces it. → their URNs."""
+        """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        With `wait=False` they are embedded later, by the next `put` or by `embed`.
+        """
         caller = await self._who()
-        return await self._app.in_thread(self._app.put, collection, rows, kind, caller)
+        return await self._app.in_thread(self._app.put, collection, rows, kind, caller, wait=wait)
+
+    async def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
+        """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
+        caller = await self._who()
+        return await self._app.in_thread(self._app.embed, caller, anew=anew, progress=progress)
 
     async def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""
@@ -289,10 +311,22 @@ class OpenDatabase(Administration):
         return self._run(self._async.search(question, **options))
 
     def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str = "row"
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        kind: str = "row",
+        wait: bool = True,
     ) -> list[str]:
-        """Write rows, all or none; a row with a known id replaces it. → their URNs."""
-        return self._run(self._async.put(collection, rows, kind=kind))
+        """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        With `wait=False` they are embedded later, by the next `put` or by `embed`.
+        """
+        return self._run(self._async.put(collection, rows, kind=kind, wait=wait))
+
+    def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
+        """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
+        return self._run(self._async.embed(anew=anew, progress=progress))
 
     def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""

@@ -8,7 +8,7 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from types import MappingProxyType
@@ -17,14 +17,19 @@ from typing import ParamSpec, TypeVar
 from redask import settings as choices
 from redask.access.policy import must_own
 from redask.budget import Budget
+from redask.embedders import RemoteModel
 from redask.embedders import make as make_embedder
+from redask.embedding import EmbeddingStage, Progress
 from redask.engine import Engine
 from redask.errors import BadAsk, Denied, Misconfigured
-from redask.index import SearchIndex
-from redask.index.analysis import text
+from redask.index import SearchIndex, analysis, languages
+from redask.index.embedding_text import embedding_text
+from redask.likeness import Likeness
 from redask.model import Caller, Kind, Terms
-from redask.ports import Provider, Query
+from redask.ports import Embedder, Provider, Query
 from redask.providers import PROVIDERS
+from redask.providers.extractive import NAME as EXTRACTIVE
+from redask.providers.extractive import Extractive
 from redask.recall import Recall
 from redask.retrieval import Retriever
 from redask.rules.chain import Broken, Intact
@@ -57,26 +62,39 @@ class App:
     settings: choices.Settings
 
     def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        kind: str,
+        caller: Caller,
+        *,
+        wait: bool = True,
     ) -> list[str]:
-        """Write user rows. → their URNs."""
+        """Write user rows, and wait until they are embedded. → their URNs."""
         must_own(caller)  # before anything is embedded
         try:
             chosen = Kind(kind)
         except ValueError:
             raise BadAsk(f"{kind!a} is no kind of entity", detail="kind") from None
         made = entities(collection, rows, kind=chosen)
-        embedder = self.retriever.embedder
-        if embedder is None:
-            self.store.put(made, caller)
-        else:
-            vectors = embedder.embed([text(each.payload) for each in made])
-            embedded = [
-                replace(each, vector=vector) if any(vector) else each  # no words, no direction
-                for each, vector in zip(made, vectors, strict=True)
-            ]
-            self.store.put(embedded, caller, model=embedder.model)
+        self.store.put(made, caller)
+        if wait:
+            self.embed(caller)
         return [each.urn for each in made]
+
+    def embed(self, caller: Caller, *, anew: bool = False, progress: Progress | None = None) -> int:
+        """Embed what waits for it, or everything anew; nothing without an embedder. → how many"""
+        must_own(caller)
+        stage = self.retriever.embedding
+        if stage is None:
+            return 0
+        work = stage.anew if anew else stage.finish
+        return work(caller.tenant, progress)
+
+    def set_policy(self, collection: str, document: object | None, caller: Caller) -> None:
+        """Put a collection under a policy, or under none; what must be embedded anew, is."""
+        self.store.set_policy(collection, document, caller)
+        self.embed(caller)
 
     def link(self, source: str, label: str, target: str, caller: Caller) -> str:
         """Write one edge. → its URN."""
@@ -119,6 +137,7 @@ class App:
                 "pending": index.pending,
                 "entities": index.entities,
             },
+            "embedding": self._embedding(caller),
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": {**store.files, "index": index.bytes, calls.name: calls.stat().st_size},
             "problems": problems,
@@ -134,6 +153,15 @@ class App:
         """Bring the caller's index up to date."""
         self.index.search(Query("", Terms((), ()), top_k=1, depth=0), caller)
 
+    def _embedding(self, caller: Caller) -> dict[str, object]:
+        """Who makes vectors, who made those there are, and how many entities wait for one."""
+        stage, space = self.retriever.embedding, self.store.vector_space(caller.tenant)
+        return {
+            "embedder": stage.embedder.model if stage else "none",
+            "model": space[0] if space else "none",
+            "pending": self.store.count_unembedded(caller.tenant) if stage else 0,
+        }
+
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
         loop = asyncio.get_running_loop()
@@ -141,6 +169,8 @@ class App:
 
     def close(self) -> None:
         """Finish what runs, then let go of every file."""
+        if self.retriever.embedding:
+            self.retriever.embedding.stop()
         self.threads.shutdown(wait=True)
         self.log.close()
         self.index.close()
@@ -152,21 +182,24 @@ def build(
     location: str | Path,
     *,
     settings: choices.Settings | None = None,
-    embedder: str = "none",
+    embedder: str | None = None,
     clock: Callable[[], int] = time.time_ns,
     providers: Mapping[str, Provider] = MappingProxyType({}),
 ) -> App:
     """Open everything at a location.
 
-    Settings come from `redask.toml` there and the environment, unless given. `providers` stand
-    beside or in place of our rows: an application's own, or a fake in its tests.
+    Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
+    row's name, in place of the settings'. `providers` stand beside or in place of our rows: an
+    application's own, or a fake in its tests.
     """
     directory = Path(location)
     chosen = settings or load_settings(directory)
+    maker = _embedder(chosen.embedder, embedder)
     store = open_store(str(directory))
     calls = open_calls(directory, patience=PATIENCE_SECONDS)
     index = SearchIndex(directory / "index", store)
-    retriever = Retriever(store, index, make_embedder(embedder), chosen)
+    stage = EmbeddingStage(store, maker, embedding_text) if maker else None
+    retriever = Retriever(store, index, stage, chosen)
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="redask")
     engine = Engine(
@@ -175,12 +208,29 @@ def build(
         recall=Recall(SqliteAnswers(calls, chosen.cache_max_entries), chosen, clock),
         budget=Budget(chosen.limits, SqliteLedger(calls), clock),
         providers=frozenset({*PROVIDERS, *providers}),
-        open_provider=_opener(providers),
+        open_provider=_opener({**_quoting(maker), **providers}),
         settings=chosen,
         clock=clock,
         threads=threads,
     )
     return App(store, index, calls, log, retriever, engine, threads, clock, chosen)
+
+
+def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
+    endpoint = chosen.endpoint
+    remote = RemoteModel(endpoint.base_url, endpoint.model, endpoint.api_key, chosen.dimensions)
+    return make_embedder(chosen.name if name is None else name, remote)
+
+
+def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
+    """`extractive` with the embedder, so that it quotes by meaning, too."""
+    if embedder is None:
+        return {}
+
+    def language_of(question: str) -> str:
+        return languages.detect_question(question, analysis.words(question), ())
+
+    return {EXTRACTIVE: Extractive(Likeness(embedder, language_of), embedder.model)}
 
 
 def load_settings(directory: Path) -> choices.Settings:

@@ -163,7 +163,7 @@ class Engine:
         run.answer, run.validation_ok = NO_SOURCES, True
         await run.emit(AnswerToken(NO_SOURCES))
         warning = Notice("no_sources", "nothing in the data matches the question")
-        return run.finish((), Validation(True, (), (warning,)))
+        return run.finish((), Validation(True, (), (*found.warnings, warning)))
 
     def _find(self, ask: Ask, caller: Caller) -> Findings:
         """Retrieve, drop from the tail what does not fit, and make the prompt."""
@@ -172,7 +172,7 @@ class Engine:
         question = tokens.estimate(prompt.SYSTEM) + tokens.estimate(ask.question) + _TAGS
         kept = cost.fit(sizes, question, self.settings.limits)
         sources = hits.sources[:kept]
-        warnings = hits.notices(kept)
+        warnings = (*hits.warnings, *hits.notices(kept))
         if kept < len(hits.sources):
             detail = f"{kept} of {len(hits.sources)} sources fit into the limits"
             warnings = (Notice("sources_trimmed", detail), *warnings)

@@ -89,8 +89,60 @@ class Store(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Unembedded:
+    """An entity without a vector: the sequence of its latest change, and what it says.
+
+    `hidden` are the columns that a policy hides from anybody: no vector may tell of them.
+    """
+
+    seq: int
+    urn: str
+    payload: str
+    hidden: frozenset[str] = frozenset()
+
+
+class VectorStore(Protocol):
+    """What embedding needs of a store: which entities wait for a vector, and a place for it."""
+
+    def watermark(self, tenant: str) -> int:
+        """The sequence of the tenant's last change; 0 when there is none."""
+
+    def vector_space(self, tenant: str) -> tuple[str, int] | None:
+        """Model and dimensions of the tenant's vectors; None when it has none."""
+
+    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+        """The next entities (no edges) that wait for a vector, in the order of their changes."""
+
+    def count_unembedded(self, tenant: str) -> int:
+        """How many entities wait for a vector."""
+
+    def is_embedding_pending(self, caller: Caller) -> bool:
+        """Whether anything that this caller may read waits for a vector."""
+
+    def set_vectors(
+        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+    ) -> None:
+        """Give vectors to those entities that did not change after `through`.
+
+        They say what was embedded then, and to the same people. All up to `through` is done.
+        """
+
+    def drop_vectors(self, tenant: str) -> int:
+        """Forget every vector of the tenant, so that all are made anew. → how many went"""
+
+    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
+        """Take the lease, or renew it, unless somebody has it. → who has it now"""
+
+    def release_embedding(self, tenant: str, holder: str) -> None:
+        """Give the lease back, if it is this holder's."""
+
+
+@dataclass(frozen=True, slots=True)
 class Query:
-    """What to look for. `vector` is absent when no embedder answers."""
+    """What to look for. `vector` is absent when no embedder answers.
+
+    `vector_languages` are those the vector is good for; none: for every language.
+    """
 
     question: str
     terms: Terms
@@ -98,14 +150,19 @@ class Query:
     collections: tuple[str, ...] = ()
     top_k: int = 20
     depth: int = 2
+    vector_languages: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One bucket's candidates in rank order: `(urn, score)`, score from 0 to 1, ties by URN."""
+    """One bucket's candidates in rank order: `(urn, score)`, score from 0 to 1, ties by URN.
+
+    `left_out` says why a bucket was not searched at all.
+    """
 
     bucket: str
     candidates: tuple[tuple[str, float], ...]
+    left_out: str = ""
 
 
 class Index(Protocol):

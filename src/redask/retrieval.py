@@ -8,6 +8,9 @@ Both ASK and plain search come through here.
 `find_for_provider` is the same for ASK and EXPLAIN, with what the settings redact taken out:
 prompt, response, fingerprint, hashes and limits all see the redacted payloads. A plain search
 hands rows to those who may read them, as SELECT does, and redacts nothing.
+
+The vector bucket is empty when there is no embedder, when the vectors are of another model, or
+when question or data are in a language it does not know; then its `left_out` says why.
 """
 
 from collections.abc import Mapping
@@ -15,9 +18,10 @@ from dataclasses import dataclass, replace
 
 from redask import telemetry
 from redask.access import redaction
+from redask.embedding import EmbeddingStage
 from redask.errors import Denied
 from redask.model import Ask, Caller, Notice, Source
-from redask.ports import Embedder, Found, Index, Query, Store
+from redask.ports import Found, Index, Query, Store
 from redask.rules import explain, fusion, terms, text
 from redask.settings import Settings
 
@@ -32,6 +36,7 @@ class Hits:
     sources: tuple[Source, ...]
     buckets: tuple[Found, ...]
     retrieval: tuple[explain.Retrieval, ...]
+    warnings: tuple[Notice, ...] = ()
     redacted: tuple[Mapping[str, int], ...] = ()  # for each source, how many of which kind
 
     def notices(self, kept: int) -> tuple[Notice, ...]:
@@ -45,7 +50,7 @@ class Retriever:
 
     store: Store
     index: Index
-    embedder: Embedder | None
+    embedding: EmbeddingStage | None
     settings: Settings
 
     def find(self, ask: Ask, caller: Caller) -> Hits:
@@ -58,8 +63,9 @@ class Retriever:
                 raise Denied(f"the collection {name} is not open to the role {caller.role}")
         top_k = max(SMALLEST_TOP_K, ask.limit)
         wanted = terms.extract(ask.question)
-        vector = self._embed(ask.question)
-        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth)
+        warnings = self.embedding.warnings(caller) if self.embedding else ()
+        vector, languages = self._embed(ask.question, caller)
+        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
         found, readable = self._search(query, ask.limit, caller)
         floors = [self._floor(bucket, ask) for bucket in found]
         fused = fusion.fuse(
@@ -78,6 +84,7 @@ class Retriever:
                 explain.Retrieval(bucket.bucket, top_k, floor)
                 for bucket, floor in zip(found, floors, strict=True)
             ),
+            warnings,
         )
 
     def find_for_provider(self, ask: Ask, caller: Caller) -> Hits:
@@ -94,11 +101,15 @@ class Retriever:
         )
         return replace(hits, sources=tuple(shown), redacted=tuple(counts for _, counts in done))
 
-    def _embed(self, question: str) -> tuple[float, ...] | None:
-        if self.embedder is None:
-            return None
+    def _embed(
+        self, question: str, caller: Caller
+    ) -> tuple[tuple[float, ...] | None, frozenset[str]]:
+        """The question's vector, if there are any to compare it with, and what it is good for."""
+        if self.embedding is None or not self.embedding.fits(caller.tenant):
+            return None, frozenset()
+        embedder = self.embedding.embedder
         with telemetry.step("embed"):
-            return self.embedder.embed([question])[0]
+            return embedder.embed([question])[0], embedder.languages
 
     def _search(
         self, query: Query, limit: int, caller: Caller
@@ -115,7 +126,7 @@ class Retriever:
                 break
             query = replace(query, top_k=query.top_k * 2)
         visible = tuple(
-            Found(bucket.bucket, tuple(item for item in bucket.candidates if item[0] in readable))
+            replace(bucket, candidates=tuple(i for i in bucket.candidates if i[0] in readable))
             for bucket in found
         )
         return visible, readable

@@ -4,6 +4,8 @@
     environment            REDASK_ASK_MAX_PROMPT_TOKENS=4096       (wins over the file)
     one provider           REDASK_<PROVIDER>_API_KEY, _BASE_URL, _MODEL; the key also by its
                            usual name (OPENAI_API_KEY, …, HF_TOKEN)
+    the embedder           [embedder] name, base_url, model, dimensions; its key only from
+                           REDASK_EMBEDDER_API_KEY
     capability overrides   [ask.capabilities.<token>], all four flags; in the file only
 
 ROWS lists every key with its reader, and makes the reference page. A value is read by the
@@ -23,10 +25,13 @@ from redask.errors import Misconfigured
 from redask.model import Capabilities
 from redask.rules import capabilities, values
 from redask.rules.cost import Limits
+from redask.rules.text import lower
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
 PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
+# Chosen on the packs of ../shared/data, where no bucket is best everywhere; see docs/quality.md.
+_WEIGHTS = {"bm25": 1.0, "vector": 0.4, "graph": 1.4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,15 @@ class BucketSettings:
 
     min_score: float = 0.0
     weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderSettings:
+    """Where vectors come from; `endpoint` and `dimensions` matter to embedders elsewhere."""
+
+    name: str = "minilm"
+    endpoint: Endpoint = field(default_factory=Endpoint)
+    dimensions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +80,11 @@ class Settings:
     select_timeout_ms: int = 5_000
     select_max_rows: int = 10_000
     buckets: Mapping[str, BucketSettings] = field(
-        default_factory=lambda: MappingProxyType({name: BucketSettings() for name in BUCKETS})
+        default_factory=lambda: MappingProxyType(
+            {name: BucketSettings(weight=_WEIGHTS[name]) for name in BUCKETS}
+        )
     )
+    embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     capabilities: Mapping[str, Capabilities] = field(default_factory=lambda: MappingProxyType({}))
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -114,6 +131,10 @@ def _personal(value: object) -> tuple[str, ...]:
     if unknown:
         raise values.Unfit(f"kinds out of {', '.join(PERSONAL)}", values.shown(unknown[0]))
     return tuple(kind for kind in PERSONAL if kind in named)
+
+
+def _one_name(value: object) -> str:
+    return lower(values.name(value))
 
 
 def _limit(name: str, help_text: str) -> Setting:
@@ -210,6 +231,20 @@ ROWS: tuple[Setting, ...] = (
         for bucket in BUCKETS
         for name, high, what in (("min_score", 1, "the floor"), ("weight", 1000, "the weight"))
     ),
+    Setting("embedder.name", "embedder.name", _one_name, "where vectors come from; none for none"),
+    Setting(
+        "embedder.base_url",
+        "embedder.endpoint.base_url",
+        values.name,
+        "address of an OpenAI-compatible embedder",
+    ),
+    Setting("embedder.model", "embedder.endpoint.model", values.name, "its model"),
+    Setting(
+        "embedder.dimensions",
+        "embedder.dimensions",
+        values.whole(1, 8192),
+        "how long its vectors must be; as the first one if not given",
+    ),
 )
 _BY_KEY = {row.key: row for row in ROWS}
 _TABLES = {row.key[:end] for row in ROWS for end, dot in enumerate(row.key) if dot == "."}
@@ -232,6 +267,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
         shown = values.printable(unknown)
         raise Misconfigured(f"redask.toml: there is no setting {shown}{hint}", detail=shown)
     settings = Settings(
+        embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
         capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
         endpoints=MappingProxyType(_endpoints(env)),
     )
@@ -298,6 +334,13 @@ def _set(settings: Settings, path: str, value: object) -> Settings:
         bucket, _, name = name.partition(".")
         changed = replace(settings.buckets[bucket], **{name: value})  # type: ignore[arg-type]  # as above
         return replace(settings, buckets=MappingProxyType({**settings.buckets, bucket: changed}))
+    if part == "embedder":
+        chosen = settings.embedder
+        owner, _, leaf = name.rpartition(".")
+        if owner:
+            changed_endpoint = replace(chosen.endpoint, **{leaf: value})  # type: ignore[arg-type]  # as above
+            return replace(settings, embedder=replace(chosen, endpoint=changed_endpoint))
+        return replace(settings, embedder=replace(chosen, **{leaf: value}))  # type: ignore[arg-type]  # as above
     return replace(settings, **{part: value})  # type: ignore[arg-type]  # as above
 
 

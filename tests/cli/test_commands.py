@@ -141,6 +141,48 @@ def test_doctor_finds_nothing_wrong_and_rebuilds_the_index(company: Path) -> Non
     assert report["index"]["watermark"] == report["store"]["watermark"]
 
 
+def test_reembed_changes_the_embedder_and_goes_on_with_what_is_pending(tmp_path: Path) -> None:
+    with redask.open(tmp_path) as db:
+        db.put("notes", [{"id": number, "text": f"ferry {number}"} for number in range(3)])
+    first = run(tmp_path, "reembed", "--embedder", "hashed")
+    assert first.output == "3 embedded by hashed-128-1, 0 pending\n"
+    with redask.open(tmp_path) as db:
+        db.put("notes", [{"id": 4, "text": "tide"}])
+    more = json.loads(
+        run(tmp_path, "reembed", "--pending", "--embedder", "hashed", "--json").output
+    )
+    assert (more["embedded"], more["pending"], more["model"]) == (1, 0, "hashed-128-1")
+    assert run(tmp_path, "reembed", "--embedder", "hashed").output.startswith("4 embedded")
+    unknown = run(tmp_path, "reembed", "--embedder", "nope")
+    assert unknown.exit_code == 7
+    assert "there is no embedder 'nope'" in unknown.stderr
+
+
+def test_doctor_tells_what_is_not_embedded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("REDASK_EMBEDDER_NAME", "hashed")
+    with redask.open(tmp_path) as db:
+        db.put("notes", [{"id": 1, "text": "ferry"}], wait=False)
+    shown = run(tmp_path, "doctor").output
+    assert "embedder hashed-128-1, model none, pending 1" in shown
+    assert "redask reembed --pending" in shown
+    run(tmp_path, "reembed", "--pending")
+    assert "redask reembed" not in run(tmp_path, "doctor").output
+
+
+def test_explain_tells_people_when_the_vectors_were_left_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDASK_EMBEDDER_NAME", "minilm")
+    with redask.open(tmp_path) as db:
+        db.put("notes", [{"id": 1, "text": "Wann fährt die Fähre? Sie fährt um neun Uhr ab."}])
+    for command in (["explain"], ["ask", "--explain"]):
+        shown = run(tmp_path, *command, "Wann fährt die Fähre ab?").output
+        assert "vector left out, for the question is in de and the embedder knows en" in shown
+    plan = json.loads(run(tmp_path, "explain", "Wann fährt die Fähre ab?", "--json").output)
+    assert [step["bucket"] for step in plan["retrieval"]] == ["bm25", "vector", "graph"]
+    assert "left out" not in json.dumps(plan)
+
+
 def test_eval_measures_a_pack(tmp_path: Path) -> None:
     pack = tmp_path / "tiny"
     pack.mkdir()

@@ -2,16 +2,19 @@
 
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from embedding_host import hosting
 
 from redask import embedders
-from redask.embedders import EMBEDDERS
+from redask.embedders import EMBEDDERS, RemoteModel
 from redask.embedders.hashed import Hashed
 from redask.errors import Misconfigured
 from redask.ports import Embedder
+from redask.stores import embeddings
 
 TEXTS = [
     "The invoice was paid late.",
@@ -25,17 +28,31 @@ TEXTS = [
     "word " * 5_000,
 ]
 
-made = {row.name: row.make() for row in EMBEDDERS}
-every = pytest.mark.parametrize(
-    "embedder", [pytest.param(e, id=name) for name, e in made.items() if e is not None]
-)
+names = [row.name for row in EMBEDDERS if row.name != "none"]
+
+
+@pytest.fixture(scope="module", params=names)
+def name(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture(scope="module")
+def remote() -> Iterator[RemoteModel]:
+    with hosting() as host:
+        yield RemoteModel(host.url, "hashed", "key")
+
+
+@pytest.fixture(scope="module")
+def embedder(name: str, remote: RemoteModel) -> Embedder:
+    made = embedders.make(name, remote)
+    assert made is not None
+    return made
 
 
 def similarity(a: Sequence[float], b: Sequence[float]) -> float:
     return float(np.dot(a, b))
 
 
-@every
 def test_each_text_gets_one_unit_vector_of_the_declared_dimensions(embedder: Embedder) -> None:
     vectors = embedder.embed(TEXTS)
     assert len(vectors) == len(TEXTS)
@@ -45,14 +62,12 @@ def test_each_text_gets_one_unit_vector_of_the_declared_dimensions(embedder: Emb
     assert embedder.embed([]) == []
 
 
-@every
 def test_a_text_gets_the_same_vector_whoever_is_beside_it(embedder: Embedder) -> None:
     together = embedder.embed(TEXTS)
     assert embedder.embed(TEXTS[::-1]) == together[::-1]
     assert [embedder.embed([text])[0] for text in TEXTS] == together
 
 
-@every
 def test_likeness_of_words_is_likeness_of_vectors(embedder: Embedder) -> None:
     invoice, near, far = embedder.embed(
         ["The invoice was paid late", "invoices paid too late", "a walk along the river bank"]
@@ -60,21 +75,36 @@ def test_likeness_of_words_is_likeness_of_vectors(embedder: Embedder) -> None:
     assert similarity(invoice, near) > similarity(invoice, far) + 0.1
 
 
-@every
 def test_the_model_is_named_and_the_languages_are_declared(embedder: Embedder) -> None:
     assert embedder.model
     assert all(len(language) == 2 for language in embedder.languages)
 
 
-@pytest.mark.parametrize("name", [name for name, e in made.items() if e is not None])
-def test_another_process_gets_the_same_vectors(name: str) -> None:
-    program = f"from redask import embedders; print(embedders.make({name!r}).embed(['a b', 'é']))"
+def test_many_threads_get_the_same_vectors(embedder: Embedder) -> None:
+    alone = embedder.embed(TEXTS)
+    with ThreadPoolExecutor(4) as pool:
+        for together in pool.map(lambda _: embedder.embed(TEXTS), range(4)):
+            assert together == alone
+
+
+def test_another_process_gets_the_same_vectors(
+    name: str, embedder: Embedder, remote: RemoteModel
+) -> None:
+    program = (
+        "from redask.embedders import RemoteModel, make\n"
+        f"remote = RemoteModel({remote.base_url!r}, {remote.model!r})\n"
+        f"print(make({name!r}, remote).embed(['a b', 'é']))"
+    )
     run = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    embedder = embedders.make(name)
-    assert embedder is not None
     assert run.stdout.strip() == repr(embedder.embed(["a b", "é"]))
+
+
+def test_vectors_survive_the_stores_rounding_to_32_bits_as_unit_vectors(embedder: Embedder) -> None:
+    (vector,) = embedder.embed(["The invoice was paid late."])
+    kept = embeddings.unpack(embeddings.pack(vector))
+    assert np.linalg.norm(kept) == pytest.approx(1, abs=1e-6)
 
 
 def test_none_embeds_nothing() -> None:
@@ -83,7 +113,7 @@ def test_none_embeds_nothing() -> None:
 
 def test_names_are_unique_and_an_unknown_one_is_refused_with_the_known_ones() -> None:
     assert len({row.name for row in EMBEDDERS}) == len(EMBEDDERS)
-    with pytest.raises(Misconfigured, match="'nope'; there are none, hashed"):
+    with pytest.raises(Misconfigured, match="'nope'; there are none, minilm"):
         embedders.make("nope")
 
 

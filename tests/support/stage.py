@@ -88,7 +88,9 @@ class Stage:
 
     def settings(self, toml: str, players: tuple[Player, ...]) -> Settings:
         named = ",".join(player.name for player in players)
-        env = {"REDASK_ASK_PROVIDERS_FALLBACK": named} if players else {}
+        env = {} if "embedder" in toml else {"REDASK_EMBEDDER_NAME": "none"}
+        if players:
+            env["REDASK_ASK_PROVIDERS_FALLBACK"] = named
         return load(toml, env)
 
 

@@ -94,6 +94,11 @@ class Policy:
         object.__setattr__(self, "columns", tuple(sorted(looked_at)))
         object.__setattr__(self, "faces", (WHOLE, *ordered))
 
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The columns that are hidden or masked for anybody."""
+        return frozenset().union(*(face.hide | face.mask for face in self.faces))
+
     def label(self, content: Mapping[str, object]) -> str:
         """What the conditions see of an entity, as canonical JSON; long texts are cut."""
         seen: dict[str, object] = {}

@@ -21,6 +21,7 @@ COMMANDS = {
     "token": "Make, list and revoke the tokens users sign in with.",
     "policy": "Say who may read what, and look at what they would see.",
     "doctor": "Check the database and its index.",
+    "reembed": "Make all vectors anew, or those that are missing.",
     "eval": "Measure retrieval and answers on a pack of questions.",
     "demo": "Load a small sample company and ask it three questions.",
 }

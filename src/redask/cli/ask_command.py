@@ -28,9 +28,9 @@ def command(
     with polite(as_json), session.opened(db) as opened:
         options = options_of(flags)
         if explain:
-            from redask.cli.explain_command import print_plan
+            from redask.cli.explain_command import explain as show_plan
 
-            print_plan(opened.explain(question, **options), as_json)
+            show_plan(opened, question, options, as_json)
         elif as_json:
             answer = opened.ask(question, **options)
             click.echo(canonical.text(envelope.build(answer)))

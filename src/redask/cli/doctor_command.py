@@ -30,12 +30,14 @@ def command(db: str, rebuild_index: bool, as_json: bool) -> None:
 
 
 def _show(report: dict[str, Any]) -> None:
-    for part in ("store", "index", "audit"):
+    for part in ("store", "index", "embedding", "audit"):
         facts = ", ".join(f"{name} {value}" for name, value in report[part].items())
-        click.echo(f"{part:8}{facts}")
+        click.echo(f"{part:10}{facts}")
     for name, size in report["files"].items():
-        click.echo(f"{'':8}{name} {size / 1e6:.1f} MB")
+        click.echo(f"{'':10}{name} {size / 1e6:.1f} MB")
     for problem in report["problems"]:
         click.echo(f"PROBLEM {problem}")
+    if report["embedding"]["pending"]:
+        click.echo("not everything is embedded: `redask reembed --pending` goes on with it")
     if not report["problems"]:
         click.echo("all is well")

@@ -12,11 +12,13 @@ from redask.wire import json as canonical
 
 @click.command("eval")
 @click.argument("pack", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--embedder", default="none", show_default=True, help="Where vectors come from.")
+@click.option("--embedder", help="Where vectors come from, instead of the configured one.")
 @click.option("--depth", default=2, show_default=True, help="Hops along edges.")
 @click.option("--questions", type=int, help="Only the first so many questions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(pack: Path, embedder: str, depth: int, questions: int | None, as_json: bool) -> None:
+def command(
+    pack: Path, embedder: str | None, depth: int, questions: int | None, as_json: bool
+) -> None:
     """Measure retrieval (and answers, if the pack has them) on PACK, a folder in BEIR layout."""
     with polite(as_json):
         from redask.api import open_database

@@ -1,6 +1,6 @@
 """`redask explain "…"`: the plan of an ask, which costs nothing."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,6 +8,11 @@ from redask.cli import session
 from redask.cli.flags import clause_flags, options_of
 from redask.cli.session import polite
 from redask.wire import json as canonical
+
+if TYPE_CHECKING:
+    from redask.api import OpenDatabase
+
+_FOR_SEARCH = ("collection", "limit", "min_score", "depth")
 
 
 @click.command("explain")
@@ -18,11 +23,12 @@ from redask.wire import json as canonical
 def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
     """Show what asking QUESTION would do: sources, provider, knobs, size."""
     with polite(as_json), session.opened(db) as opened:
-        print_plan(opened.explain(question, **options_of(flags)), as_json)
+        explain(opened, question, options_of(flags), as_json)
 
 
-def print_plan(plan: dict[str, Any], as_json: bool) -> None:
-    """The plan as canonical JSON or for people."""
+def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
+    """The plan as canonical JSON, or for people: then also which buckets were left out and why."""
+    plan = opened.explain(question, **options)
     if as_json:
         click.echo(canonical.text(plan))
         return
@@ -30,4 +36,6 @@ def print_plan(plan: dict[str, Any], as_json: bool) -> None:
 
     from redask.cli.rendering import show_plan
 
-    show_plan(Console(highlight=False, soft_wrap=True), plan)
+    searched = {name: options[name] for name in _FOR_SEARCH if name in options}
+    notes = opened.search(question, **searched).notes
+    show_plan(Console(highlight=False, soft_wrap=True), plan, notes)

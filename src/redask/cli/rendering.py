@@ -1,6 +1,7 @@
 """What people see: answers with their sources, plans, and why a result is where it is."""
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from rich.console import Console
@@ -43,8 +44,8 @@ def snippet(source: Source) -> str:
     return line if len(line) <= _SNIPPET else line[: _SNIPPET - 1] + "…"
 
 
-def show_plan(console: Console, plan: dict[str, Any]) -> None:
-    """An EXPLAIN plan, for people."""
+def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ()) -> None:
+    """An EXPLAIN plan, for people, and what else there is to say about the search."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
@@ -59,6 +60,8 @@ def show_plan(console: Console, plan: dict[str, Any]) -> None:
         f"tokens      about {cost['prompt_tokens']} in, at most {cost['max_completion_tokens']} out"
     )
     console.print(f"retrieval   {buckets}; {plan['depth']} hops")
+    for note in notes:
+        console.print(f"            [yellow]{escape(note)}[/]")
     table = Table(box=None, padding=(0, 2))
     for column in ("rank", "score", "source"):
         table.add_column(column, justify="right" if column == "rank" else "left")

@@ -1,16 +1,22 @@
 """The embedders, one row each. A new one is one file and one row.
 
-    none      no vectors: the vector bucket stays empty
-    hashed    words and trigrams, hashed; for tests and trials
+    none                no vectors: the vector bucket stays empty
+    minilm              all-MiniLM-L6-v2, English, on this machine; the default
+    openai_compatible   any host that speaks OpenAI's /embeddings
+    hashed              words and trigrams, hashed; for tests and trials
 
 A row enrols its embedder in `tests/contract/test_embedders.py`. `languages` empty means that
-an embedder makes no difference between them.
+an embedder makes no difference between them. Making one is quick and reads nothing large: a
+model is loaded when the first text comes. `Misconfigured` says what is missing.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from redask.embedders.hashed import Hashed
+from redask.embedders.minilm import MiniLm
+from redask.embedders.openai_compatible import OpenAiCompatible
+from redask.embedders.openai_compatible import RemoteModel as RemoteModel
 from redask.errors import Misconfigured
 from redask.ports import Embedder
 
@@ -21,19 +27,21 @@ class EmbedderRow:
 
     name: str
     summary: str
-    make: Callable[[], Embedder | None]
+    make: Callable[[RemoteModel], Embedder | None]
 
 
 EMBEDDERS: tuple[EmbedderRow, ...] = (
-    EmbedderRow("none", "no vectors", lambda: None),
-    EmbedderRow("hashed", "words and trigrams, hashed; for tests and trials", Hashed),
+    EmbedderRow("none", "no vectors", lambda _: None),
+    EmbedderRow("minilm", "all-MiniLM-L6-v2, English, on this machine", lambda _: MiniLm()),
+    EmbedderRow("openai_compatible", "any host with OpenAI's /embeddings", OpenAiCompatible),
+    EmbedderRow("hashed", "words and trigrams, hashed; for tests and trials", lambda _: Hashed()),
 )
 
 
-def make(name: str) -> Embedder | None:
+def make(name: str, remote: RemoteModel | None = None) -> Embedder | None:
     """The embedder of this name, or None for the row that has none."""
     for row in EMBEDDERS:
         if row.name == name:
-            return row.make()
+            return row.make(remote or RemoteModel())
     known = ", ".join(row.name for row in EMBEDDERS)
     raise Misconfigured(f"there is no embedder {name!r}; there are {known}")

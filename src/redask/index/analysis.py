@@ -217,7 +217,12 @@ def literals(text: str) -> list[str]:
 
 def text(payload: str) -> str:
     """All that is text in a payload, one value a line."""
-    return "\n".join(map(_text, _content(payload).values()))
+    return "\n".join(columns(payload).values())
+
+
+def columns(payload: str) -> dict[str, str]:
+    """What is text in each column of a payload."""
+    return {column: _text(value) for column, value in _content(payload).items()}
 
 
 def _draft(payload: str, language: str | None) -> _Draft:

@@ -2,8 +2,11 @@
 
     1  every source becomes lines to quote                               `excerpts`, `sentences`
     2  every line is rated by the question's words                       `relevance`
-    3  NO_ANSWER and no citation, if the best line covers less than REFUSE_BELOW of the question,
-       or no source mentions a name or number that the question is about
+       with an embedder also by meaning: the best LOOKED_AT lines gain LIKE · their cosine to the
+       question and RANKED · 10 / (9 + number of the source), for then search ranks better, too;
+       not where the best line is a record: columns and identifiers have words, and no meaning
+    3  NO_ANSWER and no citation, if the best line covers less than REFUSE_BELOW of the question
+       (and is not LIKE_ENOUGH), or no source mentions a name or number that the question is about
     4  the best line is quoted; then, of those that cover at least SECOND of what it covers, the
        one that is best when the question words it adds count ADDED more: another answer, or the
        second hop
@@ -11,12 +14,14 @@
        be too long for `max_tokens` is left out or cut
 
 Deterministic, without key, network, clock or chance. MODEL is bumped whenever an answer could
-change: it is part of the audit row and of the cache key. Between sources other tasks get a turn.
+change: it is part of the audit row and of the cache key, and with it the embedder's model.
+Between sources other tasks get a turn; lines are embedded in a thread.
 """
 
 import asyncio
 import bisect
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 
 from redask.model import Knobs, Prompt
 from redask.ports import Completion
@@ -29,6 +34,10 @@ MODEL = "extractive-1"
 NO_ANSWER = "The data does not hold an answer to this question."
 
 REFUSE_BELOW = 0.25
+LOOKED_AT = 16
+LIKE = 1.0
+LIKE_ENOUGH = 0.45
+RANKED = 0.8
 QUOTES = 2
 SECOND = 0.3
 ADDED = 0.7
@@ -36,12 +45,21 @@ _MOST_MARKERS = 3
 _LONGEST_RECORD = 300
 
 
+Alike = Callable[[str, Sequence[str]], list[float] | None]
+
+
 class Extractive:
-    """A provider that quotes instead of writing."""
+    """A provider that quotes instead of writing.
+
+    `alike` gives the cosines of lines to a question, `embedder` names the model they come from.
+    """
 
     name = NAME
-    model = MODEL
     capabilities = capabilities.of(NAME)
+
+    def __init__(self, alike: Alike | None = None, embedder: str = "") -> None:
+        self._alike = alike
+        self.model = f"{MODEL}+{embedder}" if alike else MODEL
 
     def narrow(self, seed: int) -> int:
         """No seed is ever sent; a wire of signed 64 bits could carry this."""
@@ -64,23 +82,44 @@ class Extractive:
         for number, source in enumerate(prompt.sources, start=1):
             reading.take(number, excerpts.read(source))
             await asyncio.sleep(0)
-        pieces = _fit(_answer(reading), max_tokens)
+        rated = reading.rank()
+        if self._alike is not None and rated and not rated[0].excerpt.fields:
+            rated = await asyncio.to_thread(_by_meaning, self._alike, prompt.question, rated)
+        pieces = _fit(_answer(reading, rated), max_tokens)
         if emit is not None:
             for piece in pieces:
                 await emit(piece)
-        return Completion("".join(pieces), MODEL, prompt_tokens=0, completion_tokens=0)
+        return Completion("".join(pieces), self.model, prompt_tokens=0, completion_tokens=0)
 
 
-def _answer(reading: SourceReading) -> list[tuple[str, list[int]]]:
+def _by_meaning(alike: Alike, question: str, rated: list[Rated]) -> list[Rated]:
+    """The same lines, the best of them in the order of their words and their meaning."""
+    placed = sorted(rated, key=lambda one: (-one.score - _rank(one), one.number, one.position))
+    best, others = placed[:LOOKED_AT], placed[LOOKED_AT:]
+    cosines = alike(question, [one.excerpt.text for one in best])
+    if cosines is None:
+        return rated
+    best = [
+        replace(one, score=one.score + _rank(one) + LIKE * cosine, like=cosine)
+        for one, cosine in zip(best, cosines, strict=True)
+    ]
+    best.sort(key=lambda one: (-one.score, one.number, one.position))
+    return best + others
+
+
+def _rank(one: Rated) -> float:
+    return RANKED * 10 / (9 + one.number)
+
+
+def _answer(reading: SourceReading, rated: list[Rated]) -> list[tuple[str, list[int]]]:
     """The lines to quote, each with the numbers of the sources that hold it."""
-    rated = reading.rank()
     chosen = [] if reading.unmentioned() else _choose(rated)
     return [(reading.shorten(one, _LONGEST_RECORD), _holders(one, rated)) for one in chosen]
 
 
 def _choose(rated: list[Rated]) -> list[Rated]:
     """The best excerpts, no two of them alike; none when even the best covers too little."""
-    if not rated or rated[0].near < REFUSE_BELOW:
+    if not rated or (rated[0].near < REFUSE_BELOW and rated[0].like < LIKE_ENOUGH):
         return []
     chosen = [rated[0]]
     covered = dict(rated[0].holds)

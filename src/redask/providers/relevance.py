@@ -61,7 +61,10 @@ _PRONOUN = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Rated:
-    """An excerpt of a source, its score, and the share of the question that each word holds."""
+    """An excerpt of a source, its score, and the share of the question that each word holds.
+
+    `like` is its cosine to the question, where somebody measured it.
+    """
 
     number: int
     position: int
@@ -69,6 +72,7 @@ class Rated:
     score: float
     near: float
     holds: Mapping[str, float]
+    like: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,7 +16,7 @@ from typing import Protocol
 from redask.access.credentials import TokenFacts, User
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
-from redask.ports import Entity, Store
+from redask.ports import Entity, Store, VectorStore
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.sqlite import GIVEN, SELECT_MS, SELECT_ROWS, SqliteStore
 
@@ -55,8 +55,8 @@ class People(Protocol):
         """Let a token open nothing from now on."""
 
 
-class Truth(Store, Protocol):
-    """A whole store: what `ports.Store` promises, the catalogues and its health.
+class Truth(Store, VectorStore, Protocol):
+    """A whole store: what `ports.Store` and `ports.VectorStore` promise, catalogues, health.
 
     `identity` is drawn at random when a store is made: an index that was built from
     another store notices by it.

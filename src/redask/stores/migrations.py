@@ -23,6 +23,8 @@ What the tables promise:
   there for somebody to see, and never on what once was. `red_columns` is the column catalogue.
 - `entities.label` is what the policies of its collection look at (`labels`), 0 where they look
   at nothing. `tenants.access` counts all that may change who sees what: policies, users, labels.
+- `embedding.seq` is how far a tenant's changes were embedded (see `unembedded`); `holder` does
+  it until `until` (epoch seconds).
 """
 
 import sqlite3
@@ -167,9 +169,18 @@ _ACCESS = (
         GROUP BY tenants.name, collections.name, found.name""",
 )
 
+_EMBEDDING = (
+    """CREATE TABLE embedding (
+        tenant INTEGER PRIMARY KEY REFERENCES tenants,
+        seq INTEGER NOT NULL DEFAULT 0,
+        holder TEXT,
+        until INTEGER NOT NULL DEFAULT 0
+    )""",
+)
+
 Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
 
-MIGRATIONS: Ladder = (_FIRST, _ACCESS)
+MIGRATIONS: Ladder = (_FIRST, _ACCESS, _EMBEDDING)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:

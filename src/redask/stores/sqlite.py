@@ -22,22 +22,21 @@ from typing import Self
 from redask.access.policy import OPEN, Policy, must_own, read_policy
 from redask.errors import BadAsk
 from redask.model import Caller, Kind, Source, Urn
-from redask.ports import Change, Entity, Sight
+from redask.ports import Change, Entity, Sight, Unembedded
 from redask.rules import urn as urns
 from redask.rules.text import name_fault
-from redask.stores import embeddings, inspection, migrations
+from redask.stores import embeddings, inspection, migrations, unembedded
 from redask.stores.addresses import canonical
 from redask.stores.database import Database
 from redask.stores.people import SqlitePeople
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.visibility import Eyes, access_number, look, policies
-from redask.stores.writing import StorePen
+from redask.stores.writing import GIVEN, StorePen
 from redask.wire.json import text
 
 FILE = "redask.sqlite"
 PATIENCE_SECONDS = 10.0
 SELECT_MS, SELECT_ROWS = 5_000, 10_000
-GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
 
 _CALLERS = 1000  # whose eyes are remembered
 _EDGE = "urn:reddb:edge:"
@@ -230,6 +229,73 @@ class SqliteStore:
             for seq, key, urn, home, language, payload, vector, label in rows
             for said in (_marked(ruled.get(home), label or "", payload),)
         ]
+
+    # --- vectors that come later -----------------------------------------------------------
+
+    def vector_space(self, tenant: str) -> tuple[str, int] | None:
+        """Model and dimensions of the tenant's vectors; None when it has none."""
+        with self._database.reading() as connection:
+            return unembedded.space(connection, tenant)
+
+    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+        """The next entities (no edges) that wait for a vector, in the order of their changes."""
+        with self._database.reading() as connection:
+            return unembedded.following(connection, tenant, 0, limit)
+
+    def count_unembedded(self, tenant: str) -> int:
+        """How many entities wait for a vector."""
+        with self._database.reading() as connection:
+            return unembedded.count(connection, tenant)
+
+    def is_embedding_pending(self, caller: Caller) -> bool:
+        """Whether anything that this caller may read waits for a vector."""
+        after, page = 0, 100
+        while True:
+            with self._database.reading() as connection:
+                waiting = unembedded.following(connection, caller.tenant, after, page)
+            if self.read([each.urn for each in waiting], caller):
+                return True
+            if len(waiting) < page:
+                return False
+            after = waiting[-1].seq
+
+    def set_vectors(
+        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+    ) -> None:
+        """Give vectors to those entities that did not change after `through`, which is done."""
+        if not embedded:
+            with self._database.reading() as connection:
+                if unembedded.mark(connection, tenant) >= through:
+                    return
+        with self._database.writing() as connection:
+            pen = StorePen(connection, tenant)
+            before = pen.finish()
+            pen.embed(embedded, model, through)
+            after = pen.finish()
+            # Whatever changed since `through` changed by our own hand.
+            unembedded.advance(connection, tenant, after if before == through else through)
+
+    def drop_vectors(self, tenant: str) -> int:
+        """Forget every vector of the tenant, so that all are made anew. → how many went"""
+        space = self.vector_space(tenant)
+        if space is not None and space[0] == GIVEN:
+            raise BadAsk("these vectors came with the data: no embedder can make them anew")
+        with self._database.writing() as connection:
+            pen = StorePen(connection, tenant)
+            gone = pen.forget_vectors()
+            pen.finish()
+            unembedded.restart(connection, tenant)
+            return gone
+
+    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
+        """Take the lease, or renew it, unless somebody has it. → who has it now"""
+        with self._database.writing() as connection:
+            return unembedded.claim(connection, tenant, holder, now, until)
+
+    def release_embedding(self, tenant: str, holder: str) -> None:
+        """Give the lease back, if it is this holder's."""
+        with self._database.writing() as connection:
+            unembedded.release(connection, tenant, holder)
 
     # --- catalogues ------------------------------------------------------------------------
 

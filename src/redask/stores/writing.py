@@ -32,6 +32,7 @@ from redask.stores import contents, embeddings, visibility
 from redask.stores.addresses import address, canonical
 from redask.stores.rows import MAX_COLUMNS, collection_fault
 
+GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
 MAX_URN_CHARACTERS = 16_384
 _CHUNK = 1000
 
@@ -95,6 +96,30 @@ class StorePen:
             ends.update(self._write(drafts))
         self._connect(ends)
 
+    def embed(self, embedded: Sequence[Entity], model: str, through: int) -> None:
+        """Set the vectors of those that did not change after `through` and say the same."""
+        wanted = json.dumps([entity.urn for entity in embedded])
+        rows = self._db.execute(
+            f"{_BY_URN} WHERE entities.seq <= ?", (wanted, self._tenant, through)
+        )
+        known = {urn: payload for _, urn, _, _, payload in rows.fetchall()}
+        self.put([each for each in embedded if known.get(each.urn) == each.payload], model)
+
+    def forget_vectors(self) -> int:
+        """Drop every vector; who had one counts as changed. → how many went"""
+        held = self._db.execute(
+            "SELECT key FROM vectors CROSS JOIN entities USING (key) WHERE tenant = ?"
+            " ORDER BY entities.seq",
+            (self._tenant,),
+        ).fetchall()
+        self._drop_vectors(held)
+        self._db.executemany(
+            "UPDATE entities SET seq = ? WHERE key = ?",
+            [(self._next_seq(), key) for (key,) in held],
+        )
+        self._space = None
+        return len(held)
+
     def delete(self, urns: list[str]) -> int:
         """Remove what is there of these, and every edge that touches it. → how many went."""
         doomed: dict[int, tuple[str, int, int, str]] = {}
@@ -151,7 +176,10 @@ class StorePen:
             )
         self._access += 1
         if _layout(before) != _layout(policy):
-            self._relabel(self._collection(name), name)
+            home = self._collection(name)
+            if _hidden(before) != _hidden(policy):
+                self._forget_what_vectors_told(home)
+            self._relabel(home, name)
 
     def finish(self) -> int:
         """Write the watermark and the catalogues. → the tenant's last sequence."""
@@ -244,6 +272,14 @@ class StorePen:
                 "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
                 (label, self._next_seq(), key),
             )
+
+    def _forget_what_vectors_told(self, home: int) -> None:
+        """Drop the vectors an embedder made of a collection: other columns are hidden now."""
+        if self._space is not None and self._space[0] != GIVEN:
+            held = self._db.execute(
+                "SELECT key FROM vectors JOIN entities USING (key) WHERE collection = ?", (home,)
+            ).fetchall()
+            self._drop_vectors(held)
 
     def _vector(self, urn: str, vector: tuple[float, ...], model: str) -> bytes:
         fault = embeddings.fault(vector)
@@ -394,3 +430,7 @@ def _ends(urn: str, entity: Entity, content: dict[str, object]) -> tuple[str, st
 def _layout(policy: Policy | None) -> object:
     """What of a policy labels and faces depend on."""
     return None if policy is None else (policy.columns, policy.faces)
+
+
+def _hidden(policy: Policy | None) -> frozenset[str]:
+    return frozenset() if policy is None else policy.hidden

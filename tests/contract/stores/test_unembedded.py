@@ -1,0 +1,142 @@
+"""A store knows what waits for a vector, gives it only to what was embedded, and who does it."""
+
+from dataclasses import replace
+
+import pytest
+
+from redask.errors import BadAsk
+from redask.model import Caller
+from redask.ports import Entity
+from redask.stores import Truth, rows
+
+ME = Caller()
+T = ME.tenant
+
+
+def notes(*ids: int, text: str = "x") -> list[Entity]:
+    return rows.entities("notes", [{"id": number, "text": text} for number in ids])
+
+
+def waiting(store: Truth, tenant: str = T) -> list[str]:
+    return [each.urn.rpartition("/")[2] for each in store.unembedded(tenant, 100)]
+
+
+def give(store: Truth, entities: list[Entity], model: str = "mini") -> None:
+    given = [replace(each, vector=(0.6, 0.8)) for each in entities]
+    store.set_vectors(given, T, model=model, through=store.watermark(T))
+
+
+def vector_of(store: Truth, number: int) -> tuple[float, ...] | None:
+    wanted = f"urn:reddb:row:notes/{number}"
+    (found,) = [c.entity for c in store.changes(T, 0, 100) if c.urn == wanted]
+    assert found is not None
+    return found.vector
+
+
+def test_what_was_written_without_a_vector_waits_in_the_order_of_its_changes(store: Truth) -> None:
+    store.put(notes(2, 1), ME)
+    store.put(notes(3), ME)
+    store.put(notes(2, text="changed"), ME)
+    assert waiting(store) == ["1", "3", "2"]
+    assert [each.seq for each in store.unembedded(T, 100)] == [2, 3, 4]
+    assert len(store.unembedded(T, 2)) == store.count_unembedded(T) - 1 == 2
+    assert store.unembedded(T, 100)[2].payload == '{"id":2,"text":"changed"}'
+
+
+def test_edges_deleted_entities_and_other_tenants_do_not_wait(store: Truth) -> None:
+    store.put(notes(1, 2), ME)
+    edge = rows.link("urn:reddb:row:notes/1", "knows", "urn:reddb:row:notes/2")
+    store.put([edge], ME)
+    store.delete(["urn:reddb:row:notes/2"], ME)
+    assert waiting(store) == ["1"]
+    assert waiting(store, "other") == []
+    assert store.is_embedding_pending(ME)
+    assert not store.is_embedding_pending(Caller(tenant="other"))
+
+
+def test_a_vector_ends_the_waiting_and_is_a_change_the_index_will_see(store: Truth) -> None:
+    store.put(notes(1, 2), ME)
+    give(store, notes(1, 2))
+    assert waiting(store) == []
+    assert (store.count_unembedded(T), store.is_embedding_pending(ME)) == (0, False)
+    assert [c.seq for c in store.changes(T, 2, 10)] == [3, 4]
+    assert vector_of(store, 1) == pytest.approx((0.6, 0.8))
+    assert store.vector_space(T) == ("mini", 2)
+
+
+def test_a_vector_of_a_text_that_changed_meanwhile_is_not_set(store: Truth) -> None:
+    store.put(notes(1, 2), ME)
+    seen = store.watermark(T)
+    store.put(notes(1, text="new"), ME)
+    store.delete(["urn:reddb:row:notes/2"], ME)
+    late = [replace(each, vector=(1.0,)) for each in notes(1, 2, text="x")]
+    store.set_vectors(late, T, model="mini", through=seen)
+    assert vector_of(store, 1) is None
+    assert store.vector_space(T) is None
+    assert store.get("urn:reddb:row:notes/2", ME) is None
+    assert waiting(store) == ["1"]
+
+
+def test_a_change_after_the_last_look_waits_even_when_all_before_it_is_done(store: Truth) -> None:
+    store.put(notes(1), ME)
+    seen = store.watermark(T)
+    store.put(notes(2), ME)
+    store.set_vectors(
+        [replace(each, vector=(1.0,)) for each in notes(1)], T, model="mini", through=seen
+    )
+    assert waiting(store) == ["2"]
+
+
+def test_what_was_looked_at_and_got_no_vector_does_not_wait_for_ever(store: Truth) -> None:
+    store.put(rows.entities("flags", [{"id": 1, "on": True}]), ME)
+    give(store, [])
+    assert waiting(store) == []
+    store.put(rows.entities("flags", [{"id": 1, "on": False}]), ME)
+    assert waiting(store) == ["1"]
+
+
+def test_the_mark_never_goes_back(store: Truth) -> None:
+    store.put(rows.entities("flags", [{"id": 1, "on": True}]), ME)
+    give(store, [])
+    store.set_vectors([], T, model="mini", through=0)
+    assert waiting(store) == []
+
+
+def test_dropping_vectors_makes_everything_wait_again_and_tells_the_index(store: Truth) -> None:
+    store.put(notes(1, 2), ME)
+    give(store, notes(1, 2))
+    before = store.watermark(T)
+    assert store.drop_vectors(T) == 2
+    assert waiting(store) == ["1", "2"]
+    assert store.vector_space(T) is None
+    assert [c.entity and c.entity.vector for c in store.changes(T, before, 10)] == [None, None]
+    give(store, notes(1, 2), model="maxi")
+    assert store.vector_space(T) == ("maxi", 2)
+
+
+def test_vectors_that_came_with_the_data_are_not_dropped(store: Truth) -> None:
+    store.put(rows.entities("notes", [{"id": 1}], vectors=[(1.0,)]), ME)
+    with pytest.raises(BadAsk, match="came with the data"):
+        store.drop_vectors(T)
+    assert store.vector_space(T) == ("given", 1)
+
+
+def test_vectors_of_two_models_do_not_mix(store: Truth) -> None:
+    store.put(notes(1, 2), ME)
+    give(store, notes(1))
+    with pytest.raises(BadAsk, match="model mini"):
+        give(store, notes(2), model="maxi")
+    assert store.vector_space(T) == ("mini", 2)
+
+
+def test_a_lease_is_one_holders_until_it_is_released_or_over(store: Truth) -> None:
+    assert store.claim_embedding(T, "a", 100, 160) == "a"
+    assert store.claim_embedding(T, "b", 159, 220) == "a"
+    assert store.claim_embedding(T, "a", 159, 220) == "a"  # renewed
+    assert store.claim_embedding(T, "b", 219, 300) == "a"
+    assert store.claim_embedding(T, "b", 220, 300) == "b"
+    store.release_embedding(T, "a")  # not its own any more
+    assert store.claim_embedding(T, "c", 221, 300) == "b"
+    store.release_embedding(T, "b")
+    assert store.claim_embedding(T, "c", 221, 300) == "c"
+    assert store.claim_embedding("other", "d", 221, 300) == "d"

@@ -1,0 +1,181 @@
+"""Measures every pack and writes the table into docs/quality.md: `make eval`.
+
+    python tools/evaluate.py [--embedder NAME] [--keep DIR] [--most N] [PACK …]
+
+Retrieval packs: nDCG@10 of each bucket and of the fused list. Packs with answers: also how often
+`extractive` holds and cites the gold. Beside it stand the baselines of the data's README.
+
+With `--keep` databases and figures stay in a directory: the next run embeds only what is missing,
+and a pack that was measured with the same code, settings and questions is not measured again. With
+`--most`, of a pack of more questions only every second, third, … is asked, and the table says so.
+A run over some packs prints its table and leaves the page alone.
+"""
+
+import argparse
+import hashlib
+import json
+import os
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import redask
+from redask.evaluation import packs, running
+from redask.settings import Settings
+
+ROOT = Path(__file__).parent.parent
+PAGE = ROOT / "docs" / "quality.md"
+BEGIN, END = "<!-- made by make eval -->", "<!-- end of what make eval made -->"
+BUCKETS = ("bm25", "vector", "graph", "fused")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A pack, and what bm25s (or others) reach on the same files."""
+
+    path: str
+    text: str
+    all_evidence: str = ""
+
+
+BASELINES = (
+    Baseline("retrieval/scifact", "0.679 (BGE-base 0.741)"),
+    Baseline(
+        "retrieval/2wiki_101",
+        "0.697",
+        "0.337 (vector 0.42, GraphRAG 0.73, fast-graphrag 0.93)",
+    ),
+    Baseline("retrieval/xquad/de", "0.927"),
+    Baseline("retrieval/xquad/es", "0.946"),
+    Baseline("retrieval/xquad/zh", "0.106 by words, 0.963 by n-grams"),
+    Baseline("qa/clapnq_dev", "0.946"),
+    Baseline("qa/squad2_dev_half", "0.891"),
+)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One pack's figures; `share`: one in how many questions was asked."""
+
+    baseline: Baseline
+    share: int
+    retrieval: dict[str, dict[str, float]]
+    answers: dict[str, dict[str, float]] | None
+
+
+def measure(baseline: Baseline, home: Path, options: argparse.Namespace) -> Measured:
+    """One pack's figures, as they are kept, else measured."""
+    pack = packs.read(data() / baseline.path)
+    share = -(-len(pack.questions) // (options.most or len(pack.questions)))
+    pack = replace(pack, questions=pack.questions[::share])
+    kept, stamp = home / f"{baseline.path}.json", f"{code()} {options.embedder} {share}"
+    if kept.is_file() and (figures := json.loads(kept.read_text()))["stamp"] == stamp:
+        return Measured(baseline, share, figures["retrieval"], figures["answers"])
+    show = progress(baseline.path)
+    with redask.open(home / baseline.path, settings=Settings(), embedder=options.embedder) as db:
+        running.load(db, pack, show)
+        found = running.retrieval(db, pack, show, 2)
+        told = running.answers(db, pack, show) if pack.has_answers else None
+    kept.write_text(json.dumps({"stamp": stamp, "retrieval": found, "answers": told}))
+    return Measured(baseline, share, found, told)
+
+
+def code() -> str:
+    """What tells one state of the source from another."""
+    digest = hashlib.sha256()
+    for file in sorted((ROOT / "src").rglob("*.py")):
+        digest.update(file.read_bytes())
+    return digest.hexdigest()[:16]
+
+
+def data() -> Path:
+    """Where the evaluation data lies."""
+    return Path(os.environ.get("REDASK_DATA", ROOT.parent / "shared" / "data"))
+
+
+def progress(name: str) -> running.Progress:
+    """A line on a terminal that says how far a pack is; elsewhere, one line a stage."""
+
+    def show(stage: str, done: int, total: int) -> None:
+        if sys.stderr.isatty() or done == total:
+            end = "\n" if done == total else ""
+            print(f"\r{name}: {stage} {done}/{total} ", end=end, file=sys.stderr, flush=True)
+
+    return show
+
+
+def table(measured: Sequence[Measured], embedder: str) -> str:
+    """The figures as Markdown."""
+    lines = [
+        f"Embedder `{embedder}`; nDCG@10, and for 2wiki_101 the share of questions with all",
+        "evidence in the top 8. Baseline: bm25s (Lucene variant, same k1 and b), or as named.",
+        "",
+        *row("pack", "words (bm25)", "vector", "graph", "**fused**", "best bucket", "baseline"),
+        *row(*["---"] * 7),
+    ]
+    for each in measured:
+        lines += ranked(each, "ndcg@10", "", each.baseline.text)
+        if each.baseline.all_evidence:
+            lines += ranked(each, "all_evidence@8", ", all evidence@8", each.baseline.all_evidence)
+    lines += ["", "`extractive`, at most two quotations:", ""]
+    lines += row("pack", "holds gold", "cites gold", "refused, answerable", "refused, unanswerable")
+    lines += row(*["---"] * 5)
+    for each in measured:
+        if each.answers:
+            known, unknown = each.answers["answerable"], each.answers.get("unanswerable", {})
+            figures = (known["contains_gold"], known["cites_gold"], known["refused"])
+            shown = [f"{figure:.3f}" for figure in (*figures, unknown.get("refused", 0.0))]
+            lines += row(name_of(each), *shown)
+    return "\n".join(lines)
+
+
+def ranked(each: Measured, metric: str, suffix: str, baseline: str) -> Iterator[str]:
+    figures = {name: each.retrieval[name][metric] for name in BUCKETS}
+    shown = [f"{figures[name]:.3f}" for name in BUCKETS]
+    if figures["vector"] < 0.01:  # a question or two in a language that was not recognised
+        shown[1] = "left out"
+    best = max(figures[name] for name in BUCKETS[:-1])
+    lead = figures["fused"] - best
+    verdict = "reached" if lead > -0.0005 else f"{lead:+.3f}"
+    yield from row(name_of(each) + suffix, *shown, verdict, baseline)
+
+
+def name_of(each: Measured) -> str:
+    name = each.baseline.path.removeprefix("retrieval/").removeprefix("qa/").replace("/", " ")
+    return f"{name} (one question in {each.share})" if each.share > 1 else name
+
+
+def row(*cells: str) -> list[str]:
+    return ["| " + " | ".join(cells) + " |"]
+
+
+def written(page: str, made: str) -> str:
+    """The page with what stands between the markers replaced."""
+    head, begin, rest = page.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not begin or not end:
+        raise SystemExit(f"{PAGE} lacks the markers {BEGIN} and {END}")
+    return f"{head}{BEGIN}\n\n{made}\n\n{END}{tail}"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description="Measure every pack.")
+    parser.add_argument("packs", nargs="*", metavar="PACK")
+    parser.add_argument("--embedder", default="minilm")
+    parser.add_argument("--keep", type=Path)
+    parser.add_argument("--most", type=int, metavar="N", help="questions of a pack")
+    options = parser.parse_args()
+    chosen = [each for each in BASELINES if not options.packs or each.path in options.packs]
+    with tempfile.TemporaryDirectory(prefix="redask-eval-") as temporary:
+        home = options.keep or Path(temporary)
+        measured = [measure(each, home, options) for each in chosen]
+    made = table(measured, options.embedder)
+    print(made)
+    if len(chosen) == len(BASELINES):
+        PAGE.write_text(written(PAGE.read_text(encoding="utf-8"), made), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
