@@ -21,8 +21,9 @@ from redask.engine import Engine
 from redask.errors import BadAsk, Misconfigured
 from redask.index import SearchIndex
 from redask.index.analysis import text
-from redask.model import Caller, Kind
-from redask.ports import Provider
+from redask.ingest import pipeline
+from redask.model import Caller, IngestProgress, IngestReport, Kind
+from redask.ports import Load, LoadOutcome, Provider
 from redask.providers import PROVIDERS
 from redask.recall import Recall
 from redask.retrieval import Retriever
@@ -32,7 +33,7 @@ from redask.stores.answers import SqliteAnswers
 from redask.stores.audit_log import SqliteAuditLog, open_calls
 from redask.stores.database import Database
 from redask.stores.ledger import SqliteLedger
-from redask.stores.rows import entities, link
+from redask.stores.rows import collection_fault, entities, entity, link
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -52,6 +53,7 @@ class App:
     retriever: Retriever
     engine: Engine
     threads: ThreadPoolExecutor
+    directory: Path
 
     def put(
         self, collection: str, rows: Sequence[Mapping[str, object]], kind: str, caller: Caller
@@ -79,6 +81,34 @@ class App:
         edge = link(source, label, target)
         self.store.put([edge], caller)
         return edge.urn
+
+    def ingest(
+        self,
+        paths: Sequence[str],
+        collection: str | None,
+        caller: Caller,
+        progress: Callable[[IngestProgress], None],
+        stopped: Callable[[], bool],
+    ) -> IngestReport:
+        """Bring the database up to date with files and folders. → what was done."""
+        fault = None if collection is None else collection_fault(collection)
+        if fault:
+            raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
+        desk = pipeline.Desk(
+            manifest=self.store.manifest,
+            caller=caller,
+            entity=entity,
+            edge=link,
+            write=lambda loads: self.write_batch(loads, caller),
+            avoid=frozenset({os.path.realpath(self.directory)}),
+            progress=progress,
+            stopped=stopped,
+        )
+        return pipeline.run(paths, collection, desk)
+
+    def write_batch(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
+        """Write a batch of what files bring, all or nothing: the place to embed it on the way."""
+        return self.store.manifest.load(loads, caller)
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -154,7 +184,7 @@ def build(
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads)
+    return App(store, index, calls, log, retriever, engine, threads, directory)
 
 
 def load_settings(directory: Path) -> choices.Settings:

@@ -40,7 +40,7 @@ from redask.index.adjacency import Adjacency
 from redask.index.forward_writing import Writing, chunks, row_crc
 from redask.index.records import I64, U64, Rows, Sequences, Share, Tail, class_of
 
-LAYOUT = 1
+LAYOUT = 2
 
 _STEP = 1_024  # entities walked at a time
 _SCHEMA = """

@@ -8,7 +8,7 @@
 
 `about` is what the whole source is about: the collection and id of its URN, its name or title
 and path, and for the texts of a row its other fields, too. Nested fields have dotted names;
-empty ones are left out. A document's id, title and path are no answer and are not quoted.
+empty ones are left out. A document's id, title, heading and path are no answer, and not quoted.
 """
 
 import json
@@ -22,7 +22,7 @@ from redask.rules import urn
 
 _SHORT = 200
 _NAMES = ("name", "title")
-_LABELS = {"id", "name", "path", "title"}
+_LABELS = {"heading", "id", "name", "path", "title"}
 _EDGE = {"from", "label", "to"}
 
 

@@ -15,7 +15,7 @@ from typing import Protocol
 
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
-from redask.ports import Entity, Store
+from redask.ports import Entity, Manifest, Store
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.sqlite import GIVEN, SqliteStore
 
@@ -24,10 +24,14 @@ class Truth(Store, Protocol):
     """A whole store: what `ports.Store` promises, the catalogues and its health.
 
     `identity` is drawn at random when a store is made: an index that was built from
-    another store notices by it.
+    another store notices by it. `manifest` knows which entities came from which file.
     """
 
     identity: str
+
+    @property
+    def manifest(self) -> Manifest:
+        """Which entities came from which file."""
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
         """As in `Store`; `model` names what made the vectors of these entities."""

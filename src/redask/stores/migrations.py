@@ -19,6 +19,8 @@ What the tables promise:
   learns of it, and gets its key back when the same URN is written again. So the log is
   bounded by the number of URNs ever used, and a key never means two entities.
 - `edges` holds the ends by key, to find what touches an entity; all else is in the payload.
+- `ingest_origins` are files that were ingested, `ingest_items` what came from which, in its
+  order (`place`; -1 for edges made of links), `ingest_links` what their links point at.
 - `holdings` and `columns` count live entities, so that catalogues depend on what is there
   and never on what once was. `red_columns` is the column catalogue to read from.
 """
@@ -94,9 +96,37 @@ _FIRST = (
         GROUP BY tenants.name, collections.name, columns.name""",
 )
 
+_ORIGINS = (
+    """CREATE TABLE ingest_origins (
+        id INTEGER PRIMARY KEY,
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        path TEXT NOT NULL,
+        root TEXT NOT NULL,
+        choice TEXT,
+        stamp TEXT,
+        unlinked INTEGER NOT NULL,
+        UNIQUE (tenant, path)
+    )""",
+    "CREATE INDEX ingest_unlinked ON ingest_origins (tenant, path) WHERE unlinked",
+    """CREATE TABLE ingest_items (
+        key INTEGER PRIMARY KEY REFERENCES entities,
+        origin INTEGER NOT NULL REFERENCES ingest_origins,
+        place INTEGER NOT NULL
+    )""",
+    "CREATE INDEX ingest_items_by_origin ON ingest_items (origin, place)",
+    """CREATE TABLE ingest_links (
+        origin INTEGER NOT NULL REFERENCES ingest_origins,
+        source TEXT NOT NULL,
+        path TEXT NOT NULL,
+        anchor TEXT NOT NULL,
+        PRIMARY KEY (origin, source, path, anchor)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX ingest_links_by_path ON ingest_links (path)",
+)
+
 Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
 
-MIGRATIONS: Ladder = (_FIRST,)
+MIGRATIONS: Ladder = (_FIRST, _ORIGINS)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:

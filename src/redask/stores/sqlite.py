@@ -24,6 +24,7 @@ from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations
 from redask.stores.addresses import canonical
 from redask.stores.database import Database
+from redask.stores.origins import SqliteManifest
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.visibility import show
 from redask.stores.writing import StorePen
@@ -45,6 +46,7 @@ class SqliteStore:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
+        self.manifest = SqliteManifest(self._database, GIVEN)
 
     def close(self) -> None:
         """Let go of the file."""

@@ -69,7 +69,7 @@ class StorePen:
         number, seq, vectors, model, dimensions = connection.execute(
             "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
         ).fetchone()
-        self._tenant: int = number
+        self.tenant: int = number
         self._seq: int = seq
         self._first_seq: int = seq
         self._vector_count: int = vectors
@@ -77,8 +77,9 @@ class StorePen:
         self._collections: dict[str, int] = {}
         self._counts: Counter[tuple[int, Kind, contents.Shape]] = Counter()
 
-    def put(self, entities: Sequence[Entity], model: str) -> None:
-        """Upsert all of them."""
+    def put(self, entities: Sequence[Entity], model: str) -> int:
+        """Upsert all of them. → how many were new or changed."""
+        before = self._seq
         seen: set[str] = set()
         ends: dict[int, tuple[str, str]] = {}
         for start in range(0, len(entities), _CHUNK):
@@ -89,12 +90,13 @@ class StorePen:
                 seen.add(draft.urn)
             ends.update(self._write(drafts))
         self._connect(ends)
+        return self._seq - before
 
     def delete(self, urns: list[str]) -> int:
         """Remove what is there of these, and every edge that touches it. → how many went."""
         doomed: dict[int, tuple[str, int, str]] = {}
         found = self._db.execute(
-            f"{_BY_URN} WHERE payload IS NOT NULL", (json.dumps(urns), self._tenant)
+            f"{_BY_URN} WHERE payload IS NOT NULL", (json.dumps(urns), self.tenant)
         ).fetchall()
         while found:
             doomed.update((key, (urn, home, payload)) for key, urn, home, payload in found)
@@ -135,7 +137,7 @@ class StorePen:
             return self._seq
         self._db.execute(
             "UPDATE tenants SET seq = ?, vectors = ?, model = ?, dimensions = ? WHERE id = ?",
-            (self._seq, self._vector_count, *(self._space or (None, None)), self._tenant),
+            (self._seq, self._vector_count, *(self._space or (None, None)), self.tenant),
         )
         self._write_catalogues()
         return self._seq
@@ -167,10 +169,10 @@ class StorePen:
         if fault:
             raise BadAsk(f"the collection name {name!a} {fault}", detail=name)
         self._db.execute(
-            "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self._tenant, name)
+            "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self.tenant, name)
         )
         home: int = self._db.execute(
-            "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self._tenant, name)
+            "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self.tenant, name)
         ).fetchone()[0]
         self._collections[name] = home
         return home
@@ -205,7 +207,7 @@ class StorePen:
                 continue
             if key == next_key:
                 next_key += 1
-                row = (key, self._tenant, draft.urn, draft.collection, draft.payload)
+                row = (key, self.tenant, draft.urn, draft.collection, draft.payload)
                 new.append((*row, self._next_seq()))
             else:
                 changed.append((draft.payload, self._next_seq(), key))
@@ -240,7 +242,7 @@ class StorePen:
 
     def _known(self, urns: list[str]) -> dict[str, tuple[int, str | None]]:
         """Key and payload (None: deleted) of those URNs that were ever written."""
-        rows = self._db.execute(_BY_URN, (json.dumps(urns), self._tenant))
+        rows = self._db.execute(_BY_URN, (json.dumps(urns), self.tenant))
         return {urn: (key, payload) for key, urn, _, payload in rows}
 
     def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:
