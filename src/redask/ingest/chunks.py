@@ -63,8 +63,7 @@ def _fitting(blocks: Iterable[str]) -> Iterator[tuple[str, int]]:
         if size <= MOST:
             yield block, size
         else:
-            for text in _pack(_lines(block), "\n", 1):
-                yield text, _size(text)
+            yield from _apart(_pack(_lines(block), "\n", 1))
 
 
 def _lines(block: str) -> Iterator[tuple[str, int]]:
@@ -73,8 +72,7 @@ def _lines(block: str) -> Iterator[tuple[str, int]]:
         if size <= MOST:
             yield line, size
         else:
-            for text in _pack(_pieces(line, _SENTENCE), "", 0):
-                yield text, _size(text)
+            yield from _apart(_pack(_pieces(line, _SENTENCE), "", 0))
 
 
 def _pieces(text: str, border: re.Pattern[str]) -> Iterator[tuple[str, int]]:
@@ -91,6 +89,17 @@ def _pieces(text: str, border: re.Pattern[str]) -> Iterator[tuple[str, int]]:
         else:
             for place in range(0, len(piece), MOST):
                 yield piece[place : place + MOST], MOST  # alone: no character is two tokens
+
+
+def _apart(texts: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Pieces of one whole: each counts as full but the last, or they would be glued wrongly."""
+    before = None
+    for text in texts:
+        if before is not None:
+            yield before, MOST
+        before = text
+    if before is not None:
+        yield before, _size(before)
 
 
 def _pack(pieces: Iterable[tuple[str, int]], glue: str, price: int) -> Iterator[str]:

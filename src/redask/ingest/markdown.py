@@ -17,7 +17,9 @@ from urllib.parse import unquote
 
 _LONGEST_HEADING = 200
 _UNDERLINE = 3
-_LINK = re.compile(r"\]\(<?([^\s()<>]{1,1000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?)>?[\s)]")
+_LINK = re.compile(
+    r"\]\((?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?))[\s)]"
+)
 _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{0,8}<?([^\s<>]{1,1000})", re.MULTILINE)
 _ANCHOR = re.compile(r"<a [^<>]{0,300}?href=[\"']([^\"'<>]{1,1000})[\"']", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|//")
@@ -64,7 +66,7 @@ def links(text: str) -> Iterator[tuple[str, str]]:
         return
     for pattern in (_LINK, _DEFINITION, _ANCHOR):
         for found in pattern.finditer(text):
-            target = found[1]
+            target = found[found.lastindex or 0]
             if _SCHEME.match(target):
                 continue
             path, _, anchor = target.partition("#")

@@ -198,10 +198,11 @@ class _Ingest:
         match record:
             case ReadItem(address, values):
                 try:
-                    spool.add(self._desk.entity(address, values))
+                    entity = self._desk.entity(address, values)
                 except BadAsk as error:
                     place = address.id if address.fragment is None else address.fragment
                     raise BadAsk(f"{address.collection}/{place}: {error.message}") from None
+                spool.add(entity)
             case ReadEdge(source, label, target):
                 ends = urns.encode(source), urns.encode(target)
                 spool.add(self._desk.edge(ends[0], label, ends[1]))
