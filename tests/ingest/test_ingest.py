@@ -413,11 +413,11 @@ def test_a_large_file_that_the_store_refuses_half_way_leaves_nothing(
 
 def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     with open(tmp_path / "t.jsonl", "w") as file:
-        for number in range(30_000):
+        for number in range(25_000):
             file.write(f'{{"id": {number}, "text": "{"ferry " * 1000}"}}\n')
     written, grown = ingested(tmp_path, "t.jsonl", "written")
-    assert written == "30000"
-    assert grown < 150_000, "of 180 MB"
+    assert written == "25000"
+    assert grown < 115_000, "kilobytes, of 150 MB: caches and one part"
 
 
 # --- stopping ------------------------------------------------------------------------------
