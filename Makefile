@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask clean
+.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask bench-ingest clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -28,7 +28,7 @@ docs: $(VENV)/.installed
 fuzz: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_rules.py
 
-# 200 rounds of kill -9
+# 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
 
@@ -40,6 +40,9 @@ bench-retrieval: $(VENV)/.installed
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py
+
+bench-ingest: $(VENV)/.installed
+	$(BIN)/python benchmarks/ingest.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

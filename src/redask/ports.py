@@ -113,7 +113,7 @@ class LoadOutcome:
     refused: Mapping[str, str]
 
 
-class Manifest(Protocol):
+class OriginManifest(Protocol):
     """Which entities came from which file. Every entity belongs to one origin at most."""
 
     def known(self, place: str, caller: Caller) -> dict[str, Origin]:

@@ -39,7 +39,7 @@ _SENTENCES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
+class SourceTable:
     """A table of the file: its columns, and those that make its key."""
 
     name: str
@@ -84,7 +84,7 @@ def _check(connection: sqlite3.Connection) -> None:
             raise BadAsk(f"is damaged: {' '.join(str(verdict).split())[:200]}")
 
 
-def _tables(connection: sqlite3.Connection, choice: str | None) -> list[Table]:
+def _tables(connection: sqlite3.Connection, choice: str | None) -> list[SourceTable]:
     listed = connection.execute(
         "SELECT name, wr FROM pragma_table_list WHERE schema = 'main' AND type = 'table'"
         " AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name"
@@ -97,12 +97,12 @@ def _tables(connection: sqlite3.Connection, choice: str | None) -> list[Table]:
         ).fetchall()
         key = [column for column, place in sorted(columns, key=lambda one: one[1]) if place]
         names = tuple(column for column, _ in columns)
-        tables.append(Table(name, prefix + name, names, tuple(key), not without_rowid))
+        tables.append(SourceTable(name, prefix + name, names, tuple(key), not without_rowid))
     return tables
 
 
 def _rows(
-    connection: sqlite3.Connection, tables: list[Table], file: OpenedFile
+    connection: sqlite3.Connection, tables: list[SourceTable], file: OpenedFile
 ) -> Iterator[ReadItem]:
     counts = [
         connection.execute(f"SELECT count(*) FROM {_quoted(table.name)}").fetchone()[0]
@@ -121,7 +121,7 @@ def _rows(
 
 
 def _edges(
-    connection: sqlite3.Connection, table: Table, tables: dict[str, Table]
+    connection: sqlite3.Connection, table: SourceTable, tables: dict[str, SourceTable]
 ) -> Iterator[ReadEdge]:
     listed = connection.execute(
         'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq',
@@ -154,7 +154,7 @@ def _edges(
             )
 
 
-def _address_columns(table: Table, prefix: str) -> list[str]:
+def _address_columns(table: SourceTable, prefix: str) -> list[str]:
     """What an address is made of: the key's columns, and the rowid where there is one."""
     rowid = next(
         (name for name in ("rowid", "_rowid_", "oid") if name not in map(str.lower, table.columns)),
@@ -164,7 +164,7 @@ def _address_columns(table: Table, prefix: str) -> list[str]:
     return [*columns, f"{prefix}{rowid}"] if table.has_rowid and rowid else columns
 
 
-def _address(table: Table, values: tuple[object, ...]) -> Urn:
+def _address(table: SourceTable, values: tuple[object, ...]) -> Urn:
     key = values[: len(table.key)]
     if key and None not in key:
         name = ",".join(map(_part, key))

@@ -31,7 +31,7 @@ from redask.ingest.records import (
 )
 from redask.ingest.spool import Spool
 from redask.model import Caller, FileProblem, IngestProgress, IngestReport, IngestTally, Urn
-from redask.ports import Entity, FileLink, Load, LoadOutcome, Manifest, Origin
+from redask.ports import Entity, FileLink, Load, LoadOutcome, Origin, OriginManifest
 from redask.rules import urn as urns
 
 BATCH = 5000  # entities in one transaction
@@ -42,7 +42,7 @@ _FORGET = 100
 class Desk:
     """What an ingest works with. `write` is where a batch is written, and may add vectors."""
 
-    manifest: Manifest
+    manifest: OriginManifest
     caller: Caller
     entity: Callable[[Urn, Mapping[str, object]], Entity]
     edge: Callable[[str, str, str], Entity]

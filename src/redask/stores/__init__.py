@@ -15,7 +15,7 @@ from typing import Protocol
 
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
-from redask.ports import Entity, Manifest, Store
+from redask.ports import Entity, OriginManifest, Store
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.sqlite import GIVEN, SqliteStore
 
@@ -30,7 +30,7 @@ class Truth(Store, Protocol):
     identity: str
 
     @property
-    def manifest(self) -> Manifest:
+    def manifest(self) -> OriginManifest:
         """Which entities came from which file."""
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:

@@ -47,7 +47,7 @@ _REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id I
 
 
 class SqliteManifest:
-    """The manifest of one database; see `ports.Manifest`."""
+    """The manifest of one database; see `ports.OriginManifest`."""
 
     def __init__(self, database: Database, model: str) -> None:
         self._database = database

@@ -3,7 +3,7 @@
 import pytest
 
 from redask.errors import BadAsk
-from redask.model import Caller
+from redask.model import Caller, Kind
 from redask.ports import Entity, FileLink, Load, Origin
 from redask.stores import Truth, rows
 
@@ -19,7 +19,7 @@ def made(*ids: object, collection: str = "t", **values: object) -> list[Entity]:
 
 
 def documents(*labels: str) -> list[Entity]:
-    return rows.entities("d", [{"id": label} for label in labels], kind=rows.Kind.DOCUMENT)
+    return rows.entities("d", [{"id": label} for label in labels], kind=Kind.DOCUMENT)
 
 
 def live(store: Truth) -> set[str]:
