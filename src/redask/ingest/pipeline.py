@@ -14,7 +14,7 @@ the next run goes on from there: what is done is recognised by its stamp.
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -130,14 +130,14 @@ class _Ingest:
     def _forget_gone(self, listed: listing.FileList) -> None:
         """Remove what came from files that are no longer in a folder."""
         seen = {found.path for found in listed.files}
-        unseen = tuple(each.path for each in listed.problems)
+        unseen = {each.path for each in listed.problems}
         gone = [
             origin.path
             for origin in self._known.values()
             if origin.path not in seen
             and f"{origin.path}/".startswith(f"{listed.root.rstrip('/')}/")
             and (origin.root == listed.root or not os.path.lexists(origin.path))
-            and not any(f"{origin.path}/".startswith(f"{path}/") for path in unseen)
+            and not _is_below(origin.path, unseen)
         ]
         for start in range(0, len(gone), _FORGET):
             some = gone[start : start + _FORGET]
@@ -316,6 +316,16 @@ class _Ingest:
     def _check_stopped(self) -> None:
         if self._desk.stopped():
             raise Cancelled("the ingest was stopped; the next one goes on from here")
+
+
+def _is_below(path: str, places: Collection[str]) -> bool:
+    """Whether a path is one of these places, or below one."""
+    while path not in places:
+        above = os.path.dirname(path)
+        if above == path:
+            return False
+        path = above
+    return True
 
 
 def _collision(other: str) -> str:
