@@ -55,6 +55,8 @@ def test_labels_stay_when_other_sections_change() -> None:
 
 def test_namesakes_are_told_apart() -> None:
     assert labels("# T\n\n## X\n\na\n\n## X\n\nb\n\n## Top\n\nc") == ["x", "x-2", "top-2"]
+    assert labels("# T\n\n## X\n\na\n\n## X\n\nb\n\n## X 2\n\nc") == ["x", "x-2", "x-2-2"]
+    assert labels("# T\n\n## X 2\n\na\n\n## X\n\nb\n\n## X\n\nc") == ["x-2", "x", "x-3"]
     assert labels("## A\n\n### X\n\na\n\n## B\n\n### X\n\nb") == ["a.x", "b.x"]
 
 
@@ -100,6 +102,17 @@ def test_no_chunk_is_too_long_and_no_character_gets_lost(text: str) -> None:
     assert all(0 < estimate(chunk.text) <= MOST for chunk in found)
     assert "".join("".join(chunk.text.split()) for chunk in found) == "".join(text.split())
     assert len({chunk.label for chunk in found}) == len(found)
+
+
+_HEADINGS = st.sampled_from(["# X", "## X", "## X 2", "### x-2", "# Top", "## Top 2", "#", "a"])
+
+
+@given(st.lists(_HEADINGS, max_size=30))
+def test_no_two_chunks_have_one_label(headings: list[str]) -> None:
+    text = "\n\n".join(f"{heading}\n\ntext" for heading in headings)
+    for front in ("", "---\ntitle: x\n---\n", "words\n\n"):
+        found = labels(front + text)
+        assert len(set(found)) == len(found)
 
 
 def test_a_huge_line_takes_neither_time_nor_memory() -> None:

@@ -124,6 +124,22 @@ def test_a_bad_document_is_left_out_with_its_reason(
     assert only_reason(db, tmp_path / name).startswith(said)
 
 
+def test_a_panic_in_a_parser_is_the_problem_of_that_file(
+    db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class PanicException(BaseException):
+        """As Rust's bindings raise it."""
+
+    def panic(*args: object, **kwargs: object) -> None:
+        raise PanicException("index out of bounds")
+
+    monkeypatch.setattr("kreuzberg.extract_bytes_sync", panic)
+    (tmp_path / "a.pdf").write_bytes(pdf())
+    assert only_reason(db, tmp_path / "a.pdf") == (
+        "cannot be read as a document: index out of bounds"
+    )
+
+
 def test_a_zip_bomb_is_not_unpacked(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

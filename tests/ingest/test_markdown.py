@@ -34,7 +34,7 @@ def test_without_one_highest_heading_there_is_no_title() -> None:
 def test_front_matter_names_the_title_and_stays_as_text() -> None:
     text = '---\ntitle: "Ferry times"\ntags: sea\n---\n# Other\n\nAt nine.'
     assert markdown.outline(text).title == "Ferry times"
-    assert sections(text) == [((), ['title: "Ferry times"\ntags: sea']), ((), ["At nine."])]
+    assert sections(text) == [((), ['title: "Ferry times"\ntags: sea', "At nine."])]
 
 
 def test_a_rule_at_the_beginning_is_no_front_matter() -> None:

@@ -39,14 +39,14 @@ class Chunk:
 
 def cut(outline: Outline) -> Iterator[Chunk]:
     """The chunks of a document in their order."""
-    used: Counter[str] = Counter([TOP])
+    used, last = {TOP}, Counter([TOP])
     for section in outline.sections:
-        label = TOP
-        if section.headings:
-            label = ".".join(map(slug, section.headings))
-            used[label] += 1
-            if used[label] > 1:
-                label = f"{label}-{used[label]}"
+        label = base = ".".join(map(slug, section.headings)) or TOP
+        while section.headings and label in used:
+            last[base] += 1
+            label = f"{base}-{last[base]}"
+        used.add(label)
+        last[label] = max(1, last[label])
         for number, text in enumerate(_pack(_fitting(section.blocks), "\n\n", 2), start=1):
             yield Chunk(section.headings, label if number == 1 else f"{label}~{number}", text)
 

@@ -134,7 +134,9 @@ def _extract(data: bytes, mime: str) -> tuple[str, str]:
 
     try:
         found = kreuzberg.extract_bytes_sync(data, mime, config=_configuration())
-    except Exception as error:  # whatever the many parsers below it raise is about this file
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of the many parsers below it; a panic is no Exception
         detail = " ".join(str(error).split())[:200]
         if "password" in detail.lower() or "encrypt" in detail.lower():
             raise BadAsk("is protected by a password: save it without one") from None

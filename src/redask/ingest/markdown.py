@@ -54,10 +54,10 @@ def outline(text: str) -> Outline:
     if highest is not None:
         title = title or highest
         found = [(_, Section(each.headings[1:], each.blocks)) for _, each in found]
-    sections = [section for _, section in found]
-    if front:
-        sections[0].blocks.insert(0, front)
-    return Outline(title, sections)
+    top = [front] if front else []
+    top += [block for _, section in found if not section.headings for block in section.blocks]
+    below = [section for _, section in found if section.headings]
+    return Outline(title, [Section((), top), *below])
 
 
 def links(text: str) -> Iterator[tuple[str, str]]:
