@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz fuzz-sql crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding clean
+.PHONY: demo test lint types docs fuzz fuzz-sql crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -32,7 +32,7 @@ fuzz: $(VENV)/.installed
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
 
-# 200 rounds of kill -9
+# 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
 
@@ -58,6 +58,9 @@ bench-access: $(VENV)/.installed
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py
+
+bench-ingest: $(VENV)/.installed
+	$(BIN)/python benchmarks/ingest.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -1,6 +1,7 @@
 """The Python API: `redask.open` for scripts, threads and notebooks, `redask.aopen` for asyncio.
 
     db = redask.open("./mydata")
+    db.ingest("docs/", "shop.sqlite")      files and folders; read again, only changes are written
     db.put("tickets", [{"id": 1, "title": "…"}]); db.link(a, "blocks", b); db.delete(a)
     db.ask("Why?", limit=5).to_dict()      the envelope;   db.explain("Why?")   the plan
     for event in db.stream("Why?"): …      ends in Answered, or in Failed after the first event
@@ -14,11 +15,12 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 """
 
 import asyncio
+import os
 import queue
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -27,7 +29,7 @@ from redask import clauses
 from redask.administration import Administration, AsyncAdministration
 from redask.app import App, build
 from redask.errors import AskError, BadAsk
-from redask.model import Answer, Ask, Caller, Event, Failed, Notice
+from redask.model import Answer, Ask, Caller, Event, Failed, IngestProgress, IngestReport, Notice
 from redask.ports import AuditEntry, Found
 from redask.rules.chain import Broken, Intact
 from redask.rules.text import name_fault
@@ -95,6 +97,29 @@ class SignIn:
 
     token: str = field(repr=False)
     tenant: str | None = None
+
+
+class IngestSummary(IngestReport):
+    """What an ingest did; `ok` when no file was left out."""
+
+    __slots__ = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether every file could be read."""
+        return not self.problems
+
+    def to_dict(self) -> dict[str, object]:
+        """The summary as plain data."""
+        return {
+            "gone": self.gone,
+            "ignored": self.ignored,
+            "ok": self.ok,
+            "problems": [asdict(problem) for problem in self.problems],
+            "readers": [asdict(tally) for tally in self.tallies],
+            "removed": self.removed,
+            "written": self.written,
+        }
 
 
 class AsyncDatabase(AsyncAdministration):
@@ -187,6 +212,34 @@ class AsyncDatabase(AsyncAdministration):
         """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
         caller = await self._who()
         return await self._app.in_thread(self._app.embed, caller, anew=anew, progress=progress)
+
+    async def ingest(
+        self,
+        *paths: str | Path,
+        collection: str | None = None,
+        progress: Callable[[IngestProgress], None] | None = None,
+    ) -> IngestSummary:
+        """Bring the database up to date with files and folders. → what was done, what was not.
+
+        Cancelled, it stops soon; what was written is whole, and the next call goes on.
+        """
+        if not paths:
+            raise BadAsk("name at least one file or folder to ingest", detail="paths")
+        stop = threading.Event()
+        caller = await self._who()
+        places = [os.fspath(path) for path in paths]
+        tell = progress or (lambda _: None)
+        work = asyncio.ensure_future(
+            self._app.in_thread(self._app.ingest, places, collection, caller, tell, stop.is_set)
+        )
+        try:
+            report = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait([work])
+            work.exception()  # seen: it is the stop that was asked for
+            raise
+        return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
 
     async def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""
@@ -327,6 +380,18 @@ class OpenDatabase(Administration):
     def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
         """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
         return self._run(self._async.embed(anew=anew, progress=progress))
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        collection: str | None = None,
+        progress: Callable[[IngestProgress], None] | None = None,
+    ) -> IngestSummary:
+        """Bring the database up to date with files and folders. → what was done, what was not.
+
+        Ctrl-C stops it soon; what was written is whole, and the next call goes on.
+        """
+        return self._run(self._async.ingest(*paths, collection=collection, progress=progress))
 
     def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""

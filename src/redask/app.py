@@ -24,8 +24,9 @@ from redask.engine import Engine
 from redask.errors import BadAsk, Denied, Misconfigured
 from redask.index import SearchIndex, analysis, languages
 from redask.index.embedding_text import embedding_text
+from redask.ingest import pipeline
 from redask.likeness import Likeness
-from redask.model import Caller, Kind, Terms
+from redask.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.ports import Embedder, Provider, Query
 from redask.providers import PROVIDERS
 from redask.providers.extractive import NAME as EXTRACTIVE
@@ -38,7 +39,7 @@ from redask.stores.answers import SqliteAnswers
 from redask.stores.audit_log import AUDITORS, SqliteAuditLog, open_calls
 from redask.stores.database import Database
 from redask.stores.ledger import SqliteLedger
-from redask.stores.rows import entities, link
+from redask.stores.rows import collection_fault, entities, entity, link
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -60,6 +61,7 @@ class App:
     threads: ThreadPoolExecutor
     clock: Callable[[], int]
     settings: choices.Settings
+    directory: Path
 
     def put(
         self,
@@ -112,6 +114,31 @@ class App:
             timeout_ms=chosen.select_timeout_ms,
             max_rows=chosen.select_max_rows,
         )
+
+    def ingest(
+        self,
+        paths: Sequence[str],
+        collection: str | None,
+        caller: Caller,
+        progress: Callable[[IngestProgress], None],
+        stopped: Callable[[], bool],
+    ) -> IngestReport:
+        """Bring the database up to date with files and folders. → what was done."""
+        must_own(caller)
+        fault = None if collection is None else collection_fault(collection)
+        if fault:
+            raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
+        desk = pipeline.Desk(
+            manifest=self.store.manifest,
+            caller=caller,
+            entity=entity,
+            edge=link,
+            write=lambda loads: self.store.manifest.load(loads, caller),
+            avoid=frozenset({os.path.realpath(self.directory)}),
+            progress=progress,
+            stopped=stopped,
+        )
+        return pipeline.run(paths, collection, desk)
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -213,7 +240,7 @@ def build(
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads, clock, chosen)
+    return App(store, index, calls, log, retriever, engine, threads, clock, chosen, directory)
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

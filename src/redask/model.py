@@ -191,6 +191,55 @@ class Answer:
     retry_count: int = 0
 
 
+# --- ingest: what reading files reports --------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A file that was left out, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestTally:
+    """What one reader did: files by outcome, and the entities of the files it read."""
+
+    reader: str
+    read: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    entities: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did. `written` counts new and changed entities, `removed` those that went.
+
+    `ignored` are files in folders that no reader is for, `gone` files that are no longer there.
+    """
+
+    tallies: tuple[IngestTally, ...]
+    problems: tuple[FileProblem, ...]
+    written: int = 0
+    removed: int = 0
+    ignored: int = 0
+    gone: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """How far an ingest is; `path` is the file it is at."""
+
+    path: str
+    files_done: int
+    files: int
+    bytes_done: int
+    bytes: int
+    entities: int
+
+
 # --- events: what an ASK emits while it runs, in this order ----------------------------
 
 

@@ -1,8 +1,10 @@
 """The command line as a person and as a program use it."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from redask.clauses import CLAUSES
 from redask.cli import COMMANDS, main
 from redask.wire import json as canonical
 
+REDASK = [sys.executable, "-c", "from redask.cli import main; main()"]
 LATE = "What does a gold customer get for a late delivery?"
 
 
@@ -198,12 +201,76 @@ def test_eval_measures_a_pack(tmp_path: Path) -> None:
     assert "ndcg@10" in CliRunner().invoke(main, ["eval", str(pack)]).output
 
 
+@pytest.mark.usefixtures("quiet")
+def test_ingest_makes_a_database_that_can_be_asked(tmp_path: Path) -> None:
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "ferry.md").write_text("# Ferry\n\nThe ferry to Amrum leaves at nine.\n")
+    (tmp_path / "docs" / "picture.png").write_bytes(b"x")
+    result = run(tmp_path / "db", "ingest", str(tmp_path / "docs"))
+    assert result.exit_code == 0, result.output
+    assert "1 entities written, 0 removed, 1 files ignored" in result.output
+    assert result.stderr == "", "a bar is for terminals"
+    asked = run(tmp_path / "db", "ask", "When does the ferry leave?")
+    assert "leaves at nine. [^1]" in asked.output
+    assert "urn:reddb:document:docs/ferry.md#top" in asked.output
+
+
+def test_ingest_says_which_files_were_left_out_and_ends_with_2(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("text")
+    (tmp_path / "bad.md").write_bytes(b"\xff[/]")
+    people = run(tmp_path / "db", "ingest", str(tmp_path))
+    assert people.exit_code == 2
+    assert f"left out {tmp_path / 'bad.md'}: is not UTF-8 text" in people.output
+    programs = run(tmp_path / "db", "ingest", str(tmp_path), "--json")
+    assert programs.exit_code == 2
+    report = json.loads(programs.stdout)
+    assert (report["ok"], report["written"]) == (False, 0)
+    assert [problem["path"] for problem in report["problems"]] == [str(tmp_path / "bad.md")]
+    refused = run(tmp_path / "db", "ingest", str(tmp_path), "--collection", "red_x", "--json")
+    assert (refused.exit_code, json.loads(refused.stdout)["error"]["kind"]) == (2, "bad_ask")
+    assert run(tmp_path / "db", "ingest").exit_code == 2
+
+
+def test_ingest_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("text")
+    code = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
+    command = [*REDASK, "--db", str(tmp_path / "db")]
+    shown = subprocess.run(
+        [sys.executable, "-c", code, *command, "ingest", str(tmp_path / "good.md")],
+        capture_output=True,
+        stdin=subprocess.DEVNULL,
+        check=False,
+    )
+    assert shown.returncode == 0
+    assert b"files, " in shown.stdout
+    assert b"1 entities written" in shown.stdout
+
+
+def test_an_interrupted_ingest_ends_with_130_and_can_be_completed(tmp_path: Path) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    for number in range(4000):
+        (folder / f"{number}.md").write_text(f"# Ferry {number}\n\nIt leaves at nine.\n")
+    command = [*REDASK, "--db", str(tmp_path / "db"), "ingest", str(folder)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        while process.poll() is None and not (tmp_path / "db" / "redask.sqlite").exists():
+            time.sleep(0.01)
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        assert process.stderr is not None
+        said = process.stderr.read()
+    assert (process.returncode, said) == (130, "\nredask: cancelled\n")
+    assert run(tmp_path / "db", "ingest", str(folder)).exit_code == 0
+    report = json.loads(run(tmp_path / "db", "doctor", "--json").output)
+    assert (report["store"]["entities"], report["problems"]) == (4000, [])
+
+
 def test_help_imports_nothing_heavy() -> None:
     code = (
         "import sys\nfrom redask.cli import main\n"
         "try:\n    main(['--help'])\nexcept SystemExit:\n    pass\n"
-        "heavy = {'numpy', 'faiss', 'tantivy', 'rich', 'sqlite3', 'asyncio'} & set(sys.modules)\n"
-        "sys.exit(','.join(sorted(heavy)) or 0)"
+        "heavy = {'numpy', 'faiss', 'tantivy', 'rich', 'sqlite3', 'asyncio', 'kreuzberg'}\n"
+        "sys.exit(','.join(sorted(heavy & set(sys.modules))) or 0)"
     )
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
     assert result.returncode == 0, result.stderr

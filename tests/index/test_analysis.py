@@ -288,6 +288,14 @@ def test_a_name_comes_before_a_title_and_other_columns_are_no_names() -> None:
     assert one({"name": 5, "title": ["Dr"]}).names == b""
 
 
+def test_names_are_found_in_columns_of_any_case() -> None:
+    assert one({"Name": "Ann", "Title": "Dr"}).called.split() == stems("ann")
+    assert one({"TITLE": "Dr", "Text": "Ann"}).called.split() == stems("dr")
+    assert one({"NAME": "Bob", "name": "Ann", "title": "Dr"}).called.split() == stems("ann")
+    assert one({"NAME": "Bob", "name": "", "title": "Dr"}).called.split() == stems("bob")
+    assert one({"n\u0430me": "Ann"}).called == "", "a Cyrillic letter"
+
+
 def test_what_has_no_words_or_too_many_is_no_name() -> None:
     assert one({"title": "…"}).names == b""
     assert one({"title": "one two three four five six seven eight nine"}).names == b""

@@ -22,6 +22,13 @@ def test_a_document_is_its_sentences_and_is_about_its_title_and_path() -> None:
     assert passage.about == "docs/a Ferry docs/sea.md"
 
 
+def test_a_chunks_heading_says_what_it_is_about_and_is_no_answer() -> None:
+    chunk = {"title": "Ferry", "path": "a.md", "heading": "Times > Sunday", "text": "Never."}
+    passage = read(Source("urn:reddb:document:docs/a.md#times.sunday", json.dumps(chunk)))
+    assert [excerpt.text for excerpt in passage.excerpts] == ["Never."]
+    assert "Times > Sunday" in passage.about
+
+
 def test_a_documents_other_fields_can_be_quoted() -> None:
     document = {"title": "Ferry", "text": "It is red.", "author": "Ana"}
     assert lines(document, "urn:reddb:document:docs/a") == ["author: Ana", "It is red."]
@@ -32,6 +39,7 @@ def test_a_documents_other_fields_can_be_quoted() -> None:
     [
         ({"status": "late", "carrier": "Nordfracht"}, "status: late, carrier: Nordfracht"),
         ({"id": 7, "name": "Ana", "vip": True}, "name: Ana, id: 7, vip: true"),
+        ({"AlbumId": 7, "Title": "Facelift"}, "Title: Facelift, AlbumId: 7"),
         ({"a": {"b": {"c": 1}}, "d": ["x", 2]}, "a.b.c: 1, d: x, 2"),
         ({"a": [{"b": 1}, {"b": 2}]}, "a.b: 1, a.b: 2"),
         ({"price": 1.5, "none": None, "empty": "", "blank": " "}, "price: 1.5"),

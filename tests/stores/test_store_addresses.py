@@ -39,7 +39,13 @@ def test_lower_case_hex_is_brought_to_the_one_spelling(parts: Urn) -> None:
     assert canonical(f"{scheme}:{spelled}") == text
 
 
-@given(st.text(alphabet="urnedbow:/#%aé 0\n"))
+@given(st.text(alphabet="urnedbow:/#%aé 0\n235F"))
+@example("a%2Fb#c%20")
+@example("a%2fb#c")
+@example("a#b#c")
+@example("a%41")
+@example("#a")
+@example("a#")
 @example("urn:reddb:row:a/b\n")
 @example("urn:reddb:row:a/b/c")
 @example("urn:reddb:row:a/")
@@ -47,7 +53,10 @@ def test_lower_case_hex_is_brought_to_the_one_spelling(parts: Urn) -> None:
 @example("urn:reddb:row:a/b#c")
 @example("urn:reddb:row:a:b/c")
 def test_what_the_rules_refuse_is_refused(tail: str) -> None:
-    for text in (tail, f"urn:reddb:row:{tail}", f"urn:reddb:row:a/{tail}"):
+    whole = [
+        f"urn:reddb:{kind}:{head}{tail}" for kind in ("row", "document") for head in ("", "a/")
+    ]
+    for text in (tail, *whole):
         wanted = _outcome(urns.decode, text)
         assert _outcome(quick, text) == wanted
         assert _outcome(lambda urn: urns.decode(canonical(urn)), text) == wanted

@@ -63,7 +63,7 @@ def test_pages_full_of_rubbish_are_noticed_when_they_are_read(tmp_path: Path) ->
     data = (tmp_path / FILE).read_bytes()
     pages = range(len(data) // 4096)
     spoiled = b"".join(
-        data[n * 4096 : n * 4096 + 4096] if n < 30 else b"\xa5" * 4096 for n in pages
+        data[n * 4096 : n * 4096 + 4096] if n < 40 else b"\xa5" * 4096 for n in pages
     )
     (tmp_path / FILE).write_bytes(spoiled)
     with pytest.raises(StoreFailed, match="damaged"):

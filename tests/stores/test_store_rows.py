@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.errors import BadAsk, BadRows, BadUrn, RowProblem
-from redask.model import Kind
+from redask.model import Kind, Urn
 from redask.rules import urn as urns
-from redask.stores.rows import entities, link
+from redask.stores.rows import entities, entity, link
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 JSON = st.recursive(
@@ -231,3 +231,39 @@ def test_a_link_needs_urns_and_a_label() -> None:
     for label in ["", "a\x1fb", "x" * 257, None]:
         with pytest.raises(BadAsk, match="label"):
             link(good, label, good)  # type: ignore[arg-type] # that is the test
+
+
+# --- addresses that are not part of the content ------------------------------------------
+
+
+def test_a_chunk_is_addressed_by_its_label() -> None:
+    made = entity(Urn(Kind.DOCUMENT, "docs", "a/b.md", "on-sunday~2"), {"text": "x"})
+    assert made.urn == "urn:reddb:document:docs/a%2Fb.md#on-sunday~2"
+    assert (made.payload, made.source, made.vector) == ('{"text":"x"}', None, None)
+
+
+@given(NAMES, st.text(min_size=1).map(lambda text: text.encode("utf-8", "replace").decode()))
+def test_an_address_survives(name: str, label: str) -> None:
+    address = Urn(Kind.DOCUMENT, "docs", name, label)
+    assert urns.decode(entity(address, {}).urn) == address
+
+
+@pytest.mark.parametrize(
+    ("address", "content", "said"),
+    [
+        (Urn(Kind.ROW, "red_x", "1"), {}, "is reserved"),
+        (Urn(Kind.ROW, "", "1"), {}, "is empty"),
+        (Urn(Kind.ROW, "t", ""), {}, "0 characters"),
+        (Urn(Kind.ROW, "t", "x" * 1025), {}, "1025 characters"),
+        (Urn(Kind.ROW, "t", "\0"), {}, "NUL"),
+        (Urn(Kind.ROW, "t", "1", "x"), {}, "only a document has a fragment"),
+        (Urn(Kind.ROW, "t", "1"), {"": 1}, "column name"),
+        (Urn(Kind.ROW, "t", "1"), {"x": math.nan}, "nan is not a JSON number"),
+        (Urn(Kind.ROW, "t", "1"), {"x": "a\0"}, "NUL"),
+    ],
+)
+def test_what_is_wrong_with_an_entity_is_said(
+    address: Urn, content: dict[str, object], said: str
+) -> None:
+    with pytest.raises(BadAsk, match=said):
+        entity(address, content)

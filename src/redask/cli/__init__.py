@@ -12,6 +12,7 @@ import click
 from redask import __version__
 
 COMMANDS = {
+    "ingest": "Read files, folders and databases into yours.",
     "ask": "Answer a question over your data, with footnotes.",
     "explain": "Show what an ask would do, without asking anybody.",
     "search": "Find what the data holds on a question.",

@@ -65,8 +65,8 @@ def existing(location: str) -> str:
     """The location, if there is a database; else a helpful word."""
     if not (Path(location) / "redask.sqlite").exists():
         raise BadAsk(
-            f"there is no database in {location} yet: `redask demo` makes one with sample data "
-            "to try, `--db DIR` names another"
+            f"there is no database in {location} yet: `redask ingest PATH` makes one from your "
+            "files, `redask demo` one with sample data to try, `--db DIR` names another"
         )
     return location
 

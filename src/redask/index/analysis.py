@@ -9,7 +9,8 @@
 
 What counts as text of an entity: the strings and numbers of its payload, nested ones included,
 column by column in canonical order; not the keys, not true, false and null. Its names are its
-`name` or `title`, and the same without a last part in brackets ("Emma (novel)").
+`name` or `title` (in any case: tables have a `Name`), and the same without a last part in
+brackets ("Emma (novel)").
 
 A question is analysed in every language that occurs among what the caller may read: each word
 becomes a group of alternatives, one stem for each language. Stop words of the question's own
@@ -47,6 +48,7 @@ from redask.index.vocabulary import (
 )
 from redask.index.vocabulary import stem_number as stem_number  # noqa: PLC0414 - for `graph`
 from redask.rules import terms
+from redask.rules.text import lower
 
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff"
@@ -234,10 +236,17 @@ def _draft(payload: str, language: str | None) -> _Draft:
             columns.append(column)
             texts.append(text)
     named = -1
-    for column in ("title", "name"):
-        if type(content.get(column)) is str and content[column]:
+    for column in _name_columns(tuple(content)):
+        if type(content[column]) is str and content[column]:
             named = columns.index(column)
     return _Draft(tuple(columns), texts, "\n".join(texts), named, language)
+
+
+@lru_cache(4096)
+def _name_columns(columns: tuple[str, ...]) -> tuple[str, ...]:
+    """The columns that may hold an entity's name, the one that counts most last."""
+    found = [column for column in columns if lower(column) in ("title", "name")]
+    return tuple(sorted(found, key=lambda one: (lower(one) == "name", one.islower(), one)))
 
 
 def _languages(drafts: Sequence[_Draft], read: Occurrences, bounds: I64) -> list[str]:

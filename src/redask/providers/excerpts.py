@@ -8,7 +8,7 @@
 
 `about` is what the whole source is about: the collection and id of its URN, its name or title
 and path, and for the texts of a row its other fields, too. Nested fields have dotted names;
-empty ones are left out. A document's id, title and path are no answer and are not quoted.
+empty ones are left out. A document's id, title, heading and path are no answer, and not quoted.
 """
 
 import json
@@ -19,10 +19,11 @@ from redask.errors import BadUrn
 from redask.model import Source
 from redask.providers import sentences
 from redask.rules import urn
+from redask.rules.text import lower
 
 _SHORT = 200
 _NAMES = ("name", "title")
-_LABELS = {"id", "name", "path", "title"}
+_LABELS = {"heading", "id", "name", "path", "title"}
 _EDGE = {"from", "label", "to"}
 
 
@@ -52,14 +53,14 @@ def read(source: Source) -> Passage:
     if content.keys() == _EDGE:
         return Passage(address, (Excerpt(_edge(content)),))
     fields = list(_flat(content))
-    fields.sort(key=lambda field: field[0] not in _NAMES)
+    fields.sort(key=lambda field: lower(field[0]) not in _NAMES)
     is_document = _is_document(source.urn, content)
     prose = [text for key, text in fields if _is_prose(key, text, is_document)]
     short = [(key, text) for key, text in fields if not _is_prose(key, text, is_document)]
     shown = [(key, text) for key, text in short if not (is_document and key in _LABELS)]
     parts = tuple(sentences.one_line(f"{key}: {text}") for key, text in shown)
     record = [Excerpt(", ".join(parts), parts)] if parts else []
-    about = [text for key, text in short if prose or key in _NAMES]
+    about = [text for key, text in short if prose or lower(key) in _NAMES]
     quotable = (*record, *(excerpt for text in prose for excerpt in _prose(text)))
     return Passage(" ".join([address, *about]), quotable)
 

@@ -16,9 +16,10 @@ from typing import Protocol
 from redask.access.credentials import TokenFacts, User
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
-from redask.ports import Entity, Store, VectorStore
+from redask.ports import Entity, OriginManifest, Store, VectorStore
 from redask.stores.records import Collection, Column, Statistics
-from redask.stores.sqlite import GIVEN, SELECT_MS, SELECT_ROWS, SqliteStore
+from redask.stores.sqlite import SELECT_MS, SELECT_ROWS, SqliteStore
+from redask.stores.writing import GIVEN
 
 
 class People(Protocol):
@@ -59,7 +60,7 @@ class Truth(Store, VectorStore, Protocol):
     """A whole store: what `ports.Store` and `ports.VectorStore` promise, catalogues, health.
 
     `identity` is drawn at random when a store is made: an index that was built from
-    another store notices by it.
+    another store notices by it. `manifest` knows which entities came from which file.
     """
 
     identity: str
@@ -67,6 +68,10 @@ class Truth(Store, VectorStore, Protocol):
     @property
     def people(self) -> People:
         """Who may sign in."""
+
+    @property
+    def manifest(self) -> OriginManifest:
+        """Which entities came from which file."""
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
         """As in `Store`; `model` names what made the vectors of these entities."""

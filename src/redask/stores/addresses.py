@@ -2,8 +2,8 @@
 
 The same rules as `rules.urn`, which does the work; this file only remembers what it said of
 `urn:reddb:<kind>:<collection>`, because a million URNs share a handful of those, and lets an
-id of plain characters pass without decoding it. A percent sign may be spelled in two ways
-(`%c3`, `%C3`); the store knows the upper-case one only.
+id (and a label) of plain characters pass without decoding it. An escape may be spelled in two
+ways (`%c3`, `%C3`); the store knows the upper-case one only.
 """
 
 import re
@@ -13,9 +13,13 @@ from redask.errors import BadUrn, UrnFault
 from redask.model import Kind
 from redask.rules import urn as urns
 
-_PLAIN = r"[!\"$&-.0-9;-~]+"  # printable ASCII but % / # and :
+# printable ASCII but % / # and :, and those escaped as they must be, with the space
+_PLAIN = r"(?:[!\"$&-.0-9;-~]|%(?:25|2F|23|3A|20))+"
 _PLAIN_ID = re.compile(_PLAIN)
-_PLAIN_URN = re.compile(f"urn:reddb:(?:{'|'.join(Kind)}):{_PLAIN}/{_PLAIN}")
+_PLAIN_CHUNK = re.compile(f"{_PLAIN}#{_PLAIN}")
+_PLAIN_URN = re.compile(
+    f"urn:reddb:(?:(?:{'|'.join(Kind)}):{_PLAIN}/{_PLAIN}|document:{_PLAIN}/{_PLAIN}#{_PLAIN})"
+)
 
 
 def address(urn: str) -> tuple[str, Kind, str]:
@@ -23,7 +27,9 @@ def address(urn: str) -> tuple[str, Kind, str]:
     if not isinstance(urn, str):
         raise BadUrn(UrnFault.SCHEME, f"a URN is text, not {type(urn).__name__}")
     head, _, entity = urn.partition("/")
-    if not _PLAIN_ID.fullmatch(entity):
+    if not _PLAIN_ID.fullmatch(entity) and not (
+        head.startswith("urn:reddb:document:") and _PLAIN_CHUNK.fullmatch(entity)
+    ):
         parts = urns.decode(urn)
         return urns.encode(parts), parts.kind, parts.collection
     canonical, kind, collection = _collection(head)

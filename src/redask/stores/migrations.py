@@ -25,6 +25,8 @@ What the tables promise:
   at nothing. `tenants.access` counts all that may change who sees what: policies, users, labels.
 - `embedding.seq` is how far a tenant's changes were embedded (see `unembedded`); `holder` does
   it until `until` (epoch seconds).
+- `ingest_origins` are files that were ingested, `ingest_items` what came from which, in its
+  order (`place`; -1 for edges made of links), `ingest_links` what their links point at.
 """
 
 import sqlite3
@@ -178,9 +180,37 @@ _EMBEDDING = (
     )""",
 )
 
+_ORIGINS = (
+    """CREATE TABLE ingest_origins (
+        id INTEGER PRIMARY KEY,
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        path TEXT NOT NULL,
+        root TEXT NOT NULL,
+        choice TEXT,
+        stamp TEXT,
+        unlinked INTEGER NOT NULL,
+        UNIQUE (tenant, path)
+    )""",
+    "CREATE INDEX ingest_unlinked ON ingest_origins (tenant, path) WHERE unlinked",
+    """CREATE TABLE ingest_items (
+        key INTEGER PRIMARY KEY REFERENCES entities,
+        origin INTEGER NOT NULL REFERENCES ingest_origins,
+        place INTEGER NOT NULL
+    )""",
+    "CREATE INDEX ingest_items_by_origin ON ingest_items (origin, place)",
+    """CREATE TABLE ingest_links (
+        origin INTEGER NOT NULL REFERENCES ingest_origins,
+        source TEXT NOT NULL,
+        path TEXT NOT NULL,
+        anchor TEXT NOT NULL,
+        PRIMARY KEY (origin, source, path, anchor)
+    ) WITHOUT ROWID""",
+    "CREATE INDEX ingest_links_by_path ON ingest_links (path)",
+)
+
 Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
 
-MIGRATIONS: Ladder = (_FIRST, _ACCESS, _EMBEDDING)
+MIGRATIONS: Ladder = (_FIRST, _ACCESS, _EMBEDDING, _ORIGINS)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:

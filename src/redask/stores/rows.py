@@ -1,9 +1,10 @@
-"""User rows to entities, all or nothing: `entities(collection, rows)`, and `link` for edges.
+"""User rows to entities, all or nothing: `entities(collection, rows)`; `entity`; `link`.
 
 A row is a mapping with an `id` (an integer or a non-empty text) and any further JSON values.
 Its payload is the whole row as canonical JSON, its URN `urn:reddb:<kind>:<collection>/<id>`.
 Nothing is written here, and nothing is dropped or repaired: every bad row of a batch is
-reported at once, by its position (from 0) and reason, in one `BadRows`.
+reported at once, by its position (from 0) and reason, in one `BadRows`. `entity` is for
+readers of files, whose addresses are not part of the content.
 
     what                    bound
     collection name         1 to 256 characters, no control characters; `red_…` is ours
@@ -91,6 +92,22 @@ def entities(
     if problems:
         raise BadRows(collection, problems, len(batch))
     return made
+
+
+def entity(address: Urn, content: Mapping[str, object]) -> Entity:
+    """One entity whose address is not part of its content: a chunk of a document, a table's row.
+
+    `BadAsk` says what is wrong with it, in words that follow its name.
+    """
+    fault = collection_fault(address.collection)
+    if fault:
+        raise BadAsk(f"the collection name {address.collection[:300]!a} {fault}")
+    try:
+        _id({"id": address.id})
+        payload = _payload(content)
+    except _Bad as bad:
+        raise BadAsk(str(bad)) from None
+    return Entity(urns.encode(address), payload)
 
 
 def link(source: str, label: str, target: str) -> Entity:

@@ -28,6 +28,7 @@ from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations, unembedded
 from redask.stores.addresses import canonical
 from redask.stores.database import Database
+from redask.stores.origins import SqliteManifest
 from redask.stores.people import SqlitePeople
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.visibility import Eyes, access_number, look, policies
@@ -55,6 +56,7 @@ class SqliteStore:
         self.people = SqlitePeople(self._database)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
+        self.manifest = SqliteManifest(self._database, GIVEN)
 
     def close(self) -> None:
         """Let go of the file."""

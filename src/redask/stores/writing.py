@@ -72,7 +72,7 @@ class StorePen:
         number, seq, vectors, model, dimensions = connection.execute(
             "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
         ).fetchone()
-        self._tenant: int = number
+        self.tenant: int = number
         self._seq: int = seq
         self._first_seq: int = seq
         self._vector_count: int = vectors
@@ -83,8 +83,9 @@ class StorePen:
         self._access = 0  # changes to who sees what
         self._counts: Counter[tuple[int, int, Kind, contents.Shape]] = Counter()
 
-    def put(self, entities: Sequence[Entity], model: str) -> None:
-        """Upsert all of them."""
+    def put(self, entities: Sequence[Entity], model: str) -> int:
+        """Upsert all of them. → how many were new or changed."""
+        before = self._seq
         seen: set[str] = set()
         ends: dict[int, tuple[str, str]] = {}
         for start in range(0, len(entities), _CHUNK):
@@ -95,12 +96,13 @@ class StorePen:
                 seen.add(draft.urn)
             ends.update(self._write(drafts))
         self._connect(ends)
+        return self._seq - before
 
     def embed(self, embedded: Sequence[Entity], model: str, through: int) -> None:
         """Set the vectors of those that did not change after `through` and say the same."""
         wanted = json.dumps([entity.urn for entity in embedded])
         rows = self._db.execute(
-            f"{_BY_URN} WHERE entities.seq <= ?", (wanted, self._tenant, through)
+            f"{_BY_URN} WHERE entities.seq <= ?", (wanted, self.tenant, through)
         )
         known = {urn: payload for _, urn, _, _, payload in rows.fetchall()}
         self.put([each for each in embedded if known.get(each.urn) == each.payload], model)
@@ -110,7 +112,7 @@ class StorePen:
         held = self._db.execute(
             "SELECT key FROM vectors CROSS JOIN entities USING (key) WHERE tenant = ?"
             " ORDER BY entities.seq",
-            (self._tenant,),
+            (self.tenant,),
         ).fetchall()
         self._drop_vectors(held)
         self._db.executemany(
@@ -124,7 +126,7 @@ class StorePen:
         """Remove what is there of these, and every edge that touches it. → how many went."""
         doomed: dict[int, tuple[str, int, int, str]] = {}
         found = self._db.execute(
-            f"{_BY_URN} WHERE payload IS NOT NULL", (json.dumps(urns), self._tenant)
+            f"{_BY_URN} WHERE payload IS NOT NULL", (json.dumps(urns), self.tenant)
         ).fetchall()
         while found:
             doomed.update((key, tuple(row)) for key, *row in found)
@@ -167,13 +169,11 @@ class StorePen:
         """
         before = self._policies.pop(name, None)
         self._db.execute(
-            "DELETE FROM policies WHERE tenant = ? AND collection = ?", (self._tenant, name)
+            "DELETE FROM policies WHERE tenant = ? AND collection = ?", (self.tenant, name)
         )
         if policy is not None:
             self._policies[name] = policy
-            self._db.execute(
-                "INSERT INTO policies VALUES (?, ?, ?)", (self._tenant, name, document)
-            )
+            self._db.execute("INSERT INTO policies VALUES (?, ?, ?)", (self.tenant, name, document))
         self._access += 1
         if _layout(before) != _layout(policy):
             home = self._collection(name)
@@ -185,13 +185,13 @@ class StorePen:
         """Write the watermark and the catalogues. → the tenant's last sequence."""
         if self._access:
             self._db.execute(
-                "UPDATE tenants SET access = access + ? WHERE id = ?", (self._access, self._tenant)
+                "UPDATE tenants SET access = access + ? WHERE id = ?", (self._access, self.tenant)
             )
         if self._seq == self._first_seq:
             return self._seq
         self._db.execute(
             "UPDATE tenants SET seq = ?, vectors = ?, model = ?, dimensions = ? WHERE id = ?",
-            (self._seq, self._vector_count, *(self._space or (None, None)), self._tenant),
+            (self._seq, self._vector_count, *(self._space or (None, None)), self.tenant),
         )
         self._write_catalogues()
         return self._seq
@@ -225,11 +225,11 @@ class StorePen:
         if fault:
             raise BadAsk(f"the collection name {name!a} {fault}", detail=name)
         made = self._db.execute(
-            "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self._tenant, name)
+            "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self.tenant, name)
         )
         self._access += made.rowcount
         home: int = self._db.execute(
-            "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self._tenant, name)
+            "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self.tenant, name)
         ).fetchone()[0]
         self._collections[name] = home
         return home
@@ -311,7 +311,7 @@ class StorePen:
                 continue
             if key == next_key:
                 next_key += 1
-                row = (key, self._tenant, draft.urn, draft.collection, draft.payload)
+                row = (key, self.tenant, draft.urn, draft.collection, draft.payload)
                 new.append((*row, self._next_seq(), draft.label))
             else:
                 changed.append((draft.payload, self._next_seq(), draft.label, key))
@@ -348,7 +348,7 @@ class StorePen:
 
     def _known(self, urns: list[str]) -> dict[str, tuple[int, int, str | None]]:
         """Key, label and payload (None: deleted) of those URNs that were ever written."""
-        rows = self._db.execute(_BY_URN, (json.dumps(urns), self._tenant))
+        rows = self._db.execute(_BY_URN, (json.dumps(urns), self.tenant))
         return {urn: (key, label, payload) for key, urn, _, label, payload in rows}
 
     def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:

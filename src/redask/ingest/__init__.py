@@ -1,0 +1,45 @@
+"""Files to entities: one row for each kind of file. `pipeline.run` does the work.
+
+    files                                        reader       gives
+    .md .markdown                                prose        chunks, links
+    .txt .text .log                              prose        chunks
+    PDF, Office, OpenDocument, EPUB, RTF, HTML   documents    chunks, links
+    .csv .tsv .tab                               tables       rows
+    .jsonl .ndjson, .json                        json_rows    rows
+    .sqlite .sqlite3 .db .db3                    databases    rows, edges
+
+A new kind of file is one function and one row here: it gets an `OpenedFile` and gives
+`ReadRecord`s, and says what is wrong with a file by a `BadAsk` in words that follow its name.
+Nothing is written before a file was read to its end.
+
+Parquet is left out: the lightest package that reads it (pyarrow) is 120 MB.
+"""
+
+import os
+
+from redask.ingest import databases, documents, json_rows, prose, tables
+from redask.ingest.records import ReaderRow
+from redask.rules.text import lower
+
+READERS = (
+    ReaderRow("markdown", (".md", ".markdown"), prose.read_markdown),
+    ReaderRow("text", (".txt", ".text", ".log"), prose.read_text),
+    ReaderRow("document", tuple(documents.MIME), documents.read, most=128 * 1024 * 1024),
+    ReaderRow("csv", (".csv", ".tsv", ".tab"), tables.read, whole=False),
+    ReaderRow("jsonl", (".jsonl", ".ndjson"), json_rows.read_lines, whole=False),
+    ReaderRow("json", (".json",), json_rows.read_whole, whole=False),
+    ReaderRow(
+        "sqlite",
+        (".sqlite", ".sqlite3", ".db", ".db3"),
+        databases.read,
+        whole=False,
+        steady=True,
+        beside=("-wal",),
+    ),
+)
+_BY_SUFFIX = {suffix: row for row in READERS for suffix in row.suffixes}
+
+
+def reader_for(path: str) -> ReaderRow | None:
+    """The reader for a file, by the ending of its name."""
+    return _BY_SUFFIX.get(lower(os.path.splitext(path)[1]))

@@ -1,0 +1,110 @@
+"""Files to ingest, made by hand, and what a database holds after it."""
+
+import io
+import json
+import sqlite3
+import zipfile
+from collections.abc import Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import redask
+from redask.app import App
+
+_WORD = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
+_TYPES = "http://schemas.openxmlformats.org/package/2006/content-types"
+_RELATIONS = "http://schemas.openxmlformats.org/package/2006/relationships"
+_OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"
+_MAIN = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
+OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+def app_of(db: redask.OpenDatabase) -> App:
+    return db._async._app
+
+
+def held(db: redask.OpenDatabase) -> dict[str, str]:
+    """Every payload by its URN."""
+    changes = app_of(db).store.changes("local", 0, 10_000_000)
+    return {change.urn: change.entity.payload for change in changes if change.entity}
+
+
+def contents(db: redask.OpenDatabase, start: str) -> dict[str, dict[str, Any]]:
+    """What is addressed by URNs that start so, by the rest of the URN."""
+    found = held(db).items()
+    head = f"urn:reddb:{start}"
+    return {urn.removeprefix(head): json.loads(p) for urn, p in found if urn.startswith(head)}
+
+
+def edges(db: redask.OpenDatabase) -> set[tuple[str, str, str]]:
+    """Every edge as from, label, to, without the beginnings of the URNs."""
+    return {
+        (edge["from"][10:], edge["label"], edge["to"][10:])
+        for edge in contents(db, "edge:links/").values()
+    }
+
+
+def write(path: Path, text: str) -> Path:
+    """A file with this text, and its folders."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def database(path: Path, *statements: str) -> Path:
+    """A SQLite file made by these statements."""
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    return path
+
+
+def docx(paragraphs: Iterable[str], extra: bytes = b"", heading: str = "Harbour rules") -> bytes:
+    """A Word file with a heading, some paragraphs and a file that nobody asked for."""
+    body = f'<w:p><w:pPr><w:pStyle w:val="Heading1"/></w:pPr><w:r><w:t>{heading}</w:t></w:r></w:p>'
+    body += "".join(f"<w:p><w:r><w:t>{text}</w:t></w:r></w:p>" for text in paragraphs)
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(
+            "[Content_Types].xml",
+            f'<Types xmlns="{_TYPES}"><Default Extension="rels" ContentType='
+            '"application/vnd.openxmlformats-package.relationships+xml"/>'
+            f'<Override PartName="/word/document.xml" ContentType="{_MAIN}"/></Types>',
+        )
+        archive.writestr(
+            "_rels/.rels",
+            f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1" '
+            f'Type="{_OFFICE}/officeDocument" Target="word/document.xml"/></Relationships>',
+        )
+        archive.writestr(
+            "word/document.xml",
+            f'<?xml version="1.0"?><w:document xmlns:w="{_WORD}"><w:body>{body}</w:body>'
+            "</w:document>",
+        )
+        if extra:
+            archive.writestr("word/media/extra.bin", extra)
+    return made.getvalue()
+
+
+def pdf(line: str = "The ferry leaves at nine.", heading: str = "Harbour rules") -> bytes:
+    """A PDF of one page."""
+    drawn = f"BT /F1 24 Tf 72 720 Td ({heading}) Tj 0 -40 Td /F1 12 Tf ({line}) Tj ET".encode()
+    objects = [
+        b"<</Type/Catalog/Pages 2 0 R>>",
+        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
+        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
+        b"/Resources<</Font<</F1 5 0 R>>>>>>",
+        b"<</Length %d>>stream\n" % len(drawn) + drawn + b"\nendstream",
+        b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
+    ]
+    out, places = b"%PDF-1.4\n", []
+    for number, each in enumerate(objects, start=1):
+        places.append(len(out))
+        out += b"%d 0 obj" % number + each + b"endobj\n"
+    table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    return (
+        out
+        + b"xref\n0 6\n0000000000 65535 f \n%btrailer<</Size 6/Root 1 0 R>>\n" % table
+        + (b"startxref\n%d\n%%%%EOF" % len(out))
+    )
