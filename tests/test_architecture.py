@@ -44,15 +44,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
     | {"budget", "recall", "retrieval", "embedding", "likeness"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
+    "results": _NOUNS | {"ports", "wire"},
     "administration": _ADAPTER | {"access", "app"},
-    "api": _ADAPTER | {"administration", "app", "clauses", "wire"},
+    "async_api": _ADAPTER | {"administration", "app", "clauses", "results"},
+    "api": _ADAPTER | {"administration", "app", "async_api", "results"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER
     | {"access.credentials", "api", "clauses", "wire", "settings", "sample", "evaluation"}
-    | {"__version__"},
+    | {"results", "__version__"},
     "web": set(),
-    "__init__": _NOUNS | {"api"},  # the public names
+    "__init__": _NOUNS | {"api", "async_api", "results"},  # the public names
 }
 PURE = {"model", "errors", "rules", "clauses", "settings", "wire", "ports"}
 STANDARD = set(

@@ -6,9 +6,11 @@ from redask.errors import AskError
 from redask.model import Caller, Mode
 
 if TYPE_CHECKING:
-    from redask.api import AsyncDatabase, CitedAnswer, OpenDatabase
+    from redask.api import OpenDatabase
     from redask.api import open_async as aopen
     from redask.api import open_database as open
+    from redask.async_api import AsyncDatabase
+    from redask.results import CitedAnswer
 
 __version__ = "0.1.0"
 __all__ = [
@@ -24,11 +26,11 @@ __all__ = [
 ]
 
 _LATE = {
-    "AsyncDatabase": "AsyncDatabase",
-    "CitedAnswer": "CitedAnswer",
-    "OpenDatabase": "OpenDatabase",
-    "aopen": "open_async",
-    "open": "open_database",
+    "AsyncDatabase": ("async_api", "AsyncDatabase"),
+    "CitedAnswer": ("results", "CitedAnswer"),
+    "OpenDatabase": ("api", "OpenDatabase"),
+    "aopen": ("api", "open_async"),
+    "open": ("api", "open_database"),
 }
 
 
@@ -36,6 +38,7 @@ def __getattr__(name: str) -> Any:
     """Import what is heavy when it is first used: `redask --help` must be quick."""
     if name not in _LATE:
         raise AttributeError(f"module 'redask' has no attribute {name!r}")
-    from redask import api
+    from importlib import import_module
 
-    return getattr(api, _LATE[name])
+    module, own = _LATE[name]
+    return getattr(import_module(f"redask.{module}"), own)

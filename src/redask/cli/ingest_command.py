@@ -7,32 +7,38 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redask.cli import session
+from redask.cli.rendering import EmbeddingLine
 from redask.cli.session import polite
 from redask.errors import BadAsk
 from redask.wire import json as canonical
 from redask.wire.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
-    from redask.api import IngestSummary
     from redask.model import IngestProgress
+    from redask.results import IngestSummary
 
 
 @click.command("ingest")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--collection", help="Where it goes, instead of the names of folders and files.")
+@click.option("--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed`).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
-def command(db: str, paths: tuple[str, ...], collection: str | None, as_json: bool) -> None:
+def command(
+    db: str, paths: tuple[str, ...], collection: str | None, no_wait: bool, as_json: bool
+) -> None:
     """Read PATH... into the database: folders, documents, tables, SQLite databases.
 
     Run it again whenever the files have changed: what is unchanged is passed over, what is gone
     from a folder is removed. Ends with 2 when a file was left out, and says why.
     """
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(db) as opened, _bar() as progress:
-            done = opened.ingest(*paths, collection=collection, progress=progress)
+        with session.opened(db, make=True) as opened:
+            with _bar() as progress:
+                done = opened.ingest(*paths, collection=collection, progress=progress, wait=False)
+            if not no_wait:
+                opened.embed(progress=EmbeddingLine())
         if as_json:
             click.echo(canonical.text(done.to_dict()))
         else:

@@ -1,11 +1,10 @@
 """`redask reembed`: every vector anew with the configured embedder, or only those missing."""
 
-import sys
-import time
-
 import click
 
-from redask.cli.session import existing, polite
+from redask.cli import session
+from redask.cli.rendering import EmbeddingLine
+from redask.cli.session import polite
 from redask.wire import json as canonical
 
 
@@ -20,27 +19,10 @@ def command(db: str, pending: bool, embedder: str | None, as_json: bool) -> None
     Interrupted, it has lost nothing: `redask reembed --pending` goes on.
     """
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db), embedder=embedder) as opened:
-            done = opened.embed(anew=not pending, progress=_Progress())
+        with session.opened(db, embedder=embedder) as opened:
+            done = opened.embed(anew=not pending, progress=EmbeddingLine())
             report = opened.doctor()["embedding"] | {"embedded": done}
         if as_json:
             click.echo(canonical.text(report))
         else:
             click.echo(f"{done} embedded by {report['embedder']}, {report['pending']} pending")
-
-
-class _Progress:
-    """A line that says how far it is, how fast, and how long it will take, on a terminal."""
-
-    def __init__(self) -> None:
-        self._started = time.monotonic()
-
-    def __call__(self, done: int, total: int) -> None:
-        if not sys.stderr.isatty():
-            return
-        rate = done / max(time.monotonic() - self._started, 1e-9)
-        left = (total - done) / rate if rate else 0.0
-        line = f"\rembedding {done}/{total}, {rate:.0f}/s, {left:.0f} s left "
-        click.echo(line, nl=done >= total, err=True)

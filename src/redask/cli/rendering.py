@@ -1,6 +1,8 @@
 """What people see: answers with their sources, plans, and why a result is where it is."""
 
 import json
+import sys
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -68,3 +70,18 @@ def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ())
     for item in plan["sources"]:
         table.add_row(str(item["rank"]), f"{item['rrf_score']:.5f}", escape(item["urn"]))
     console.print(table)
+
+
+class EmbeddingLine:
+    """A line that says how far it is, how fast, and how long it will take, on a terminal."""
+
+    def __init__(self) -> None:
+        self._started = time.monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        if not sys.stderr.isatty():
+            return
+        rate = done / max(time.monotonic() - self._started, 1e-9)
+        left = (total - done) / rate if rate else 0.0
+        line = f"\rembedding {done}/{total}, {rate:.0f}/s, {left:.0f} s left "
+        click.echo(line, nl=done >= total, err=True)

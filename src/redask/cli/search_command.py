@@ -10,7 +10,7 @@ from redask.cli.session import polite
 from redask.wire import json as canonical
 
 if TYPE_CHECKING:
-    from redask.api import SearchResult
+    from redask.results import SearchResult
 
 _NOT_FOR_SEARCH = ("using", "model", "strict", "temperature", "seed", "cache", "nocache")
 

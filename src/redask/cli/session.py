@@ -42,7 +42,7 @@ def leave(error: AskError, as_json: bool) -> NoReturn:
     sys.exit(outcomes.of(error).exit)
 
 
-def opened(location: str, *, make: bool = False) -> "OpenDatabase":
+def opened(location: str, *, make: bool = False, embedder: str | None = None) -> "OpenDatabase":
     """The database, as whoever the command line names: every command opens it here.
 
     With `make`, a database that is not there yet is made.
@@ -51,7 +51,9 @@ def opened(location: str, *, make: bool = False) -> "OpenDatabase":
 
     given = click.get_current_context().meta
     place = location if make else existing(location)
-    return open_database(place, token=given["redask.token"], tenant=given["redask.tenant"])
+    return open_database(
+        place, token=given["redask.token"], tenant=given["redask.tenant"], embedder=embedder
+    )
 
 
 def moment(nanoseconds: int | None) -> str:

@@ -20,6 +20,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
+from redask.access.policy import must_own
 from redask.model import Caller
 from redask.ports import Entity, FileLink, Load, LoadOutcome, Origin
 from redask.stores.database import Database
@@ -74,6 +75,7 @@ class SqliteManifest:
 
         `model` names what made the vectors of these entities.
         """
+        must_own(caller)
         with self._database.writing() as connection:
             pen = StorePen(connection, caller.tenant)
             accepted, refused = _accept(connection, pen.tenant, loads)
@@ -99,6 +101,7 @@ class SqliteManifest:
 
     def forget(self, paths: Sequence[str], caller: Caller) -> int:
         """Remove these origins with everything they brought. → how many entities went."""
+        must_own(caller)
         with self._database.writing() as connection:
             pen = StorePen(connection, caller.tenant)
             removed = 0
@@ -144,6 +147,7 @@ class SqliteManifest:
 
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         """Settle the links of these origins: they have these edges and no others."""
+        must_own(caller)
         with self._database.writing() as connection:
             pen = StorePen(connection, caller.tenant)
             every = list(chain(*edges.values()))

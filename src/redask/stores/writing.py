@@ -28,8 +28,9 @@ from redask.errors import BadAsk
 from redask.model import Kind
 from redask.ports import Entity
 from redask.rules.text import name_fault
-from redask.stores import contents, embeddings, visibility
+from redask.stores import contents, embeddings
 from redask.stores.addresses import address, canonical
+from redask.stores.labelling import Labelling, hidden, layout
 from redask.stores.rows import MAX_COLUMNS, collection_fault
 
 GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
@@ -78,9 +79,7 @@ class StorePen:
         self._vector_count: int = vectors
         self._space: tuple[str, int] | None = (model, dimensions) if vectors else None
         self._collections: dict[str, int] = {}
-        self._policies = visibility.policies(connection, tenant)
-        self._labels: dict[tuple[int, str], int] = {}
-        self._access = 0  # changes to who sees what
+        self._labels = Labelling(connection, number, tenant)
         self._counts: Counter[tuple[int, int, Kind, contents.Shape]] = Counter()
 
     def put(self, entities: Sequence[Entity], model: str) -> int:
@@ -167,25 +166,19 @@ class StorePen:
         When the policy looks at other columns, or shows others, all that the collection holds
         is labelled anew and counts as changed.
         """
-        before = self._policies.pop(name, None)
-        self._db.execute(
-            "DELETE FROM policies WHERE tenant = ? AND collection = ?", (self.tenant, name)
-        )
-        if policy is not None:
-            self._policies[name] = policy
-            self._db.execute("INSERT INTO policies VALUES (?, ?, ?)", (self.tenant, name, document))
-        self._access += 1
-        if _layout(before) != _layout(policy):
+        before = self._labels.replace(name, policy, document)
+        if layout(before) != layout(policy):
             home = self._collection(name)
-            if _hidden(before) != _hidden(policy):
+            if hidden(before) != hidden(policy):
                 self._forget_what_vectors_told(home)
             self._relabel(home, name)
 
     def finish(self) -> int:
         """Write the watermark and the catalogues. → the tenant's last sequence."""
-        if self._access:
+        if self._labels.changes:
             self._db.execute(
-                "UPDATE tenants SET access = access + ? WHERE id = ?", (self._access, self.tenant)
+                "UPDATE tenants SET access = access + ? WHERE id = ?",
+                (self._labels.changes, self.tenant),
             )
         if self._seq == self._first_seq:
             return self._seq
@@ -213,7 +206,7 @@ class StorePen:
             urn,
             kind,
             home,
-            self._label(home, collection, content),
+            self._labels.of(home, collection, content),
             entity.payload,
             content,
             _ends(urn, entity, content) if kind is Kind.EDGE else None,
@@ -227,36 +220,18 @@ class StorePen:
         made = self._db.execute(
             "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self.tenant, name)
         )
-        self._access += made.rowcount
+        self._labels.changes += made.rowcount
         home: int = self._db.execute(
             "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self.tenant, name)
         ).fetchone()[0]
         self._collections[name] = home
         return home
 
-    def _label(self, home: int, name: str, content: dict[str, object]) -> int:
-        """The number of what the collection's policy looks at; 0 when it looks at nothing."""
-        policy = self._policies.get(name)
-        if policy is None or not policy.columns:
-            return 0
-        value = policy.label(content)
-        known = self._labels.get((home, value))
-        if known is None:
-            made = self._db.execute(
-                "INSERT OR IGNORE INTO labels (collection, value) VALUES (?, ?)", (home, value)
-            )
-            self._access += made.rowcount
-            (known,) = self._db.execute(
-                "SELECT id FROM labels WHERE collection = ? AND value = ?", (home, value)
-            ).fetchone()
-            self._labels[home, value] = known
-        return known
-
     def _relabel(self, home: int, name: str) -> None:
         """Label all that a collection holds, and count it, anew."""
-        for table in ("labels", "holdings", "columns"):
+        for table in ("holdings", "columns"):
             self._db.execute(f"DELETE FROM {table} WHERE collection = ?", (home,))
-        self._labels.clear()
+        self._labels.forget(home)
         held = self._db.execute(
             "SELECT key FROM entities WHERE collection = ? AND payload IS NOT NULL ORDER BY seq",
             (home,),
@@ -266,7 +241,7 @@ class StorePen:
                 "SELECT urn, payload FROM entities WHERE key = ?", (key,)
             ).fetchone()
             content = json.loads(payload)
-            label = self._label(home, name, content)
+            label = self._labels.of(home, name, content)
             self._count(home, label, address(urn)[1], content, +1)
             self._db.execute(
                 "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
@@ -425,12 +400,3 @@ def _ends(urn: str, entity: Entity, content: dict[str, object]) -> tuple[str, st
     if ends != (entity.source, entity.target):
         raise BadAsk(f"the ends of {urn} must be written as canonical URNs", detail=urn)
     return ends
-
-
-def _layout(policy: Policy | None) -> object:
-    """What of a policy labels and faces depend on."""
-    return None if policy is None else (policy.columns, policy.faces)
-
-
-def _hidden(policy: Policy | None) -> frozenset[str]:
-    return frozenset() if policy is None else policy.hidden
