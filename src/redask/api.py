@@ -21,7 +21,7 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from redask import clauses
-from redask.app import App, build
+from redask.app import App, build, check_provider, load_settings, survey
 from redask.errors import AskError, BadAsk
 from redask.model import Answer, Ask, Caller, Event, Failed
 from redask.ports import AuditEntry, Found
@@ -157,6 +157,10 @@ class AsyncDatabase:
         """Whether the audit log is what was written."""
         return await self._app.in_thread(self._app.log.verify)
 
+    async def spending(self, days: int = 30) -> list[dict[str, Any]]:
+        """What was spent, by UTC day, tenant and provider, newest first."""
+        return await self._app.in_thread(self._app.spending, self._caller, days)
+
     async def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
         return await self._app.in_thread(self._app.doctor, self._caller, rebuild_index)
@@ -254,6 +258,10 @@ class OpenDatabase:
         """Whether the audit log is what was written."""
         return self._run(self._async.verify_audit())
 
+    def spending(self, days: int = 30) -> list[dict[str, Any]]:
+        """What was spent, by UTC day, tenant and provider, newest first."""
+        return self._run(self._async.spending(days))
+
     def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
         return self._run(self._async.doctor(rebuild_index=rebuild_index))
@@ -263,6 +271,7 @@ class OpenDatabase:
         if self._loop.is_closed():
             return
         self._run(self._async.close())
+        self._run(self._loop.shutdown_asyncgens())  # closes the providers' connections
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -299,3 +308,18 @@ def open_database(location: str | Path, **choices: Any) -> OpenDatabase:
 async def open_async(location: str | Path, **choices: Any) -> AsyncDatabase:
     """The same for asyncio. `redask.aopen`."""
     return AsyncDatabase(await asyncio.to_thread(build, location, **choices), LOCAL)
+
+
+def providers_at(location: str | Path) -> list[dict[str, object]]:
+    """Every provider as the configuration of a directory (which need not exist) sees it."""
+    return survey(load_settings(Path(location)))
+
+
+def check_providers(location: str | Path, names: Sequence[str]) -> list[dict[str, object]]:
+    """One tiny call to each of these providers: `ok`, and the model, or why not."""
+    settings = load_settings(Path(location))
+
+    async def check() -> list[dict[str, object]]:
+        return [await check_provider(settings, name) for name in names]
+
+    return asyncio.run(check())

@@ -5,11 +5,12 @@ The only file that knows every adapter. Nothing here decides anything about an a
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cache
+from dataclasses import asdict, dataclass, replace
+from datetime import date, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -18,14 +19,15 @@ from redask import settings as choices
 from redask.budget import Budget
 from redask.embedders import make as make_embedder
 from redask.engine import Engine
-from redask.errors import BadAsk, Misconfigured
+from redask.errors import AskError, BadAsk, Misconfigured
 from redask.index import SearchIndex
 from redask.index.analysis import text
-from redask.model import Caller, Kind
+from redask.model import Caller, Kind, Knobs, Prompt
 from redask.ports import Provider
 from redask.providers import PROVIDERS
 from redask.recall import Recall
 from redask.retrieval import Retriever
+from redask.rules import capabilities, cost
 from redask.rules.chain import Broken, Intact
 from redask.stores import Truth, open_store
 from redask.stores.answers import SqliteAnswers
@@ -39,6 +41,10 @@ _P = ParamSpec("_P")
 _THREADS = 8
 PATIENCE_SECONDS = 10.0
 CONFIGURATION = "redask.toml"
+_OPENED_MOST = 64  # models come from callers, who may name many
+_CHECK = Prompt("Answer with one word.", "Say yes.", "Say yes.", ())
+_CHECK_SECONDS = 30
+_CHECK_TOKENS = 16
 
 
 @dataclass(slots=True)
@@ -51,6 +57,7 @@ class App:
     log: SqliteAuditLog
     retriever: Retriever
     engine: Engine
+    ledger: SqliteLedger
     threads: ThreadPoolExecutor
 
     def put(
@@ -79,6 +86,24 @@ class App:
         edge = link(source, label, target)
         self.store.put([edge], caller)
         return edge.urn
+
+    def spending(self, caller: Caller, days: int) -> list[dict[str, object]]:
+        """US dollars by day, tenant and provider, newest first, today and the days before.
+
+        The owner of an embedded database sees every tenant, anybody else their own.
+        """
+        since = cost.day_of(self.engine.clock()) - days + 1
+        tenant = None if caller == Caller() else caller.tenant
+        return [
+            {
+                "day": (date(1970, 1, 1) + timedelta(line.account.day)).isoformat(),
+                "provider": line.account.provider,
+                "reserved_usd": line.reserved,
+                "spent_usd": line.spent,
+                "tenant": line.account.tenant,
+            }
+            for line in self.ledger.report(since, tenant)
+        ]
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -142,19 +167,23 @@ def build(
     index = SearchIndex(directory / "index", store)
     retriever = Retriever(store, index, make_embedder(embedder), chosen)
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
+    ledger = SqliteLedger(calls)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="redask")
     engine = Engine(
         retriever=retriever,
         log=log,
         recall=Recall(SqliteAnswers(calls, chosen.cache_max_entries), chosen, clock),
-        budget=Budget(chosen.limits, SqliteLedger(calls), clock),
+        budget=Budget(chosen.limits, ledger, clock),
         providers=frozenset({*PROVIDERS, *providers}),
-        open_provider=_opener(providers),
+        installed=frozenset(
+            {*(name for name, row in PROVIDERS.items() if row.installed), *providers}
+        ),
+        open_provider=_opener(chosen, providers),
         settings=chosen,
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads)
+    return App(store, index, calls, log, retriever, engine, ledger, threads)
 
 
 def load_settings(directory: Path) -> choices.Settings:
@@ -167,11 +196,81 @@ def load_settings(directory: Path) -> choices.Settings:
     return choices.load(written, os.environ)
 
 
-def _opener(given: Mapping[str, Provider]) -> Callable[[str, str | None], Provider]:
-    """Providers by name and model, each opened once."""
+def _opener(
+    settings: choices.Settings, given: Mapping[str, Provider]
+) -> Callable[[str, str | None], Provider]:
+    """Providers by name and model, each opened once, with what the settings say about it."""
+    opened: dict[tuple[str, str | None], Provider] = {}
+    lock = threading.Lock()
 
-    @cache
     def open_provider(name: str, model: str | None) -> Provider:
-        return given[name] if name in given else PROVIDERS[name].open(model)
+        if name in given:
+            return given[name]
+        with lock:
+            if (name, model) not in opened:
+                if len(opened) >= _OPENED_MOST:
+                    opened.clear()
+                opened[name, model] = _open(settings, name, model)
+            return opened[name, model]
 
     return open_provider
+
+
+def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
+    endpoint = settings.endpoints.get(name, choices.Endpoint())
+    return PROVIDERS[name].open(
+        model or endpoint.model,
+        api_key=endpoint.api_key,
+        base_url=endpoint.base_url,
+        prices=settings.prices.get(name, {}),
+    )
+
+
+def survey(settings: choices.Settings) -> list[dict[str, object]]:
+    """Every provider: its model and key variable, whether it is ready, what it can do."""
+    found: list[dict[str, object]] = []
+    for name, row in PROVIDERS.items():
+        endpoint = settings.endpoints.get(name, choices.Endpoint())
+        has_key = endpoint.api_key is not None
+        found.append(
+            {
+                "capabilities": asdict(capabilities.of(name, settings.capabilities)),
+                "extra": row.extra,
+                "installed": row.installed,
+                "key": "present" if has_key else "missing" if row.needs_key else "not needed",
+                "key_variable": row.key_name,
+                "model": endpoint.model or row.model,
+                "name": name,
+            }
+        )
+    return found
+
+
+async def check_provider(settings: choices.Settings, name: str) -> dict[str, object]:
+    """One tiny call to a provider: what it answered with, or why it did not."""
+    started = time.perf_counter()
+    try:
+        if name not in PROVIDERS:
+            raise BadAsk(f"there is no provider {name!a}", detail=", ".join(sorted(PROVIDERS)))
+        provider = _open(settings, name, None)
+        can = capabilities.of(name, settings.capabilities)
+        knobs = Knobs(
+            0.0 if can.supports_temperature_zero else None, 1 if can.supports_seed else None
+        )
+        async with asyncio.timeout(_CHECK_SECONDS):
+            completion = await provider.complete(_CHECK, knobs, max_tokens=_CHECK_TOKENS)
+    except TimeoutError:
+        return _unwell(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
+    except AskError as error:
+        return _unwell(name, error.kind, error.message)
+    return {
+        "build": completion.build,
+        "milliseconds": round((time.perf_counter() - started) * 1000),
+        "model": completion.model,
+        "name": name,
+        "ok": True,
+    }
+
+
+def _unwell(name: str, kind: str, message: str) -> dict[str, object]:
+    return {"kind": kind, "message": message, "name": name, "ok": False}

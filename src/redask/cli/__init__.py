@@ -16,6 +16,8 @@ COMMANDS = {
     "explain": "Show what an ask would do, without asking anybody.",
     "search": "Find what the data holds on a question.",
     "audit": "Look at the audit log, verify it, export it.",
+    "cost": "Show what was spent by day, tenant and provider.",
+    "providers": "List who can answer, and whether they are ready.",
     "doctor": "Check the database and its index.",
     "eval": "Measure retrieval and answers on a pack of questions.",
     "demo": "Load a small sample company and ask it three questions.",
