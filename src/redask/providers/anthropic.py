@@ -3,7 +3,9 @@
 The wire knows no seed. Usage comes with the reply; in a stream the prompt's with the first event
 and the completion's with the last. The prompt's count includes what was read from or written to
 the vendor's prompt cache. Stop reason `refusal` is a refusal, and billed; a stream that ends
-without a stop reason broke off. The SDK's retries are off.
+without a stop reason broke off. The SDK's retries are off. The SDK has no word for the temperature
+any more, but the wire has, and the default model takes it; for a newer model that does not, an
+override of its capabilities (`supports_temperature_zero = false`) leaves it out.
 """
 
 from collections.abc import Awaitable, Callable
@@ -67,13 +69,13 @@ class MessageReply:
     def completion(self) -> Completion:
         """The answer, if it is one."""
         usage = chat.counts(self.prompt_tokens, self.completion_tokens)
-        billed = chat.whole_usage(usage)
         if self.stop == "refusal":
+            billed = chat.whole_usage(usage)
             raise ProviderRefused(NAME, "it refused to answer", billed=billed)
         if not self.parts:
             raise ProviderRefused(NAME, "its reply is empty")
         if not self.stop:
-            raise ProviderFailed(NAME, Failure.TRANSPORT, "the stream broke off", billed=billed)
+            raise ProviderFailed(NAME, Failure.TRANSPORT, "the stream broke off")
         return Completion("".join(self.pieces), self.model, *usage)
 
     def _note(self, message: object) -> None:
@@ -142,7 +144,7 @@ class AnthropicMessages:
             "max_tokens": max_tokens,
         }
         if knobs.temperature is not None:
-            request["temperature"] = knobs.temperature
+            request["extra_body"] = {"temperature": knobs.temperature}
         reply = MessageReply(self.model, self._key)
         if emit is None:
             with failures.translated(NAME, self._key):

@@ -6,7 +6,7 @@ piece of text), and makes the `Completion` at the end.
     finish_reason content_filter, or a `refusal`      ProviderRefused, with the usage it was billed
     an `error` in place of choices                    as `failures.of_body` says
     a stream that ended without a finish_reason       transport: it broke off
-    a stream without a chunk, a reply without choice  refused: nobody can read it
+    a stream without a chunk, a reply without text    refused: nobody can read it
     usage that is no pair of sensible numbers         no usage
 
 Replies are read as values of unknown shape: SDKs pass on what they get, whatever their types say.
@@ -38,6 +38,7 @@ class ChatReply:
     usage: tuple[int | None, int | None] = (None, None)
     refusal: str = ""
     finish: str = ""
+    speechless: bool = False
     chunks: int = 0
 
     def read(self, reply: object) -> None:
@@ -47,7 +48,9 @@ class ChatReply:
         message = pick(choice, "message")
         if message is None:
             raise Unreadable("its reply holds no answer")
-        self._take(pick(message, "content"))
+        content = pick(message, "content")
+        self.speechless = content is None
+        self._take(content)
         self._end(choice, pick(message, "refusal"))
         self.finish = self.finish or "stop"  # a whole reply is whole
 
@@ -62,17 +65,16 @@ class ChatReply:
 
     def completion(self) -> Completion:
         """The answer, if it is one."""
+        billed = whole_usage(self.usage)
         if self.refusal or self.finish == _REFUSED:
             words = failures.clean(self.refusal, self.key) or "its filter stopped the answer"
-            raise ProviderRefused(
-                self.provider, f"it refused: {words}", billed=whole_usage(self.usage)
-            )
+            raise ProviderRefused(self.provider, f"it refused: {words}", billed=billed)
+        if self.speechless:
+            raise ProviderRefused(self.provider, "its reply holds no answer", billed=billed)
         if not self.chunks:
             raise ProviderRefused(self.provider, "its reply is empty")
         if not self.finish:
-            words = "the stream broke off"
-            billed = whole_usage(self.usage)
-            raise ProviderFailed(self.provider, Failure.TRANSPORT, words, billed=billed)
+            raise ProviderFailed(self.provider, Failure.TRANSPORT, "the stream broke off")
         return Completion("".join(self.pieces), self.model, *self.usage, self.build)
 
     def _note(self, reply: object) -> None:

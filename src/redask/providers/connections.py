@@ -6,8 +6,10 @@ The vendors' SDKs bring the protocol; what they share is here, for all use the s
                         client at its first use in a loop, keeps its connections open between
                         calls, and closes it when the loop shuts down or nobody needs it any more
     guard               no redirect is followed (it could carry a key elsewhere), no compression
-                        asked for or taken, no reply longer than MOST_BYTES, nothing in a success
-                        but JSON or an event stream: else `Unreadable`
+                        asked for or taken, no reply longer than MOST_BYTES, no line of one longer
+                        than MOST_LINE_BYTES (SDKs collect a line piece by piece, which costs
+                        them its square), nothing in a success but JSON or an event stream: else
+                        `Unreadable`
     time                only connecting has a limit of its own; the deadline is the engine's, and
                         cancelling a call closes its connection
 
@@ -23,7 +25,8 @@ from typing import Generic, TypeVar
 
 import httpx2
 
-MOST_BYTES = 16 * 1024 * 1024
+MOST_BYTES = 32 * 1024 * 1024  # a stream spends some 250 bytes on a token
+MOST_LINE_BYTES = 4 * 1024 * 1024
 CONNECT_SECONDS = 10.0
 TIMEOUT = httpx2.Timeout(None, connect=CONNECT_SECONDS)
 _TYPES = ("application/json", "text/event-stream")
@@ -42,11 +45,13 @@ class BoundedBody(httpx2.AsyncByteStream):
         self._body = body
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        total = 0
+        total = line = 0
         async for chunk in self._body:
             total += len(chunk)
-            if total > MOST_BYTES:
-                raise Unreadable(f"its reply is longer than {MOST_BYTES} bytes")
+            end = chunk.rfind(b"\n")
+            line = len(chunk) - end - 1 + (line if end < 0 else 0)
+            if total > MOST_BYTES or line > MOST_LINE_BYTES:
+                raise Unreadable("its reply is too long")
             yield chunk
 
     async def aclose(self) -> None:

@@ -60,10 +60,13 @@ def of(provider: str, error: Exception, key: str | None = None) -> ProviderFaile
             return ProviderFailed(provider, Failure.TRANSPORT, _network(each))
         status = _status(each)
         if status is not None and not 200 <= status <= 299:
-            said = clean(_said(getattr(each, "body", None)) or _text(each), key)
+            body = getattr(each, "body", None)
+            said = clean(_said(body) if isinstance(body, Mapping) else _text(each), key)
             words = f"HTTP {status}" + (f": {said}" if said else "")
             return _failed(provider, failover.failure_of(status), words)
     body = getattr(error, "body", None)
+    if body is None and error.args and isinstance(error.args[0], Mapping):
+        body = error.args[0]  # Hugging Face's errors carry it so
     if isinstance(body, Mapping | str):
         return of_body(provider, body, key)
     return ProviderRefused(provider, "its reply cannot be read")
@@ -115,7 +118,7 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     found: BaseException | None = error
     while found is not None:
         yield found
-        found = found.__cause__
+        found = found.__cause__ or found.__context__
 
 
 def _status(error: BaseException) -> int | None:

@@ -17,7 +17,7 @@ from redask.model import Knobs, Prompt
 from redask.ports import Completion
 from redask.providers import chat, failures
 from redask.providers.access import Access
-from redask.providers.connections import PerLoop, Pieces, running
+from redask.providers.connections import TIMEOUT, PerLoop, Pieces, running
 from redask.providers.pricing import pricer
 from redask.rules import capabilities, determinism
 
@@ -84,7 +84,11 @@ class HuggingFace:
 
     async def _inference(self) -> AsyncInferenceClient:
         """The SDK's client for one call, on the connections of this loop."""
-        inference = AsyncInferenceClient(base_url=self._base_url, api_key=self._key)
+        inference = AsyncInferenceClient(
+            base_url=self._base_url,
+            api_key=self._key,
+            timeout=TIMEOUT,  # type: ignore[arg-type]  # it is passed on as it is
+        )
         inference._async_client = await self._clients.get()  # else it opens one of its own
         return inference
 
