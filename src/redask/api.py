@@ -167,6 +167,7 @@ class AsyncDatabase:
 
     async def close(self) -> None:
         """Let go of the database; what is running is finished first."""
+        await self._app.opener.aclose()
         await asyncio.to_thread(self._app.close)
 
     async def __aenter__(self) -> Self:
@@ -271,7 +272,7 @@ class OpenDatabase:
         if self._loop.is_closed():
             return
         self._run(self._async.close())
-        self._run(self._loop.shutdown_asyncgens())  # closes the providers' connections
+        self._run(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()

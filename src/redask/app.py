@@ -23,7 +23,7 @@ from redask.errors import AskError, BadAsk, Misconfigured
 from redask.index import SearchIndex
 from redask.index.analysis import text
 from redask.model import Caller, Kind, Knobs, Prompt
-from redask.ports import Provider
+from redask.ports import Connected, Provider
 from redask.providers import PROVIDERS
 from redask.recall import Recall
 from redask.retrieval import Retriever
@@ -47,6 +47,33 @@ _CHECK_SECONDS = 30
 _CHECK_TOKENS = 16
 
 
+class Opener:
+    """Providers by name and model, each opened once, with what the settings say about it."""
+
+    def __init__(self, settings: choices.Settings, given: Mapping[str, Provider]) -> None:
+        self._settings = settings
+        self._given = given
+        self._opened: dict[tuple[str, str | None], Provider] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, name: str, model: str | None) -> Provider:
+        """The provider, which may take a moment the first time."""
+        if name in self._given:
+            return self._given[name]
+        with self._lock:
+            if (name, model) not in self._opened:
+                if len(self._opened) >= _OPENED_MOST:
+                    self._opened.clear()
+                self._opened[name, model] = _open(self._settings, name, model)
+            return self._opened[name, model]
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        for provider in self._opened.values():
+            if isinstance(provider, Connected):
+                await provider.aclose()
+
+
 @dataclass(slots=True)
 class App:
     """Everything that is open for one database directory."""
@@ -58,6 +85,7 @@ class App:
     retriever: Retriever
     engine: Engine
     ledger: SqliteLedger
+    opener: Opener
     threads: ThreadPoolExecutor
 
     def put(
@@ -168,6 +196,7 @@ def build(
     retriever = Retriever(store, index, make_embedder(embedder), chosen)
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     ledger = SqliteLedger(calls)
+    opener = Opener(chosen, providers)
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="redask")
     engine = Engine(
         retriever=retriever,
@@ -178,12 +207,12 @@ def build(
         installed=frozenset(
             {*(name for name, row in PROVIDERS.items() if row.installed), *providers}
         ),
-        open_provider=_opener(chosen, providers),
+        open_provider=opener,
         settings=chosen,
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, ledger, threads)
+    return App(store, index, calls, log, retriever, engine, ledger, opener, threads)
 
 
 def load_settings(directory: Path) -> choices.Settings:
@@ -194,26 +223,6 @@ def load_settings(directory: Path) -> choices.Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"{file} cannot be read: {error}") from None
     return choices.load(written, os.environ)
-
-
-def _opener(
-    settings: choices.Settings, given: Mapping[str, Provider]
-) -> Callable[[str, str | None], Provider]:
-    """Providers by name and model, each opened once, with what the settings say about it."""
-    opened: dict[tuple[str, str | None], Provider] = {}
-    lock = threading.Lock()
-
-    def open_provider(name: str, model: str | None) -> Provider:
-        if name in given:
-            return given[name]
-        with lock:
-            if (name, model) not in opened:
-                if len(opened) >= _OPENED_MOST:
-                    opened.clear()
-                opened[name, model] = _open(settings, name, model)
-            return opened[name, model]
-
-    return open_provider
 
 
 def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
@@ -257,8 +266,12 @@ async def check_provider(settings: choices.Settings, name: str) -> dict[str, obj
         knobs = Knobs(
             0.0 if can.supports_temperature_zero else None, 1 if can.supports_seed else None
         )
-        async with asyncio.timeout(_CHECK_SECONDS):
-            completion = await provider.complete(_CHECK, knobs, max_tokens=_CHECK_TOKENS)
+        try:
+            async with asyncio.timeout(_CHECK_SECONDS):
+                completion = await provider.complete(_CHECK, knobs, max_tokens=_CHECK_TOKENS)
+        finally:
+            if isinstance(provider, Connected):
+                await provider.aclose()
     except TimeoutError:
         return _unwell(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
     except AskError as error:

@@ -7,7 +7,7 @@ asynchronous. URNs are in their encoded form. Adapters raise `errors.AskError` o
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from redask.model import Answer, Caller, Capabilities, Knobs, Prompt, Source, Terms
 from redask.rules.cost import Allow, Reject, Spent
@@ -144,6 +144,14 @@ class Provider(Protocol):
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
         """Answer once; hand each piece to `emit` as it comes. Cancelling closes the call."""
+
+
+@runtime_checkable
+class Connected(Protocol):
+    """What a provider may have besides: connections to close."""
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; the next call opens new ones."""
 
 
 @dataclass(frozen=True, slots=True)

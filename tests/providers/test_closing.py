@@ -15,6 +15,7 @@ from wires import speech_of
 import redask
 from redask import errors
 from redask.model import AnswerToken, Failed
+from redask.providers import PROVIDERS
 from redask.settings import load
 
 FERRY = "When does the ferry leave?"
@@ -35,6 +36,8 @@ STREAMING = "".join(
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Loopback]:
+    for name in FAMILIES:  # importing an SDK takes longer than these deadlines
+        PROVIDERS[name].open(api_key="sk-test")
     with Loopback() as running:
         yield running
 

@@ -105,9 +105,7 @@ def test_knobs_that_are_none_are_not_sent(server: Loopback, name: str, streamed:
 
 @BOTH
 @EACH
-@pytest.mark.parametrize(
-    "usage", [None, (-1, 5), (5, -1), (2**70, 5), (5, 2**70), ("5", 5), (True, 5), (5.5, 1)]
-)
+@pytest.mark.parametrize("usage", [None, (-1, 5), (5, -1), (2**70, 5), (5, 2**70), (5.5, 1)])
 def test_usage_that_is_missing_or_nonsense_is_no_usage(
     server: Loopback, name: str, streamed: bool, usage: object
 ) -> None:

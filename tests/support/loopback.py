@@ -147,6 +147,8 @@ class Loopback:
                 await asyncio.gather(leaving, return_exceptions=True)
         except (ConnectionError, asyncio.IncompleteReadError):
             self.left.set()
+        except asyncio.CancelledError:
+            pass  # the server stops
         finally:
             self.idle.set()
             writer.close()

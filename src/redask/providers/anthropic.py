@@ -93,8 +93,8 @@ class MessageReply:
         read = [chat.pick(usage, name) for name in _PROMPT_COUNTS]
         if read[0] is not None:
             known = [count for count in read if count is not None]
-            fits = all(isinstance(count, int) and count >= 0 for count in known)
-            self.prompt_tokens = sum(known) if fits else -1  # type: ignore[arg-type]
+            counted = [count for count in known if chat.sensible(count)]
+            self.prompt_tokens = sum(counted) if len(counted) == len(known) else None
         written = chat.pick(usage, "output_tokens")
         if written is not None:
             self.completion_tokens = written
@@ -155,6 +155,10 @@ class AnthropicMessages:
                 async for piece in pieces:
                     await emit(piece)
         return reply.completion()
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._clients.aclose()
 
     async def _pieces(self, request: dict[str, Any], reply: MessageReply) -> Pieces:
         with failures.translated(NAME, self._key):

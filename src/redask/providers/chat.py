@@ -14,6 +14,7 @@ Replies are read as values of unknown shape: SDKs pass on what they get, whateve
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import TypeGuard
 
 from redask.errors import Failure, ProviderFailed, ProviderRefused
 from redask.model import Knobs, Prompt
@@ -137,8 +138,8 @@ def pick(value: object, *path: str | int) -> object:
 
 def counts(prompt: object, completion: object) -> tuple[int | None, int | None]:
     """Token counts, if both are sensible."""
-    if _sensible(prompt) and _sensible(completion):
-        return prompt, completion  # type: ignore[return-value]
+    if sensible(prompt) and sensible(completion):
+        return prompt, completion
     return None, None
 
 
@@ -154,5 +155,6 @@ def name_in(value: object) -> str:
     return str(value) if fits else ""
 
 
-def _sensible(value: object) -> bool:
+def sensible(value: object) -> TypeGuard[int]:
+    """Whether it is a number of tokens that a call could have."""
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS

@@ -4,7 +4,7 @@ The vendors' SDKs bring the protocol; what they share is here, for all use the s
 
     one client a loop   a connection belongs to the event loop it was opened in: `PerLoop` makes a
                         client at its first use in a loop, keeps its connections open between
-                        calls, and closes it when the loop shuts down or nobody needs it any more
+                        calls, and closes it when told, at the latest when the loop shuts down
     guard               no redirect is followed (it could carry a key elsewhere), no compression
                         asked for or taken, no reply longer than MOST_BYTES, no line of one longer
                         than MOST_LINE_BYTES (SDKs collect a line piece by piece, which costs
@@ -30,6 +30,7 @@ MOST_LINE_BYTES = 4 * 1024 * 1024
 CONNECT_SECONDS = 10.0
 TIMEOUT = httpx2.Timeout(None, connect=CONNECT_SECONDS)
 _TYPES = ("application/json", "text/event-stream")
+_TURNS = 24  # two or three for each generator inside another
 _T = TypeVar("_T")
 Pieces = AsyncGenerator[str, None]
 
@@ -86,22 +87,32 @@ class PerLoop(Generic[_T]):
     def __init__(self, make: Callable[[httpx2.AsyncClient], _T]) -> None:
         self._make = make
         self._made: weakref.WeakKeyDictionary[
-            asyncio.AbstractEventLoop, tuple[AsyncGenerator[_T, None], _T]
+            asyncio.AbstractEventLoop, tuple[_T, AsyncGenerator[None, None]]
         ] = weakref.WeakKeyDictionary()
 
     async def get(self) -> _T:
         """The one of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._made:
-            # The loop closes what generators it knows when it shuts down; that closes the client.
-            life = _life(self._make)
-            self._made[loop] = life, await anext(life)
-        return self._made[loop][1]
+            client = http_client()
+            life = _life(client)
+            self._made[loop] = self._make(client), life
+            await anext(life)
+        return self._made[loop][0]
+
+    async def aclose(self) -> None:
+        """Close the one of the running loop."""
+        _, life = self._made.pop(asyncio.get_running_loop(), (None, None))
+        if life is not None:
+            await life.aclose()
 
 
-async def _life(make: Callable[[httpx2.AsyncClient], _T]) -> AsyncGenerator[_T, None]:
-    async with http_client() as client:
-        yield make(client)
+async def _life(client: httpx2.AsyncClient) -> AsyncGenerator[None, None]:
+    """Once begun, it is known to the loop, which closes it at the end, and so the client."""
+    try:
+        yield
+    finally:
+        await client.aclose()
 
 
 @asynccontextmanager
@@ -112,8 +123,12 @@ async def running(
     items = aiter(stream)
     try:
         yield items
-    finally:
+    except BaseException:
         await close()
         with suppress(Exception):
             async for _ in items:
                 pass
+        for _ in range(_TURNS):  # the loop closes what the SDK's generators let go of
+            await asyncio.sleep(0)
+        raise
+    await close()

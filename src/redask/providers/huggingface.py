@@ -71,6 +71,10 @@ class HuggingFace:
                     await emit(piece)
         return reply.completion()
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._clients.aclose()
+
     async def _pieces(self, request: dict[str, Any], reply: chat.ChatReply) -> Pieces:
         with failures.translated(NAME, self._key):
             async with await self._inference() as inference:

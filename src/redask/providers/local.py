@@ -8,6 +8,7 @@ interface, which cannot be switched off: a random key locks it.
 """
 
 import asyncio
+import os
 import secrets
 import threading
 from collections.abc import Awaitable, Callable
@@ -40,6 +41,8 @@ class LocalModel:
         self.model = access.model
         _check_file(Path(access.model))
         self._server: Any = None
+        # Its threads wait for each other: one core is left to everybody else.
+        self._threads = max((os.cpu_count() or 2) - 1, 1)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="redask-local")
 
     def narrow(self, seed: int) -> int:
@@ -123,6 +126,7 @@ class LocalModel:
             params.n_parallel = 1
             params.cache_prompt = False
             params.warmup = False
+            params.cpuparams.n_threads = params.cpuparams_batch.n_threads = self._threads
             params.verbosity = -1
             params.api_keys = [secrets.token_hex(16)]
             try:

@@ -93,6 +93,10 @@ class OpenAICompatible:
                     await emit(piece)
         return reply.completion()
 
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        await self._clients.aclose()
+
     async def _pieces(self, request: dict[str, Any], reply: chat.ChatReply) -> Pieces:
         with failures.translated(self.name, self._key):
             client = await self._clients.get()
