@@ -1,6 +1,6 @@
 """One hypothesis profile for all: repeatable, and no test fails because a machine is slow.
 
-And the option that says how often the crash test kills.
+And the options that say how often the crash tests kill.
 """
 
 import pytest
@@ -12,3 +12,4 @@ settings.load_profile("redask")
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crash-rounds", default="10", help="rounds of kill -9 in tests/crash")
+    parser.addoption("--ledger-rounds", default="4", help="rounds of kill -9 of the ledger's user")

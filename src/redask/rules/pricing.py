@@ -49,12 +49,13 @@ def read_overrides(tables: Mapping[str, object]) -> dict[str, dict[str, TokenPri
             raise Misconfigured(f"{where} is there twice", detail=where)
         if not isinstance(models, Mapping):
             raise Misconfigured(f"{where} must be a table of models", detail=where)
-        found[provider] = {name: _price(models[name], f'{where}."{name}"') for name in models}
+        found[provider] = {
+            name: _price(models[name], f"{where}.{values.printable(name)}") for name in models
+        }
     return found
 
 
 def _price(table: object, where: str) -> TokenPrice:
-    where = values.printable(where)
     if not isinstance(table, Mapping) or set(table) != set(_KEYS):
         expected = "input and output, in US dollars a million tokens"
         raise Misconfigured(f"{where} must say {expected}, and nothing else", detail=where)
