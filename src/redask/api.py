@@ -93,7 +93,12 @@ class AsyncDatabase:
         """The events of an answer while it is written."""
         ask = clauses.from_options(question, options, "")
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        asking = asyncio.create_task(self._app.engine.ask(ask, self._caller, events.put))
+
+        async def hand_over(event: Event) -> None:
+            events.put_nowait(event)
+            await asyncio.sleep(0)  # the reader's turn, before the next piece is parsed
+
+        asking = asyncio.create_task(self._app.engine.ask(ask, self._caller, hand_over))
         asking.add_done_callback(lambda _: events.put_nowait(None))
         started = False
         try:
