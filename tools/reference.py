@@ -5,6 +5,7 @@ from pathlib import Path
 
 from redask import settings
 from redask.clauses import CLAUSES
+from redask.providers import PROVIDERS
 from redask.rules import capabilities
 from redask.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
 
@@ -40,6 +41,14 @@ def page() -> str:
             "is not listed has the row of `custom`.",
             "",
             *_table(("token", "citations", "seed", "temperature 0", "streaming"), _capabilities()),
+            "",
+            "## Providers",
+            "",
+            "An address or a model of your own: `REDASK_<PROVIDER>_BASE_URL`,",
+            "`REDASK_<PROVIDER>_MODEL`. Prices of your own, in US dollars a million tokens:",
+            '`[ask.prices.<provider>."<model>"]` with `input` and `output`.',
+            "",
+            *_table(("token", "key", "model", "address", "install"), _providers()),
             "",
             "## Outcomes",
             "",
@@ -78,6 +87,14 @@ def _capabilities() -> Iterable[Sequence[str]]:
             can.supports_streaming,
         )
         yield token, *("✓" if flag else "–" for flag in flags)
+
+
+def _providers() -> Iterable[Sequence[str]]:
+    for row in PROVIDERS.values():
+        key = f"`{row.key_name}`" if row.key_name else "–"
+        model = f"`{row.model}`" if row.model else "–"
+        extra = f"`redask[{row.extra}]`" if row.extra else "–"
+        yield row.name, key, model, row.base_url or "–", extra
 
 
 def _outcomes() -> Iterable[Sequence[str]]:

@@ -24,11 +24,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from redask.administration import Administration
-from redask.app import build
+from redask.app import build, load_settings
 from redask.async_api import AsyncDatabase, Progress, SignIn
 from redask.errors import BadAsk
 from redask.model import Caller, Event, IngestProgress
 from redask.ports import AuditEntry
+from redask.provisioning import check_provider, survey
 from redask.results import CitedAnswer, IngestSummary, SearchResult
 from redask.rules.chain import Broken, Intact
 from redask.rules.text import name_fault
@@ -127,7 +128,8 @@ class OpenDatabase(Administration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
-        Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it soon; what was written is whole, and the next call goes on.
+        Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
+        soon; what was written is whole, and the next call goes on.
         """
         return self._run(
             self._async.ingest(*paths, collection=collection, progress=progress, wait=wait)
@@ -153,6 +155,10 @@ class OpenDatabase(Administration):
         """Whether the audit log is what was written."""
         return self._run(self._async.verify_audit())
 
+    def spending(self, days: int = 30) -> list[dict[str, Any]]:
+        """What was spent, by UTC day, tenant and provider, newest first."""
+        return self._run(self._async.spending(days))
+
     def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
         return self._run(self._async.doctor(rebuild_index=rebuild_index))
@@ -164,6 +170,7 @@ class OpenDatabase(Administration):
         self._run(self._async.close())
         if self._thread is None:
             return
+        self._run(self._loop.shutdown_asyncgens())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -230,3 +237,18 @@ def _principal(token: str | None, tenant: str | None) -> Caller | SignIn:
     if token is not None:
         return SignIn(token, tenant)
     return LOCAL if tenant is None else replace(LOCAL, tenant=tenant)
+
+
+def providers_at(location: str | Path) -> list[dict[str, object]]:
+    """Every provider as the configuration of a directory (which need not exist) sees it."""
+    return survey(load_settings(Path(location)))
+
+
+def check_providers(location: str | Path, names: Sequence[str]) -> list[dict[str, object]]:
+    """One tiny call to each of these providers: `ok`, and the model, or why not."""
+    settings = load_settings(Path(location))
+
+    async def check() -> list[dict[str, object]]:
+        return [await check_provider(settings, name) for name in names]
+
+    return asyncio.run(check())

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache
+from datetime import date, timedelta
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -31,8 +31,10 @@ from redask.ports import Embedder, Provider, Query
 from redask.providers import PROVIDERS
 from redask.providers.extractive import NAME as EXTRACTIVE
 from redask.providers.extractive import Extractive
+from redask.provisioning import Opener
 from redask.recall import Recall
 from redask.retrieval import Retriever
+from redask.rules import cost
 from redask.rules.chain import Broken, Intact
 from redask.stores import Truth, open_store
 from redask.stores.answers import SqliteAnswers
@@ -58,6 +60,8 @@ class App:
     log: SqliteAuditLog
     retriever: Retriever
     engine: Engine
+    ledger: SqliteLedger
+    opener: Opener
     threads: ThreadPoolExecutor
     clock: Callable[[], int]
     settings: choices.Settings
@@ -140,6 +144,25 @@ class App:
         )
         return pipeline.run(paths, collection, desk)
 
+    def spending(self, caller: Caller, days: int) -> list[dict[str, object]]:
+        """US dollars by day, tenant and provider, newest first, today and the days before.
+
+        The owner of an embedded database sees every tenant; others who may audit, their own.
+        """
+        _must_audit(caller)
+        since = cost.day_of(self.engine.clock()) - days + 1
+        tenant = None if caller == Caller() else caller.tenant
+        return [
+            {
+                "day": (date(1970, 1, 1) + timedelta(line.account.day)).isoformat(),
+                "provider": line.account.provider,
+                "reserved_usd": line.reserved,
+                "spent_usd": line.spent,
+                "tenant": line.account.tenant,
+            }
+            for line in self.ledger.report(since, tenant)
+        ]
+
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
         must_own(caller)
@@ -172,8 +195,7 @@ class App:
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
         """Whether the audit log is what was written; for those who may read all of it."""
-        if caller.role not in AUDITORS:
-            raise Denied(f"the role {caller.role!a} may not verify the audit log")
+        _must_audit(caller)
         return self.log.verify()
 
     def catch_up(self, caller: Caller) -> None:
@@ -228,19 +250,37 @@ def build(
     stage = EmbeddingStage(store, maker, embedding_text) if maker else None
     retriever = Retriever(store, index, stage, chosen)
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
+    ledger = SqliteLedger(calls)
+    opener = Opener(chosen, {**_quoting(maker), **providers})
     threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="redask")
     engine = Engine(
         retriever=retriever,
         log=log,
         recall=Recall(SqliteAnswers(calls, chosen.cache_max_entries), chosen, clock),
-        budget=Budget(chosen.limits, SqliteLedger(calls), clock),
+        budget=Budget(chosen.limits, ledger, clock),
         providers=frozenset({*PROVIDERS, *providers}),
-        open_provider=_opener({**_quoting(maker), **providers}),
+        installed=frozenset(
+            {*(name for name, row in PROVIDERS.items() if row.installed), *providers}
+        ),
+        open_provider=opener,
         settings=chosen,
         clock=clock,
         threads=threads,
     )
-    return App(store, index, calls, log, retriever, engine, threads, clock, chosen, directory)
+    return App(
+        store=store,
+        index=index,
+        calls=calls,
+        log=log,
+        retriever=retriever,
+        engine=engine,
+        ledger=ledger,
+        opener=opener,
+        threads=threads,
+        clock=clock,
+        settings=chosen,
+        directory=directory,
+    )
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
@@ -260,6 +300,11 @@ def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
     return {EXTRACTIVE: Extractive(Likeness(embedder, language_of), embedder.model)}
 
 
+def _must_audit(caller: Caller) -> None:
+    if caller.role not in AUDITORS:
+        raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
+
+
 def load_settings(directory: Path) -> choices.Settings:
     """The settings that the directory's configuration file and the environment say."""
     file = directory / CONFIGURATION
@@ -268,13 +313,3 @@ def load_settings(directory: Path) -> choices.Settings:
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"{file} cannot be read: {error}") from None
     return choices.load(written, os.environ)
-
-
-def _opener(given: Mapping[str, Provider]) -> Callable[[str, str | None], Provider]:
-    """Providers by name and model, each opened once."""
-
-    @cache
-    def open_provider(name: str, model: str | None) -> Provider:
-        return given[name] if name in given else PROVIDERS[name].open(model)
-
-    return open_provider

@@ -69,7 +69,12 @@ class AsyncDatabase(AsyncAdministration):
         """The events of an answer; raises only before the first one."""
         caller = await self._who()
         events: asyncio.Queue[Event | None] = asyncio.Queue()
-        asking = asyncio.create_task(self._app.engine.ask(ask, caller, events.put))
+
+        async def hand_over(event: Event) -> None:
+            events.put_nowait(event)
+            await asyncio.sleep(0)  # the reader's turn, before the next piece is parsed
+
+        asking = asyncio.create_task(self._app.engine.ask(ask, caller, hand_over))
         asking.add_done_callback(lambda _: events.put_nowait(None))
         started = False
         try:
@@ -152,7 +157,8 @@ class AsyncDatabase(AsyncAdministration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
-        Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it stops soon; what was written is whole, and the next call goes on.
+        Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it
+        stops soon; what was written is whole, and the next call goes on.
         """
         if not paths:
             raise BadAsk("name at least one file or folder to ingest", detail="paths")
@@ -202,6 +208,10 @@ class AsyncDatabase(AsyncAdministration):
         """Whether the audit log is what was written."""
         return await self._app.in_thread(self._app.verify_audit, await self._who())
 
+    async def spending(self, days: int = 30) -> list[dict[str, Any]]:
+        """What was spent, by UTC day, tenant and provider, newest first."""
+        return await self._app.in_thread(self._app.spending, await self._who(), days)
+
     async def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
         return await self._app.in_thread(self._app.doctor, await self._who(), rebuild_index)
@@ -210,6 +220,7 @@ class AsyncDatabase(AsyncAdministration):
         """Let go of the database; what is running is finished first."""
         self._closed = True
         if not self._shared:
+            await self._app.opener.aclose()
             await asyncio.to_thread(self._app.close)
 
     async def __aenter__(self) -> Self:

@@ -1,18 +1,31 @@
 """The limits of running ASKs, with the clock and the ledger that `rules.cost` needs.
 
-Before a call: every limit, and with a cap the worst price is reserved. While tokens come and
-after the call: everything but cost, for a paid answer is never withheld. `settle` replaces the
-reservation by what was really spent, also when the call failed.
+Before a call: every limit, and with a cap the worst price is reserved: no prompt has more tokens
+than bytes, no completion more than its limit. While tokens come and after the call: everything
+but cost, for a paid answer is never withheld. `settle` replaces the reservation by what was
+really spent, also when the call failed; it is booked on the day the call began.
 """
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import NoReturn
 
 from redask.errors import DeadlineExceeded, LimitExceeded
-from redask.model import Usage
-from redask.ports import Ledger, Provider
+from redask.model import Prompt, Usage
+from redask.ports import Account, Ledger, Provider
 from redask.rules import cost
 from redask.run import Run
+
+_FRAME = 64  # tokens that a chat template adds around the messages, generously
+
+
+@dataclass(frozen=True, slots=True)
+class Booking:
+    """Where a call will be booked, and the number of its reservation; 0 if it has none."""
+
+    account: Account
+    reservation: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,27 +43,37 @@ class Budget:
 
     def check(self, run: Run, usage: Usage) -> None:
         """Raise if a limit other than cost is broken."""
-        _refuse(self._judge(run, usage, cost.Spent(0, 0.0), cost.Moment.AFTER))
+        verdict = self._judge(run, usage, cost.Spent(0, 0.0), cost.Moment.AFTER)
+        if isinstance(verdict, cost.Reject):
+            _refuse(verdict)
 
-    def reserve(self, run: Run, size: Usage, provider: Provider) -> float:
-        """Raise if the cap would be broken by a call of this size. → what is reserved for it."""
-        planned = provider.price(size.prompt_tokens, self.limits.max_completion_tokens)
-        usage = replace(size, cost_usd=planned)
-        day = cost.day_of(self.clock())
-        _refuse(
-            self.ledger.reserve(
-                run.caller.tenant,
-                day,
-                planned or 0.0,
-                lambda spent: self._judge(run, usage, spent, cost.Moment.BEFORE),
-            )
+    def booking(self, run: Run, provider: Provider) -> Booking:
+        """Where a call that begins now is booked."""
+        return Booking(Account(run.caller.tenant, cost.day_of(self.clock()), provider.name))
+
+    def reserve(self, run: Run, size: Usage, prompt: Prompt, provider: Provider) -> Booking:
+        """Raise if the cap would be broken by the worst this call could cost; else reserve it."""
+        booking = self.booking(run, provider)
+        most = max(size.prompt_tokens, len((prompt.system + prompt.user).encode()) + _FRAME)
+        price = provider.price(most, self.limits.max_completion_tokens)
+        nanos = None if price is None or not math.isfinite(price) else cost.nanos(price)
+        usage = replace(size, cost_usd=None if nanos is None else cost.dollars(nanos))
+        verdict = self.ledger.reserve(
+            booking.account,
+            nanos or 0,
+            lambda spent: self._judge(run, usage, spent, cost.Moment.BEFORE),
         )
-        return planned or 0.0
+        if isinstance(verdict, cost.Reject):
+            _refuse(verdict)
+        return replace(booking, reservation=verdict)
 
-    def settle(self, run: Run, reserved: float, used: Usage) -> None:
-        """Note what a call cost in place of what was reserved for it."""
-        day = cost.day_of(self.clock())
-        self.ledger.settle(run.caller.tenant, day, reserved, used.cost_usd or 0.0)
+    def settle(self, booking: Booking, used: Usage) -> None:
+        """Book what a call cost in place of what was reserved for it."""
+        nanos = cost.nanos(used.cost_usd or 0.0)
+        if booking.reservation:
+            self.ledger.settle(booking.reservation, nanos)
+        elif nanos:
+            self.ledger.add(booking.account, nanos)
 
     def share(self, run: Run, providers_left: int) -> float | None:
         """Seconds for one provider; None for the last, which only the deadline bounds."""
@@ -69,7 +92,6 @@ class Budget:
         return (self.clock() - run.started) // 10**6
 
 
-def _refuse(verdict: cost.Allow | cost.Reject) -> None:
-    if isinstance(verdict, cost.Reject):
-        broken = DeadlineExceeded if verdict.limit == "timeout_ms" else LimitExceeded
-        raise broken(verdict.limit, verdict.detail)
+def _refuse(verdict: cost.Reject) -> NoReturn:
+    broken = DeadlineExceeded if verdict.limit == "timeout_ms" else LimitExceeded
+    raise broken(verdict.limit, verdict.detail)

@@ -99,6 +99,7 @@ class Engine:
     recall: Recall
     budget: Budget
     providers: frozenset[str]
+    installed: frozenset[str]
     open_provider: Callable[[str, str | None], Provider]
     settings: Settings
     clock: Callable[[], int]
@@ -132,7 +133,7 @@ class Engine:
         _check_caller(caller)
         step = self._plan(ask)[0]
         found = await self._hop(self._find, ask, caller)
-        provider = self.open_provider(step.provider, step.model)
+        provider = await self._hop(self.open_provider, step.provider, step.model)
         can = capabilities.of(step.provider, self.settings.capabilities)
         settled = self._settle_knobs(ask, found, can)
         return explain.plan(
@@ -159,7 +160,7 @@ class Engine:
         await run.emit(SourcesFound(found.sources))
         if found.sources:
             return await self._walk(run, found, plan)
-        run.model = self.open_provider(plan[0].provider, plan[0].model).model
+        run.model = (await self._hop(self.open_provider, plan[0].provider, plan[0].model)).model
         run.answer, run.validation_ok = NO_SOURCES, True
         await run.emit(AnswerToken(NO_SOURCES))
         warning = Notice("no_sources", "nothing in the data matches the question")
@@ -187,7 +188,7 @@ class Engine:
     async def _walk(self, run: Run, found: Findings, plan: Sequence[failover.Step]) -> Answer:
         """Ask one provider after the other until one answers or a failure stops the walk."""
         for left, step in zip(range(len(plan), 0, -1), plan, strict=True):
-            provider = self.open_provider(step.provider, step.model)
+            provider = await self._hop(self.open_provider, step.provider, step.model)
             can = capabilities.of(step.provider, self.settings.capabilities)
             run.tries(
                 provider.name, provider.model, self._mode(step.provider, self._requested(run.ask))
@@ -237,15 +238,17 @@ class Engine:
         hint = tokens.estimate(call.prompt.user.removesuffix(found.prompt.user))
         size = replace(found.size, prompt_tokens=found.size.prompt_tokens + hint)
         budget.check(run, size)
-        reserved = await self._hop(budget.reserve, run, size, provider) if budget.capped else 0.0
-        run.knobs, run.answer = _as_sent(provider, call.knobs), ""
+        booking = budget.booking(run, provider)
+        if budget.capped:
+            booking = await self._hop(budget.reserve, run, size, call.prompt, provider)
+        run.knobs, run.answer, run.build = _as_sent(provider, call.knobs), "", ""
         can = capabilities.of(provider.name, self.settings.capabilities)
-        used = Usage()
+        used, streamed = Usage(), 0
 
         async def take(piece: str) -> None:
-            nonlocal used
-            used = replace(used, completion_tokens=used.completion_tokens + tokens.estimate(piece))
-            budget.check(run, replace(size, completion_tokens=used.completion_tokens))
+            nonlocal streamed
+            streamed += tokens.estimate(piece)
+            budget.check(run, replace(size, completion_tokens=streamed))
             await run.token(piece)
 
         try:
@@ -258,14 +261,17 @@ class Engine:
                         emit=take if run.listened and can.supports_streaming else None,
                     )
             used, estimated = _usage(completion, size, provider)
-        except TimeoutError:
+        except BaseException as error:
+            used = _billed(error, replace(size, completion_tokens=streamed), provider)
+            if not isinstance(error, TimeoutError):
+                raise
             message = "no answer within its share of the time"
             raise errors.ProviderFailed(provider.name, errors.Failure.TIMEOUT, message) from None
         finally:
             run.spend(used)
-            if reserved or used.cost_usd:
-                await self._hop(budget.settle, run, reserved, used)
-        run.model = completion.model
+            if booking.reservation or used.cost_usd:
+                await self._hop(budget.settle, booking, used)
+        run.model, run.build = completion.model, completion.build
         if not run.answer:
             await run.token(completion.text)
         budget.check(run, replace(size, completion_tokens=used.completion_tokens))
@@ -287,7 +293,7 @@ class Engine:
             fallback=self.settings.fallback,
             default=self.settings.default_provider,
             configured=[
-                name for name in endpoints if endpoints[name].api_key and name in self.providers
+                name for name in endpoints if endpoints[name].api_key and name in self.installed
             ],
             known=self.providers,
         )
@@ -310,7 +316,7 @@ class Engine:
             include_answer=self.settings.audit_include_answer,
             hash_question=self.settings.audit_hash_question,
         )
-        writing = asyncio.ensure_future(self.log.append(row))
+        writing = asyncio.ensure_future(self.log.append(row, run.build))
         with telemetry.step("audit"):
             try:
                 await asyncio.shield(writing)
@@ -348,9 +354,26 @@ def _usage(
     if prompt_tokens is None or completion_tokens is None:
         warnings = (Notice("usage_estimated", f"{provider.name} reported no usage"),)
         prompt_tokens, completion_tokens = size.prompt_tokens, tokens.estimate(completion.text)
+    return _priced(prompt_tokens, completion_tokens, provider), warnings
+
+
+def _billed(error: BaseException, size: Usage, provider: Provider) -> Usage:
+    """What a call without an answer cost: what it says, else the prompt and what had come.
+
+    A call that we cut off was read by the provider; one that failed before it said anything
+    was not billed.
+    """
+    if isinstance(error, errors.ProviderFailed) and error.billed is not None:
+        return _priced(*error.billed, provider)
+    cut_off = isinstance(error, TimeoutError | asyncio.CancelledError)
+    if not size.completion_tokens and not cut_off:
+        return Usage()
+    return _priced(size.prompt_tokens, size.completion_tokens, provider)
+
+
+def _priced(prompt_tokens: int, completion_tokens: int, provider: Provider) -> Usage:
     price = provider.price(prompt_tokens, completion_tokens) or 0.0
-    used = Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost_usd=price)
-    return used, warnings
+    return Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost_usd=price)
 
 
 def _check_caller(caller: Caller) -> None:

@@ -175,19 +175,37 @@ class Misconfigured(AskError):
 
 
 class ProviderFailed(AskError):
+    """One call that brought no answer; `billed` are the (prompt, completion) tokens it cost."""
+
     kind = "providers_exhausted"
 
-    def __init__(self, provider: str, failure: Failure, message: str, *, detail: str = "") -> None:
+    def __init__(
+        self,
+        provider: str,
+        failure: Failure,
+        message: str,
+        *,
+        detail: str = "",
+        billed: tuple[int, int] | None = None,
+    ) -> None:
         super().__init__(message, detail=detail)
         self.provider = provider
         self.failure = failure
+        self.billed = billed
 
 
 class ProviderRefused(ProviderFailed):
     kind = "provider_refused"
 
-    def __init__(self, provider: str, message: str, *, detail: str = "") -> None:
-        super().__init__(provider, Failure.REFUSED, message, detail=detail)
+    def __init__(
+        self,
+        provider: str,
+        message: str,
+        *,
+        detail: str = "",
+        billed: tuple[int, int] | None = None,
+    ) -> None:
+        super().__init__(provider, Failure.REFUSED, message, detail=detail, billed=billed)
 
 
 class ProvidersExhausted(ProviderFailed):

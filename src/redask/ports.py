@@ -7,7 +7,7 @@ asynchronous. URNs are in their encoded form. Adapters raise `errors.AskError` o
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 from redask.model import Answer, Caller, Capabilities, Knobs, Prompt, Source, Terms
 from redask.rules.cost import Allow, Reject, Spent
@@ -264,7 +264,10 @@ class Embedder(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """What a provider answered. Token counts are `None` when it reported none."""
+    """What a provider answered. Token counts are `None` when it reported none.
+
+    `build` is its system fingerprint or the like, where it sends one.
+    """
 
     text: str
     model: str
@@ -297,19 +300,31 @@ class Provider(Protocol):
         """Answer once; hand each piece to `emit` as it comes. Cancelling closes the call."""
 
 
+@runtime_checkable
+class Connected(Protocol):
+    """What a provider may have besides: connections to close."""
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop; the next call opens new ones."""
+
+
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One row of the audit log with its number and its hash."""
+    """One row of the audit log with its number and its hash.
+
+    `build` is what the provider said about its system, such as a system fingerprint.
+    """
 
     seq: int
     row: dict[str, object]
     hash: str
+    build: str = ""
 
 
 class AuditLog(Protocol):
     """The append-only log of calls."""
 
-    async def append(self, row: dict[str, object]) -> None:
+    async def append(self, row: dict[str, object], build: str = "") -> None:
         """Durably add one row; returns when it is on disk. Raises `AuditUnavailable`."""
 
 
@@ -333,13 +348,26 @@ class AnswerCache(Protocol):
         """Store an answer; the oldest entries go when there are too many."""
 
 
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where a call's money is booked: the tenant, the UTC day it began on, the provider."""
+
+    tenant: str
+    day: int
+    provider: str
+
+
 class Ledger(Protocol):
-    """What each tenant has spent on each UTC day, across threads and processes."""
+    """What each tenant has spent on each UTC day, in nano-dollars, across processes."""
 
     def reserve(
-        self, tenant: str, day: int, usd: float, check: Callable[[Spent], Allow | Reject]
-    ) -> Allow | Reject:
-        """Ask `check` about what is spent so far; if it allows, add `usd`, all atomically."""
+        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+    ) -> int | Reject:
+        """Ask `check` about the tenant's day so far; if it allows, set the amount aside, all
+        atomically. → the reservation's number, or the refusal."""
 
-    def settle(self, tenant: str, day: int, reserved: float, used: float) -> None:
-        """Replace a reservation by what the call really cost."""
+    def settle(self, reservation: int, nanos: int) -> None:
+        """Replace a reservation by what the call really cost; a second time changes nothing."""
+
+    def add(self, account: Account, nanos: int) -> None:
+        """Book what a call without a reservation cost."""

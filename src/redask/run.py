@@ -58,6 +58,7 @@ class Run:
     validation_ok: bool = False
     attempt: Attempt = Attempt.FIRST
     notes: tuple[Notice, ...] = ()
+    build: str = ""
     failures: list[errors.ProviderFailed] = field(default_factory=list)
     reasons: tuple[Notice, ...] = ()
 

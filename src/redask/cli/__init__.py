@@ -21,6 +21,8 @@ COMMANDS = {
     "user": "Add, list, change and remove users.",
     "token": "Make, list and revoke the tokens users sign in with.",
     "policy": "Say who may read what, and look at what they would see.",
+    "cost": "Show what was spent by day, tenant and provider.",
+    "providers": "List who can answer, and whether they are ready.",
     "doctor": "Check the database and its index.",
     "reembed": "Make all vectors anew, or those that are missing.",
     "eval": "Measure retrieval and answers on a pack of questions.",

@@ -2,7 +2,8 @@
 
 import click
 
-from redask.cli.session import existing, polite
+from redask.cli import session
+from redask.cli.session import polite
 from redask.wire import json as canonical
 
 
@@ -13,9 +14,7 @@ from redask.wire import json as canonical
 def command(db: str, sql: str, as_json: bool) -> None:
     """Run SQL, one SELECT over your collections as tables."""
     with polite(as_json):
-        from redask.api import open_database
-
-        with open_database(existing(db)) as opened:
+        with session.opened(db) as opened:
             rows = opened.select(sql)
         if as_json:
             click.echo(canonical.text(rows))

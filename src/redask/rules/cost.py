@@ -12,6 +12,9 @@ floor division of epoch nanoseconds (right before 1970, too); a stored day other
 counts as nothing spent. With a cap, an unknown price (None) is a breach, never zero. `AFTER` the
 call cost is not judged: a paid answer is never withheld, the next ASK sees the spend.
 
+Money is kept as whole nano-dollars (`nanos`, rounded up), so that sums are exact and a cap is
+never passed by a rounding error.
+
 `fit` says how many sources to keep, dropping from the tail, so that only a question that does
 not fit with its first source is refused. `share` is the time one attempt gets.
 """
@@ -25,6 +28,7 @@ from enum import Enum
 from redask.model import Usage
 
 _DAY_NS = 86_400 * 10**9
+_MOST_NANOS = 1 << 61  # two billion dollars; sums of a few still fit into 64 bits
 
 
 class Moment(Enum):
@@ -102,6 +106,16 @@ def _check_cost(planned: float | None, daily: Spent, cap: float, now: int) -> Al
 
 def _dollars(amount: float) -> Decimal:
     return Decimal(repr(float(amount)))
+
+
+def nanos(usd: float) -> int:
+    """US dollars as whole nano-dollars, rounded up."""
+    return min(math.ceil(_dollars(usd).scaleb(9)), _MOST_NANOS)
+
+
+def dollars(amount: int) -> float:
+    """Nano-dollars as US dollars."""
+    return amount / 10**9
 
 
 def day_of(now: int) -> int:

@@ -7,7 +7,8 @@ not depend on how many rows there are.
 
 Retention takes rows from the old end, in batches, between commits: those older than the
 setting's days before the newest row. The head remembers the last row taken, so that what is
-left still verifies (`rules.chain`).
+left still verifies (`rules.chain`). What a provider said about its build stands beside the row
+(`audit_builds`), goes with it, and is no part of the chain.
 """
 
 import asyncio
@@ -35,22 +36,25 @@ _PRUNE_EVERY = 1000
 _PAGE = 1000
 
 
+_Waiting = tuple[str, str, Future[None]]  # the row, the build, and who waits for it
+
+
 class SqliteAuditLog:
     """The log in one database directory."""
 
     def __init__(self, database: Database, retention_days: int) -> None:
         self._database = database
         self._keep_ns = retention_days * _DAY_NS
-        self._waiting: queue.SimpleQueue[tuple[str, Future[None]] | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
         self._since_pruning = _PRUNE_EVERY  # the first commit after opening prunes, too
         self._writer = threading.Thread(target=self._write_all, name="redask-audit", daemon=True)
         self._writer.start()
 
-    async def append(self, row: dict[str, object]) -> None:
-        """Durably add one row."""
+    async def append(self, row: dict[str, object], build: str = "") -> None:
+        """Durably add one row, with what the provider said about its build."""
         done: Future[None] = Future()
         done.set_running_or_notify_cancel()  # who stops waiting cannot unwrite the row
-        self._waiting.put((canonical.text(row), done))
+        self._waiting.put((canonical.text(row), build, done))
         try:
             await asyncio.wrap_future(done)
         except AskError as error:
@@ -64,11 +68,12 @@ class SqliteAuditLog:
         values = [caller.tenant, *([caller.user] if mine else []), last, limit]
         with self._database.reading() as connection:
             found = connection.execute(
-                f"SELECT seq, row, hash FROM red_ask_audit WHERE tenant = ? {mine}"
+                "SELECT seq, row, hash, coalesce(build, '') FROM red_ask_audit"
+                f" LEFT JOIN audit_builds USING (seq) WHERE tenant = ? {mine}"
                 " AND seq < ? ORDER BY seq DESC LIMIT ?",
                 values,
             ).fetchall()
-        return [AuditEntry(seq, json.loads(row), digest) for seq, row, digest in found]
+        return [AuditEntry(seq, json.loads(row), *rest) for seq, row, *rest in found]
 
     def verify(self) -> chain.Intact | chain.Broken:
         """Whether every row of the log is what was written; names the first that is not."""
@@ -101,15 +106,15 @@ class SqliteAuditLog:
                     batch.append(following)
             self._write(batch)
 
-    def _write(self, batch: list[tuple[str, Future[None]]]) -> None:
+    def _write(self, batch: list[_Waiting]) -> None:
         try:
             with self._database.writing() as connection:
-                _extend(connection, [row for row, _ in batch])
+                _extend(connection, [(row, build) for row, build, _ in batch])
         except BaseException as error:
-            for _, done in batch:
+            for _, _, done in batch:
                 done.set_exception(error)
             return
-        for _, done in batch:
+        for _, _, done in batch:
             done.set_result(None)
         self._since_pruning += len(batch)
         if self._since_pruning >= _PRUNE_EVERY:
@@ -135,7 +140,8 @@ class SqliteAuditLog:
                     gone = seq, digest
                 if gone is None:
                     return
-                connection.execute("DELETE FROM red_ask_audit WHERE seq <= ?", (gone[0],))
+                for table in ("red_ask_audit", "audit_builds"):
+                    connection.execute(f"DELETE FROM {table} WHERE seq <= ?", (gone[0],))
                 _set_head(connection, chain.Head(head.seq, head.hash, *gone))
 
 
@@ -144,16 +150,19 @@ def open_calls(directory: Path, *, patience: float) -> Database:
     return Database(directory / CALLS_FILE, patience=patience, ladder=LADDER)
 
 
-def _extend(connection: Connection, rows: list[str]) -> None:
+def _extend(connection: Connection, rows: list[tuple[str, str]]) -> None:
     head, _ = _head(connection)
     seq, last = head.seq, head.hash
-    values = []
-    for row in rows:
+    values, builds = [], []
+    for row, build in rows:
         seq += 1
         last = chain.link(last, seq, row)
         said = json.loads(row)
         values.append((seq, said["ts"], said["tenant"], said["user"], row, last))
+        if build:
+            builds.append((seq, build))
     connection.executemany("INSERT INTO red_ask_audit VALUES (?, ?, ?, ?, ?, ?)", values)
+    connection.executemany("INSERT INTO audit_builds VALUES (?, ?)", builds)
     _set_head(connection, chain.Head(seq, last, head.gone_seq, head.gone_hash))
 
 

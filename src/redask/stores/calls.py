@@ -5,7 +5,9 @@ bulk load to get its audit row, nor a bulk load for answers.
 
     red_ask_audit   the audit rows, chained by hash; see `stores.audit_log`
     audit_head      the last row's number and hash, and those of the last row that retention took
-    spending        US dollars by tenant and UTC day; see `stores.ledger`
+    audit_builds    what a provider said about its system, for the rows that have it
+    spent           nano-dollars by tenant, UTC day and provider; see `stores.ledger`
+    reserved        nano-dollars set aside for calls that are not settled
     answers         the answer cache, oldest first by `place`; see `stores.answers`
 """
 
@@ -44,4 +46,25 @@ _FIRST = (
     )""",
 )
 
-LADDER = (_FIRST,)
+_SECOND = (
+    "CREATE TABLE audit_builds (seq INTEGER PRIMARY KEY, build TEXT NOT NULL)",
+    """CREATE TABLE spent (
+        tenant TEXT NOT NULL,
+        day INTEGER NOT NULL,
+        provider TEXT NOT NULL,
+        nanos INTEGER NOT NULL,
+        PRIMARY KEY (tenant, day, provider)
+    ) WITHOUT ROWID""",
+    "INSERT INTO spent SELECT tenant, day, '', CAST(round(usd * 1e9) AS INTEGER) FROM spending",
+    "DROP TABLE spending",
+    """CREATE TABLE reserved (
+        number INTEGER PRIMARY KEY AUTOINCREMENT,
+        tenant TEXT NOT NULL,
+        day INTEGER NOT NULL,
+        provider TEXT NOT NULL,
+        nanos INTEGER NOT NULL
+    )""",
+    "CREATE INDEX reserved_by_day ON reserved (tenant, day)",
+)
+
+LADDER = (_FIRST, _SECOND)

@@ -1,19 +1,43 @@
-"""What each tenant has spent on each UTC day, in `calls.sqlite`.
+"""What each tenant has spent on each UTC day and by which provider, in `calls.sqlite`.
 
-`reserve` asks the rule inside the transaction that adds the amount: two asks at once, in two
-threads or two processes, cannot both get the last dollar. A reservation that is never settled
-(the process died) stays until its day is over.
+    reserve   asks the rule inside the transaction that sets the amount aside: two asks at once,
+              in two threads or two processes, cannot both get the last dollar
+    settle    takes the reservation away and books what the call cost, in one transaction, on the
+              day the call began; a reservation that is gone is settled already
+    add       books a call that had no reservation
+
+A reservation that is never settled (the process died) counts until its day is over. It is swept
+away when a later day's call reserves, a day late, for a call may run past midnight.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from sqlite3 import Connection
 
-from redask.rules.cost import Allow, Reject, Spent
+from redask.ports import Account
+from redask.rules.cost import Allow, Reject, Spent, dollars
 from redask.stores.database import Database
 
-_ADD = (
-    "INSERT INTO spending VALUES (?, ?, ?)"
-    " ON CONFLICT (tenant, day) DO UPDATE SET usd = max(usd + excluded.usd, 0.0)"
+_BOOK = (
+    "INSERT INTO spent VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (tenant, day, provider) DO UPDATE SET nanos = nanos + excluded.nanos"
 )
+_REPORT = """
+    SELECT day, tenant, provider, sum(spent), sum(reserved) FROM (
+        SELECT day, tenant, provider, nanos AS spent, 0 AS reserved FROM spent
+        UNION ALL SELECT day, tenant, provider, 0, nanos FROM reserved
+    ) WHERE day >= ? AND (? IS NULL OR tenant = ?)
+    GROUP BY day, tenant, provider ORDER BY day DESC, tenant, provider
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """One line of the report: US dollars spent, and set aside for calls that never ended."""
+
+    account: Account
+    spent: float
+    reserved: float
 
 
 class SqliteLedger:
@@ -23,27 +47,62 @@ class SqliteLedger:
         self._database = database
 
     def reserve(
-        self, tenant: str, day: int, usd: float, check: Callable[[Spent], Allow | Reject]
-    ) -> Allow | Reject:
-        """Ask `check` about what is spent so far; if it allows, add `usd`, all atomically."""
+        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+    ) -> int | Reject:
+        """Ask `check` about the tenant's day so far; if it allows, set the amount aside, all
+        atomically. → the reservation's number (0 for an amount of 0), or the refusal."""
         with self._database.writing() as connection:
-            found = connection.execute(
-                "SELECT usd FROM spending WHERE tenant = ? AND day = ?", (tenant, day)
+            sum_so_far = _total(connection, account.tenant, account.day)
+            verdict = check(Spent(account.day, dollars(sum_so_far)))
+            if isinstance(verdict, Reject):
+                return verdict
+            if not nanos:
+                return 0
+            connection.execute("DELETE FROM reserved WHERE day < ?", (account.day - 1,))
+            values = (account.tenant, account.day, account.provider, nanos)
+            made = connection.execute(
+                "INSERT INTO reserved (tenant, day, provider, nanos) VALUES (?, ?, ?, ?)", values
+            )
+            number = made.lastrowid
+        assert number is not None
+        return number
+
+    def settle(self, reservation: int, nanos: int) -> None:
+        """Replace a reservation by what the call really cost; a second time changes nothing."""
+        with self._database.writing() as connection:
+            account = connection.execute(
+                "SELECT tenant, day, provider FROM reserved WHERE number = ?", (reservation,)
             ).fetchone()
-            verdict = check(Spent(day, found[0] if found else 0.0))
-            if isinstance(verdict, Allow):
-                connection.execute(_ADD, (tenant, day, usd))
-        return verdict
+            if account is None:
+                return
+            connection.execute("DELETE FROM reserved WHERE number = ?", (reservation,))
+            if nanos:
+                connection.execute(_BOOK, (*account, nanos))
 
-    def settle(self, tenant: str, day: int, reserved: float, used: float) -> None:
-        """Replace a reservation by what the call really cost."""
+    def add(self, account: Account, nanos: int) -> None:
+        """Book what a call without a reservation cost."""
         with self._database.writing() as connection:
-            connection.execute(_ADD, (tenant, day, used - reserved))
+            connection.execute(_BOOK, (account.tenant, account.day, account.provider, nanos))
 
-    def spent(self, tenant: str, day: int) -> float:
-        """What a tenant has spent or reserved on a day."""
+    def total(self, tenant: str, day: int) -> int:
+        """What a tenant has spent or set aside on a day, in nano-dollars."""
         with self._database.reading() as connection:
-            found = connection.execute(
-                "SELECT usd FROM spending WHERE tenant = ? AND day = ?", (tenant, day)
-            ).fetchone()
-        return float(found[0]) if found else 0.0
+            return _total(connection, tenant, day)
+
+    def report(self, since: int, tenant: str | None = None) -> list[Spending]:
+        """The spending since a day, newest first; of one tenant, or of all."""
+        with self._database.reading() as connection:
+            found = connection.execute(_REPORT, (since, tenant, tenant)).fetchall()
+        return [
+            Spending(Account(of, day, provider), dollars(spent), dollars(reserved))
+            for day, of, provider, spent, reserved in found
+        ]
+
+
+def _total(connection: Connection, tenant: str, day: int) -> int:
+    found = connection.execute(
+        "SELECT nanos FROM spent WHERE tenant = ? AND day = ?"
+        " UNION ALL SELECT nanos FROM reserved WHERE tenant = ? AND day = ?",
+        (tenant, day, tenant, day),
+    ).fetchall()
+    return sum(nanos for (nanos,) in found)
