@@ -95,7 +95,7 @@ def data() -> Path:
     return Path(os.environ.get("REDASK_DATA", ROOT.parent / "shared" / "data"))
 
 
-def progress(name: str) -> running.Progress:
+def progress(name: str) -> running.EvalProgress:
     """A line on a terminal that says how far a pack is; elsewhere, one line a stage."""
 
     def show(stage: str, done: int, total: int) -> None:

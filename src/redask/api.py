@@ -25,7 +25,8 @@ from typing import Any, Self, TypeVar
 
 from redask.administration import Administration
 from redask.app import build, load_settings
-from redask.async_api import AsyncDatabase, Progress, SignIn
+from redask.async_api import AsyncDatabase, SignIn
+from redask.embedding import EmbeddingProgress
 from redask.errors import BadAsk
 from redask.model import Caller, Event, IngestProgress
 from redask.ports import AuditEntry
@@ -115,7 +116,7 @@ class OpenDatabase(Administration):
         """
         return self._run(self._async.put(collection, rows, kind=kind, wait=wait))
 
-    def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
+    def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
         """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
         return self._run(self._async.embed(anew=anew, progress=progress))
 

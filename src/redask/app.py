@@ -19,7 +19,7 @@ from redask.access.policy import must_own
 from redask.budget import Budget
 from redask.embedders import RemoteModel
 from redask.embedders import make as make_embedder
-from redask.embedding import EmbeddingStage, Progress
+from redask.embedding import EmbeddingProgress, EmbeddingStage
 from redask.engine import Engine
 from redask.errors import BadAsk, Denied, Misconfigured
 from redask.index import SearchIndex, analysis, languages
@@ -88,7 +88,9 @@ class App:
             self.embed(caller)
         return [each.urn for each in made]
 
-    def embed(self, caller: Caller, *, anew: bool = False, progress: Progress | None = None) -> int:
+    def embed(
+        self, caller: Caller, *, anew: bool = False, progress: EmbeddingProgress | None = None
+    ) -> int:
         """Embed what waits for it, or everything anew; nothing without an embedder. → how many"""
         must_own(caller)
         stage = self.retriever.embedding

@@ -18,13 +18,13 @@ from typing import Any, Self
 from redask import clauses
 from redask.administration import AsyncAdministration
 from redask.app import App
+from redask.embedding import EmbeddingProgress
 from redask.errors import AskError, BadAsk
 from redask.model import Answer, Ask, Caller, Event, Failed, IngestProgress, IngestReport, Source
 from redask.ports import AuditEntry
 from redask.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.rules.chain import Broken, Intact
 
-Progress = Callable[[int, int], None]
 _SELECT = re.compile(
     r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
 )
@@ -143,7 +143,7 @@ class AsyncDatabase(AsyncAdministration):
         caller = await self._who()
         return await self._app.in_thread(self._app.put, collection, rows, kind, caller, wait=wait)
 
-    async def embed(self, *, anew: bool = False, progress: Progress | None = None) -> int:
+    async def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
         """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
         caller = await self._who()
         return await self._app.in_thread(self._app.embed, caller, anew=anew, progress=progress)

@@ -30,7 +30,7 @@ LEASE_SECONDS = 120
 _POLL_SECONDS = 0.1
 _REMEMBERED = 1000
 
-Progress = Callable[[int, int], None]
+EmbeddingProgress = Callable[[int, int], None]
 
 
 @dataclass(slots=True)
@@ -45,7 +45,7 @@ class EmbeddingStage:
     _stopped: threading.Event = field(default_factory=threading.Event)
     _known: dict[Caller, tuple[int, bool]] = field(default_factory=dict)
 
-    def finish(self, tenant: str, progress: Progress | None = None) -> int:
+    def finish(self, tenant: str, progress: EmbeddingProgress | None = None) -> int:
         """Embed all that waits; returns when nothing does. → how many vectors were set here"""
         self._check(tenant)
         done = 0
@@ -71,7 +71,7 @@ class EmbeddingStage:
                 self.store.release_embedding(tenant, holder)
         return done
 
-    def anew(self, tenant: str, progress: Progress | None = None) -> int:
+    def anew(self, tenant: str, progress: EmbeddingProgress | None = None) -> int:
         """Forget every vector and embed everything with this embedder. → how many"""
         self.store.drop_vectors(tenant)
         return self.finish(tenant, progress)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from redask.ports import Embedder
 
 REMEMBERED = 20_000
-Vector = tuple[float, ...]
+TextVector = tuple[float, ...]
 
 
 @dataclass(slots=True)
@@ -22,7 +22,7 @@ class Likeness:
 
     embedder: Embedder
     language_of: Callable[[str], str]
-    _known: dict[str, Vector] = field(default_factory=dict)
+    _known: dict[str, TextVector] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __call__(self, question: str, lines: Sequence[str]) -> list[float] | None:
@@ -34,7 +34,7 @@ class Likeness:
         asked = vectors[0]
         return [sum(a * b for a, b in zip(asked, vector, strict=True)) for vector in vectors[1:]]
 
-    def _vectors(self, texts: Sequence[str]) -> list[Vector]:
+    def _vectors(self, texts: Sequence[str]) -> list[TextVector]:
         with self._lock:
             found = {text: self._known[text] for text in texts if text in self._known}
         missing = [text for text in dict.fromkeys(texts) if text not in found]

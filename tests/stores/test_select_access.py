@@ -276,7 +276,7 @@ def test_a_guard_that_trusts_a_name_is_seen(
     assert SECRET not in outcome(worlds[1], sql)
 
     def unread(text: str) -> naming.SelectStatement:
-        table = naming.Mention("notes", 1, 1)
+        table = naming.TableMention("notes", 1, 1)
         return naming.SelectStatement(text, (table,), None, 0, frozenset({"r_1"}), True, 0, ())
 
     monkeypatch.setattr(naming, "read", unread)

@@ -16,10 +16,10 @@ from redask.rules import urn
 COLLECTION = "passages"
 FUSED = "fused"
 _BATCH = 1000
-Progress = Callable[[str, int, int], None]
+EvalProgress = Callable[[str, int, int], None]
 
 
-def load(db: OpenDatabase, pack: Pack, progress: Progress) -> None:
+def load(db: OpenDatabase, pack: Pack, progress: EvalProgress) -> None:
     """Put the passages of a pack."""
     for start in range(0, len(pack.passages), _BATCH):
         db.put(COLLECTION, pack.passages[start : start + _BATCH], kind="document")
@@ -28,7 +28,7 @@ def load(db: OpenDatabase, pack: Pack, progress: Progress) -> None:
 
 
 def retrieval(
-    db: OpenDatabase, pack: Pack, progress: Progress, depth: int
+    db: OpenDatabase, pack: Pack, progress: EvalProgress, depth: int
 ) -> dict[str, dict[str, float]]:
     """The metrics of each bucket and of the fused list."""
     measured: dict[str, list[dict[str, float]]] = {}
@@ -59,7 +59,7 @@ class _Tally:
         return {name: count / self.asked for name, count in zip(names, counts, strict=True)}
 
 
-def answers(db: OpenDatabase, pack: Pack, progress: Progress) -> dict[str, dict[str, float]]:
+def answers(db: OpenDatabase, pack: Pack, progress: EvalProgress) -> dict[str, dict[str, float]]:
     """How often an answer holds the gold, cites its passage, or says that there is none."""
     tallies = {"answerable": _Tally(), "unanswerable": _Tally()}
     for done, question in enumerate(pack.questions, start=1):

@@ -9,8 +9,9 @@ ways (`%c3`, `%C3`); the store knows the upper-case one only.
 import re
 from functools import lru_cache
 
-from redask.errors import BadUrn, UrnFault
+from redask.errors import BadAsk, BadUrn, UrnFault
 from redask.model import Kind
+from redask.ports import Entity
 from redask.rules import urn as urns
 
 # printable ASCII but % / # and :, and those escaped as they must be, with the space
@@ -47,3 +48,15 @@ def canonical(urn: str) -> str:
 def _collection(head: str) -> tuple[str, Kind, str]:
     parts = urns.decode(f"{head}/x")
     return urns.encode(parts).removesuffix("/x"), parts.kind, parts.collection
+
+
+def ends_of(urn: str, entity: Entity, content: dict[str, object]) -> tuple[str, str]:
+    """The ends of an edge, which its payload must tell as well."""
+    if entity.source is None or entity.target is None:
+        raise BadAsk(f"the edge {urn} needs a source and a target", detail=urn)
+    if (content.get("from"), content.get("to")) != (entity.source, entity.target):
+        raise BadAsk(f"the payload of {urn} names other ends than the edge has", detail=urn)
+    ends = canonical(entity.source), canonical(entity.target)
+    if ends != (entity.source, entity.target):
+        raise BadAsk(f"the ends of {urn} must be written as canonical URNs", detail=urn)
+    return ends

@@ -43,7 +43,7 @@ _NUMBERED = re.compile(r"\$([1-9][0-9]{0,3})")
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class TableMention:
     """A collection as a statement names it, and where it first does."""
 
     name: str
@@ -83,7 +83,7 @@ class SelectStatement:
     """A SELECT that was read."""
 
     sql: str
-    tables: tuple[Mention, ...]
+    tables: tuple[TableMention, ...]
     mentions: frozenset[str] | None
     parameters: int
     with_names: frozenset[str]
@@ -118,7 +118,7 @@ def read(sql: object) -> SelectStatement:
     edits = [
         _Edit(*_place(cte.args["alias"].this), ctes[id(cte)]) for cte in tree.find_all(exp.CTE)
     ]
-    tables: dict[str, Mention] = {}
+    tables: dict[str, TableMention] = {}
     for table in tree.find_all(exp.Table):
         if not isinstance(table.this, exp.Identifier):
             continue  # a function such as json_each: the guard knows which there are
@@ -133,7 +133,7 @@ def read(sql: object) -> SelectStatement:
         if cte is not None:
             edits.append(_Edit(start, end, ctes[id(cte)] + alias))
         else:
-            tables.setdefault(name, Mention(name, line, column))
+            tables.setdefault(name, TableMention(name, line, column))
             edits.append(_Edit(start, end, alias, table=name))
     numbered, parameters = _parameters(text, tokens)
     edits += numbered

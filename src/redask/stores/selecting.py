@@ -94,7 +94,7 @@ class Selection:
         connection.execute(f"ATTACH ? AS {name}", (f"{path.absolute().as_uri()}?mode=ro",))
         return f"{name}.{AUDIT}"
 
-    def _view(self, tables: Tables, mention: naming.Mention, log: str | None) -> str:
+    def _view(self, tables: Tables, mention: naming.TableMention, log: str | None) -> str:
         if lower(mention.name) == AUDIT:
             return tables.audit_view(log, KEYS, tables.caller.role in AUDITORS)
         view = None

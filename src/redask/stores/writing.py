@@ -29,7 +29,7 @@ from redask.model import Kind
 from redask.ports import Entity
 from redask.rules.text import name_fault
 from redask.stores import contents, embeddings
-from redask.stores.addresses import address, canonical
+from redask.stores.addresses import address, ends_of
 from redask.stores.labelling import Labelling, hidden, layout
 from redask.stores.rows import MAX_COLUMNS, collection_fault
 
@@ -209,7 +209,7 @@ class StorePen:
             self._labels.of(home, collection, content),
             entity.payload,
             content,
-            _ends(urn, entity, content) if kind is Kind.EDGE else None,
+            ends_of(urn, entity, content) if kind is Kind.EDGE else None,
             None if entity.vector is None else self._vector(urn, entity.vector, model),
         )
 
@@ -388,15 +388,3 @@ class StorePen:
     def _next_seq(self) -> int:
         self._seq += 1
         return self._seq
-
-
-def _ends(urn: str, entity: Entity, content: dict[str, object]) -> tuple[str, str]:
-    """The ends of an edge, which its payload must tell as well."""
-    if entity.source is None or entity.target is None:
-        raise BadAsk(f"the edge {urn} needs a source and a target", detail=urn)
-    if (content.get("from"), content.get("to")) != (entity.source, entity.target):
-        raise BadAsk(f"the payload of {urn} names other ends than the edge has", detail=urn)
-    ends = canonical(entity.source), canonical(entity.target)
-    if ends != (entity.source, entity.target):
-        raise BadAsk(f"the ends of {urn} must be written as canonical URNs", detail=urn)
-    return ends
