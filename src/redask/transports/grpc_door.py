@@ -2,7 +2,7 @@
 
 A token travels as metadata, `authorization: Bearer …`. A deadline or a cancelled call cancels the
 ask, which is audited as such. Errors are gRPC statuses from `wire.outcomes`; the JSON body of the
-error is in the trailing metadata `redask-error`. A stream that fails before its first frame
+error is in the trailing metadata `redask-error-bin`. A stream that fails before its first frame
 fails as a call; afterwards its last frame is `error`.
 """
 
@@ -16,7 +16,16 @@ from grpc_reflection.v1alpha import reflection
 
 from redask import clauses, errors
 from redask.errors import BadAsk
-from redask.model import Answer, AnswerReset, AnswerToken, Answered, Ask, Event, Failed, SourcesFound
+from redask.model import (
+    Answer,
+    Answered,
+    AnswerReset,
+    AnswerToken,
+    Ask,
+    Event,
+    Failed,
+    SourcesFound,
+)
 from redask.transports.desk import Desk, Gate, Session
 from redask.transports.generated import redask_pb2 as pb
 from redask.transports.generated import redask_pb2_grpc
@@ -101,7 +110,8 @@ async def serve(
             ("grpc.max_connection_idle_ms", 300_000),
         ]
     )
-    redask_pb2_grpc.add_RedaskServicer_to_server(GrpcDoor(desk, gate), server)
+    add = redask_pb2_grpc.add_RedaskServicer_to_server
+    add(GrpcDoor(desk, gate), server)  # type: ignore[no-untyped-call]  # generated
     healthy = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     for name in ("", SERVICE):
@@ -193,6 +203,6 @@ async def _fail(context: Any, error: Exception) -> None:
     """End a call with the status of an error."""
     outcome = outcomes.of(error)
     body = canonical.text(outcomes.body(error))
-    context.set_trailing_metadata((("redask-error", body.encode().hex()),))
+    context.set_trailing_metadata((("redask-error-bin", body.encode()),))
     code = getattr(grpc.StatusCode, outcome.grpc)
     await context.abort(code, outcomes.message(error))
