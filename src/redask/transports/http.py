@@ -7,7 +7,7 @@
     PUT  /v1/collections/{c}/entities   {"rows", "kind"}               {"urns": […]}
     GET  /v1/sources/{urn}      the URN percent-encoded once more      {"payload", "urn"}
     GET  /v1/audit              ?limit=20&before=SEQ                   {"rows": […]}
-    GET  /healthz · /metrics · /openapi.json
+    GET  /healthz · /metrics · /openapi.json                 POST /mcp   see `mcp_door`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the line open.
@@ -23,7 +23,7 @@ import asyncio
 import re
 import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import aclosing, suppress
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
 from typing import Any, TypeVar
 from urllib.parse import unquote
 
@@ -32,7 +32,7 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redask import errors
@@ -158,6 +158,16 @@ class HttpDoor:
                 yield event
 
 
+class _Asgi:
+    """An ASGI application as a route's endpoint; a plain function would be taken for a handler."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
 class Envelope:
     """What is around every request: its id, and errors that found no handler."""
 
@@ -181,14 +191,37 @@ class Envelope:
 
 
 def application(desk: Desk, gate: Gate) -> ASGIApp:
-    """The ASGI application of this door."""
+    """The ASGI application of this door, with MCP at /mcp where its SDK is installed."""
     handlers: dict[Any, Any] = {
         errors.AskError: _failed,
         HTTPException: _unrouted,
         Exception: _failed,
     }
-    door = HttpDoor(desk, gate)
-    return Envelope(Starlette(routes=door.routes(), exception_handlers=handlers))
+    routes: list[BaseRoute] = [*HttpDoor(desk, gate).routes()]
+    manager = _mcp_manager(desk, gate)
+    if manager is not None:
+        routes.append(Route("/mcp", endpoint=_Asgi(manager.asgi_app)))
+
+    @asynccontextmanager
+    async def living(_: Starlette) -> AsyncIterator[None]:
+        async with AsyncExitStack() as stack:
+            if manager is not None:
+                await stack.enter_async_context(manager.run())
+            yield
+
+    app = Starlette(routes=routes, exception_handlers=handlers, lifespan=living)
+    return Envelope(app)
+
+
+def _mcp_manager(desk: Desk, gate: Gate) -> Any:
+    """The SDK's session manager around our server, or None."""
+    try:
+        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+
+        from redask.transports import mcp_door
+    except ImportError:
+        return None
+    return StreamableHTTPSessionManager(mcp_door.server(desk, gate), stateless=True)
 
 
 # --- answers ---------------------------------------------------------------------------------
