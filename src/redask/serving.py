@@ -1,0 +1,208 @@
+"""`redask serve`: one process, several doors, until it is told to stop.
+
+    HTTP, with MCP at /mcp    127.0.0.1:8080
+    gRPC                      127.0.0.1:50051
+
+Callers sign in by token. On a loopback address `--no-auth` lets whoever comes without one act as
+the local owner; on any other address that is refused before a port is opened. Stopping (Ctrl-C,
+SIGTERM) closes the ports, gives running asks `GRACE_SECONDS` to finish, then cancels them: each
+leaves its audit row either way, and only then the database is closed.
+"""
+
+import asyncio
+import ipaddress
+import signal
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from redask.api import AsyncDatabase
+from redask.errors import Misconfigured, Unauthenticated
+from redask.model import Answer, Ask, Event, Source
+from redask.transports.desk import Desk, Gate, Session
+
+GRACE_SECONDS = 10
+_HEADER_BYTES = 64 * 1024
+_KEEP_ALIVE_SECONDS = 30
+_BACKLOG = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What to serve, and where; a port of None closes that door, 0 takes any."""
+
+    host: str = "127.0.0.1"
+    http_port: int | None = 8080
+    grpc_port: int | None = None
+    anonymous: bool = False
+    certificate: Path | None = None
+    key: Path | None = None
+    at_once: int = 64
+    waiting: int = 256
+
+
+class Seat:
+    """A signed-in caller's session, as the doors want it."""
+
+    def __init__(self, db: AsyncDatabase) -> None:
+        self._db = db
+
+    async def answer(self, ask: Ask) -> Answer:
+        return await self._db.answer(ask)
+
+    def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
+        return self._db.events(ask)
+
+    async def plan(self, ask: Ask) -> dict[str, object]:
+        return await self._db.plan(ask)
+
+    async def find(self, ask: Ask) -> dict[str, object]:
+        return (await self._db.find(ask)).to_dict()
+
+    async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
+        return await self._db.execute(statement, params)
+
+    async def source(self, urn: str) -> Source | None:
+        return await self._db.source(urn)
+
+    async def put(
+        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str
+    ) -> list[str]:
+        return await self._db.put(collection, rows, kind=kind)
+
+    async def audit_rows(self, limit: int, before: int | None) -> list[dict[str, object]]:
+        found = await self._db.audit(limit, before)
+        return [{"hash": each.hash, "row": each.row, "seq": each.seq} for each in found]
+
+
+class FrontDesk:
+    """Signs callers in; without a token only where strangers may act as the local owner."""
+
+    def __init__(self, db: AsyncDatabase, *, anonymous: bool) -> None:
+        self._db = db
+        self._anonymous = anonymous
+
+    async def sign_in(self, token: str | None) -> Session:
+        if token is not None:
+            return Seat(await self._db.signed_in(token))
+        if not self._anonymous:
+            raise Unauthenticated("a token is needed: `redask token make USER` makes one")
+        return Seat(self._db)
+
+
+def check(serving: Serving) -> None:
+    """Refuse what nobody should serve."""
+    if serving.anonymous and not _is_loopback(serving.host):
+        raise Misconfigured(
+            f"without sign-in redask serves loopback addresses only, and {serving.host} is none"
+        )
+    if (serving.certificate is None) != (serving.key is None):
+        raise Misconfigured("TLS needs both a certificate and a key")
+    for path in (serving.certificate, serving.key):
+        if path is not None and not path.is_file():
+            raise Misconfigured(f"there is no file {path}")
+
+
+async def serve(
+    db: AsyncDatabase, serving: Serving, ready: Any = None, stop: asyncio.Event | None = None
+) -> None:
+    """Serve until `stop` is set or a signal comes; `ready` is called with each door's address."""
+    check(serving)
+    desk, gate = FrontDesk(db, anonymous=serving.anonymous), Gate(serving.at_once, serving.waiting)
+    stopping = stop or asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread
+            asyncio.get_running_loop().add_signal_handler(name, stopping.set)
+    async with AsyncExitStack() as doors:
+        opened = []
+        if serving.http_port is not None:
+            opened.append(await _open_http(doors, desk, gate, serving))
+        if serving.grpc_port is not None:
+            opened.append(await _open_grpc(doors, desk, gate, serving))
+        if ready is not None:
+            ready(opened)
+        await stopping.wait()
+
+
+async def _open_http(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Serving) -> str:
+    import uvicorn
+
+    from redask.transports import http
+
+    app = http.application(desk, gate)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            app,
+            host=serving.host,
+            port=serving.http_port or 0,
+            log_level="warning",
+            access_log=False,
+            lifespan="on",
+            ssl_certfile=serving.certificate,
+            ssl_keyfile=serving.key,
+            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
+            timeout_graceful_shutdown=GRACE_SECONDS,
+            h11_max_incomplete_event_size=_HEADER_BYTES,
+            backlog=_BACKLOG,
+            server_header=False,
+            http="h11",
+        )
+    )
+    server.capture_signals = _nothing_captured  # type: ignore[method-assign]  # ours are set
+    running = asyncio.ensure_future(server.serve())
+    while not server.started:
+        if running.done():
+            await running
+            raise Misconfigured(f"port {serving.http_port} of {serving.host} cannot be opened")
+        await asyncio.sleep(0.01)
+
+    async def close() -> None:
+        server.should_exit = True
+        with suppress(asyncio.CancelledError):
+            await running
+
+    doors.push_async_callback(close)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    scheme = "https" if serving.certificate else "http"
+    return f"{scheme}://{_shown(serving.host)}:{port}"
+
+
+async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Serving) -> str:
+    try:
+        import grpc
+
+        from redask.transports import grpc_door
+    except ImportError:
+        raise Misconfigured("the gRPC door needs `pip install redask[grpc]`") from None
+    credentials = None
+    if serving.certificate and serving.key:
+        pair = (serving.key.read_bytes(), serving.certificate.read_bytes())
+        credentials = grpc.ssl_server_credentials([pair])
+    address = f"{_shown(serving.host)}:{serving.grpc_port}"
+    try:
+        server, port = await grpc_door.serve(desk, gate, address, credentials)
+    except RuntimeError:
+        raise Misconfigured(f"{address} cannot be opened for gRPC") from None
+    doors.push_async_callback(server.stop, GRACE_SECONDS)
+    return f"grpc://{_shown(serving.host)}:{port}"
+
+
+def _nothing_captured() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

@@ -1,0 +1,208 @@
+"""gRPC: `serve(desk, gate, address)`; package `redask.v1`, with health and reflection.
+
+A token travels as metadata, `authorization: Bearer …`. A deadline or a cancelled call cancels the
+ask, which is audited as such. Errors are gRPC statuses from `wire.outcomes`; the JSON body of the
+error is in the trailing metadata `redask-error-bin`. A stream that fails before its first frame
+fails as a call; afterwards its last frame is `error`.
+"""
+
+import json
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import Any, TypeVar
+
+import grpc
+from grpc_health.v1 import health, health_pb2, health_pb2_grpc
+from grpc_reflection.v1alpha import reflection
+
+from redask import clauses, errors
+from redask.errors import BadAsk
+from redask.model import (
+    Answer,
+    Answered,
+    AnswerReset,
+    AnswerToken,
+    Ask,
+    Event,
+    Failed,
+    SourcesFound,
+)
+from redask.transports.desk import Desk, Gate, Session
+from redask.transports.generated import redask_pb2 as pb
+from redask.transports.generated import redask_pb2_grpc
+from redask.wire import envelope, outcomes
+from redask.wire import json as canonical
+
+MAX_MESSAGE = 4 * 1024 * 1024
+SERVICE = "redask.v1.Redask"
+_OPTIONS = ("strict", "using", "model", "limit", "min_score", "depth", "temperature", "seed")
+_U32 = 2**32 - 1
+_T = TypeVar("_T")
+
+
+class GrpcDoor(redask_pb2_grpc.RedaskServicer):
+    """The calls of the service."""
+
+    def __init__(self, desk: Desk, gate: Gate) -> None:
+        self._desk = desk
+        self._gate = gate
+
+    async def Ask(self, request: Any, context: Any) -> Any:  # noqa: N802 - gRPC's spelling
+        return await self._call(context, lambda session: self._answer(session, request))
+
+    async def Explain(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return await self._call(context, lambda session: self._plan(session, request))
+
+    async def Query(self, request: Any, context: Any) -> Any:  # noqa: N802
+        return await self._call(context, lambda session: self._query(session, request))
+
+    async def AskStream(self, request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802
+        try:
+            session = await self._session(context)
+            async with self._gate.entered():
+                async for event in session.events(asked(request)):
+                    yield frame(event)
+        except Exception as error:
+            await _fail(context, error)
+
+    async def _call(self, context: Any, work: Callable[[Session], Awaitable[_T]]) -> _T:
+        try:
+            session = await self._session(context)
+            async with self._gate.entered():
+                return await work(session)
+        except Exception as error:
+            await _fail(context, error)
+            raise  # never reached: abort raises
+
+    async def _session(self, context: Any) -> Session:
+        given = dict(context.invocation_metadata() or ()).get("authorization")
+        if given is None:
+            return await self._desk.sign_in(None)
+        scheme, _, token = str(given).partition(" ")
+        if scheme.lower() != "bearer" or not token.strip():
+            raise errors.Unauthenticated("expected the metadata `authorization: Bearer TOKEN`")
+        return await self._desk.sign_in(token.strip())
+
+    async def _answer(self, session: Session, request: Any) -> Any:
+        return reply(await session.answer(asked(request)))
+
+    async def _plan(self, session: Session, request: Any) -> Any:
+        return pb.ExplainReply(plan_json=canonical.encode(await session.plan(asked(request))))
+
+    async def _query(self, session: Session, request: Any) -> Any:
+        try:
+            params = json.loads(request.params_json or "[]")
+        except (ValueError, RecursionError):
+            raise BadAsk("params_json: expected a JSON list", detail="params_json") from None
+        if not isinstance(params, list):
+            raise BadAsk("params_json: expected a JSON list", detail="params_json")
+        rows = await session.execute(request.statement, params)
+        return pb.QueryReply(rows_json=canonical.encode(rows))
+
+
+async def serve(
+    desk: Desk, gate: Gate, address: str, credentials: grpc.ServerCredentials | None = None
+) -> tuple[grpc.aio.Server, int]:
+    """A started server and the port it listens on."""
+    server = grpc.aio.server(
+        options=[
+            ("grpc.max_receive_message_length", MAX_MESSAGE),
+            ("grpc.so_reuseport", 0),
+            ("grpc.max_connection_idle_ms", 300_000),
+        ]
+    )
+    add = redask_pb2_grpc.add_RedaskServicer_to_server
+    add(GrpcDoor(desk, gate), server)  # type: ignore[no-untyped-call]  # generated
+    healthy = health.aio.HealthServicer()
+    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
+    for name in ("", SERVICE):
+        await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
+    reflection.enable_server_reflection(
+        (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server
+    )
+    if credentials is None:
+        port = server.add_insecure_port(address)
+    else:
+        port = server.add_secure_port(address, credentials)
+    await server.start()
+    return server, port
+
+
+def asked(request: Any) -> Ask:
+    """The Ask of a request; names and ranges are those of every surface."""
+    options: dict[str, object] = {
+        name: getattr(request, name) for name in _OPTIONS if request.HasField(name)
+    }
+    if request.collection:
+        options["collection"] = list(request.collection)
+    if request.HasField("cache_ttl"):
+        options["cache"] = {"ttl": request.cache_ttl}
+    if request.HasField("nocache"):
+        options["nocache"] = request.nocache
+    return clauses.from_options(request.question, options, "")
+
+
+def reply(answer: Answer) -> Any:
+    """The envelope of an answer as a message."""
+    return pb.AskReply(
+        answer=answer.answer,
+        sources_flat_json=canonical.encode(envelope.sources(answer.sources_flat)),
+        citations=_citations(answer),
+        validation=_validation(answer),
+        **_usage(answer),
+    )
+
+
+def frame(event: Event) -> Any:
+    """The message of an event."""
+    match event:
+        case SourcesFound(sources_flat):
+            found = canonical.encode(envelope.sources(sources_flat))
+            return pb.AskFrame(sources=pb.SourcesFrame(sources_flat_json=found))
+        case AnswerToken(text):
+            return pb.AskFrame(answer_token=pb.TokenFrame(text=text))
+        case AnswerReset(reason):
+            return pb.AskFrame(answer_reset=pb.ResetFrame(reason=reason))
+        case Answered(answer):
+            done = pb.DoneFrame(
+                validation=_validation(answer), citations=_citations(answer), **_usage(answer)
+            )
+            return pb.AskFrame(validation=done)
+        case Failed(error):
+            code, message = outcomes.of(error).http, outcomes.message(error)
+            return pb.AskFrame(error=pb.ErrorFrame(code=code, message=message))
+
+
+def _citations(answer: Answer) -> list[Any]:
+    ordered = sorted(answer.citations, key=lambda footnote: footnote.marker)
+    return [pb.Citation(marker=each.marker, urn=each.urn) for each in ordered]
+
+
+def _validation(answer: Answer) -> Any:
+    found = answer.validation
+    return pb.Validation(
+        ok=found.ok,
+        warnings=[pb.Item(kind=each.kind, detail=each.detail) for each in found.warnings],
+        errors=[pb.Item(kind=each.kind, detail=each.detail) for each in found.errors],
+    )
+
+
+def _usage(answer: Answer) -> dict[str, Any]:
+    return {
+        "provider": answer.provider,
+        "model": answer.model,
+        "prompt_tokens": min(max(answer.prompt_tokens, 0), _U32),
+        "completion_tokens": min(max(answer.completion_tokens, 0), _U32),
+        "cost_usd": answer.cost_usd,
+        "cache_hit": answer.cache_hit,
+        "mode": answer.mode.value,
+        "retry_count": answer.retry_count,
+    }
+
+
+async def _fail(context: Any, error: Exception) -> None:
+    """End a call with the status of an error."""
+    outcome = outcomes.of(error)
+    body = canonical.text(outcomes.body(error))
+    context.set_trailing_metadata((("redask-error-bin", body.encode()),))
+    code = getattr(grpc.StatusCode, outcome.grpc)
+    await context.abort(code, outcomes.message(error))
