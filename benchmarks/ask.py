@@ -90,7 +90,7 @@ def own_time(db: redask.OpenDatabase, bare: list[float]) -> None:
 
 async def at_once(directory: str, asks: int, width: int) -> float:
     """Asks a second, `width` of them at a time."""
-    async with await redask.aopen(directory) as db:
+    async with await redask.aopen(directory, embedder="none") as db:
         await db.ask(QUESTION, using="scripted")
         started = time.perf_counter()
         for _ in range(asks // width):
@@ -142,7 +142,7 @@ def main() -> None:
         directory = Path(name)
         bare = bare_commit(directory, 300)
         data = str(directory / "data")
-        with redask.open(data) as db:
+        with redask.open(data, embedder="none") as db:
             fill(db, 2000)
             own_time(db, bare)
             memory(db, 10_000)

@@ -27,7 +27,7 @@ from redask.embedders import minilm
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("REDASK_DATA", ROOT.parent / "shared" / "data"))
-CHUNK = 250
+CHUNK = 100
 CORES = os.cpu_count() or 1
 
 
