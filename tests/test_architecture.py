@@ -50,11 +50,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "async_api": _ADAPTER | {"administration", "app", "clauses", "embedding", "results"},
     "api": _ADAPTER
     | {"administration", "app", "async_api", "embedding", "provisioning", "results"},
+    "serving": _NOUNS | {"async_api", "transports"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER
     | {"access.credentials", "api", "clauses", "wire", "settings", "sample", "evaluation"}
-    | {"results", "__version__"},
+    | {"results", "serving", "transports", "__version__"},
     "web": set(),
     "__init__": _NOUNS | {"api", "async_api", "results"},  # the public names
 }

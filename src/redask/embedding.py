@@ -43,7 +43,7 @@ class EmbeddingStage:
     clock: Callable[[], float] = time.time
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _stopped: threading.Event = field(default_factory=threading.Event)
-    _known: dict[Caller, tuple[int, bool]] = field(default_factory=dict)
+    _known: dict[Caller, tuple[tuple[int, int], bool]] = field(default_factory=dict)
 
     def finish(self, tenant: str, progress: EmbeddingProgress | None = None) -> int:
         """Embed all that waits; returns when nothing does. → how many vectors were set here"""
@@ -84,12 +84,12 @@ class EmbeddingStage:
         """`embedding_pending`, if something the caller may read has no vector to be found by."""
         if not self.fits(caller.tenant):
             return (Notice("embedding_pending", self._mismatch(caller.tenant)),)
-        watermark = self.store.watermark(caller.tenant)
+        state = self.store.watermark(caller.tenant), self.store.sight(caller).version
         known = self._known.get(caller)
-        if known is None or known[0] != watermark or known[1]:
+        if known is None or known[0] != state or known[1]:
             if len(self._known) >= _REMEMBERED:
                 self._known.clear()
-            known = self._known[caller] = watermark, self.store.is_embedding_pending(caller)
+            known = self._known[caller] = state, self.store.is_embedding_pending(caller)
         detail = "some of the data is not embedded yet: it is found by words and links only"
         return (Notice("embedding_pending", detail),) if known[1] else ()
 

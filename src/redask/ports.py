@@ -107,6 +107,9 @@ class VectorStore(Protocol):
     def watermark(self, tenant: str) -> int:
         """The sequence of the tenant's last change; 0 when there is none."""
 
+    def sight(self, caller: Caller) -> Sight:
+        """What the caller may see now."""
+
     def vector_space(self, tenant: str) -> tuple[str, int] | None:
         """Model and dimensions of the tenant's vectors; None when it has none."""
 

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from redask.api import AsyncDatabase
+from redask.async_api import AsyncDatabase
 from redask.errors import Misconfigured, Unauthenticated
 from redask.model import Answer, Ask, Event, Source
 from redask.transports.desk import Desk, Gate, Session

@@ -12,7 +12,7 @@ A new kind of file is one function and one row here: it gets an `OpenedFile` and
 `ReadRecord`s, and says what is wrong with a file by a `BadAsk` in words that follow its name.
 Nothing is written before a file was read to its end.
 
-Parquet is left out: the lightest package that reads it (pyarrow) is 120 MB.
+Parquet is left out: what reads it is not light (pyarrow unpacks to 171 MB).
 """
 
 import os
