@@ -49,9 +49,11 @@ def check(seed: int) -> None:
         seen = database.observe(world, closed)
         with watched() as twin:
             twin.put(found)
+            twin.leave_unembedded()
             twin.add_users(world)
             same(seen, twin.observe(world, closed))
         disturb(database, world, {each.urn for each in found}, chance)
+        database.app.embed(OWNER)
         database.forget_answers()
         same(seen, database.observe(world, closed))
 
@@ -98,11 +100,12 @@ def change_hidden_columns(database: Watched, world: World, urn: str, chance: ran
     store = database.app.store
     (before,) = store.read([urn], world.principal)
     content, shown = json.loads(whole.payload), json.loads(before.payload)
+    vector = database.vectors()[urn] if whole.vector else None  # others are embedded again
     for column in sorted({*content, "salary", "email", "secret"}):
         if column not in shown or shown[column] == "***":
             changed = {**content, column: chance.choice(["amber falcon", 7, None, "EU"])}
-            database.put([Entity(urn, text(changed), vector=whole.vector)])
+            database.put([Entity(urn, text(changed), vector=vector)])
             if store.read([urn], world.principal) == [before]:
                 content = changed
             else:  # a condition looks at this column
-                database.put([Entity(urn, text(content), vector=whole.vector)])
+                database.put([Entity(urn, text(content), vector=vector)])

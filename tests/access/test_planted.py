@@ -17,7 +17,8 @@ from redask.index.forward import Snapshot
 from redask.index.lexical import Lexical
 from redask.index.tantivy_words import View
 from redask.rules import caching, prompt
-from redask.stores import inspection, sqlite, visibility
+from redask.stores import inspection, sqlite, unembedded, visibility
+from redask.stores.sqlite import SqliteStore
 from redask.stores.visibility import EVERYTHING, Eyes
 from tests.access.test_non_interference import check
 
@@ -202,6 +203,16 @@ def columns_of_hidden_rows_are_listed(patch: pytest.MonkeyPatch) -> None:
 @bug
 def other_tenants_are_read(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sqlite, "_TENANT", "(SELECT max(id) FROM tenants WHERE ? <> '')")
+
+
+@bug
+def hidden_columns_are_embedded(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(unembedded, "policies", lambda *_: {})
+
+
+@bug
+def select_shows_everything(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SqliteStore, "_eyes_of", lambda *_: EVERYTHING)
 
 
 def caught(seed: int) -> bool:

@@ -10,6 +10,7 @@ import asyncio
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from redask.settings import load
 from redask.stores.database import Database
 from redask.wire import envelope, frames
 from redask.wire.json import text
-from tests.access.worlds import World
+from tests.access.worlds import World, readable
 
 OWNER = Caller("acme", "root", "owner")
 NEIGHBOUR = Caller("other", "pia", "owner")
@@ -48,15 +49,21 @@ class Watched:
         for collection, document in sorted(world.policies.items()):
             self.app.store.set_policy(collection, document, OWNER)
         self.add_users(world)
+        self.app.embed(OWNER)
 
     def add_users(self, world: World) -> None:
         for name, (role, attributes) in world.users.items():
-            with self._file.writing() as connection:
-                connection.execute(
-                    "INSERT OR REPLACE INTO users SELECT id, ?, ?, ? FROM tenants WHERE name = ?",
-                    (name, role, text(attributes), "acme"),
-                )
-                connection.execute("UPDATE tenants SET access = access + 1")
+            self.app.store.people.add(name, role, attributes, OWNER)
+
+    def vectors(self) -> dict[str, tuple[float, ...] | None]:
+        """The vectors of the world's entities."""
+        changes = self.app.store.changes(OWNER.tenant, 0, 100_000)
+        return {each.urn: each.entity.vector for each in changes if each.entity}
+
+    def leave_unembedded(self) -> None:
+        """Let what has no vector have none, and wait for none."""
+        store, tenant = self.app.store, OWNER.tenant
+        store.set_vectors([], tenant, model=Hashed().model, through=store.watermark(tenant))
 
     def edges_of(self, urn: str) -> list[str]:
         """The edges that begin or end at an entity of the world."""
@@ -93,7 +100,19 @@ class Watched:
                 seen.append(
                     _safely(lambda c=collection: [_plain(s) for s in self.app.store.page(c, who)])
                 )
-        return seen
+        return seen + self._selected(who, _collections(sorted(readable(world))))
+
+    def _selected(self, who: Caller, shown: Sequence[str]) -> list[str]:
+        """What SELECT gives of the collections that hold something for the principal."""
+        statements = [f'SELECT * FROM "{each}"' for each in shown]
+        statements += [
+            f'SELECT count(*), max(urn), group_concat(id) FROM "{each}"' for each in shown
+        ]
+        statements += [
+            f'SELECT a.urn, b.urn FROM "{one}" AS a JOIN "{other}" AS b ON a.id = b.id'
+            for one, other in pairwise(shown)
+        ]
+        return [_safely(lambda s=each: self.app.select(s, (), who)) for each in statements]
 
     async def _asked(self, question: str, options: dict[str, Any], who: Caller) -> list[str]:
         ask = clauses.from_options(question, options, "")
@@ -134,9 +153,10 @@ def watched() -> Iterator[Watched]:
 def visible(database: Watched, world: World) -> list[Entity]:
     """What the principal can read one by one, as entities of its own."""
     found = []
+    vectors = database.vectors()
     for source in database.app.store.read(sorted(world.entities), world.principal):
-        whole = world.entities[source.urn]
-        found.append(Entity(source.urn, source.payload, whole.source, whole.target, whole.vector))
+        ends = world.entities[source.urn].source, world.entities[source.urn].target
+        found.append(Entity(source.urn, source.payload, *ends, vectors[source.urn]))
     return found
 
 
