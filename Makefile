@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs fuzz fuzz-sql crash ledger-crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -23,6 +23,11 @@ types: $(VENV)/.installed
 # the reference page, from the tables in the code
 docs: $(VENV)/.installed
 	$(BIN)/python tools/reference.py
+
+# the gRPC code, from redask.proto
+proto: $(VENV)/.installed
+	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. \
+		redask/transports/generated/redask.proto
 
 # a million generated inputs for parser, citations, URNs, TTLs and canonical JSON
 fuzz: $(VENV)/.installed

@@ -1,0 +1,71 @@
+"""`redask serve`: HTTP with MCP, and gRPC, until Ctrl-C."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from redask.cli import session
+from redask.cli.session import polite
+
+if TYPE_CHECKING:
+    from redask.serving import Serving
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", default=8080, show_default=True, help="The port of HTTP.")
+@click.option("--grpc-port", default=50051, show_default=True, help="The port of gRPC.")
+@click.option("--http/--no-http", default=True, help="Whether HTTP (and MCP) is served.")
+@click.option("--grpc/--no-grpc", default=None, help="Whether gRPC is; if it is installed.")
+@click.option("--no-auth", is_flag=True, help="Callers without a token are the local owner.")
+@click.option("--certificate", type=click.Path(path_type=Path), help="TLS: the certificate.")
+@click.option("--key", type=click.Path(path_type=Path), help="TLS: its key.")
+@click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
+@click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
+@click.pass_obj
+def command(db: str, /, **given: Any) -> None:
+    """Serve the database over HTTP (with MCP at /mcp) and gRPC.
+
+    Callers sign in with a token (`redask token make USER`). With --no-auth, and on a loopback
+    address only, whoever comes without one acts as the local owner.
+    """
+    with polite():
+        from redask.serving import Serving, check
+
+        serving = Serving(
+            host=given["host"],
+            http_port=given["port"] if given["http"] else None,
+            grpc_port=given["grpc_port"] if _wants_grpc(given["grpc"]) else None,
+            anonymous=given["no_auth"],
+            certificate=given["certificate"],
+            key=given["key"],
+            at_once=given["at_once"],
+            waiting=given["waiting"],
+        )
+        check(serving)
+        asyncio.run(_serve(session.existing(db), serving))
+
+
+async def _serve(location: str, serving: "Serving") -> None:
+    from redask.api import open_async
+    from redask.serving import serve
+
+    async with await open_async(location) as opened:
+        await serve(opened, serving, _ready)
+    click.echo("redask: stopped", err=True)
+
+
+def _ready(addresses: list[str]) -> None:
+    for address in addresses:
+        click.echo(f"redask: serving {address}", err=True)
+
+
+def _wants_grpc(asked: bool | None) -> bool:
+    """As asked; when nothing was said, if the package is there."""
+    if asked is not None:
+        return asked
+    from importlib.util import find_spec
+
+    return find_spec("grpc") is not None
