@@ -51,7 +51,7 @@ class DeadlyPromise:  # dies after the commit, before the one who waits for it i
         self._done.set_result(result)
 
 def deadly_write(self, batch):
-    write(self, [(row, DeadlyPromise(row, done)) for row, done in batch])
+    write(self, [(row, *more, DeadlyPromise(row, done)) for row, *more, done in batch])
 
 telemetry.step = deadly_step
 audit_log._extend = deadly_extend
