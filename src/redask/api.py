@@ -172,8 +172,10 @@ class AsyncDatabase:
 
     async def close(self) -> None:
         """Let go of the database; what is running is finished first."""
-        await self._app.opener.aclose()
-        await asyncio.to_thread(self._app.close)
+        try:
+            await asyncio.to_thread(self._app.close)
+        finally:
+            await self._app.opener.aclose()
 
     async def __aenter__(self) -> Self:
         return self
