@@ -220,8 +220,8 @@ class AsyncDatabase(AsyncAdministration):
         """Let go of the database; what is running is finished first."""
         self._closed = True
         if not self._shared:
-            await self._app.opener.aclose()
             await asyncio.to_thread(self._app.close)
+            await self._app.opener.aclose()
 
     async def __aenter__(self) -> Self:
         return self

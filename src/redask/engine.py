@@ -105,6 +105,7 @@ class Engine:
     clock: Callable[[], int]
     threads: ThreadPoolExecutor
     _sizes: dict[int, int] = field(default_factory=dict)
+    _opened: dict[failover.Step, Provider] = field(default_factory=dict)
 
     async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
         """Answer one question or raise an `AskError`; either way there is an audit row."""
@@ -133,7 +134,7 @@ class Engine:
         _check_caller(caller)
         step = self._plan(ask)[0]
         found = await self._hop(self._find, ask, caller)
-        provider = await self._hop(self.open_provider, step.provider, step.model)
+        provider = await self._open(step)
         can = capabilities.of(step.provider, self.settings.capabilities)
         settled = self._settle_knobs(ask, found, can)
         return explain.plan(
@@ -160,7 +161,7 @@ class Engine:
         await run.emit(SourcesFound(found.sources))
         if found.sources:
             return await self._walk(run, found, plan)
-        run.model = (await self._hop(self.open_provider, plan[0].provider, plan[0].model)).model
+        run.model = (await self._open(plan[0])).model
         run.answer, run.validation_ok = NO_SOURCES, True
         await run.emit(AnswerToken(NO_SOURCES))
         warning = Notice("no_sources", "nothing in the data matches the question")
@@ -188,7 +189,7 @@ class Engine:
     async def _walk(self, run: Run, found: Findings, plan: Sequence[failover.Step]) -> Answer:
         """Ask one provider after the other until one answers or a failure stops the walk."""
         for left, step in zip(range(len(plan), 0, -1), plan, strict=True):
-            provider = await self._hop(self.open_provider, step.provider, step.model)
+            provider = await self._open(step)
             can = capabilities.of(step.provider, self.settings.capabilities)
             run.tries(
                 provider.name, provider.model, self._mode(step.provider, self._requested(run.ask))
@@ -328,6 +329,16 @@ class Engine:
         """Run synchronous work in a thread, with this task's context."""
         bound = partial(contextvars.copy_context().run, work, *args, **kwargs)
         return await asyncio.get_running_loop().run_in_executor(self.threads, bound)
+
+    async def _open(self, step: failover.Step) -> Provider:
+        """The provider of a step; the first time an SDK is imported, and that in a thread."""
+        found = self._opened.get(step)
+        if found is None:
+            if len(self._opened) >= 64:  # models are named by callers
+                self._opened.clear()
+            found = await self._hop(self.open_provider, step.provider, step.model)
+            self._opened[step] = found
+        return found
 
     def _tokens(self, source: Source) -> int:
         """The estimate for one source with its tag, remembered by content."""
