@@ -134,7 +134,7 @@ class App:
         fault = None if collection is None else collection_fault(collection)
         if fault:
             raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
-        desk = pipeline.Desk(
+        desk = pipeline.IngestDesk(
             manifest=self.store.manifest,
             caller=caller,
             entity=entity,

@@ -216,7 +216,8 @@ def test_bad_input_is_told_in_one_line_with_code_2(
 
 
 def test_no_command_opens_a_database_past_the_sign_in() -> None:
-    """`eval` makes one of its own, in a temporary directory."""
+    """`eval` makes one of its own, in a temporary directory; doors sign in at their desk."""
+    others = {f"{name}_command.py" for name in ("eval", "serve", "rpc", "mcp")}
     folder = Path(cli.__file__).parent
     for file in sorted(folder.glob("*_command.py")):
         names = {
@@ -225,4 +226,4 @@ def test_no_command_opens_a_database_past_the_sign_in() -> None:
             if isinstance(node, ast.Name | ast.Attribute)
         }
         opens = names & {"open_database", "open_async", "aopen"}
-        assert not opens or file.name == "eval_command.py", file.name
+        assert not opens or file.name in others, file.name

@@ -93,7 +93,9 @@ def test_only_what_entered_the_prompt_is_counted(office: Stage) -> None:
     answer = office.open(player, toml=f"[ask]\nmax_sources_bytes = 100\n{ON}").ask(asked)
     assert [source.urn for source in answer.sources_flat] == ["urn:reddb:row:notes/2"]
     assert [each.kind for each in answer.validation.warnings] == []
-    office.open().put("notes", [{"id": 3, "title": "Ticket", "text": f"ticket costs {ADDRESS}"}])
+    office.open().put(
+        "notes", [{"id": 3, "title": "Mail", "text": f"our ticket office: {ADDRESS}"}]
+    )
     answer = office.open(player, toml=f"[ask]\nmax_sources_bytes = 100\n{ON}").ask(asked)
     assert [source.urn for source in answer.sources_flat] == ["urn:reddb:row:notes/2"]
     assert [each.kind for each in answer.validation.warnings] == ["sources_trimmed"]

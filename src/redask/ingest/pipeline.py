@@ -1,9 +1,9 @@
-"""One ingest from top to bottom: `run` over paths, with the `Desk` that the app sets up.
+"""One ingest from top to bottom: `run` over paths, with the `IngestDesk` that the app sets up.
 
     1  list the files of every path                                                  `listing`
     2  forget what came from files that are gone from a folder asked for
     3  file by file: pass over what is unchanged; read it to its end             readers, `spool`
-    4  write, many small files in one transaction, a large one in parts: `Desk.write`
+    4  write, many small files in one transaction, a large one in parts: `IngestDesk.write`
     5  files that brought what another file brought: once more, now that all others are there
     6  settle the links between files                                                  `links`
 
@@ -39,7 +39,7 @@ _FORGET = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class IngestDesk:
     """What an ingest works with. `write` is where a batch is written, and may add vectors."""
 
     manifest: OriginManifest
@@ -52,7 +52,7 @@ class Desk:
     stopped: Callable[[], bool] = field(default=lambda: False)
 
 
-def run(paths: Sequence[str], choice: str | None, desk: Desk) -> IngestReport:
+def run(paths: Sequence[str], choice: str | None, desk: IngestDesk) -> IngestReport:
     """Bring the database up to date with the files at these paths."""
     return _Ingest(choice, desk).run(paths)
 
@@ -60,7 +60,7 @@ def run(paths: Sequence[str], choice: str | None, desk: Desk) -> IngestReport:
 class _Ingest:
     """The state of one run."""
 
-    def __init__(self, choice: str | None, desk: Desk) -> None:
+    def __init__(self, choice: str | None, desk: IngestDesk) -> None:
         self._choice = choice
         self._desk = desk
         self._known: dict[str, Origin] = {}
