@@ -218,10 +218,6 @@ def _no_broken_edges(self: Tables) -> list[int]:
     return []
 
 
-def _catalogue(self: Tables, home: int) -> bool:
-    return False
-
-
 def _nothing_masked(self: Tables, home: int) -> frozenset[str]:
     return frozenset()
 
@@ -232,7 +228,6 @@ def _nothing_masked(self: Tables, home: int) -> frozenset[str]:
         ("_labels", _no_labels, "SELECT count(*) FROM people"),
         ("_restricted", _no_broken_edges, "SELECT count(*) FROM links"),
         ("_masked", _nothing_masked, "SELECT * FROM people"),
-        ("_hides_edges", _catalogue, "SELECT weight, typeof(weight) FROM ties"),
     ],
 )
 def test_a_filter_left_out_is_seen(

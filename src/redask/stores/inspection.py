@@ -8,7 +8,6 @@ counter against a count; it returns sentences, none when all is well.
 import json
 import sqlite3
 from collections import Counter, defaultdict
-from collections.abc import Iterable
 from pathlib import Path
 
 from redask.model import Kind
@@ -102,13 +101,8 @@ def columns(
     ).fetchall()
     if eyes.homes:
         rows = _without_broken_edges(connection, home, eyes, rows)
-    return merged(eyes, home, rows)
-
-
-def merged(eyes: Eyes, home: int, found: Iterable[tuple[int, str, str]]) -> list[Column]:
-    """The columns that (label, column, type) of a collection come to for these eyes."""
     types: defaultdict[str, set[str]] = defaultdict(set)
-    for label, name, type_name in found:
+    for label, name, type_name in rows:
         face = eyes.face(home, label)
         if face is not None:
             for masked in face.mask:

@@ -71,7 +71,11 @@ class Tables:
         arms = [] if home is None else self._arms(home, collection)
         if not (arms or language is not None or self._is_ruled(collection)):
             return None
-        columns = self._columns(home, collection, arms) if home is not None and arms else []
+        columns = (
+            inspection.columns(self.connection, self.caller.tenant, collection, self.eyes)
+            if home is not None and arms
+            else []
+        )
         masked = self._masked(home) if home is not None and arms else frozenset()
         wanted = [
             (name, value)
@@ -194,42 +198,6 @@ class Tables:
         )
 
     # --- columns ---------------------------------------------------------------------------
-
-    def _columns(self, home: int, collection: str, arms: Sequence[str]) -> list[Column]:
-        """The columns of the rows that the caller sees.
-
-        The catalogue counts by label, so it also counts edges with an end that is hidden. Where
-        all rows of the collection have the same columns, that is no matter; else they are read.
-        """
-        if not self._hides_edges(home):
-            return inspection.columns(self.connection, self.caller.tenant, collection, self.eyes)
-        uniform = self.connection.execute(
-            "SELECT NOT EXISTS (SELECT 1 FROM columns WHERE collection = ?1 GROUP BY name, type"
-            " HAVING sum(entities)"
-            " <> (SELECT sum(entities) FROM holdings WHERE collection = ?1))",
-            (home,),
-        ).fetchone()[0]
-        if uniform:
-            return inspection.columns(self.connection, self.caller.tenant, collection, self.eyes)
-        shape = (
-            "SELECT e.label, j.key, CASE j.type WHEN 'true' THEN 'boolean' WHEN 'false' THEN"
-            " 'boolean' WHEN 'array' THEN 'json' WHEN 'object' THEN 'json' WHEN 'integer' THEN"
-            " iif(typeof(j.value) = 'integer', 'integer', 'text') ELSE j.type END"
-        )
-        found: set[tuple[int, str, str]] = set()
-        for arm in arms:
-            joined = arm.replace(" WHERE ", ", json_each(e.payload) AS j WHERE ", 1)
-            found |= set(self.connection.execute(f"{shape} {joined} GROUP BY 1, 2, 3").fetchall())
-        return inspection.merged(self.eyes, home, found)
-
-    def _hides_edges(self, home: int) -> bool:
-        if not self._restricted():
-            return False
-        found = self.connection.execute(
-            "SELECT 1 FROM holdings WHERE collection = ? AND kind = ? AND entities > 0",
-            (home, Kind.EDGE),
-        ).fetchone()
-        return found is not None
 
     def _masked(self, home: int) -> frozenset[str]:
         glimpse = self.eyes.homes.get(home)
