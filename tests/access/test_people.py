@@ -13,7 +13,7 @@ import redask
 from redask.access import credentials
 from redask.errors import BadAsk, BadTtl, Denied, Unauthenticated
 from redask.index import SearchIndex
-from redask.model import Caller
+from redask.model import Ask, Caller
 from redask.stores.sqlite import SqliteStore
 
 
@@ -151,7 +151,11 @@ def test_who_is_signed_in_loses_and_changes_rights_with_the_next_statement(
         next(iter(mia.stream("Why?")))
 
 
-GIVEN: dict[str, tuple[object, ...]] = {"execute": ("ASK 'x'",)}  # where "x" would not do
+GIVEN: dict[str, tuple[object, ...]] = {  # where "x" would not do
+    "execute": ("ASK 'x'",),
+    "ingest": ("x",),
+    **dict.fromkeys(("answer", "plan", "events", "find"), (Ask("x"),)),
+}
 NOT_STATEMENTS = {"close", "signed_in"}
 
 
