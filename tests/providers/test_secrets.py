@@ -17,7 +17,7 @@ from redask.providers import PROVIDERS, failures
 from redask.providers.access import Access
 from redask.settings import key_variables, load
 
-KEY = "sk-secret-AbCdEfGh0123456789"
+KEY = "sk-9Qx7vTz2LmWp4RbN8dKf"
 FAMILIES = ("openai", "anthropic", "huggingface", "custom")
 
 
