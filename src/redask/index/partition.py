@@ -31,6 +31,9 @@ from redask.index.generation import Generation, State, sound
 from redask.model import Caller
 from redask.ports import Found, Query, Store
 
+# Searches of one process take turns: most of one is Python, and several at once, fighting for its
+# lock, take longer than one after the other (16 at once: 0.6 of the rate of one; in turns, 1.1).
+_TURN = threading.Lock()
 _CURRENT = "current"
 _NAME = re.compile("[0-9a-f]{16}")
 _LOCK = "index.lock"
@@ -79,7 +82,8 @@ class Partition:
                 sources = self._store.read(urns, caller)
                 return {source.urn: analysis.text(source.payload) for source in sources}
 
-            return buckets.search(generation, state, query, sight, read)
+            with _TURN:
+                return buckets.search(generation, state, query, sight, read)
 
     def health(self) -> Health:
         """How the partition is, without catching up."""
