@@ -20,15 +20,14 @@ _AHEAD = 64  # chunks that are read before anybody asked for them
 def command(db: str) -> None:
     """Answer JSON-RPC 2.0 requests, one a line: ask, explain, search, query, stream, cancel."""
     with polite():
-        asyncio.run(_serve(session.existing(db), click.get_current_context().meta["redask.token"]))
+        asyncio.run(_serve(db, click.get_current_context().meta["redask.token"]))
 
 
 async def _serve(location: str, token: str | None) -> None:
-    from redask.api import open_async
     from redask.serving import FrontDesk
     from redask.transports import rpc
 
-    async with await open_async(location) as opened:
+    async with await session.served(location) as opened:
         caller = await FrontDesk(opened, anonymous=token is None).sign_in(token)
         await rpc.serve(caller, rpc.split(_chunks()), _write)
 
