@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -44,6 +44,10 @@ crash: $(VENV)/.installed
 # 10,000 databases searched for leaks
 test-access: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/access --access-rounds 10000
+
+# 500 questions at every door: the same bytes as in process
+test-doors: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/contract/test_doors.py tests/transports --door-questions 500
 
 # every pack of ../shared/data, measured and written into docs/quality.md
 eval: $(VENV)/.installed

@@ -1,8 +1,8 @@
 """One hypothesis profile for all: repeatable, and no test fails because a machine is slow.
 
-And the options that say how often the crash tests kill, and how many databases are searched for
-leaks. A database that a test opens, here or in another process, has no embedder unless the test
-says so: loading a model takes its time.
+And the options that say how often the crash tests kill, how many databases are searched for
+leaks, and how many questions every door is asked. A database that a test opens, here or in
+another process, has no embedder unless the test says so: loading a model takes its time.
 """
 
 import os
@@ -19,3 +19,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--crash-rounds", default="10", help="rounds of kill -9 in tests/crash")
     parser.addoption("--access-rounds", default="200", help="databases in tests/access")
     parser.addoption("--ledger-rounds", default="4", help="rounds of kill -9 of the ledger's user")
+    parser.addoption("--door-questions", default="150", help="questions asked at every door")

@@ -55,7 +55,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER
     | {"access.credentials", "api", "clauses", "wire", "settings", "sample", "evaluation"}
-    | {"results", "serving", "transports", "__version__"},
+    | {"async_api", "results", "serving", "transports", "__version__"},
     "web": set(),
     "__init__": _NOUNS | {"api", "async_api", "results"},  # the public names
 }

@@ -12,7 +12,8 @@ leaves its audit row either way, and only then the database is closed.
 import asyncio
 import ipaddress
 import signal
-from collections.abc import AsyncGenerator, Mapping, Sequence
+import socket
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,7 +26,7 @@ from redask.transports.desk import Desk, Gate, Session
 
 GRACE_SECONDS = 10
 _HEADER_BYTES = 64 * 1024
-_KEEP_ALIVE_SECONDS = 30
+_LAST_WORDS_SECONDS = 5  # for what was cancelled
 _BACKLOG = 1024
 
 
@@ -106,11 +107,16 @@ def check(serving: Serving) -> None:
 
 
 async def serve(
-    db: AsyncDatabase, serving: Serving, ready: Any = None, stop: asyncio.Event | None = None
+    db: AsyncDatabase,
+    serving: Serving,
+    ready: Callable[[list[str]], None] | None = None,
+    stop: asyncio.Event | None = None,
+    gate: Gate | None = None,
 ) -> None:
     """Serve until `stop` is set or a signal comes; `ready` is called with each door's address."""
     check(serving)
-    desk, gate = FrontDesk(db, anonymous=serving.anonymous), Gate(serving.at_once, serving.waiting)
+    desk = FrontDesk(db, anonymous=serving.anonymous)
+    gate = gate or Gate(serving.at_once, serving.waiting)
     stopping = stop or asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread
@@ -124,49 +130,63 @@ async def serve(
         if ready is not None:
             ready(opened)
         await stopping.wait()
+        closing = asyncio.ensure_future(gate.close(GRACE_SECONDS))
+    await closing
 
 
 async def _open_http(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Serving) -> str:
     import uvicorn
 
     from redask.transports import http
+    from redask.transports.patient import PatientProtocol
 
-    app = http.application(desk, gate)
-    server = uvicorn.Server(
-        uvicorn.Config(
-            app,
-            host=serving.host,
-            port=serving.http_port or 0,
-            log_level="warning",
-            access_log=False,
-            lifespan="on",
-            ssl_certfile=serving.certificate,
-            ssl_keyfile=serving.key,
-            timeout_keep_alive=_KEEP_ALIVE_SECONDS,
-            timeout_graceful_shutdown=GRACE_SECONDS,
-            h11_max_incomplete_event_size=_HEADER_BYTES,
-            backlog=_BACKLOG,
-            server_header=False,
-            http="h11",
-        )
+    listening = _listen(serving.host, serving.http_port or 0)
+    config = uvicorn.Config(
+        http.application(desk, gate, local_only=serving.anonymous),
+        log_level="critical",
+        access_log=False,
+        lifespan="on",
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
+        timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
+        h11_max_incomplete_event_size=_HEADER_BYTES,
+        backlog=_BACKLOG,
+        server_header=False,
+        http=PatientProtocol,
+        ws="none",
     )
+    try:
+        config.load()
+    except OSError as error:  # of which a bad certificate is one
+        listening.close()
+        raise Misconfigured(f"the certificate and key cannot be used: {error.strerror}") from None
+    server = uvicorn.Server(config)
     server.capture_signals = _nothing_captured  # type: ignore[method-assign]  # ours are set
-    running = asyncio.ensure_future(server.serve())
-    while not server.started:
-        if running.done():
-            await running
-            raise Misconfigured(f"port {serving.http_port} of {serving.host} cannot be opened")
-        await asyncio.sleep(0.01)
+    running = asyncio.ensure_future(server.serve(sockets=[listening]))
 
     async def close() -> None:
         server.should_exit = True
-        with suppress(asyncio.CancelledError):
-            await running
+        await asyncio.wait([running])
 
     doors.push_async_callback(close)
-    port = server.servers[0].sockets[0].getsockname()[1]
+    while not server.started:
+        if running.done():
+            raise Misconfigured("the HTTP door did not open")
+        await asyncio.sleep(0.01)
+    port = listening.getsockname()[1]
     scheme = "https" if serving.certificate else "http"
     return f"{scheme}://{_shown(serving.host)}:{port}"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket, or a clear word; uvicorn would leave the process."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Misconfigured(f"port {port} of {host} cannot be opened: {reason}") from None
 
 
 async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Serving) -> str:
@@ -185,7 +205,7 @@ async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Ser
         server, port = await grpc_door.serve(desk, gate, address, credentials)
     except RuntimeError:
         raise Misconfigured(f"{address} cannot be opened for gRPC") from None
-    doors.push_async_callback(server.stop, GRACE_SECONDS)
+    doors.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
     return f"grpc://{_shown(serving.host)}:{port}"
 
 

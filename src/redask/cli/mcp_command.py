@@ -18,18 +18,17 @@ def command(db: str) -> None:
             import mcp  # noqa: F401 - only to see whether it is there
         except ImportError:
             raise Misconfigured("this door needs `pip install redask[mcp]`") from None
-        asyncio.run(_serve(session.existing(db), click.get_current_context().meta["redask.token"]))
+        asyncio.run(_serve(db, click.get_current_context().meta["redask.token"]))
 
 
 async def _serve(location: str, token: str | None) -> None:
     from mcp.server.stdio import stdio_server
 
-    from redask.api import open_async
     from redask.serving import FrontDesk
     from redask.transports import mcp_door
     from redask.transports.desk import Gate
 
-    async with await open_async(location) as opened, stdio_server() as (incoming, outgoing):
+    async with await session.served(location) as opened, stdio_server() as (incoming, outgoing):
         desk = FrontDesk(opened, anonymous=token is None)
         server = mcp_door.server(desk, Gate(), token)
         await server.run(incoming, outgoing, server.create_initialization_options())

@@ -1,7 +1,9 @@
 """`redask rpc`: JSON-RPC 2.0 on standard input and output, one message a line."""
 
 import asyncio
+import os
 import sys
+import threading
 from collections.abc import AsyncIterator
 
 import click
@@ -9,49 +11,46 @@ import click
 from redask.cli import session
 from redask.cli.session import polite
 
+_CHUNK = 64 * 1024
+_AHEAD = 64  # chunks that are read before anybody asked for them
+
 
 @click.command("rpc")
 @click.pass_obj
 def command(db: str) -> None:
     """Answer JSON-RPC 2.0 requests, one a line: ask, explain, search, query, stream, cancel."""
     with polite():
-        asyncio.run(_serve(session.existing(db), click.get_current_context().meta["redask.token"]))
+        asyncio.run(_serve(db, click.get_current_context().meta["redask.token"]))
 
 
 async def _serve(location: str, token: str | None) -> None:
-    from redask.api import open_async
     from redask.serving import FrontDesk
     from redask.transports import rpc
 
-    async with await open_async(location) as opened:
+    async with await session.served(location) as opened:
         caller = await FrontDesk(opened, anonymous=token is None).sign_in(token)
-        reader = await _stdin(rpc.MAX_LINE)
-        await rpc.serve(caller, _lines(reader, rpc.MAX_LINE), _write)
+        await rpc.serve(caller, rpc.split(_chunks()), _write)
 
 
-async def _stdin(most: int) -> asyncio.StreamReader:
-    loop = asyncio.get_running_loop()
-    reader = asyncio.StreamReader(limit=2 * most)
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    return reader
+async def _chunks() -> AsyncIterator[bytes]:
+    """What comes in. A thread waits for it: the loop can watch pipes, but not files."""
+    loop, arrived = asyncio.get_running_loop(), asyncio.Queue[bytes](_AHEAD)
 
+    def read() -> None:
+        chunk = b"begin"
+        while chunk:
+            try:
+                chunk = os.read(sys.stdin.fileno(), _CHUNK)
+            except OSError:
+                chunk = b""
+            try:
+                asyncio.run_coroutine_threadsafe(arrived.put(chunk), loop).result()
+            except RuntimeError:  # the loop is gone
+                return
 
-async def _lines(reader: asyncio.StreamReader, most: int) -> AsyncIterator[bytes]:
-    """The lines that come; of one that is too long, more than `most` bytes, to be refused."""
-    while True:
-        try:
-            line = await reader.readuntil(b"\n")
-        except asyncio.IncompleteReadError as ended:
-            if ended.partial:
-                yield ended.partial
-            return
-        except asyncio.LimitOverrunError as overrun:
-            await reader.readexactly(overrun.consumed)
-            while b"\n" not in (rest := await reader.read(most)) and rest:
-                pass
-            yield b"x" * (most + 1)
-            continue
-        yield line
+    threading.Thread(target=read, name="redask-stdin", daemon=True).start()
+    while chunk := await arrived.get():
+        yield chunk
 
 
 async def _write(message: bytes) -> None:

@@ -45,14 +45,13 @@ def command(db: str, /, **given: Any) -> None:
             waiting=given["waiting"],
         )
         check(serving)
-        asyncio.run(_serve(session.existing(db), serving))
+        asyncio.run(_serve(db, serving))
 
 
 async def _serve(location: str, serving: "Serving") -> None:
-    from redask.api import open_async
     from redask.serving import serve
 
-    async with await open_async(location) as opened:
+    async with await session.served(location) as opened:
         await serve(opened, serving, _ready)
     click.echo("redask: stopped", err=True)
 

@@ -16,6 +16,7 @@ from redask.wire import outcomes
 
 if TYPE_CHECKING:
     from redask.api import OpenDatabase
+    from redask.async_api import AsyncDatabase
 
 
 @contextmanager
@@ -54,6 +55,13 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
     return open_database(
         place, token=given["redask.token"], tenant=given["redask.tenant"], embedder=embedder
     )
+
+
+async def served(location: str) -> "AsyncDatabase":
+    """The database for a door, which signs in its callers itself."""
+    from redask.api import open_async
+
+    return await open_async(existing(location))
 
 
 def moment(nanoseconds: int | None) -> str:

@@ -1,12 +1,13 @@
 """What comes in as JSON, read strictly: `read` bytes, then `asked` for a question with options.
 
 Refused with `BadAsk` and the path named: what is not UTF-8 or not JSON, NaN and infinities,
-keys that stand twice, nesting beyond 100 levels, keys nobody knows. A browser cannot write a
-u64 as a number, so `options.seed` may be a text of digits; and where a browser reads, integers
-beyond 2^53 − 1 are texts (`for_browsers`).
+keys that stand twice, lone surrogates, nesting beyond 100 levels, keys nobody knows. A browser
+cannot write a u64 as a number, so `options.seed` may be a text of digits; and where a browser
+reads, integers beyond 2^53 − 1 are texts (`for_browsers`).
 """
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
@@ -16,6 +17,7 @@ from redask.model import Ask
 
 MAX_SAFE = 2**53 - 1
 _MAX_DEPTH = 100
+_SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def read(body: bytes) -> object:
@@ -31,6 +33,8 @@ def read(body: bytes) -> object:
         raise BadAsk(f"the body is not JSON: {reason}", detail="body") from None
     if _depth(value) > _MAX_DEPTH:
         raise BadAsk(f"the body is nested deeper than {_MAX_DEPTH} levels", detail="body")
+    if _SURROGATE.search(text) and _has_surrogates(value):
+        raise BadAsk("the body has half of a surrogate pair", detail="body")
     return value
 
 
@@ -65,6 +69,14 @@ def for_browsers(value: object) -> object:
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_SAFE:
         return str(value)
     return value
+
+
+def _has_surrogates(value: object) -> bool:
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:

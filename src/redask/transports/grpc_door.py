@@ -6,8 +6,8 @@ error is in the trailing metadata `redask-error-bin`. A stream that fails before
 fails as a call; afterwards its last frame is `error`.
 """
 
-import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
+from contextlib import aclosing
 from typing import Any, TypeVar
 
 import grpc
@@ -26,7 +26,8 @@ from redask.model import (
     Failed,
     SourcesFound,
 )
-from redask.transports.desk import Desk, Gate, Session
+from redask.transports import bodies
+from redask.transports.desk import Desk, Gate, Session, bearer
 from redask.transports.generated import redask_pb2 as pb
 from redask.transports.generated import redask_pb2_grpc
 from redask.wire import envelope, outcomes
@@ -36,6 +37,8 @@ MAX_MESSAGE = 4 * 1024 * 1024
 SERVICE = "redask.v1.Redask"
 _OPTIONS = ("strict", "using", "model", "limit", "min_score", "depth", "temperature", "seed")
 _U32 = 2**32 - 1
+_MAX_TRAILER = 3000  # clients take 8 KiB of metadata, and text takes up to nine bytes a character
+_MAX_TEXT = 300
 _T = TypeVar("_T")
 
 
@@ -55,47 +58,56 @@ class GrpcDoor(redask_pb2_grpc.RedaskServicer):
     async def Query(self, request: Any, context: Any) -> Any:  # noqa: N802
         return await self._call(context, lambda session: self._query(session, request))
 
-    async def AskStream(self, request: Any, context: Any) -> AsyncIterator[Any]:  # noqa: N802
+    async def AskStream(self, request: Any, context: Any) -> None:  # noqa: N802
+        started = False
         try:
             session = await self._session(context)
-            async with self._gate.entered():
-                async for event in session.events(asked(request)):
-                    yield frame(event)
+            events = self._gate.stream(session.events(asked(request)))
+            async with aclosing(events):
+                async for event in events:
+                    if event is not None:
+                        await context.write(frame(event))
+                        started = True
         except Exception as error:
-            await _fail(context, error)
+            if not started:
+                await _fail(context, error)
+            shown = (
+                error if isinstance(error, errors.AskError) else errors.AskError("internal error")
+            )
+            await context.write(frame(Failed(shown)))
 
     async def _call(self, context: Any, work: Callable[[Session], Awaitable[_T]]) -> _T:
         try:
-            session = await self._session(context)
-            async with self._gate.entered():
-                return await work(session)
+            return await work(await self._session(context))
         except Exception as error:
             await _fail(context, error)
             raise  # never reached: abort raises
 
     async def _session(self, context: Any) -> Session:
         given = dict(context.invocation_metadata() or ()).get("authorization")
-        if given is None:
-            return await self._desk.sign_in(None)
-        scheme, _, token = str(given).partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise errors.Unauthenticated("expected the metadata `authorization: Bearer TOKEN`")
-        return await self._desk.sign_in(token.strip())
+        return await self._desk.sign_in(bearer(None if given is None else str(given)))
 
     async def _answer(self, session: Session, request: Any) -> Any:
-        return reply(await session.answer(asked(request)))
+        ask = asked(request)
+        return reply(await self._gate.run(lambda: session.answer(ask)))
 
     async def _plan(self, session: Session, request: Any) -> Any:
-        return pb.ExplainReply(plan_json=canonical.encode(await session.plan(asked(request))))
+        ask = asked(request)
+        plan = await self._gate.run(lambda: session.plan(ask))
+        return pb.ExplainReply(plan_json=canonical.encode(plan))
 
     async def _query(self, session: Session, request: Any) -> Any:
-        try:
-            params = json.loads(request.params_json or "[]")
-        except (ValueError, RecursionError):
-            raise BadAsk("params_json: expected a JSON list", detail="params_json") from None
+        params: object = []
+        if request.params_json:
+            try:
+                params = bodies.read(request.params_json.encode())
+            except BadAsk as error:
+                message = error.message.replace("the body", "params_json", 1)
+                raise BadAsk(message, detail="params_json") from None
         if not isinstance(params, list):
             raise BadAsk("params_json: expected a JSON list", detail="params_json")
-        rows = await session.execute(request.statement, params)
+        statement, values = request.statement, params
+        rows = await self._gate.run(lambda: session.execute(statement, values))
         return pb.QueryReply(rows_json=canonical.encode(rows))
 
 
@@ -200,9 +212,17 @@ def _usage(answer: Answer) -> dict[str, Any]:
 
 
 async def _fail(context: Any, error: Exception) -> None:
-    """End a call with the status of an error."""
-    outcome = outcomes.of(error)
-    body = canonical.text(outcomes.body(error))
-    context.set_trailing_metadata((("redask-error-bin", body.encode()),))
-    code = getattr(grpc.StatusCode, outcome.grpc)
-    await context.abort(code, outcomes.message(error))
+    """End a call with the status of an error; its text is cut to what metadata may hold."""
+    body = outcomes.body(error)
+    encoded = canonical.encode(body)
+    if len(encoded) > _MAX_TRAILER:
+        shown = dict(body["error"])  # type: ignore[call-overload]
+        short = {name: _cut(text) for name, text in shown.items()}
+        encoded = canonical.encode({"error": short})
+    context.set_trailing_metadata((("redask-error-bin", encoded),))
+    code = getattr(grpc.StatusCode, outcomes.of(error).grpc)
+    await context.abort(code, _cut(outcomes.message(error)))
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _MAX_TEXT else f"{text[:_MAX_TEXT]}…"

@@ -20,36 +20,35 @@ outside the envelope (which holds none).
 """
 
 import asyncio
+import ipaddress
 import re
 import secrets
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager, suppress
-from typing import Any, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Any
 from urllib.parse import unquote
 
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response, StreamingResponse
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redask import errors
 from redask.errors import BadAsk, LimitExceeded
-from redask.model import Event, Failed
-from redask.transports import bodies, openapi
-from redask.transports.desk import RETRY_SECONDS, Desk, Gate, Session
-from redask.wire import envelope, outcomes, sse
-from redask.wire import json as canonical
+from redask.transports import bodies, openapi, replies
+from redask.transports.desk import Desk, Gate, Left, Session, bearer
+from redask.transports.replies import EventStream, not_found, plain
+from redask.wire import envelope
 
 MAX_BODY = 2 * 1024 * 1024
 MAX_ROWS_BODY = 64 * 1024 * 1024
 BODY_SECONDS = 30.0  # in which a body must have come
 HEARTBEAT_SECONDS = 10.0
-_JSON = "application/json"
+_ELSEWHERE = 256 * 1024  # a body of this size is parsed in a thread
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
-_T = TypeVar("_T")
 _Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -82,24 +81,22 @@ class HttpDoor:
             raise BadAsk("stream: expected true or false", detail="stream")
         ask = bodies.asked(given)
         if stream or "text/event-stream" in request.headers.get("accept", ""):
-            events = self._entered(session.events(ask))
-            first = await anext(events)
-            return StreamingResponse(_frames(first, events), media_type="text/event-stream")
-        async with self._gate.entered():
-            answer = await _while_connected(request, session.answer(ask))
-        return _json(envelope.build(answer))
+            events = self._gate.stream(session.events(ask), _left(request), HEARTBEAT_SECONDS)
+            return EventStream(await anext(events), events)
+        answer = await self._gate.run(lambda: session.answer(ask), _left(request))
+        return plain(envelope.build(answer))
 
     async def explain(self, request: Request) -> Response:
         session = await self._session(request)
         ask = bodies.asked(bodies.fields(await _body(request), ("question", "options")))
-        async with self._gate.entered():
-            return _json(bodies.for_browsers(await session.plan(ask)))
+        plan = await self._gate.run(lambda: session.plan(ask), _left(request))
+        return plain(bodies.for_browsers(plan))
 
     async def search(self, request: Request) -> Response:
         session = await self._session(request)
         ask = bodies.asked(bodies.fields(await _body(request), ("question", "options")))
-        async with self._gate.entered():
-            return _json(await session.find(ask))
+        found = await self._gate.run(lambda: session.find(ask), _left(request))
+        return plain(bodies.for_browsers(found))
 
     async def query(self, request: Request) -> Response:
         session = await self._session(request)
@@ -109,9 +106,8 @@ class HttpDoor:
             raise BadAsk("statement: expected a text", detail="statement")
         if not isinstance(params, list):
             raise BadAsk("params: expected a list", detail="params")
-        async with self._gate.entered():
-            rows = await _while_connected(request, session.execute(statement, params))
-        return _json({"rows": bodies.for_browsers(rows)})
+        rows = await self._gate.run(lambda: session.execute(statement, params), _left(request))
+        return plain({"rows": bodies.for_browsers(rows)})
 
     async def put(self, request: Request) -> Response:
         session = await self._session(request)
@@ -121,16 +117,17 @@ class HttpDoor:
             raise BadAsk("rows: expected a list of objects", detail="rows")
         if not isinstance(kind, str):
             raise BadAsk("kind: expected a text", detail="kind")
-        urns = await session.put(request.path_params["collection"], rows, kind=kind)
-        return _json({"urns": urns})
+        collection = request.path_params["collection"]
+        urns = await self._gate.run(lambda: session.put(collection, rows, kind=kind))
+        return plain({"urns": urns})
 
     async def source(self, request: Request) -> Response:
         session = await self._session(request)
         urn = _raw_part(request.scope)
         found = await session.source(urn)
         if found is None:
-            return _not_found(f"there is no {urn} that you may read")
-        return _json({"payload": found.payload, "urn": found.urn})
+            return not_found(f"there is no {urn} that you may read")
+        return plain({"payload": found.payload, "urn": found.urn})
 
     async def audit(self, request: Request) -> Response:
         session = await self._session(request)
@@ -140,22 +137,10 @@ class HttpDoor:
         limit = _number(request, "limit", 20, 1000)
         before = _number(request, "before", None, 2**63 - 1)
         rows = await session.audit_rows(limit or 20, before)
-        return _json({"rows": bodies.for_browsers(rows)})
+        return plain({"rows": bodies.for_browsers(rows)})
 
     async def _session(self, request: Request) -> Session:
-        given = request.headers.get("authorization")
-        if given is None:
-            return await self._desk.sign_in(None)
-        scheme, _, token = given.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise errors.Unauthenticated("expected the header `Authorization: Bearer TOKEN`")
-        return await self._desk.sign_in(token.strip())
-
-    async def _entered(self, events: AsyncGenerator[Event, None]) -> AsyncGenerator[Event, None]:
-        """The events, from inside the gate."""
-        async with aclosing(events), self._gate.entered():
-            async for event in events:
-                yield event
+        return await self._desk.sign_in(bearer(request.headers.get("authorization")))
 
 
 class _Asgi:
@@ -169,34 +154,49 @@ class _Asgi:
 
 
 class Envelope:
-    """What is around every request: its id, and errors that found no handler."""
+    """What is around every request: its id, the hosts we answer to, and errors nobody foresaw."""
 
-    def __init__(self, inner: ASGIApp) -> None:
+    def __init__(self, inner: ASGIApp, *, local_only: bool) -> None:
         self._inner = inner
+        self._local_only = local_only
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             await self._inner(scope, receive, send)
             return
-        own = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+        headers = dict(scope["headers"])
+        own = headers.get(b"x-request-id", b"").decode("latin-1")
         name = own if _REQUEST_ID.fullmatch(own) else secrets.token_hex(8)
+        started = False
 
         async def named(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
-                headers = [*message.get("headers", []), (b"x-request-id", name.encode())]
-                message = {**message, "headers": headers}
+                started = True
+                given = [*message.get("headers", []), (b"x-request-id", name.encode())]
+                message = {**message, "headers": given}
             await send(message)
 
-        await self._inner(scope, receive, named)
+        if self._local_only and not _is_local(headers.get(b"host", b"").decode("latin-1")):
+            reply = replies.refused(403, "denied", "without sign-in, only local names are served")
+            await reply(scope, receive, named)
+            return
+        try:
+            await self._inner(scope, receive, named)
+        except ClientDisconnect:
+            pass  # there is nobody to tell
+        except Exception as error:
+            if not started:
+                await replies.failed(error)(scope, receive, named)
 
 
-def application(desk: Desk, gate: Gate) -> ASGIApp:
-    """The ASGI application of this door, with MCP at /mcp where its SDK is installed."""
-    handlers: dict[Any, Any] = {
-        errors.AskError: _failed,
-        HTTPException: _unrouted,
-        Exception: _failed,
-    }
+def application(desk: Desk, gate: Gate, *, local_only: bool = False) -> ASGIApp:
+    """The ASGI application of this door, with MCP at /mcp where its SDK is installed.
+
+    With `local_only`, requests must name this machine as their host: where callers need not
+    sign in, a web page that had its own name point here would act as the owner.
+    """
+    handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
     routes: list[BaseRoute] = [*HttpDoor(desk, gate).routes()]
     manager = _mcp_manager(desk, gate)
     if manager is not None:
@@ -210,7 +210,8 @@ def application(desk: Desk, gate: Gate) -> ASGIApp:
             yield
 
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=living)
-    return Envelope(app)
+    app.router.redirect_slashes = False
+    return Envelope(app, local_only=local_only)
 
 
 def _mcp_manager(desk: Desk, gate: Gate) -> Any:
@@ -224,58 +225,16 @@ def _mcp_manager(desk: Desk, gate: Gate) -> Any:
     return StreamableHTTPSessionManager(mcp_door.server(desk, gate), stateless=True)
 
 
-# --- answers ---------------------------------------------------------------------------------
-
-
-def _json(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    return Response(canonical.encode(value), status, headers, media_type=_JSON)
-
-
 async def _failed(_: Request, error: Exception) -> Response:
-    outcome = outcomes.of(error)
-    headers = {}
-    if isinstance(error, errors.Overloaded):
-        headers["Retry-After"] = str(RETRY_SECONDS)
-    if isinstance(error, errors.Unauthenticated):
-        headers["WWW-Authenticate"] = "Bearer"
-    return _json(outcomes.body(error), outcome.http, headers)
+    return replies.failed(error)
 
 
 async def _unrouted(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return _not_found("there is nothing at this address: see /openapi.json")
-    shown = {"error": {"detail": "", "kind": "bad_ask", "message": str(error.detail)}}
-    return _json(shown, error.status_code, dict(error.headers or {}))
-
-
-def _not_found(message: str) -> Response:
-    return _json({"error": {"detail": "", "kind": "not_found", "message": message}}, 404)
-
-
-async def _frames(first: Event, events: AsyncGenerator[Event, None]) -> AsyncIterator[bytes]:
-    """The frames of a stream, and comments while it is silent."""
-    async with aclosing(events):
-        yield sse.encode(first)
-        pending: asyncio.Future[Event] | None = None
-        try:
-            while True:
-                pending = pending or asyncio.ensure_future(anext(events))
-                done, _ = await asyncio.wait([pending], timeout=HEARTBEAT_SECONDS)
-                if not done:
-                    yield sse.HEARTBEAT
-                    continue
-                event, pending = pending.result(), None
-                yield sse.encode(event)
-        except StopAsyncIteration:
-            return
-        except errors.AskError as error:
-            yield sse.encode(Failed(error))
-        finally:
-            if pending is not None and not pending.done():
-                pending.cancel()
-                with suppress(asyncio.CancelledError, StopAsyncIteration):
-                    await pending
+        return not_found("there is nothing at this address: see /openapi.json")
+    headers = dict(error.headers or {})
+    return replies.refused(error.status_code, "bad_ask", str(error.detail), headers)
 
 
 # --- requests --------------------------------------------------------------------------------
@@ -283,9 +242,9 @@ async def _frames(first: Event, events: AsyncGenerator[Event, None]) -> AsyncIte
 
 async def _body(request: Request, most: int = MAX_BODY) -> object:
     """The JSON of a body that is neither too large nor too slow."""
-    kind = request.headers.get("content-type", _JSON).split(";")[0].strip().lower()
-    if kind != _JSON:
-        raise BadAsk(f"expected the content type {_JSON}", detail="content-type")
+    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
+    if kind != replies.JSON:  # nor none: a page elsewhere may send that without being asked
+        raise BadAsk(f"expected the content type {replies.JSON}", detail="content-type")
     pieces, size = [], 0
     try:
         async with asyncio.timeout(BODY_SECONDS):
@@ -296,31 +255,32 @@ async def _body(request: Request, most: int = MAX_BODY) -> object:
                 pieces.append(piece)
     except TimeoutError:
         raise BadAsk(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
-    return bodies.read(b"".join(pieces))
+    whole = b"".join(pieces)
+    if size < _ELSEWHERE:
+        return bodies.read(whole)
+    return await asyncio.to_thread(bodies.read, whole)
 
 
-async def _while_connected(request: Request, work: Coroutine[Any, Any, _T]) -> _T:
-    """The work's result; when the caller leaves, the work is cancelled."""
-    running = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_left(request))
+def _left(request: Request) -> Left:
+    """What returns when the caller of a request, the body of which was read, has left."""
+
+    async def left() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    return left
+
+
+def _is_local(host: str) -> bool:
+    """Whether a Host header names this machine: localhost, or an address, which no name is."""
+    name = host.rpartition(":")[0] if re.search(r":\d*\Z", host) else host
+    if name.lower() == "localhost":
+        return True
     try:
-        await asyncio.wait([running, leaving], return_when=asyncio.FIRST_COMPLETED)
-        if not running.done():
-            running.cancel()
-        return await running
-    except asyncio.CancelledError:
-        if not running.done():  # the server stops: the ask ends with its audit row
-            running.cancel()
-            await asyncio.wait([running])
-            raise
-        raise errors.Cancelled("the caller left") from None
-    finally:
-        leaving.cancel()
-
-
-async def _left(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
+        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
+    except ValueError:
+        return False
+    return True
 
 
 def _raw_part(scope: Scope) -> str:
@@ -333,13 +293,13 @@ def _number(request: Request, name: str, default: int | None, most: int) -> int 
     text = request.query_params.get(name)
     if text is None:
         return default
-    if not (text.isascii() and text.isdigit() and 1 <= int(text[:20]) <= most):
+    if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
         raise BadAsk(f"{name}: expected a number from 1 to {most}", detail=name)
     return int(text)
 
 
 async def _healthy(_: Request) -> Response:
-    return _json({"status": "ok"})
+    return plain({"status": "ok"})
 
 
 async def _metrics(_: Request) -> Response:
@@ -347,4 +307,4 @@ async def _metrics(_: Request) -> Response:
 
 
 async def _openapi(_: Request) -> Response:
-    return _json(openapi.document())
+    return plain(openapi.document())

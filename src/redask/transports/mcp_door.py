@@ -12,7 +12,8 @@ sends a progress token gets a notification for each piece of the answer. An erro
 result with `isError`, its body the error's JSON. Over HTTP, callers sign in by bearer token.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 
 import mcp_types as types
@@ -21,10 +22,10 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from redask import __version__, clauses, errors
-from redask.errors import AskError, Cancelled
-from redask.model import Answered, AnswerToken, Ask, Failed, SourcesFound
+from redask.errors import Cancelled
+from redask.model import Answered, AnswerToken, Ask, Event, Failed, SourcesFound
 from redask.transports.bodies import fields
-from redask.transports.desk import Desk, Gate, Session
+from redask.transports.desk import Desk, Gate, Session, bearer
 from redask.wire import envelope, outcomes, schema
 from redask.wire import json as canonical
 
@@ -53,13 +54,12 @@ class McpDoor:
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Any:
         try:
+            session = await self._session(context)
             if params.name not in _TOOLS:
-                raise errors.BadAsk(f"there is no tool {params.name[:60]!a}")
+                raise errors.BadAsk(f"there is no tool {params.name[:60]!a}", detail="name")
             given = fields(params.arguments or {}, ("question", "options"), "arguments")
             ask = clauses.from_options(given.get("question"), given.get("options", {}))
-            session = await self._session(context)
-            async with self._gate.entered():
-                result = await self._work(params.name, session, ask, context)
+            result = await self._work(params.name, session, ask, context)
         except Exception as error:
             return _result(outcomes.body(error), failed=True)
         return _result(result)
@@ -91,8 +91,8 @@ class McpDoor:
             else:
                 found = await session.source(uri)
                 text = "" if found is None else found.payload
-        except AskError as error:
-            raise MCPError(outcomes.of(error).jsonrpc, error.message) from None
+        except Exception as error:
+            raise MCPError(outcomes.of(error).jsonrpc, outcomes.message(error)) from None
         if not text:
             raise MCPError(_RESOURCE_NOT_FOUND, f"there is no {uri[:200]} that you may read")
         contents = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
@@ -100,15 +100,14 @@ class McpDoor:
 
     async def _work(self, tool: str, session: Session, ask: Ask, context: Context) -> object:
         if tool == "redask_explain":
-            return await session.plan(ask)
+            return await self._gate.run(lambda: session.plan(ask))
         if tool == "redask_search":
-            return await session.find(ask)
+            return await self._gate.run(lambda: session.find(ask))
         token = (context.meta or {}).get("progress_token")
         if token is None:
-            return envelope.build(await session.answer(ask))
+            return envelope.build(await self._gate.run(lambda: session.answer(ask)))
         return await _progressing(
-            session,
-            ask,
+            self._gate.stream(session.events(ask)),
             lambda count, text: context.session.send_progress_notification(
                 token, count, message=text, related_request_id=str(context.request_id)
             ),
@@ -118,13 +117,7 @@ class McpDoor:
         request = context.request
         if request is None:
             return await self._desk.sign_in(self._token)
-        given = request.headers.get("authorization")
-        if given is None:
-            return await self._desk.sign_in(None)
-        scheme, _, token = given.partition(" ")
-        if scheme.lower() != "bearer" or not token.strip():
-            raise errors.Unauthenticated("expected the header `Authorization: Bearer TOKEN`")
-        return await self._desk.sign_in(token.strip())
+        return await self._desk.sign_in(bearer(request.headers.get("authorization")))
 
 
 def server(desk: Desk, gate: Gate, token: str | None = None) -> Server[Any]:
@@ -143,22 +136,23 @@ def server(desk: Desk, gate: Gate, token: str | None = None) -> Server[Any]:
 
 
 async def _progressing(
-    session: Session, ask: Ask, tell: Callable[[float, str], Awaitable[None]]
+    events: AsyncGenerator[Event | None, None], tell: Callable[[float, str], Awaitable[None]]
 ) -> object:
     """The envelope of a stream, each piece of which was told."""
     count = 0.0
-    async for event in session.events(ask):
-        match event:
-            case SourcesFound(found):
-                count += 1
-                await tell(count, f"{len(found)} sources")
-            case AnswerToken(text):
-                count += 1
-                await tell(count, text)
-            case Failed(error):
-                raise error
-            case Answered(answer):
-                return envelope.build(answer)
+    async with aclosing(events):
+        async for event in events:
+            match event:
+                case SourcesFound(found):
+                    count += 1
+                    await tell(count, f"{len(found)} sources")
+                case AnswerToken(text):
+                    count += 1
+                    await tell(count, text)
+                case Failed(error):
+                    raise error
+                case Answered(answer):
+                    return envelope.build(answer)
     raise Cancelled("the stream ended without an answer")
 
 

@@ -8,6 +8,7 @@ from redask.wire.outcomes import OUTCOMES
 
 _TEXT: dict[str, object] = {"type": "string"}
 _ANY: dict[str, object] = {"type": "object"}
+_FIGURES = {"description": "Done.", "content": {"text/plain": {"schema": _TEXT}}}
 _URN = {"name": "urn", "in": "path", "required": True, "schema": _TEXT}
 _COLLECTION = {"name": "collection", "in": "path", "required": True, "schema": _TEXT}
 
@@ -52,6 +53,8 @@ def document() -> dict[str, object]:
             )
         },
         "/healthz": {"get": _operation("Whether the server runs.", None, _ANY)},
+        "/metrics": {"get": {"summary": "Figures for Prometheus.", "responses": {"200": _FIGURES}}},
+        "/openapi.json": {"get": _operation("This document.", None, _ANY)},
     }
     return {
         "openapi": "3.1.0",

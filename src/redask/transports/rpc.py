@@ -14,6 +14,7 @@ runs is finished; when the output is gone, it is cancelled, and audited as such.
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import aclosing
 from typing import Any
 
 from redask.errors import AskError, BadAsk, Cancelled
@@ -26,17 +27,19 @@ from redask.wire import json as canonical
 MAX_LINE = 4 * 1024 * 1024
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 _MAX_BATCH = 1000
+_MAX_TAKEN = 1024
 
 Write = Callable[[bytes], Awaitable[None]]
 _Work = Callable[[dict[str, Any], object], Awaitable[object]]
 
 
 class _Problem(Exception):
-    """A message that is no request of ours."""
+    """A message that is no request of ours; not `told`, if it was a proper notification."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
+        self.told = code == INVALID_REQUEST
 
 
 class RpcDoor:
@@ -46,6 +49,7 @@ class RpcDoor:
         self._session = session
         self._gate = gate
         self._write = write
+        self.gone = asyncio.Event()  # nobody reads what we write any more
         self._running: dict[object, asyncio.Task[object]] = {}
         self._methods: dict[str, _Work] = {
             "ask": self._ask,
@@ -90,20 +94,21 @@ class RpcDoor:
                 raise _Problem(METHOD_NOT_FOUND, f"there is no method {method[:60]!a}: {known}")
             result = await self._run(work, params, name)
         except _Problem as problem:
-            return _error(name if _is_name(name) else None, problem.code, str(problem))
+            if problem.told or _is_name(name):
+                return _error(name if _is_name(name) else None, problem.code, str(problem))
+            return None
         except asyncio.CancelledError:
-            return _failed(name, Cancelled("the request was cancelled"))
+            return None if name is None else _failed(name, Cancelled("the request was cancelled"))
         except Exception as error:
             return None if name is None else _failed(name, error)
         return None if name is None else {"id": name, "jsonrpc": "2.0", "result": result}
 
     async def _run(self, work: _Work, params: dict[str, Any], name: object) -> object:
-        task = asyncio.ensure_future(work(params, name))
         if name is None:
-            return await task
+            return await work(params, name)
         if name in self._running:
-            task.cancel()
             raise _Problem(INVALID_REQUEST, "a request with this id is running")
+        task = asyncio.ensure_future(work(params, name))
         self._running[name] = task
         try:
             return await task
@@ -113,31 +118,29 @@ class RpcDoor:
 
     async def _ask(self, params: dict[str, Any], _: object) -> object:
         ask = bodies.asked(bodies.fields(params, ("question", "options"), "params"))
-        async with self._gate.entered():
-            return envelope.build(await self._session.answer(ask))
+        return envelope.build(await self._gate.run(lambda: self._session.answer(ask)))
 
     async def _explain(self, params: dict[str, Any], _: object) -> object:
         ask = bodies.asked(bodies.fields(params, ("question", "options"), "params"))
-        async with self._gate.entered():
-            return await self._session.plan(ask)
+        return await self._gate.run(lambda: self._session.plan(ask))
 
     async def _search(self, params: dict[str, Any], _: object) -> object:
         ask = bodies.asked(bodies.fields(params, ("question", "options"), "params"))
-        async with self._gate.entered():
-            return await self._session.find(ask)
+        return await self._gate.run(lambda: self._session.find(ask))
 
     async def _query(self, params: dict[str, Any], _: object) -> object:
         given = bodies.fields(params, ("statement", "params"), "params")
         statement, values = given.get("statement"), given.get("params", [])
         if not isinstance(statement, str) or not isinstance(values, list):
             raise BadAsk("expected a statement as text, and params as a list", detail="params")
-        async with self._gate.entered():
-            return {"rows": await self._session.execute(statement, values)}
+        return {"rows": await self._gate.run(lambda: self._session.execute(statement, values))}
 
     async def _stream(self, params: dict[str, Any], name: object) -> object:
         ask = bodies.asked(bodies.fields(params, ("question", "options"), "params"))
-        async with self._gate.entered():
-            async for event in self._session.events(ask):
+        async with aclosing(self._gate.stream(self._session.events(ask))) as events:
+            async for event in events:
+                if event is None:
+                    continue
                 frame = frames.of(event)
                 told = {"id": name, "name": frame.name, "payload": frame.payload}
                 await self._send({"jsonrpc": "2.0", "method": "frame", "params": told})
@@ -155,27 +158,60 @@ class RpcDoor:
         return running is not None
 
     async def _send(self, message: object) -> None:
-        await self._write(canonical.encode(message) + b"\n")
+        try:
+            await self._write(canonical.encode(message) + b"\n")
+        except OSError:
+            self.gone.set()
 
 
 async def serve(
     session: Session, lines: AsyncIterator[bytes], write: Write, gate: Gate | None = None
 ) -> None:
     """Answer lines until there are no more, and wait for what still runs."""
-    door = RpcDoor(session, gate or Gate(), write)
+    room = gate or Gate()
+    door = RpcDoor(session, room, write)
     taken: set[asyncio.Task[None]] = set()
+    gone = asyncio.ensure_future(door.gone.wait())
+    reading: asyncio.Future[bytes | None] | None = None
     try:
-        async for line in lines:
+        while not gone.done():
+            reading = asyncio.ensure_future(anext(lines, None))
+            await asyncio.wait([reading, gone], return_when=asyncio.FIRST_COMPLETED)
+            if not reading.done() or (line := reading.result()) is None:
+                break
             if line.strip():
                 task = asyncio.ensure_future(door.take(line))
                 taken.add(task)
                 task.add_done_callback(taken.discard)
-        await asyncio.gather(*taken)
+            if len(taken) >= _MAX_TAKEN:  # only a reader who does not read lets it come to this
+                await asyncio.wait([*taken, gone], return_when=asyncio.FIRST_COMPLETED)
+        if taken:
+            ending = asyncio.ensure_future(asyncio.wait(set(taken)))
+            await asyncio.wait([ending, gone], return_when=asyncio.FIRST_COMPLETED)
     finally:
+        gone.cancel()
+        if reading is not None:
+            reading.cancel()
         for task in taken:
             task.cancel()
         if taken:
-            await asyncio.wait(taken)
+            await asyncio.wait(set(taken))
+        await room.close(0)
+
+
+async def split(chunks: AsyncIterator[bytes], most: int = MAX_LINE) -> AsyncIterator[bytes]:
+    """The lines of what comes in pieces; of one that is too long, only enough to refuse it."""
+    held = bytearray()
+    async for chunk in chunks:
+        *whole, rest = chunk.split(b"\n")
+        for piece in whole:
+            held += piece
+            yield bytes(held)
+            held.clear()
+        held += rest
+        del held[most + 1 :]
+    if held:
+        yield bytes(held)
 
 
 def _request(message: object) -> tuple[str, dict[str, Any], object]:
