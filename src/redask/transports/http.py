@@ -225,8 +225,11 @@ def _mcp_manager(desk: Desk, gate: Gate) -> Any:
     return StreamableHTTPSessionManager(mcp_door.server(desk, gate), stateless=True)
 
 
-async def _failed(_: Request, error: Exception) -> Response:
-    return replies.failed(error)
+async def _failed(request: Request, error: Exception) -> Response:
+    response = replies.failed(error)
+    if getattr(request.state, "unread", False):  # the rest of the body would be read as a request
+        response.headers["Connection"] = "close"
+    return response
 
 
 async def _unrouted(_: Request, error: Exception) -> Response:
@@ -246,6 +249,7 @@ async def _body(request: Request, most: int = MAX_BODY) -> object:
     if kind != replies.JSON:  # nor none: a page elsewhere may send that without being asked
         raise BadAsk(f"expected the content type {replies.JSON}", detail="content-type")
     pieces, size = [], 0
+    request.state.unread = True
     try:
         async with asyncio.timeout(BODY_SECONDS):
             async for piece in request.stream():
@@ -255,6 +259,7 @@ async def _body(request: Request, most: int = MAX_BODY) -> object:
                 pieces.append(piece)
     except TimeoutError:
         raise BadAsk(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
+    request.state.unread = False
     whole = b"".join(pieces)
     if size < _ELSEWHERE:
         return bodies.read(whole)
