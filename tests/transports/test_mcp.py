@@ -1,0 +1,104 @@
+"""MCP: its schemas, refusals with the path named, resources and progress, by the real client."""
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from doors import Doors, fill, mcp_heard
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+
+from redask.wire import schema
+
+FERRY = {"question": "When does the ferry leave?", "options": {"using": "scripted"}}
+
+
+@pytest.fixture(scope="module")
+def doors(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Doors]:
+    with Doors(tmp_path_factory.mktemp("mcp") / "db") as opened:
+        yield opened
+
+
+def client(doors: Doors, way: str) -> Client:
+    found: Client = getattr(doors.clients["mia"], way)
+    return found
+
+
+WAYS = pytest.mark.parametrize("way", ["mcp", "mcp_http"])
+
+
+@WAYS
+def test_the_tools_have_the_schemas_of_every_surface(doors: Doors, way: str) -> None:
+    tools = {each.name: each for each in doors.run(client(doors, way).list_tools()).tools}
+    assert set(tools) == {"redask_ask", "redask_explain", "redask_search"}
+    assert tools["redask_ask"].input_schema == schema.ask()
+    assert tools["redask_ask"].output_schema == schema.envelope()
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        ({"cache": {"ttl": "5x"}}, "options.cache.ttl"),
+        ({"limit": True}, "options.limit"),
+        ({"limit": 1.5}, "options.limit"),
+        ({"stream": True}, "options.stream"),
+        ({"model": ""}, "options.model"),
+        (None, "options"),
+    ],
+)
+@WAYS
+def test_a_refusal_names_the_path(doors: Doors, way: str, options: Any, path: str) -> None:
+    given = {"question": "ferry", "options": options}
+    heard = mcp_heard(doors.run(client(doors, way).call_tool("redask_ask", given)))
+    assert heard.kind == "bad_ask"
+    shown = json.loads(heard.body)["error"]
+    assert path in shown["detail"] + shown["message"]
+
+
+@WAYS
+def test_sources_and_own_audit_rows_are_resources(doors: Doors, way: str) -> None:
+    near = client(doors, way)
+    doors.run(near.call_tool("redask_ask", FERRY))
+    [source] = doors.run(near.read_resource("urn:reddb:row:notes/1")).contents
+    assert "Amrum" in source.text  # type: ignore[union-attr]
+    [audit] = doors.run(near.read_resource("redask://audit")).contents
+    rows = json.loads(audit.text)  # type: ignore[union-attr]
+    assert {each["row"]["user"] for each in rows} == {"mia"}
+    with pytest.raises(MCPError):
+        doors.run(near.read_resource("urn:reddb:row:secrets/1"))
+
+
+@WAYS
+def test_whoever_wants_progress_hears_every_piece(doors: Doors, way: str) -> None:
+    heard: list[str] = []
+
+    async def noted(progress: float, total: float | None, message: str | None) -> None:
+        heard.append(message or "")
+
+    near = client(doors, way)
+    told = doors.run(near.call_tool("redask_ask", FERRY, progress_callback=noted))
+    plain = doors.run(near.call_tool("redask_ask", FERRY))
+    assert mcp_heard(told) == mcp_heard(plain)
+    assert "".join(heard[1:]) == json.loads(mcp_heard(plain).body)["answer"]
+
+
+def test_the_command_serves_a_client_that_starts_it(doors: Doors, tmp_path: Path) -> None:
+    token = fill(tmp_path / "db")["mia"]
+    start = "from redask.cli import main; main()"
+    words = ["-c", start, "--db", str(tmp_path / "db"), "--token", token, "mcp"]
+
+    async def main() -> Any:
+        server = StdioServerParameters(
+            command=sys.executable,
+            args=words,
+            env={"REDASK_EMBEDDER_NAME": "none", "PYTHONPATH": ":".join(filter(None, sys.path))},
+        )
+        async with Client(server) as started:
+            return await started.call_tool("redask_ask", FERRY)
+
+    here = doors.run(doors.ask("here", FERRY["question"], FERRY["options"]))  # type: ignore[arg-type]
+    assert mcp_heard(doors.run(main())).body == here.body
