@@ -20,7 +20,7 @@ from redask.rules import caching, prompt
 from redask.stores import inspection, sqlite, unembedded, visibility
 from redask.stores.sqlite import SqliteStore
 from redask.stores.visibility import EVERYTHING, Eyes
-from tests.access.test_non_interference import check
+from tests.access.checking import check
 
 ROUNDS = 60
 Plant = Callable[[pytest.MonkeyPatch], None]
