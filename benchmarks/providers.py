@@ -8,19 +8,16 @@
 """
 
 import asyncio
-import sqlite3
-import statistics
 import subprocess
 import sys
 import tempfile
 import time
-from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
+from ask import QUESTION, STEPS, bare_commit, p50_ms, timed_step
 from loopback import EVENTS, Loopback, Received, Wire
 from openai import AsyncOpenAI
 from wires import CHAT
@@ -30,37 +27,10 @@ from redask import telemetry
 from redask.model import Answered, AnswerToken
 from redask.settings import load
 
-QUESTION = "Which harbour does ferry 17 serve on Sundays?"
 STREAMS = 64
 PIECES = [f"piece {number} " for number in range(50)] + ["[^1]"]
 PAUSE = 0.02
 ROUNDS = 100
-STEPS: dict[str, list[float]] = defaultdict(list)
-
-
-@contextmanager
-def timed_step(name: str) -> Iterator[None]:
-    started = time.perf_counter()
-    yield
-    STEPS[name].append(time.perf_counter() - started)
-
-
-def ms(seconds: list[float]) -> float:
-    return statistics.median(seconds) * 1000
-
-
-def bare_commit(directory: Path, rounds: int) -> list[float]:
-    """The time of one durable commit of one row, without any of our code."""
-    taken = []
-    with closing(sqlite3.connect(directory / "bare.sqlite", isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = FULL")
-        connection.execute("CREATE TABLE bare (row TEXT)")
-        for number in range(rounds):
-            started = time.perf_counter()
-            connection.execute("INSERT INTO bare VALUES (?)", (f"{number:800}",))
-            taken.append(time.perf_counter() - started)
-    return taken
 
 
 def play(received: Received) -> Wire:
@@ -114,8 +84,8 @@ async def first_tokens(db: redask.AsyncDatabase, url: str) -> None:
             if text and text.isdigit():
                 theirs.append((now - int(text)) / 1e9)
     await client.close()
-    print(f"first token, provider to us, p50   {ms(ours):8.3f} ms   (target: below 2 ms)")
-    print(f"  the SDK alone                    {ms(theirs):8.3f} ms")
+    print(f"first token, provider to us, p50   {p50_ms(ours):8.3f} ms   (target: below 2 ms)")
+    print(f"  the SDK alone                    {p50_ms(theirs):8.3f} ms")
 
 
 async def cache_hits(db: redask.AsyncDatabase, commit: float) -> None:
@@ -127,9 +97,9 @@ async def cache_hits(db: redask.AsyncDatabase, commit: float) -> None:
         answer = await db.ask(QUESTION, cache={"ttl": "1h"})
         taken.append(time.perf_counter() - started)
         assert answer.cache_hit
-    search = sum(ms(STEPS[name]) for name in ("embed", "search") if STEPS[name])
-    beyond = ms(taken) - search - commit
-    print(f"cache hit, p50                     {ms(taken):8.3f} ms")
+    search = sum(p50_ms(STEPS[name]) for name in ("embed", "search") if STEPS[name])
+    beyond = p50_ms(taken) - search - commit
+    print(f"cache hit, p50                     {p50_ms(taken):8.3f} ms")
     print(f"  search and embedding             {search:8.3f} ms, one commit {commit:.3f} ms")
     print(f"  beyond them                      {beyond:8.3f} ms   (target: below 1 ms)")
 
@@ -162,7 +132,7 @@ async def main(url: str) -> None:
     telemetry.step = timed_step
     with tempfile.TemporaryDirectory(prefix="redask-bench-") as name:
         directory = Path(name)
-        commit = ms(bare_commit(directory, 300))
+        commit = p50_ms(bare_commit(directory, 300))
         data = directory / "data"
         with redask.open(data) as db:
             fill(db, 500)

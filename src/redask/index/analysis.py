@@ -43,10 +43,10 @@ from redask.index.vocabulary import (
     hashed,
     literal_text,
     number_of,
+    stem_number,
     stem_text,
     vocabulary,
 )
-from redask.index.vocabulary import stem_number as stem_number  # noqa: PLC0414 - for `graph`
 from redask.rules import terms
 from redask.rules.text import lower
 

@@ -41,7 +41,7 @@ from redask.index.adjacency import Adjacency
 from redask.index.analysis import Term, Wanted
 from redask.index.names import Sieve
 from redask.index.records import U32, Rows
-from redask.index.vocabulary import number_of, vocabulary
+from redask.index.vocabulary import number_of, stem_number, vocabulary
 from redask.ports import Query
 
 ALONG = 0.7
@@ -320,7 +320,7 @@ class _Walker:
     def _holding(self, called: str) -> list[int] | None:
         """Who holds all words of a name."""
         stems = sorted(set(called.split()))
-        terms = [Term(stem, analysis.stem_number(stem)) for stem in stems]
+        terms = [Term(stem, stem_number(stem)) for stem in stems]
         return self._reading.words.holding(terms, COMMON)
 
 
