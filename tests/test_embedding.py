@@ -380,3 +380,52 @@ def test_outside_the_embedders_languages_the_vector_bucket_is_left_out(stage: St
         assert found["bm25"].candidates
         assert "the data is in de" in found["vector"].left_out
         assert db.search("Amrum").notes == (f"vector {found['vector'].left_out}",)
+
+
+# --- policies ----------------------------------------------------------------------------
+
+HIDING = {"read": [{"roles": ["guest"], "hide": ["salary"]}]}
+PAID = [{"id": 1, "text": "harbour master", "salary": "ninety thousand"}]
+
+
+def told(text: str) -> tuple[float, ...]:
+    return Hashed().embed([text])[0]
+
+
+def test_a_column_that_a_policy_hides_is_embedded_for_nobody(store: Truth) -> None:
+    store.put(rows.entities("people", PAID), ME)
+    staged(store).finish(T)
+    assert vectors(store)["urn:reddb:row:people/1"] == pytest.approx(
+        told("ninety thousand\nharbour master"), abs=1e-6
+    )
+    store.set_policy("people", HIDING, ME)
+    assert vectors(store)["urn:reddb:row:people/1"] is None
+    staged(store).finish(T)
+    assert vectors(store)["urn:reddb:row:people/1"] == pytest.approx(
+        told("harbour master"), abs=1e-6
+    )
+
+
+def test_a_policy_that_comes_while_it_is_embedded_is_not_forgotten(store: Truth) -> None:
+    store.put(rows.entities("people", PAID), ME)
+    counting = Counting()
+    counting.before.append(lambda: store.set_policy("people", HIDING, ME))
+    staged(store, counting).finish(T)
+    assert counting.texts == ["ninety thousand\nharbour master"]
+    assert vectors(store)["urn:reddb:row:people/1"] is None
+    assert store.count_unembedded(T) == 1
+    staged(store).finish(T)
+    assert vectors(store)["urn:reddb:row:people/1"] == pytest.approx(
+        told("harbour master"), abs=1e-6
+    )
+
+
+def test_whether_embedding_is_pending_depends_on_what_a_caller_may_read_now(store: Truth) -> None:
+    guest = Caller(T, "gil", "guest")
+    store.put(rows.entities("people", PAID), ME)
+    stage = staged(store)
+    assert stage.warnings(guest)
+    store.set_policy("people", {"read": [{"roles": ["support"]}]}, ME)
+    assert not stage.warnings(guest)
+    store.set_policy("people", {"read": [{"roles": ["guest"]}]}, ME)
+    assert stage.warnings(guest)
