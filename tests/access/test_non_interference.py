@@ -8,6 +8,7 @@ databases; `make test-access` makes 10,000.
 """
 
 import os
+import sys
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 
@@ -15,9 +16,20 @@ import pytest
 
 from tests.access.checking import problem
 
+_SHOWN_EVERY = 500
 
-def test_nothing_depends_on_what_a_principal_may_not_read(request: pytest.FixtureRequest) -> None:
+
+def test_nothing_depends_on_what_a_principal_may_not_read(
+    request: pytest.FixtureRequest, capfd: pytest.CaptureFixture[str]
+) -> None:
     rounds = int(request.config.getoption("--access-rounds"))
+    found = []
     with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
-        found = [each for each in pool.map(problem, range(rounds), chunksize=5) if each]
+        results = pool.map(problem, range(rounds), chunksize=5)
+        for done, each in enumerate(results, start=1):
+            if each:
+                found.append(each)
+            if done % _SHOWN_EVERY == 0:
+                with capfd.disabled():
+                    sys.stderr.write(f"\n{done:,} of {rounds:,}, {len(found)} problems")
     assert found == []
