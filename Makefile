@@ -4,13 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types clients docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
 	$(BIN)/redask --db $(DEMO) demo
 
-test: lint types
+test: lint types clients
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 lint: $(VENV)/.installed
@@ -19,6 +19,13 @@ lint: $(VENV)/.installed
 
 types: $(VENV)/.installed
 	$(BIN)/mypy
+
+# curl, node and other people's clients, where they are missing
+clients: $(VENV)/.clients
+
+$(VENV)/.clients: tools/clients.sh tests/node/package.json | $(VENV)/.installed
+	tools/clients.sh
+	touch $@
 
 # the reference page, from the tables in the code
 docs: $(VENV)/.installed

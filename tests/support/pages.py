@@ -244,11 +244,12 @@ def rewritten(page: str) -> str:
     """The page with what its steps print now, where that differs."""
     with tempfile.TemporaryDirectory() as folder:
         wrong = perform(page, Path(folder), on=True)
-    for found in wrong:
+    for found in reversed(wrong):  # so that the lines of those before stay what they are
         if found.reason != OTHER:
             raise SystemExit(str(found))
         code, old = found.step.code.rstrip("\n"), found.step.prints
-        at = page.index(code) + len(code)
+        begin = sum(map(len, page.splitlines(keepends=True)[: found.step.line]))
+        at = page.index(code, begin) + len(code)
         if old:
             start = page.index(old, at)
             page = page[:start] + found.printed + page[start + len(old) :]
