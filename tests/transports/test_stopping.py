@@ -85,6 +85,7 @@ async def by_mcp(addresses: list[str], token: str, told: Any = None) -> Heard:
         httpx2.AsyncClient(headers=dict(authorized(token)), timeout=30) as http,
         Client(streamable_http_client(f"{addresses[0]}/mcp", http_client=http)) as client,
     ):
+        await client.list_tools()  # it would look up the schema of the answer afterwards
         given = {"question": QUESTION, "options": {"using": "anthropic"}}
         heard = mcp_heard(await client.call_tool("redask_ask", given, progress_callback=told))
     if heard.kind == "answered":
@@ -201,7 +202,7 @@ class Slow(BaseHTTPRequestHandler):
     asked = threading.Event()
     released = threading.Event()
 
-    def do_POST(self) -> None:  # noqa: N802 - http.server's spelling
+    def do_POST(self) -> None:
         self.rfile.read(int(self.headers["content-length"]))
         type(self).asked.set()
         type(self).released.wait(30)

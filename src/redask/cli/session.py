@@ -58,7 +58,7 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
 
 
 async def served(location: str, tenant: str | None) -> "AsyncDatabase":
-    """The database for a door, which signs in its callers itself; as a tenant's owner until then."""
+    """The database for a door, which signs in its callers itself; until then a tenant's."""
     from redask.api import open_async
 
     return await open_async(existing(location), tenant=tenant)
