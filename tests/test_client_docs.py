@@ -1,5 +1,6 @@
 """Every page of docs/clients does what it says, run from its first block to its last."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -13,7 +14,10 @@ NEEDS = {"javascript": "node", "curl ": "curl", "psql ": "psql"}  # what is in a
 def missing(page: str) -> list[str]:
     """The programs a page needs that are not on this machine; tools/clients.sh installs them."""
     wanted = [program for word, program in NEEDS.items() if word in page]
-    return [program for program in wanted if shutil.which(program) is None]
+    absent = [program for program in wanted if shutil.which(program) is None]
+    if 'from "eventsource"' in page and not (pages.NODE_MODULES / "eventsource").is_dir():
+        absent.append("eventsource")
+    return absent
 
 
 @pytest.mark.parametrize("path", CLIENTS, ids=lambda path: str(path.stem))
@@ -22,6 +26,12 @@ def test_a_page_prints_what_it_says(path: Path, tmp_path: Path) -> None:
     if absent := missing(page):
         pytest.skip(f"{', '.join(absent)} is not installed: run tools/clients.sh")
     assert [str(wrong) for wrong in pages.perform(page, tmp_path)] == []
+
+
+def test_the_packages_of_node_are_those_the_page_names() -> None:
+    named = json.loads((pages.ROOT / "tests" / "node" / "package.json").read_text())
+    page = (pages.ROOT / "docs" / "clients" / "http.md").read_text(encoding="utf-8")
+    assert f"`npm install eventsource@{named['dependencies']['eventsource']}`" in page
 
 
 def test_there_is_a_page_for_every_door() -> None:
