@@ -29,7 +29,8 @@ def command(db: str, /, **given: Any) -> None:
     """Serve the database over HTTP (with MCP at /mcp) and gRPC.
 
     Callers sign in with a token (`redask token make USER`). With --no-auth, and on a loopback
-    address only, whoever comes without one acts as the local owner.
+    address only, whoever comes without one acts as the local owner. With --tenant, only its tokens
+    are taken.
     """
     with polite():
         from redask.serving import Serving, check
@@ -43,6 +44,7 @@ def command(db: str, /, **given: Any) -> None:
             key=given["key"],
             at_once=given["at_once"],
             waiting=given["waiting"],
+            tenant=click.get_current_context().meta["redask.tenant"],
         )
         check(serving)
         asyncio.run(_serve(db, serving))
@@ -51,7 +53,7 @@ def command(db: str, /, **given: Any) -> None:
 async def _serve(location: str, serving: "Serving") -> None:
     from redask.serving import serve
 
-    async with await session.served(location) as opened:
+    async with await session.served(location, serving.tenant) as opened:
         await serve(opened, serving, _ready)
     click.echo("redask: stopped", err=True)
 
