@@ -219,7 +219,7 @@ class History:
         mine: list[Oracle] = []
         theirs: list[Oracle] = []
 
-        def opener(made: list[Oracle], moods: dict[str, str]) -> Callable[..., Oracle]:
+        def opener(made: list[Oracle], moods: dict[str, str]) -> Callable[..., Any]:
             def open_provider(name: str, model: str | None) -> Oracle:
                 made.append(Oracle(name, model or "m1", moods))
                 return made[-1]

@@ -45,19 +45,21 @@ class Waiting:
     tenant: object
     user: object
     build: str
-    loop: asyncio.AbstractEventLoop
     done: asyncio.Future[None]
 
     def tell(self, error: BaseException | None = None) -> None:
         """Let the one who waits go on; a loop that is closed has nobody waiting."""
         with contextlib.suppress(RuntimeError):
-            self.loop.call_soon_threadsafe(self._end, error)
+            self.done.get_loop().call_soon_threadsafe(self._end, error)
 
     def _end(self, error: BaseException | None) -> None:
         if self.done.cancelled():  # who stops waiting cannot unwrite the row
             return
         if error is None:
             self.done.set_result(None)
+        elif isinstance(error, AskError):
+            message = "the audit row could not be written, so there is no answer"
+            self.done.set_exception(AuditUnavailable(message, detail=error.message))
         else:
             self.done.set_exception(error)
 
@@ -73,17 +75,15 @@ class SqliteAuditLog:
         self._writer = threading.Thread(target=self._write_all, name="redask-audit", daemon=True)
         self._writer.start()
 
-    async def append(self, row: dict[str, object], build: str = "") -> None:
-        """Durably add one row, with what the provider said about its build."""
-        loop = asyncio.get_running_loop()
+    def append(self, row: dict[str, object], build: str = "") -> asyncio.Future[None]:
+        """Durably add one row, with what the provider said about its build.
+
+        The row is on its way when this returns, and on disk when the future is done.
+        """
+        done = asyncio.get_running_loop().create_future()
         filed = row["ts"], row["tenant"], row["user"]
-        waiting = Waiting(canonical.text(row), *filed, build, loop, loop.create_future())
-        self._waiting.put(waiting)
-        try:
-            await waiting.done
-        except AskError as error:
-            message = "the audit row could not be written, so there is no answer"
-            raise AuditUnavailable(message, detail=error.message) from error
+        self._waiting.put(Waiting(canonical.text(row), *filed, build, done))
+        return done
 
     def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
         """The newest rows the caller may see: an auditor the tenant's, others their own."""
