@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -70,6 +70,10 @@ bench-embedding: $(VENV)/.installed
 # 1,000 rounds of kill -9 between reserving and settling money
 ledger-crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/stores/test_ledger_crash.py --ledger-rounds 1000
+
+# 10,000 random histories: no stale or foreign answer from the cache, and none missing
+cache-histories: $(VENV)/.installed
+	$(BIN)/python -m pytest -s tests/engine/test_cache_histories.py --cache-histories 10000
 
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py

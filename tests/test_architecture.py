@@ -34,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "telemetry": set(),
     "run": _NOUNS | {"rules"},
     "budget": _ADAPTER | {"run"},
-    "recall": _ADAPTER | {"run", "settings"},
+    "recall": _ADAPTER | {"settings"},
     "embedding": _ADAPTER,
     "likeness": _ADAPTER,
     "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},

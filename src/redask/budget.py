@@ -3,18 +3,20 @@
 Before a call: every limit, and with a cap the worst price is reserved: no prompt has more tokens
 than bytes, no completion more than its limit. While tokens come and after the call: everything
 but cost, for a paid answer is never withheld. `settle` replaces the reservation by what was
-really spent, also when the call failed; it is booked on the day the call began.
+really spent, also when the call failed; it is booked on the day the call began. What a call used
+is what it `reported`, or was `billed` when it brought no answer.
 """
 
+import asyncio
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import NoReturn
 
-from redask.errors import DeadlineExceeded, LimitExceeded
-from redask.model import Prompt, Usage
-from redask.ports import Account, Ledger, Provider
-from redask.rules import cost
+from redask.errors import DeadlineExceeded, LimitExceeded, ProviderFailed
+from redask.model import Notice, Prompt, Usage
+from redask.ports import Account, Completion, Ledger, Provider
+from redask.rules import cost, tokens
 from redask.run import Run
 
 _FRAME = 64  # tokens that a chat template adds around the messages, generously
@@ -90,6 +92,37 @@ class Budget:
 
     def _elapsed(self, run: Run) -> int:
         return (self.clock() - run.started) // 10**6
+
+
+def reported(
+    completion: Completion, size: Usage, provider: Provider
+) -> tuple[Usage, tuple[Notice, ...]]:
+    """What a call used, as reported, else as estimated and with a warning."""
+    prompt_tokens, completion_tokens = completion.prompt_tokens, completion.completion_tokens
+    warnings: tuple[Notice, ...] = ()
+    if prompt_tokens is None or completion_tokens is None:
+        warnings = (Notice("usage_estimated", f"{provider.name} reported no usage"),)
+        prompt_tokens, completion_tokens = size.prompt_tokens, tokens.estimate(completion.text)
+    return _priced(prompt_tokens, completion_tokens, provider), warnings
+
+
+def billed(error: BaseException, size: Usage, provider: Provider) -> Usage:
+    """What a call without an answer cost: what it says, else the prompt and what had come.
+
+    A call that we cut off was read by the provider; one that failed before it said anything
+    was not billed.
+    """
+    if isinstance(error, ProviderFailed) and error.billed is not None:
+        return _priced(*error.billed, provider)
+    cut_off = isinstance(error, TimeoutError | asyncio.CancelledError)
+    if not size.completion_tokens and not cut_off:
+        return Usage()
+    return _priced(size.prompt_tokens, size.completion_tokens, provider)
+
+
+def _priced(prompt_tokens: int, completion_tokens: int, provider: Provider) -> Usage:
+    price = provider.price(prompt_tokens, completion_tokens) or 0.0
+    return Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost_usd=price)
 
 
 def _refuse(verdict: cost.Reject) -> NoReturn:

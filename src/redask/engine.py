@@ -2,7 +2,7 @@
 
     _find        1 terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
     _walk          for each provider of the plan:
-                 5   mode, knobs · 7 cache
+    _turn        5   mode, knobs · 7 cache (the first one's in the same thread as _find)
     _attempt         for what is left of FIRST, RETRY:
     _call        8     limits, reserve · 9 call, settle
                 10     citations · 11 judge: Accept · Retry · GiveUp
@@ -24,7 +24,7 @@ from functools import partial
 from typing import ParamSpec, TypeVar, assert_never
 
 from redask import errors, telemetry
-from redask.budget import Budget
+from redask.budget import Budget, billed, reported
 from redask.model import (
     Answer,
     Answered,
@@ -41,8 +41,8 @@ from redask.model import (
     Usage,
     Validation,
 )
-from redask.ports import AuditLog, Completion, Provider
-from redask.recall import Recall
+from redask.ports import AuditLog, Provider
+from redask.recall import Recall, Turn
 from redask.retrieval import Hits, Retriever
 from redask.rules import (
     capabilities,
@@ -62,7 +62,8 @@ from redask.run import Emit, Run, distinct
 from redask.settings import Settings
 
 NO_SOURCES = "I found nothing in the data that answers this question."
-_TAGS = 24  # tokens of the prompt's own tags, roughly; and of one source's
+# tokens of the prompt without sources and question, its own tags roughly; and of a source's tag
+_FRAME = tokens.estimate(prompt.SYSTEM) + 24
 _SOURCE_TAG = 12
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -104,7 +105,7 @@ class Engine:
     settings: Settings
     clock: Callable[[], int]
     threads: ThreadPoolExecutor
-    _sizes: dict[int, int] = field(default_factory=dict)
+    _sizes: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     _opened: dict[failover.Step, Provider] = field(default_factory=dict)
 
     async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
@@ -156,11 +157,11 @@ class Engine:
     async def _answer(self, run: Run) -> Answer:
         plan = self._plan(run.ask)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.mode))
-        found = await self._hop(self._find, run.ask, run.caller)
+        found, first = await self._hop(self._find_and_recall, run.ask, run.caller, plan[0])
         run.urns = tuple(source.urn for source in found.sources)
         await run.emit(SourcesFound(found.sources))
         if found.sources:
-            return await self._walk(run, found, plan)
+            return await self._walk(run, found, plan, first)
         run.model = (await self._open(plan[0])).model
         run.answer, run.validation_ok = NO_SOURCES, True
         await run.emit(AnswerToken(NO_SOURCES))
@@ -170,15 +171,16 @@ class Engine:
     def _find(self, ask: Ask, caller: Caller) -> Findings:
         """Retrieve, drop from the tail what does not fit, and make the prompt."""
         hits = self.retriever.find_for_provider(ask, caller)
-        sizes = [(self._tokens(source), len(source.payload.encode())) for source in hits.sources]
-        question = tokens.estimate(prompt.SYSTEM) + tokens.estimate(ask.question) + _TAGS
+        versions = [fingerprint.content_version(source.payload) for source in hits.sources]
+        sizes = [self._size(*each) for each in zip(hits.sources, versions, strict=True)]
+        question = _FRAME + tokens.estimate(ask.question)
         kept = cost.fit(sizes, question, self.settings.limits)
         sources = hits.sources[:kept]
         warnings = (*hits.warnings, *hits.notices(kept))
         if kept < len(hits.sources):
             detail = f"{kept} of {len(hits.sources)} sources fit into the limits"
             warnings = (Notice("sources_trimmed", detail), *warnings)
-        pairs = [(source.urn, fingerprint.content_version(source.payload)) for source in sources]
+        pairs = zip((source.urn for source in sources), versions, strict=False)
         size = Usage(
             prompt_tokens=question + sum(tokens_ for tokens_, _ in sizes[:kept]),
             sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
@@ -186,18 +188,47 @@ class Engine:
         made = prompt.assemble(ask.question, sources)
         return Findings(hits, sources, fingerprint.of(pairs), made, size, warnings)
 
-    async def _walk(self, run: Run, found: Findings, plan: Sequence[failover.Step]) -> Answer:
+    def _find_and_recall(
+        self, ask: Ask, caller: Caller, step: failover.Step
+    ) -> tuple[Findings, Turn | None]:
+        """Both in one trip to a thread, if the first provider is open already."""
+        found = self._find(ask, caller)
+        provider = self._opened.get(step)
+        if provider is None or not found.sources:
+            return found, None
+        return found, self._turn(ask, caller, found, step, provider)
+
+    def _turn(
+        self, ask: Ask, caller: Caller, found: Findings, step: failover.Step, provider: Provider
+    ) -> Turn:
+        """What a provider would be asked with, and what it answered to just that before."""
+        mode = self._mode(step.provider, self._requested(ask))
+        can = capabilities.of(step.provider, self.settings.capabilities)
+        knobs = self._settle_knobs(ask, found, can)
+        kept = self.recall.place(
+            ask,
+            caller,
+            provider,
+            mode=mode.effective,
+            knobs=knobs,
+            prompt=found.prompt,
+            fingerprint=found.fingerprint,
+        )
+        return Turn(provider, mode, knobs, kept, kept.look_up())
+
+    async def _walk(
+        self, run: Run, found: Findings, plan: Sequence[failover.Step], turn: Turn | None
+    ) -> Answer:
         """Ask one provider after the other until one answers or a failure stops the walk."""
         for left, step in zip(range(len(plan), 0, -1), plan, strict=True):
-            provider = await self._open(step)
-            can = capabilities.of(step.provider, self.settings.capabilities)
-            run.tries(
-                provider.name, provider.model, self._mode(step.provider, self._requested(run.ask))
-            )
-            settled = self._settle_knobs(run.ask, found, can)
-            kept = self.recall.place(run, found.prompt, found.fingerprint, settled)
-            if kept.in_use and (hit := await self._hop(kept.look_up)):
-                return await run.serve(hit, settled)
+            if turn is None:
+                provider = await self._open(step)
+                turn = await self._hop(self._turn, run.ask, run.caller, found, step, provider)
+            provider, kept, settled = turn.provider, turn.kept, turn.knobs
+            run.tries(provider.name, provider.model, turn.mode)
+            if turn.hit:
+                return await run.serve(turn.hit, settled)
+            turn = None
             try:
                 call = ProviderCall(provider, found.prompt, settled, left)
                 answer = await self._attempt(run, found, call)
@@ -261,9 +292,9 @@ class Engine:
                         max_tokens=self.settings.limits.max_completion_tokens,
                         emit=take if run.listened and can.supports_streaming else None,
                     )
-            used, estimated = _usage(completion, size, provider)
+            used, estimated = reported(completion, size, provider)
         except BaseException as error:
-            used = _billed(error, replace(size, completion_tokens=streamed), provider)
+            used = billed(error, replace(size, completion_tokens=streamed), provider)
             if not isinstance(error, TimeoutError):
                 raise
             message = "no answer within its share of the time"
@@ -340,51 +371,20 @@ class Engine:
             self._opened[step] = found
         return found
 
-    def _tokens(self, source: Source) -> int:
-        """The estimate for one source with its tag, remembered by content."""
-        version = fingerprint.content_version(source.urn + source.payload)
-        if version not in self._sizes:
+    def _size(self, source: Source, version: int) -> tuple[int, int]:
+        """The estimated tokens of one source with its tag, and its bytes, remembered."""
+        known = self._sizes.get((source.urn, version))
+        if known is None:
             if len(self._sizes) >= 100_000:
                 self._sizes.clear()
-            estimate = tokens.estimate(source.payload) + tokens.estimate(source.urn)
-            self._sizes[version] = estimate + _SOURCE_TAG
-        return self._sizes[version]
+            estimate = tokens.estimate(source.payload) + tokens.estimate(source.urn) + _SOURCE_TAG
+            known = self._sizes[source.urn, version] = estimate, len(source.payload.encode())
+        return known
 
 
 def _as_sent(provider: Provider, settled: Knobs) -> Knobs:
     seed = None if settled.seed is None else provider.narrow(settled.seed)
     return Knobs(settled.temperature, seed)
-
-
-def _usage(
-    completion: Completion, size: Usage, provider: Provider
-) -> tuple[Usage, tuple[Notice, ...]]:
-    """What a call used, as reported, else as estimated and with a warning."""
-    prompt_tokens, completion_tokens = completion.prompt_tokens, completion.completion_tokens
-    warnings: tuple[Notice, ...] = ()
-    if prompt_tokens is None or completion_tokens is None:
-        warnings = (Notice("usage_estimated", f"{provider.name} reported no usage"),)
-        prompt_tokens, completion_tokens = size.prompt_tokens, tokens.estimate(completion.text)
-    return _priced(prompt_tokens, completion_tokens, provider), warnings
-
-
-def _billed(error: BaseException, size: Usage, provider: Provider) -> Usage:
-    """What a call without an answer cost: what it says, else the prompt and what had come.
-
-    A call that we cut off was read by the provider; one that failed before it said anything
-    was not billed.
-    """
-    if isinstance(error, errors.ProviderFailed) and error.billed is not None:
-        return _priced(*error.billed, provider)
-    cut_off = isinstance(error, TimeoutError | asyncio.CancelledError)
-    if not size.completion_tokens and not cut_off:
-        return Usage()
-    return _priced(size.prompt_tokens, size.completion_tokens, provider)
-
-
-def _priced(prompt_tokens: int, completion_tokens: int, provider: Provider) -> Usage:
-    price = provider.price(prompt_tokens, completion_tokens) or 0.0
-    return Usage(prompt_tokens=prompt_tokens, completion_tokens=completion_tokens, cost_usd=price)
 
 
 def _check_caller(caller: Caller) -> None:

@@ -327,8 +327,8 @@ class AuditEntry:
 class AuditLog(Protocol):
     """The append-only log of calls."""
 
-    async def append(self, row: dict[str, object], build: str = "") -> None:
-        """Durably add one row; returns when it is on disk. Raises `AuditUnavailable`."""
+    def append(self, row: dict[str, object], build: str = "") -> Awaitable[None]:
+        """Durably add one row: done when it is on disk. Raises `AuditUnavailable`."""
 
 
 @dataclass(frozen=True, slots=True)

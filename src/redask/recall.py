@@ -1,17 +1,19 @@
 """Answers given before: where one ASK's answer is kept in the cache, if it may be.
 
 A hit is fresh, was made from this very prompt, and passes validation in this call's mode;
-anything else is a miss. The rules are `rules.caching`'s; here are the clock and the store.
+anything else is a miss, a cache that cannot be read included. The rules are `rules.caching`'s;
+here are the clock and the store.
 """
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
-from redask.model import Answer, Knobs, Mode, Prompt
-from redask.ports import AnswerCache, Cached
-from redask.rules import caching, citations
+from redask.errors import StoreFailed
+from redask.model import Answer, Ask, Caller, Knobs, Mode, Prompt
+from redask.ports import AnswerCache, Cached, Provider
+from redask.rules import caching, capabilities, citations
 from redask.rules.validation import Accept, Attempt, judge
-from redask.run import Run
 from redask.settings import Settings
 
 
@@ -32,8 +34,13 @@ class Place:
         return isinstance(self.use, caching.Use)
 
     def look_up(self) -> Answer | None:
-        """The answer kept here, if it still holds."""
-        kept = self.cache.get(self.key)
+        """The answer kept here, if this ASK uses the cache and the answer still holds."""
+        if not self.in_use:
+            return None
+        try:
+            kept = self.cache.get(self.key)
+        except StoreFailed:  # the audit row will tell, if it cannot be written either
+            return None
         if kept is None or kept.prompt_hash != self.prompt_hash:
             return None
         if caching.expired(kept.stored_at, kept.ttl, self.clock()):
@@ -42,10 +49,22 @@ class Place:
         return kept.answer if isinstance(judge(parsed, self.mode, Attempt.FIRST), Accept) else None
 
     def fill(self, answer: Answer) -> None:
-        """Keep an accepted answer, if the cache is in use."""
+        """Keep an accepted answer, if the cache is in use; an answer never fails over this."""
         if isinstance(self.use, caching.Use):
             kept = Cached(answer, self.prompt_hash, self.clock(), self.use.ttl)
-            self.cache.put(self.key, kept)
+            with suppress(StoreFailed):
+                self.cache.put(self.key, kept)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One provider's turn: its mode and knobs, where its answer is kept, what is kept there."""
+
+    provider: Provider
+    mode: capabilities.Settled
+    knobs: Knobs
+    kept: Place
+    hit: Answer | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,22 +75,34 @@ class Recall:
     settings: Settings
     clock: Callable[[], int]
 
-    def place(self, run: Run, prompt: Prompt, fingerprint: str, settled: Knobs) -> Place:
-        """The place of this ASK's answer by its present provider."""
+    def place(
+        self,
+        ask: Ask,
+        caller: Caller,
+        provider: Provider,
+        *,
+        mode: Mode,
+        knobs: Knobs,
+        prompt: Prompt,
+        fingerprint: str,
+    ) -> Place:
+        """The place of an ASK's answer by one provider."""
         use = caching.decide(
-            nocache=run.ask.nocache,
-            ttl=run.ask.cache_ttl,
+            nocache=ask.nocache,
+            ttl=ask.cache_ttl,
             enabled=self.settings.cache_enabled,
             default_ttl=self.settings.cache_default_ttl,
         )
+        if isinstance(use, caching.Bypass):
+            return Place(self.cache, self.clock, use, "", "", mode)
         key = caching.key(
-            tenant=run.caller.tenant,
-            user=run.caller.user,
-            question=run.ask.question,
-            provider=run.provider,
-            model=run.model,
-            temperature=settled.temperature,
-            seed=settled.seed,
+            tenant=caller.tenant,
+            user=caller.user,
+            question=ask.question,
+            provider=provider.name,
+            model=provider.model,
+            temperature=knobs.temperature,
+            seed=knobs.seed,
             fingerprint=fingerprint,
         )
-        return Place(self.cache, self.clock, use, key, caching.prompt_hash(prompt), run.mode)
+        return Place(self.cache, self.clock, use, key, caching.prompt_hash(prompt), mode)

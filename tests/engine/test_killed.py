@@ -25,7 +25,7 @@ def reach(point):
     if point == fatal and asked == turn:
         os.kill(os.getpid(), signal.SIGKILL)
 
-step, extend, write = telemetry.step, audit_log._extend, audit_log.SqliteAuditLog._write
+step, extend, tell = telemetry.step, audit_log._extend, audit_log.Waiting.tell
 
 @contextmanager
 def deadly_step(name):
@@ -40,22 +40,14 @@ def deadly_extend(connection, rows):
     extend(connection, rows)
     reach("after the row, before the commit")
 
-class DeadlyPromise:  # dies after the commit, before the one who waits for it is told
-    def __init__(self, row, done):
-        self._row, self._done = row, done
-        self.set_exception = done.set_exception
-
-    def set_result(self, result):
-        if f"ferry {turn} " in self._row:
-            reach("after the commit")
-        self._done.set_result(result)
-
-def deadly_write(self, batch):
-    write(self, [(row, *more, DeadlyPromise(row, done)) for row, *more, done in batch])
+def deadly_tell(self, error=None):  # dies after the commit, before the one who waits is told
+    if error is None and f"ferry {turn} " in self.row:
+        reach("after the commit")
+    tell(self, error)
 
 telemetry.step = deadly_step
 audit_log._extend = deadly_extend
-audit_log.SqliteAuditLog._write = deadly_write
+audit_log.Waiting.tell = deadly_tell
 
 with redask.open(directory) as db:
     for asked in range(1, 4):

@@ -175,12 +175,16 @@ def _calls(directory: Path, world: int) -> None:
         log = SqliteAuditLog(database, 90)
         try:
             for user, tenant in (("ada", "local"), ("ada", "local")):
-                asyncio.run(log.append(_call(user, tenant, "my own question")))
+                asyncio.run(_written(log, _call(user, tenant, "my own question")))
             for user, tenant in (("eve", "local"), ("ada", "other"), ("eve", "other"))[: 3 * world]:
                 word = f"{SECRET}{world}" if tenant == "local" else FOREIGN
-                asyncio.run(log.append(_call(user, tenant, word)))
+                asyncio.run(_written(log, _call(user, tenant, word)))
         finally:
             log.close()
+
+
+async def _written(log: SqliteAuditLog, row: dict[str, object]) -> None:
+    await log.append(row)
 
 
 def _call(user: str, tenant: str, question: str) -> dict[str, object]:

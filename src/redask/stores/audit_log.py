@@ -17,7 +17,7 @@ import json
 import queue
 import threading
 from collections.abc import Iterator
-from concurrent.futures import Future
+from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 
@@ -36,7 +36,32 @@ _PRUNE_EVERY = 1000
 _PAGE = 1000
 
 
-_Waiting = tuple[str, str, Future[None]]  # the row, the build, and who waits for it
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A row as it will be stored, and who waits for it."""
+
+    row: str
+    ts: object
+    tenant: object
+    user: object
+    build: str
+    done: asyncio.Future[None]
+
+    def tell(self, error: BaseException | None = None) -> None:
+        """Let the one who waits go on; a loop that is closed has nobody waiting."""
+        with contextlib.suppress(RuntimeError):
+            self.done.get_loop().call_soon_threadsafe(self._end, error)
+
+    def _end(self, error: BaseException | None) -> None:
+        if self.done.cancelled():  # who stops waiting cannot unwrite the row
+            return
+        if error is None:
+            self.done.set_result(None)
+        elif isinstance(error, AskError):
+            message = "the audit row could not be written, so there is no answer"
+            self.done.set_exception(AuditUnavailable(message, detail=error.message))
+        else:
+            self.done.set_exception(error)
 
 
 class SqliteAuditLog:
@@ -45,21 +70,20 @@ class SqliteAuditLog:
     def __init__(self, database: Database, retention_days: int) -> None:
         self._database = database
         self._keep_ns = retention_days * _DAY_NS
-        self._waiting: queue.SimpleQueue[_Waiting | None] = queue.SimpleQueue()
+        self._waiting: queue.SimpleQueue[Waiting | None] = queue.SimpleQueue()
         self._since_pruning = _PRUNE_EVERY  # the first commit after opening prunes, too
         self._writer = threading.Thread(target=self._write_all, name="redask-audit", daemon=True)
         self._writer.start()
 
-    async def append(self, row: dict[str, object], build: str = "") -> None:
-        """Durably add one row, with what the provider said about its build."""
-        done: Future[None] = Future()
-        done.set_running_or_notify_cancel()  # who stops waiting cannot unwrite the row
-        self._waiting.put((canonical.text(row), build, done))
-        try:
-            await asyncio.wrap_future(done)
-        except AskError as error:
-            message = "the audit row could not be written, so there is no answer"
-            raise AuditUnavailable(message, detail=error.message) from error
+    def append(self, row: dict[str, object], build: str = "") -> asyncio.Future[None]:
+        """Durably add one row, with what the provider said about its build.
+
+        The row is on its way when this returns, and on disk when the future is done.
+        """
+        done = asyncio.get_running_loop().create_future()
+        filed = row["ts"], row["tenant"], row["user"]
+        self._waiting.put(Waiting(canonical.text(row), *filed, build, done))
+        return done
 
     def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
         """The newest rows the caller may see: an auditor the tenant's, others their own."""
@@ -106,16 +130,16 @@ class SqliteAuditLog:
                     batch.append(following)
             self._write(batch)
 
-    def _write(self, batch: list[_Waiting]) -> None:
+    def _write(self, batch: list[Waiting]) -> None:
         try:
             with self._database.writing() as connection:
-                _extend(connection, [(row, build) for row, build, _ in batch])
+                _extend(connection, batch)
         except BaseException as error:
-            for _, _, done in batch:
-                done.set_exception(error)
+            for each in batch:
+                each.tell(error)
             return
-        for _, _, done in batch:
-            done.set_result(None)
+        for each in batch:
+            each.tell()
         self._since_pruning += len(batch)
         if self._since_pruning >= _PRUNE_EVERY:
             self._since_pruning = 0
@@ -150,19 +174,19 @@ def open_calls(directory: Path, *, patience: float) -> Database:
     return Database(directory / CALLS_FILE, patience=patience, ladder=LADDER)
 
 
-def _extend(connection: Connection, rows: list[tuple[str, str]]) -> None:
+def _extend(connection: Connection, rows: list[Waiting]) -> None:
     head, _ = _head(connection)
     seq, last = head.seq, head.hash
     values, builds = [], []
-    for row, build in rows:
+    for each in rows:
         seq += 1
-        last = chain.link(last, seq, row)
-        said = json.loads(row)
-        values.append((seq, said["ts"], said["tenant"], said["user"], row, last))
-        if build:
-            builds.append((seq, build))
+        last = chain.link(last, seq, each.row)
+        values.append((seq, each.ts, each.tenant, each.user, each.row, last))
+        if each.build:
+            builds.append((seq, each.build))
     connection.executemany("INSERT INTO red_ask_audit VALUES (?, ?, ?, ?, ?, ?)", values)
-    connection.executemany("INSERT INTO audit_builds VALUES (?, ?)", builds)
+    if builds:
+        connection.executemany("INSERT INTO audit_builds VALUES (?, ?)", builds)
     _set_head(connection, chain.Head(seq, last, head.gone_seq, head.gone_hash))
 
 
@@ -176,9 +200,12 @@ def _head(connection: Connection) -> tuple[chain.Head, str]:
 
 
 def _set_head(connection: Connection, head: chain.Head) -> None:
-    connection.execute("DELETE FROM audit_head")
     values = (head.seq, head.hash, head.gone_seq, head.gone_hash, chain.seal(head))
-    connection.execute("INSERT INTO audit_head VALUES (?, ?, ?, ?, ?)", values)
+    changed = connection.execute(
+        "UPDATE audit_head SET seq = ?, hash = ?, gone_seq = ?, gone_hash = ?, seal = ?", values
+    )
+    if not changed.rowcount:
+        connection.execute("INSERT INTO audit_head VALUES (?, ?, ?, ?, ?)", values)
 
 
 def _links(connection: Connection) -> Iterator[chain.Chained]:

@@ -12,17 +12,15 @@ ensure_ascii=False, allow_nan=False)` in UTF-8, with these differences, all on t
 Whatever is hashed or compared goes through here: equal input, equal bytes, every process.
 """
 
-import json
 import math
 from collections.abc import Callable
 from decimal import Decimal
+from json.encoder import encode_basestring as _string
 
 from redask.errors import NotCanonical
 
 MAX_DEPTH = 256
 _SAFE_BITS = 14_000  # below 4,300 decimal digits, where int.__repr__ still works
-
-_string: Callable[[str], str] = json.JSONEncoder(ensure_ascii=False).encode
 
 
 def encode(value: object) -> bytes:

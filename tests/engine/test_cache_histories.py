@@ -1,0 +1,147 @@
+"""No stale or foreign answer comes from the cache, and none is missing, in random histories.
+
+`--cache-histories` says how many are played; `make cache-histories` plays 10,000. Then each of
+these bugs is planted once: a small lie in one place of the real code, which a history notices.
+"""
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from typing import Any
+
+import pytest
+from cache_histories import check, problem
+
+from redask import recall
+from redask.engine import Engine, ProviderCall
+from redask.errors import Ungrounded
+from redask.model import Answer, Validation
+from redask.rules import caching
+from redask.rules.validation import Accept
+from redask.run import Run
+from redask.stores.answers import SqliteAnswers
+
+
+def test_the_cache_answers_when_it_may_and_never_otherwise(
+    request: pytest.FixtureRequest, record_property: Callable[[str, object], None]
+) -> None:
+    rounds = int(request.config.getoption("--cache-histories"))
+    with ProcessPoolExecutor(os.cpu_count(), get_context("spawn")) as pool:
+        played = list(pool.map(problem, range(rounds), chunksize=5))
+    assert [wrong for _, wrong in played if wrong] == []
+    hits = sum(hits for hits, _ in played)
+    assert hits > rounds, f"{hits} answers from the cache: the test shows little"
+    record_property("hits", hits)
+
+
+ENOUGH = 60
+Plant = Callable[[pytest.MonkeyPatch], None]
+BUGS: dict[str, Plant] = {}
+
+
+def bug(plant: Plant) -> Plant:
+    BUGS[plant.__name__] = plant
+    return plant
+
+
+def forgotten(part: str, value: object) -> Plant:
+    def plant(patch: pytest.MonkeyPatch) -> None:
+        key = caching.key
+        patch.setattr(caching, "key", lambda **named: key(**{**named, part: value}))
+
+    return plant
+
+
+for part in ("tenant", "user", "question", "provider", "model", "fingerprint"):
+    BUGS[f"the_key_forgets_the_{part}"] = forgotten(part, "")
+BUGS["the_key_forgets_the_temperature"] = forgotten("temperature", None)
+BUGS["the_key_forgets_the_seed"] = forgotten("seed", None)
+
+
+@bug
+def prompts_are_not_compared(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(caching, "prompt_hash", lambda _: "")
+
+
+@bug
+def an_answer_lives_a_nanosecond_too_long(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(caching, "expired", lambda stored, ttl, now: now - stored > ttl * 10**9)
+
+
+@bug
+def an_answer_dies_a_nanosecond_too_soon(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(caching, "expired", lambda stored, ttl, now: now - stored + 1 >= ttl * 10**9)
+
+
+@bug
+def a_hit_is_not_validated_in_this_mode(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(recall, "judge", lambda *_: Accept(()))
+
+
+@bug
+def rejected_answers_are_stored(patch: pytest.MonkeyPatch) -> None:
+    attempt = Engine._attempt
+
+    async def greedy(self: Engine, run: Run, found: Any, call: ProviderCall) -> Answer:
+        try:
+            return await attempt(self, run, found, call)
+        except Ungrounded:
+            rejected = run.finish(found.sources, Validation(True, (), ()))
+            self.recall.place(
+                run.ask,
+                run.caller,
+                call.provider,
+                mode=run.mode,
+                knobs=call.knobs,
+                prompt=found.prompt,
+                fingerprint=found.fingerprint,
+            ).fill(rejected)
+            raise
+
+    patch.setattr(Engine, "_attempt", greedy)
+
+
+@bug
+def nocache_is_not_heard(patch: pytest.MonkeyPatch) -> None:
+    decide = caching.decide
+    patch.setattr(caching, "decide", lambda **named: decide(**{**named, "nocache": False}))
+
+
+@bug
+def the_readers_ttl_counts(patch: pytest.MonkeyPatch) -> None:
+    look_up = recall.Place.look_up
+
+    def impatient(self: recall.Place) -> Answer | None:
+        if isinstance(self.use, caching.Use):
+            kept = self.cache.get(self.key)
+            if kept and caching.expired(kept.stored_at, self.use.ttl, self.clock()):
+                return None
+        return look_up(self)
+
+    patch.setattr(recall.Place, "look_up", impatient)
+
+
+@bug
+def the_cache_never_answers(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(SqliteAnswers, "get", lambda *_: None)
+
+
+@bug
+def one_entry_too_few_is_kept(patch: pytest.MonkeyPatch) -> None:
+    init = SqliteAnswers.__init__
+    patch.setattr(SqliteAnswers, "__init__", lambda self, db, most: init(self, db, most - 1))
+
+
+def caught(seed: int) -> bool:
+    try:
+        check(seed)
+    except AssertionError:
+        return True
+    return False
+
+
+@pytest.mark.parametrize("name", sorted(BUGS))
+def test_a_planted_bug_is_caught(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    BUGS[name](monkeypatch)
+    assert any(caught(seed) for seed in range(ENOUGH)), f"{name} went unnoticed"
