@@ -25,7 +25,6 @@ from redask.model import Answer, Ask, Event, Source
 from redask.transports.desk import Desk, Gate, Session
 
 GRACE_SECONDS = 10
-_HEADER_BYTES = 64 * 1024
 _LAST_WORDS_SECONDS = 5  # for what was cancelled
 _BACKLOG = 1024
 
@@ -149,7 +148,6 @@ async def _open_http(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Ser
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
         timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
-        h11_max_incomplete_event_size=_HEADER_BYTES,
         backlog=_BACKLOG,
         server_header=False,
         http=PatientProtocol,
