@@ -12,6 +12,7 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from collections import Counter
 from contextlib import suppress
@@ -62,10 +63,12 @@ class Process:
     """One of our commands, running."""
 
     words: tuple[str, ...] = ()
+    said = b""
 
     def __init__(self, directory: Path, token: str | None = None) -> None:
         self.directory = directory
         self.token = token
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is stopped
 
     def __enter__(self) -> Self:
         given = ["--token", self.token] if self.token else []
@@ -75,7 +78,7 @@ class Process:
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
+            stderr=self._errors,
             env=environment,
             bufsize=0,
         )
@@ -107,13 +110,20 @@ class Process:
             raise
         finally:
             pipe(self.process.stdout).close()
-            pipe(self.process.stderr).close()
+            self.said = self.stderr()
+            self._errors.close()
 
     def ask_to_end(self) -> None:
         self.process.send_signal(signal.SIGTERM)
 
     def alive(self) -> bool:
         return self.process.poll() is None
+
+    def stderr(self) -> bytes:
+        """What it said beside its answers."""
+        if self._errors.closed:
+            return self.said
+        return os.pread(self._errors.fileno(), 1 << 20, 0)
 
     def rss(self) -> int:
         """Resident memory in bytes."""
@@ -129,13 +139,11 @@ class Served(Process):
     grpc_port: int
 
     def opened(self) -> None:
-        errors = pipe(self.process.stderr)
-        lines = []
-        while len(lines) < 2:
-            line = errors.readline()
-            if not line:
-                raise RuntimeError(b"".join(lines).decode())
-            lines.append(line)
+        if not until(lambda: self.stderr().count(b"\n") >= 2 or not self.alive(), SECONDS):
+            raise Silence("the server does not start")
+        if not self.alive():
+            raise RuntimeError(self.stderr().decode())
+        lines = self.stderr().split(b"\n")[:2]
         self.port, self.grpc_port = (int(line.rpartition(b":")[2]) for line in lines)
 
 
