@@ -11,6 +11,7 @@ leaves its audit row either way, and only then the database is closed.
 
 import asyncio
 import ipaddress
+import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -188,6 +189,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Serving) -> str:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or every stranger's mistake is a line of log
     try:
         import grpc
 

@@ -178,6 +178,11 @@ class Piped(Process):
                 raise Silence(f"the process took nothing for {seconds} s")
         return lines
 
+    def talk_blindly(self, sent: bytes) -> None:
+        """Write what nobody will read the answer to."""
+        with suppress(OSError):
+            os.write(self.into, sent)
+
     def heard(self, seconds: float = SECONDS) -> list[bytes]:
         """The lines that came, at least one piece; none at the end."""
         if not select.select([self.out], [], [], seconds)[0]:
