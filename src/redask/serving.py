@@ -200,13 +200,13 @@ async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Ser
     if serving.certificate and serving.key:
         pair = (serving.key.read_bytes(), serving.certificate.read_bytes())
         credentials = grpc.ssl_server_credentials([pair])
-    address = f"{_shown(serving.host)}:{serving.grpc_port}"
+    host, wanted = _shown(serving.host), serving.grpc_port or 0
     try:
-        server, port = await grpc_door.serve(desk, gate, address, credentials)
+        server, port = await grpc_door.serve(desk, gate, host, wanted, credentials)
     except RuntimeError:
-        raise Misconfigured(f"{address} cannot be opened for gRPC") from None
+        raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
     doors.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
-    return f"grpc://{_shown(serving.host)}:{port}"
+    return f"grpc://{host}:{port}"
 
 
 def _nothing_captured() -> Any:

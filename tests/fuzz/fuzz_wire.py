@@ -127,7 +127,7 @@ def run(door: str, count: int, seed: int, minutes: float, tell: bool = True) -> 
             if made.warm and grown > GROWTH:
                 made.surprise = made.surprise or f"memory grew by {megabytes(grown)}"
         if b"Traceback" in server.said:
-            made.surprise = made.surprise or server.said.decode(errors="replace")
+            made.surprise += "\nthe server said:\n" + server.said.decode(errors="replace")
         made.surprise = made.surprise or _unaudited(directory, made.asked)
     return made
 

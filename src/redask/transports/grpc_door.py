@@ -1,4 +1,4 @@
-"""gRPC: `serve(desk, gate, address)`; package `redask.v1`, with health and reflection.
+"""gRPC: `serve(desk, gate, host, port)`; package `redask.v1`, with health and reflection.
 
 A token travels as metadata, `authorization: Bearer …`. A deadline or a cancelled call cancels the
 ask, which is audited as such. Errors are gRPC statuses from `wire.outcomes`; the JSON body of the
@@ -31,6 +31,7 @@ from redask.model import (
 from redask.transports import bodies
 from redask.transports.desk import Desk, Gate, Session, bearer
 from redask.transports.generated import redask_pb2 as pb
+from redask.transports.reopening import Reopening
 from redask.wire import envelope, outcomes
 from redask.wire import json as canonical
 
@@ -116,9 +117,21 @@ class GrpcDoor:
 
 
 async def serve(
-    desk: Desk, gate: Gate, address: str, credentials: grpc.ServerCredentials | None = None
-) -> tuple[grpc.aio.Server, int]:
+    desk: Desk, gate: Gate, host: str, port: int, credentials: grpc.ServerCredentials | None = None
+) -> tuple[Reopening, int]:
     """A started server and the port it listens on."""
+    door = GrpcDoor(desk, gate)
+
+    async def make(again: int | None) -> tuple[grpc.aio.Server, int]:
+        return await _open(door, f"{host}:{port if again is None else again}", credentials)
+
+    server = Reopening(make)
+    return server, await server.start()
+
+
+async def _open(
+    door: GrpcDoor, address: str, credentials: grpc.ServerCredentials | None
+) -> tuple[grpc.aio.Server, int]:
     server = grpc.aio.server(
         options=[
             ("grpc.max_receive_message_length", MAX_MESSAGE),
@@ -127,7 +140,7 @@ async def serve(
             ("grpc.max_connection_idle_ms", 300_000),
         ]
     )
-    server.add_generic_rpc_handlers((_handlers(GrpcDoor(desk, gate)),))
+    server.add_generic_rpc_handlers((_handlers(door),))
     healthy = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     for name in ("", SERVICE):
