@@ -7,7 +7,9 @@ that their audit rows can be counted. All draw from one `random.Random`: a seed 
 import json
 import random
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
 
 SPICE = [
@@ -28,13 +30,12 @@ stream explain Limit limit\u0000 __proto__""".split()
 class Asked:
     """The questions of a run, each its own, and how often each was answered."""
 
-    count: int = 0
+    name: str = "the ferry"
     answered: Counter[str] = field(default_factory=Counter)
-    refused: int = 0
+    _numbers: Iterator[int] = field(default_factory=count)  # as threads may share it
 
     def new(self) -> str:
-        self.count += 1
-        return f"When does ferry {self.count} leave?"
+        return f"When does {self.name} {next(self._numbers)} leave, the ferry?"
 
     def hear(self, question: str) -> None:
         """An envelope came for this question."""
