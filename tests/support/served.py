@@ -200,6 +200,15 @@ class Piped(Process):
         return lines
 
 
+def cpu_ms(pid: int) -> float:
+    """The time that the threads of a process have run so far, in milliseconds."""
+    total = 0
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        with suppress(OSError):  # it has ended
+            total += int((task / "schedstat").read_text().split()[0])
+    return total / 1e6
+
+
 def pipe(stream: IO[bytes] | None) -> IO[bytes]:
     """A stream that was asked for, so that it is there."""
     assert stream is not None

@@ -11,6 +11,7 @@ its bytes. When the connection is lost, the request that runs is told, not only 
 """
 
 import asyncio
+import socket
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -33,6 +34,10 @@ class PatientProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        wire = transport.get_extra_info("socket")
+        if wire is not None and wire.family in (socket.AF_INET, socket.AF_INET6):
+            # asyncio does so only where it made the socket; a frame would wait 40 ms for an echo
+            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
 
     def connection_lost(self, exc: Exception | None) -> None:
