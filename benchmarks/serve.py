@@ -66,12 +66,10 @@ class Wire:
 
     def request(self, path: str, body: object) -> bytes:
         written = json.dumps(body).encode()
+        accept = "application/json, text/event-stream" if path == "/mcp" else "application/json"
         head = (
             f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self._token}\r\n"
-            "Content-Type: application/json\r\nAccept: application/json, text/event-stream\r\n"
-            if path == "/mcp"
-            else f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {self._token}\r\n"
-            "Content-Type: application/json\r\n"
+            f"Content-Type: application/json\r\nAccept: {accept}\r\n"
         )
         return f"{head}Content-Length: {len(written)}\r\n\r\n".encode() + written
 

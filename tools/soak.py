@@ -1,4 +1,4 @@
-"""`make soak`: half an hour of mixed load at every door, by clients good and bad; figures at the end.
+"""`make soak`: half an hour of mixed load at every door, by clients good and bad.
 
     python tools/soak.py --minutes 30
 
@@ -100,7 +100,7 @@ def given(question: str, model: str = "scripted-1") -> dict[str, Any]:
 def http_client(soak: Soak) -> Turn:
     client = httpx.Client(base_url=soak.url, headers=soak.headers(), timeout=60)
 
-    def turn(rng: random.Random) -> None:
+    def turn(_: random.Random) -> None:
         question = soak.question("http")
         reply = client.post("/v1/ask", json=given(question))
         if reply.status_code != 200 or not reply.json()["citations"]:
@@ -233,9 +233,9 @@ def mcp_http_client(soak: Soak) -> Turn:
         question = soak.question("mcp-http")
         body = call("tools/call", asking(question, rng.random() < 0.5), 1)
         reply = client.post("/mcp", json=body, headers=accept)
-        if reply.status_code != 200 or '"isError":false' not in reply.text.replace(" ", ""):
-            if "structuredContent" not in reply.text or '"isError":true' in reply.text:
-                raise AssertionError(f"{reply.status_code} {reply.text[:300]}")
+        told = reply.text.replace(" ", "")
+        if "structuredContent" not in told or '"isError":true' in told:
+            raise AssertionError(f"{reply.status_code} {told[:300]}")
         soak.heard("mcp-http", question)
 
     return turn
@@ -339,7 +339,8 @@ def run(directory: Path, minutes: float, seed: int) -> tuple[Soak, list[int]]:
         ]
         for thread in threads:
             thread.start()
-        sizes, told = [], 0.0
+        sizes: list[int] = []
+        told = 0.0
         try:
             while any(thread.is_alive() for thread in threads):
                 time.sleep(0.2)

@@ -32,7 +32,7 @@ from fuzz_lines import McpFuzz, RpcFuzz
 from mutations import Asked
 from served import Process, Served, audited, fill, megabytes
 
-DOORS = {"http": HttpFuzz, "rpc": RpcFuzz, "mcp": McpFuzz, "grpc": GrpcFuzz}
+DOORS: dict[str, Any] = {"http": HttpFuzz, "rpc": RpcFuzz, "mcp": McpFuzz, "grpc": GrpcFuzz}
 CLIENTS = {"http": 4, "rpc": 2, "mcp": 4, "grpc": 12}  # where calls wait, more at once
 HONEST = 4000  # messages between two honest clients
 WARM = 0.2

@@ -234,7 +234,9 @@ class GrpcFuzz:
         elif kind < 0.7:
             body = rng.choice((b"", b"\x00", b"\x01" + packed(message)[1:], packed(message)[:-1]))
         elif kind < 0.75:
-            body = b"\x00" + rng.choice((b"\xff" * 4, b"\x7f\xff\xff\xff", b"\x00@\x00\x01")) + message
+            body = (
+                b"\x00" + rng.choice((b"\xff" * 4, b"\x7f\xff\xff\xff", b"\x00@\x00\x01")) + message
+            )
         elif kind < 0.8:
             body = packed(message) * rng.choice((2, 3))
         else:
@@ -245,7 +247,9 @@ class GrpcFuzz:
             made += frame(DATA, 0, stream, body[:cut])
             body = body[cut:]
         if rng.random() < 0.08:  # changed its mind
-            line.pending += made + frame(RESET, 0, stream, struct.pack(">I", rng.choice((8, 0, 99))))
+            line.pending += made + frame(
+                RESET, 0, stream, struct.pack(">I", rng.choice((8, 0, 99)))
+            )
             return
         line.calls[stream] = Call(kind=f"{method} {fields!r} {body!r}")
         line.pending += made + frame(DATA, END_STREAM, stream, body)
@@ -265,7 +269,9 @@ class GrpcFuzz:
         if 0.1 < kind < 0.35:
             path = rng.choice((b"/", b"/x/y", path + b"x", path.lower(), b"/" + b"p" * 500, b"x"))
         elif 0.35 < kind < 0.55:
-            token = rng.choice((b"", b"Bearer", b"Bearer x", b"Basic y", b"\xc3\x28", b"Bearer \xff"))
+            token = rng.choice(
+                (b"", b"Bearer", b"Bearer x", b"Basic y", b"\xc3\x28", b"Bearer \xff")
+            )
         elif kind > 0.85:
             bad = (b"grpc-timeout", b"grpc-encoding", b"x-bin", b"grpc-status", b"te", b"cookie")
             values = (b"1n", b"99999999999H", b"gzip", b"!!", b"", b"\xff", b"-1S", b"z" * 3000)
@@ -302,11 +308,15 @@ class GrpcFuzz:
                 return rng.randbytes(rng.choice((1, 30, 3000)))
             case 1:
                 kind, flags = rng.randrange(10), rng.randrange(256)
-                return frame(kind, flags, rng.choice((0, 1, 2, stream)), rng.randbytes(rng.randrange(60)))
+                return frame(
+                    kind, flags, rng.choice((0, 1, 2, stream)), rng.randbytes(rng.randrange(60))
+                )
             case 2:
                 return b"\xff\xff\xff" + frame(rng.randrange(10), 4, stream)[3:] + rng.randbytes(50)
             case 3:
-                block = rng.choice((b"\xff" * 30, b"\x80", b"\x3f" + b"\xff" * 9, b"\x00\xff\xff\xff\x7f"))
+                block = rng.choice(
+                    (b"\xff" * 30, b"\x80", b"\x3f" + b"\xff" * 9, b"\x00\xff\xff\xff\x7f")
+                )
                 return frame(HEADERS, END_HEADERS | END_STREAM, stream, block)
             case 4:
                 fields = self._fields(rng, METHODS[0], 0.1)
@@ -315,7 +325,9 @@ class GrpcFuzz:
                 return frame(PING, 0, 0, b"12345678") * 50
             case 6:
                 bad = frame(SETTINGS, 0, 0, struct.pack(">HI", 4, 2**32 - 1))
-                return rng.choice((bad, frame(WINDOW, 0, 0, b"\x7f\xff\xff\xff"), frame(SETTINGS, 0, 0, b"x")))
+                return rng.choice(
+                    (bad, frame(WINDOW, 0, 0, b"\x7f\xff\xff\xff"), frame(SETTINGS, 0, 0, b"x"))
+                )
             case 7:
                 fields = self._fields(rng, METHODS[0], 0.1) + header(b"x", b"y" * 60_000)
                 return b"".join(
@@ -323,7 +335,12 @@ class GrpcFuzz:
                     for at in range(0, len(fields), 16_000)
                 )
             case _:
-                opening = (b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", PREFACE, PREFACE[:9])
+                opening = (
+                    b"GET / HTTP/1.1\r\n\r\n",
+                    b"\x16\x03\x01\x02\x00\x01",
+                    PREFACE,
+                    PREFACE[:9],
+                )
                 return rng.choice(opening)
 
     def _end_badly(self, wire: socket.socket, last: bytes) -> None:
@@ -344,7 +361,9 @@ def _message(rng: random.Random, method: str) -> bytes:
     if method.endswith("Query"):
         good = pb.QueryRequest(statement="SELECT 1 FROM", params_json="[1, {}]").SerializeToString()
     else:
-        wrong = rng.choice(({"limit": 0}, {"limit": 4000}, {"min_score": -1.0}, {"using": "nobody"}))
+        wrong = rng.choice(
+            ({"limit": 0}, {"limit": 4000}, {"min_score": -1.0}, {"using": "nobody"})
+        )
         more = rng.choice(({"depth": 99}, {"cache_ttl": "x"}, {"temperature": 9.0}, {"model": ""}))
         good = pb.AskRequest(question="ferry", **wrong, **more).SerializeToString()
     kind = rng.random()

@@ -78,7 +78,9 @@ class HttpFuzz:
         with self.connect() as wire:
             wire.setblocking(False)
             if manner < 0.04:  # the client vanishes while it is answered
-                self._exchange(wire, b"".join(each.sent for each in requests) + last, lambda _: True)
+                self._exchange(
+                    wire, b"".join(each.sent for each in requests) + last, lambda _: True
+                )
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return len(requests) + 1
             heard = Replies(requests)
@@ -141,7 +143,9 @@ class HttpFuzz:
         method = rng.choice(("GET", "HEAD", "DELETE", "OPTIONS", "PATCH", "TRACE", "PUT"))
         path = printable("/" + rng.randbytes(9).decode("latin-1"))
         path = rng.choice((path, "/v1/ask", "/healthz", "/v1", "//", "/..%2f..", "/%", "/mcp/"))
-        extra = rng.choice((b"X: y", b"X-Request-Id: \x80\xff", b"Accept: " + b"z" * 4000, self.token))
+        extra = rng.choice(
+            (b"X: y", b"X-Request-Id: \x80\xff", b"Accept: " + b"z" * 4000, self.token)
+        )
         lines = [extra] * rng.choice((1, 1, 3))
         return Request(head(method, path, *lines), refused, method == "HEAD")
 
@@ -173,7 +177,11 @@ class HttpFuzz:
         question, stream = self.asked.new(), rng.random() < 0.3
 
         def judge(status: int, body: bytes) -> None:
-            if status != 200 or b"ferry" not in body or (stream and b"event: validation" not in body):
+            if (
+                status != 200
+                or b"ferry" not in body
+                or (stream and b"event: validation" not in body)
+            ):
                 raise Surprise(f"a good question heard {status}: {body[:300]!r}")
             self.asked.hear(question)
 
@@ -187,7 +195,9 @@ class HttpFuzz:
             case 0:
                 return rng.randbytes(rng.choice((1, 20, 3000)))
             case 1:
-                length = rng.choice((b"99999999999999999999", b"-1", b"4294967296", b"1e3", b"+5", b""))
+                length = rng.choice(
+                    (b"99999999999999999999", b"-1", b"4294967296", b"1e3", b"+5", b"")
+                )
                 return head("POST", "/v1/ask", self.token, b"Content-Length: " + length) + b"{"
             case 2:
                 both = b"Content-Length: 4\r\nTransfer-Encoding: chunked"
@@ -197,9 +207,15 @@ class HttpFuzz:
                 chunked = head("POST", "/v1/ask", self.token, b"Transfer-Encoding: chunked")
                 return chunked + size + b"\r\nhello"
             case 4:
-                return b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * rng.choice((900, 70_000, 300_000))
+                return b"GET / HTTP/1.1\r\nHost: a\r\nX: " + b"y" * rng.choice(
+                    (900, 70_000, 300_000)
+                )
             case 5:
-                opening = (b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", b"\x16\x03\x01\x02\x00\x01", b"GET / HTTP/9\r\n\r\n")
+                opening = (
+                    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+                    b"\x16\x03\x01\x02\x00\x01",
+                    b"GET / HTTP/9\r\n\r\n",
+                )
                 return rng.choice(opening)
             case 6:
                 upgrade = b"Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Key: eA=="

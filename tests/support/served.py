@@ -1,4 +1,4 @@
-"""A real `redask serve`, `redask rpc` or `redask mcp` in a process of its own, over a tiny database.
+"""A real `redask serve`, `rpc` or `mcp` in a process of its own, over a tiny database.
 
     with Served(directory, token) as server:          server.port, server.grpc_port, server.rss()
     with Piped(directory, token, "rpc") as pipe:      pipe.send(b"…\\n"), pipe.heard()

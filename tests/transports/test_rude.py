@@ -11,8 +11,8 @@ from pathlib import Path
 import grpc
 import pytest
 from doors import Doors
-from fuzz_grpc import END_HEADERS, END_STREAM, METHODS, Connection, frame, header, packed
 from fuzz_grpc import DATA as GRPC_DATA
+from fuzz_grpc import END_HEADERS, END_STREAM, METHODS, Connection, frame, header, packed
 from fuzz_grpc import HEADERS as GRPC_HEADERS
 from served import Piped, audited, fill, pipe
 
@@ -73,8 +73,9 @@ def test_requests_sent_ahead_are_answered_in_order_however_many(doors: Doors) ->
     last = head("/last", "Connection: close", method="GET")
     found = heard(doors, sent + last, seconds=60)
     names = [
-        int(line.split()[1]) for line in found.split(b"\r\n") if line.startswith(b"x-request-id: ")
-        and line.split()[1].isdigit() and len(line) < 20
+        int(line.split()[1])
+        for line in found.split(b"\r\n")
+        if line.startswith(b"x-request-id: ") and line.split()[1].isdigit() and len(line) < 20
     ]
     assert names == list(range(many))
 
@@ -169,7 +170,9 @@ def test_a_command_nobody_listens_to_leaves_in_silence_and_audits_what_ran(
             piped.heard()
             piped.talk(_line("notifications/initialized", None, {}))
             progress = {"_meta": {"progressToken": 1}}
-            piped.talk(_line("tools/call", 2, {"name": "redask_ask", "arguments": asked, **progress}))
+            piped.talk(
+                _line("tools/call", 2, {"name": "redask_ask", "arguments": asked, **progress})
+            )
         else:
             piped.talk(_line("stream", 2, asked))
         piped.heard()  # it is being answered
