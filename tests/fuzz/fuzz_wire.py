@@ -75,6 +75,8 @@ class Round:
             client: Fuzz = DOORS[self.door](self.server, token, self.asked)
             with self.lock:
                 self.clients.append(client)
+                if self.door in ("rpc", "mcp"):
+                    self.clients[0].lasting = True
             while not self.over():
                 count = client.batch(rng)
                 with self.lock:

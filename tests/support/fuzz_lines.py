@@ -29,6 +29,7 @@ class RpcFuzz:
 
     name = "rpc"
     command = "rpc"
+    lasting = False  # whether one process lives through it all, so that its memory can be told
     methods: tuple[str, ...] = (
         "ask",
         "explain",
@@ -61,7 +62,7 @@ class RpcFuzz:
         lines = [self.line(rng, waiting) for _ in range(rng.randrange(1, BATCH))]
         self._talk(lines, waiting)
         self.batches += 1
-        if self.batches % LIFE == 0:
+        if self.batches % LIFE == 0 and not self.lasting:
             self.end(rng)
             self.start()
         return len(lines)
@@ -274,6 +275,14 @@ class McpFuzz:
     @property
     def process(self) -> Piped:
         return self.pipe.process
+
+    @property
+    def lasting(self) -> bool:
+        return self.pipe.lasting
+
+    @lasting.setter
+    def lasting(self, value: bool) -> None:
+        self.pipe.lasting = value
 
     def batch(self, rng: random.Random) -> int:
         return (self.http if rng.random() < 0.3 else self.pipe).batch(rng)

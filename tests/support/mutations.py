@@ -14,13 +14,14 @@ from typing import Any
 
 SPICE = [
     b"\x00", b"\xff\xfe", b"\xc3\x28", b"\xed\xa0\x80", b"\xf0\x9f", b"\r\n", b"\n", b"\r", b'"',
-    b"\\", b"{", b"}", b"[", b"]", b":", b",", b"\\ud800", b"\\u0000", b"NaN", b"1e999", b"-", b"null",
-    b"\x1f\x8b", b"\xe2\x80\xa8", b"%00", b"%", b"..", b"/", b"'", b"--", b" " * 40, b"9" * 400,
+    b"\\", b"{", b"}", b"[", b"]", b":", b",", b"\\ud800", b"\\u0000", b"NaN", b"1e999", b"-",
+    b"null", b"\x1f\x8b", b"\xe2\x80\xa8", b"%00", b"%", b"..", b"/", b"'", b"--", b" " * 40, b"9" * 400,
 ]  # fmt: skip
 ODD: list[Any] = [
     None, True, False, 0, -1, 1.5, 20.0, 2**63, 2**64, -(2**70), 1e308, "", " ", "x", "\x00",
-    "\x7f", "ferry\nferry", "ﬁ ﬀ Ω \U0001f6a2", "'; DROP", "[^1]", "</source>", [], [None], {}, {"a": {}},
-    [[[[]]]], "extractive", "5m", "0s", "a,b", "y" * 3000, {"ttl": "5m"}, {"ttl": 7}, ["notes", 7],
+    "\x7f", "ferry\nferry", "ﬁ ﬀ Ω \U0001f6a2", "'; DROP", "[^1]", "</source>", [], [None], {},
+    {"a": {}}, [[[[]]]], "extractive", "5m", "0s", "a,b", "y" * 3000, {"ttl": "5m"}, {"ttl": 7},
+    ["notes", 7],
 ]  # fmt: skip
 OPTIONS = """strict using model collection limit min_score depth temperature seed cache nocache
 stream explain Limit limit\u0000 __proto__""".split()
