@@ -15,7 +15,8 @@ from typing import Any
 SPICE = [
     b"\x00", b"\xff\xfe", b"\xc3\x28", b"\xed\xa0\x80", b"\xf0\x9f", b"\r\n", b"\n", b"\r", b'"',
     b"\\", b"{", b"}", b"[", b"]", b":", b",", b"\\ud800", b"\\u0000", b"NaN", b"1e999", b"-",
-    b"null", b"\x1f\x8b", b"\xe2\x80\xa8", b"%00", b"%", b"..", b"/", b"'", b"--", b" " * 40, b"9" * 400,
+    b"null", b"\x1f\x8b", b"\xe2\x80\xa8", b"%00", b"%", b"..", b"/", b"'", b"--", b" " * 40,
+    b"9" * 400,
 ]  # fmt: skip
 ODD: list[Any] = [
     None, True, False, 0, -1, 1.5, 20.0, 2**63, 2**64, -(2**70), 1e308, "", " ", "x", "\x00",
