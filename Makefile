@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories clean
+.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -47,6 +47,14 @@ fuzz: $(VENV)/.installed
 # a hundred thousand generated SELECTs: no write, no row and no word outside the policy
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
+
+# a million bad messages at every door, and the next honest client is served
+fuzz-wire: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/fuzz_wire.py
+
+# half an hour of mixed load at every door
+soak: $(VENV)/.installed
+	$(BIN)/python tools/soak.py
 
 # 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed
@@ -92,6 +100,9 @@ bench-ingest: $(VENV)/.installed
 
 bench-providers: $(VENV)/.installed
 	$(BIN)/python benchmarks/providers.py
+
+bench-serve: $(VENV)/.installed
+	$(BIN)/python benchmarks/serve.py
 
 clean:
 	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage

@@ -11,6 +11,7 @@ leaves its audit row either way, and only then the database is closed.
 
 import asyncio
 import ipaddress
+import os
 import signal
 import socket
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -25,7 +26,6 @@ from redask.model import Answer, Ask, Event, Source
 from redask.transports.desk import Desk, Gate, Session
 
 GRACE_SECONDS = 10
-_HEADER_BYTES = 64 * 1024
 _LAST_WORDS_SECONDS = 5  # for what was cancelled
 _BACKLOG = 1024
 
@@ -151,7 +151,6 @@ async def _open_http(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Ser
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
         timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
-        h11_max_incomplete_event_size=_HEADER_BYTES,
         backlog=_BACKLOG,
         server_header=False,
         http=PatientProtocol,
@@ -192,6 +191,7 @@ def _listen(host: str, port: int) -> socket.socket:
 
 
 async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Serving) -> str:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or every stranger's mistake is a line of log
     try:
         import grpc
 
@@ -202,13 +202,13 @@ async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Ser
     if serving.certificate and serving.key:
         pair = (serving.key.read_bytes(), serving.certificate.read_bytes())
         credentials = grpc.ssl_server_credentials([pair])
-    address = f"{_shown(serving.host)}:{serving.grpc_port}"
+    host, wanted = _shown(serving.host), serving.grpc_port or 0
     try:
-        server, port = await grpc_door.serve(desk, gate, address, credentials)
+        server, port = await grpc_door.serve(desk, gate, host, wanted, credentials)
     except RuntimeError:
-        raise Misconfigured(f"{address} cannot be opened for gRPC") from None
+        raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
     doors.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
-    return f"grpc://{_shown(serving.host)}:{port}"
+    return f"grpc://{host}:{port}"
 
 
 def _nothing_captured() -> Any:

@@ -159,6 +159,7 @@ class Doors:
     """The doors and the clients."""
 
     url: str
+    grpc_port: int
     stub: Any
     channel: grpc.aio.Channel
     tokens: dict[str, str]
@@ -224,6 +225,7 @@ class Doors:
 
             stack.push_async_callback(end)
             self.url, address = opened.result()
+            self.grpc_port = int(address.rpartition(":")[2])
             self.channel = await stack.enter_async_context(
                 grpc.aio.insecure_channel(address.removeprefix("grpc://"))
             )

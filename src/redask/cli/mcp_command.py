@@ -1,11 +1,14 @@
 """`redask mcp`: the Model Context Protocol on standard input and output."""
 
 import asyncio
+from collections.abc import AsyncIterator
+from typing import Any
 
 import click
 
 from redask.cli import session
 from redask.cli.session import polite
+from redask.cli.standard_input import chunks
 from redask.errors import Misconfigured
 
 
@@ -29,10 +32,26 @@ async def _serve(location: str, token: str | None, tenant: str | None) -> None:
     from redask.transports import mcp_door
     from redask.transports.desk import Gate
 
-    async with (
-        await session.served(location, tenant) as opened,
-        stdio_server() as (incoming, outgoing),
-    ):
+    mcp_door.quieten()
+    gate = Gate()
+    given: Any = _Lines()
+    async with await session.served(location, tenant) as opened:
         desk = FrontDesk(opened, anonymous=token is None, tenant=tenant)
-        server = mcp_door.server(desk, Gate(), token)
-        await server.run(incoming, outgoing, server.create_initialization_options())
+        server = mcp_door.server(desk, gate, token)
+        try:
+            async with stdio_server(stdin=given) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
+        except* OSError:
+            pass  # nobody reads what we write any more
+        finally:
+            await gate.close(0)  # what still runs ends with its audit row
+
+
+class _Lines:
+    """Standard input as the SDK reads it, but that a line has an end."""
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        from redask.transports import rpc
+
+        async for line in rpc.split(chunks()):
+            yield line.decode(errors="replace")

@@ -1,4 +1,4 @@
-"""gRPC: `serve(desk, gate, address)`; package `redask.v1`, with health and reflection.
+"""gRPC: `serve(desk, gate, host, port)`; package `redask.v1`, with health and reflection.
 
 A token travels as metadata, `authorization: Bearer …`. A deadline or a cancelled call cancels the
 ask, which is audited as such. Errors are gRPC statuses from `wire.outcomes`; the JSON body of the
@@ -6,11 +6,13 @@ error is in the trailing metadata `redask-error-bin`. A stream that fails before
 fails as a call; afterwards its last frame is `error`.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any, TypeVar
 
 import grpc
+from google.protobuf.message import DecodeError
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection
 
@@ -29,11 +31,13 @@ from redask.model import (
 from redask.transports import bodies
 from redask.transports.desk import Desk, Gate, Session, bearer
 from redask.transports.generated import redask_pb2 as pb
-from redask.transports.generated import redask_pb2_grpc
+from redask.transports.reopening import Reopening
 from redask.wire import envelope, outcomes
 from redask.wire import json as canonical
 
 MAX_MESSAGE = 4 * 1024 * 1024
+MESSAGE_SECONDS = 30.0  # in which a call's message must have come
+MAX_CALLS = 512  # at once on one connection
 SERVICE = "redask.v1.Redask"
 _OPTIONS = ("strict", "using", "model", "limit", "min_score", "depth", "temperature", "seed")
 _U32 = 2**32 - 1
@@ -42,27 +46,27 @@ _MAX_TEXT = 300
 _T = TypeVar("_T")
 
 
-class GrpcDoor(redask_pb2_grpc.RedaskServicer):
+class GrpcDoor:
     """The calls of the service."""
 
     def __init__(self, desk: Desk, gate: Gate) -> None:
         self._desk = desk
         self._gate = gate
 
-    async def Ask(self, request: Any, context: Any) -> Any:  # noqa: N802 - gRPC's spelling
-        return await self._call(context, lambda session: self._answer(session, request))
+    async def Ask(self, _: object, context: Any) -> Any:  # noqa: N802 - gRPC's spelling
+        return await self._call(context, self._answer)
 
-    async def Explain(self, request: Any, context: Any) -> Any:  # noqa: N802
-        return await self._call(context, lambda session: self._plan(session, request))
+    async def Explain(self, _: object, context: Any) -> Any:  # noqa: N802
+        return await self._call(context, self._plan)
 
-    async def Query(self, request: Any, context: Any) -> Any:  # noqa: N802
-        return await self._call(context, lambda session: self._query(session, request))
+    async def Query(self, _: object, context: Any) -> Any:  # noqa: N802
+        return await self._call(context, self._query)
 
-    async def AskStream(self, request: Any, context: Any) -> None:  # noqa: N802
+    async def AskStream(self, _: object, context: Any) -> None:  # noqa: N802
         started = False
         try:
             session = await self._session(context)
-            events = self._gate.stream(session.events(asked(request)))
+            events = self._gate.stream(session.events(asked(await _message(context))))
             async with aclosing(events):
                 async for event in events:
                     if event is not None:
@@ -76,9 +80,10 @@ class GrpcDoor(redask_pb2_grpc.RedaskServicer):
             )
             await context.write(frame(Failed(shown)))
 
-    async def _call(self, context: Any, work: Callable[[Session], Awaitable[_T]]) -> _T:
+    async def _call(self, context: Any, work: Callable[[Session, Any], Awaitable[_T]]) -> _T:
         try:
-            return await work(await self._session(context))
+            session = await self._session(context)
+            return await work(session, await _message(context))
         except Exception as error:
             await _fail(context, error)
             raise  # never reached: abort raises
@@ -112,18 +117,30 @@ class GrpcDoor(redask_pb2_grpc.RedaskServicer):
 
 
 async def serve(
-    desk: Desk, gate: Gate, address: str, credentials: grpc.ServerCredentials | None = None
-) -> tuple[grpc.aio.Server, int]:
+    desk: Desk, gate: Gate, host: str, port: int, credentials: grpc.ServerCredentials | None = None
+) -> tuple[Reopening, int]:
     """A started server and the port it listens on."""
+    door = GrpcDoor(desk, gate)
+
+    async def make(again: int | None) -> tuple[grpc.aio.Server, int]:
+        return await _open(door, f"{host}:{port if again is None else again}", credentials)
+
+    server = Reopening(make)
+    return server, await server.start()
+
+
+async def _open(
+    door: GrpcDoor, address: str, credentials: grpc.ServerCredentials | None
+) -> tuple[grpc.aio.Server, int]:
     server = grpc.aio.server(
         options=[
             ("grpc.max_receive_message_length", MAX_MESSAGE),
+            ("grpc.max_concurrent_streams", MAX_CALLS),
             ("grpc.so_reuseport", 0),
             ("grpc.max_connection_idle_ms", 300_000),
         ]
     )
-    add = redask_pb2_grpc.add_RedaskServicer_to_server
-    add(GrpcDoor(desk, gate), server)  # type: ignore[no-untyped-call]  # generated
+    server.add_generic_rpc_handlers((_handlers(door),))
     healthy = health.aio.HealthServicer()
     health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
     for name in ("", SERVICE):
@@ -137,6 +154,58 @@ async def serve(
         port = server.add_secure_port(address, credentials)
     await server.start()
     return server, port
+
+
+def _handlers(door: GrpcDoor) -> Any:
+    """The calls by name.
+
+    To gRPC each takes a stream of messages, of which we read one: on the wire that is the same.
+    A call that ends without its message would otherwise wait for ever, and one with another
+    message would be taken for a failure of ours.
+    """
+    one, many = grpc.stream_unary_rpc_method_handler, grpc.stream_stream_rpc_method_handler
+    return grpc.method_handlers_generic_handler(
+        SERVICE,
+        {
+            name: make(getattr(door, name), _reader(request), _write)
+            for name, make, request in (
+                ("Ask", one, pb.AskRequest),
+                ("AskStream", many, pb.AskRequest),
+                ("Explain", one, pb.AskRequest),
+                ("Query", one, pb.QueryRequest),
+            )
+        },
+    )
+
+
+def _reader(kind: Any) -> Callable[[bytes], object]:
+    """Reads messages of a kind; bytes that are none are handed on, to be refused."""
+
+    def read(given: bytes) -> object:
+        try:
+            return kind.FromString(given)
+        except DecodeError:
+            return given
+
+    return read
+
+
+def _write(message: Any) -> Any:
+    return message.SerializeToString()
+
+
+async def _message(context: Any) -> Any:
+    """The one message of a call."""
+    try:
+        async with asyncio.timeout(MESSAGE_SECONDS):
+            given = await context.read()
+    except TimeoutError:
+        raise BadAsk(f"the message did not come within {MESSAGE_SECONDS:.0f} seconds") from None
+    if given is grpc.aio.EOF:
+        raise BadAsk("the call ended without a message", detail="message")
+    if isinstance(given, bytes):
+        raise BadAsk("the message is none of this call's type", detail="message")
+    return given
 
 
 def asked(request: Any) -> Ask:

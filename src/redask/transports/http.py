@@ -143,14 +143,26 @@ class HttpDoor:
         return await self._desk.sign_in(bearer(request.headers.get("authorization")))
 
 
-class _Asgi:
-    """An ASGI application as a route's endpoint; a plain function would be taken for a handler."""
+class _Mcp:
+    """The SDK's application as a route's endpoint, with our limits on what it reads.
+
+    A plain function would be taken for a handler.
+    """
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        await self._app(scope, receive, send)
+        whole: bytes | None = await _read(Request(scope, receive), MAX_BODY)
+
+        async def replayed() -> Message:
+            nonlocal whole
+            if whole is None:
+                return await receive()
+            body, whole = whole, None
+            return {"type": "http.request", "body": body, "more_body": False}
+
+        await self._app(scope, replayed, send)
 
 
 class Envelope:
@@ -200,7 +212,7 @@ def application(desk: Desk, gate: Gate, *, local_only: bool = False) -> ASGIApp:
     routes: list[BaseRoute] = [*HttpDoor(desk, gate).routes()]
     manager = _mcp_manager(desk, gate)
     if manager is not None:
-        routes.append(Route("/mcp", endpoint=_Asgi(manager.asgi_app)))
+        routes.append(Route("/mcp", endpoint=_Mcp(manager.asgi_app), methods=["POST"]))
 
     @asynccontextmanager
     async def living(_: Starlette) -> AsyncIterator[None]:
@@ -222,6 +234,7 @@ def _mcp_manager(desk: Desk, gate: Gate) -> Any:
         from redask.transports import mcp_door
     except ImportError:
         return None
+    mcp_door.quieten()
     return StreamableHTTPSessionManager(mcp_door.server(desk, gate), stateless=True)
 
 
@@ -248,6 +261,14 @@ async def _body(request: Request, most: int = MAX_BODY) -> object:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != replies.JSON:  # nor none: a page elsewhere may send that without being asked
         raise BadAsk(f"expected the content type {replies.JSON}", detail="content-type")
+    whole = await _read(request, most)
+    if len(whole) < _ELSEWHERE:
+        return bodies.read(whole)
+    return await asyncio.to_thread(bodies.read, whole)
+
+
+async def _read(request: Request, most: int) -> bytes:
+    """The bytes of such a body."""
     pieces, size = [], 0
     request.state.unread = True
     try:
@@ -260,10 +281,7 @@ async def _body(request: Request, most: int = MAX_BODY) -> object:
     except TimeoutError:
         raise BadAsk(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
     request.state.unread = False
-    whole = b"".join(pieces)
-    if size < _ELSEWHERE:
-        return bodies.read(whole)
-    return await asyncio.to_thread(bodies.read, whole)
+    return b"".join(pieces)
 
 
 def _left(request: Request) -> Left:

@@ -12,6 +12,7 @@ sends a progress token gets a notification for each piece of the answer. An erro
 result with `isError`, its body the error's JSON. Over HTTP, callers sign in by bearer token.
 """
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
@@ -139,6 +140,11 @@ def server(desk: Desk, gate: Gate, token: str | None = None) -> Server[Any]:
         on_list_resource_templates=door.templates,
         on_read_resource=door.read,
     )
+
+
+def quieten() -> None:
+    """Let the SDK log nothing: to it, a caller who leaves is an error with a stack trace."""
+    logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 
 
 async def _progressing(
