@@ -15,11 +15,12 @@ Whatever is hashed or compared goes through here: equal input, equal bytes, ever
 import math
 from collections.abc import Callable
 from decimal import Decimal
-from json.encoder import encode_basestring as _string
+from json import encoder
 
 from redask.errors import NotCanonical
 
 MAX_DEPTH = 256
+_string = encoder.encode_basestring  # in C, and without an encoder's own set-up
 _SAFE_BITS = 14_000  # below 4,300 decimal digits, where int.__repr__ still works
 
 
