@@ -10,7 +10,7 @@ is led to counts, not what leads here: a track has one album, an album has many 
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from redask.errors import BadUrn
 from redask.model import Source
@@ -18,6 +18,7 @@ from redask.providers.excerpts import Passage
 from redask.providers.wording import Wording
 from redask.rules import urn
 
+Key = tuple[tuple[str, ...], str]  # the words of a collection, and an id in it
 _KEY = re.compile(r"(\w{1,64}?)_?id", re.IGNORECASE)
 
 
@@ -25,47 +26,53 @@ class Joining:
     """The sources of one question, and what leads from one to another."""
 
     def __init__(self, question: str) -> None:
+        self._question = question
         self._wording = Wording()
-        self._asked = frozenset(self._wording.tokens(question))
-        self._numbers: dict[str, int] = {}
-        self._passages: dict[int, Passage] = {}
-        self._addresses: dict[int, str] = {}
-        self._keys: dict[tuple[str, ...], list[int]] = {}
+        self._sources: dict[int, tuple[str, Passage]] = {}
         self._onwards: dict[str, list[str]] = {}
 
     def take(self, number: int, source: Source, passage: Passage) -> None:
         """Take in a source with its number."""
-        self._numbers.setdefault(source.urn, number)
-        self._passages[number] = passage
-        self._addresses[number] = source.urn
+        self._sources[number] = source.urn, passage
         if passage.ends:
             self._onwards.setdefault(passage.ends[0], []).append(passage.ends[1])
-            return
-        collection = self._collection(source.urn)
-        if collection and self._asked.issuperset(collection):
-            self._keys.setdefault((*collection, urn.decode(source.urn).id), []).append(number)
 
     def asked(self, quoted: Sequence[int]) -> set[int]:
-        """The sources that these lead to and the question asks for, in so far as they are rows."""
-        named = {number for numbers in self._keys.values() for number in numbers}
-        return {found for number in quoted for found in self._led_to(number)} & named - set(quoted)
+        """The sources that the quoted ones lead to and the question asks for."""
+        ends = {end for number in quoted for end in self._ends(number)}
+        keys = {key for number in quoted for key in self._keys(number)}
+        if not ends and not keys:  # as in every answer from documents
+            return set()
+        named = self._named()
+        return {
+            number
+            for number, key in named.items()
+            if number not in quoted and (key in keys or self._sources[number][0] in ends)
+        }
 
-    def _led_to(self, number: int) -> Iterator[int]:
-        passage, address = self._passages[number], self._addresses[number]
-        for end in passage.ends or self._onwards.get(address, ()):
-            if end in self._numbers:
-                yield self._numbers[end]
-        for excerpt in passage.excerpts:
+    def _named(self) -> dict[int, Key]:
+        """The sources whose collection the question names, each with the key that means it."""
+        asked = frozenset(self._wording.tokens(self._question))
+        found: dict[int, Key] = {}
+        for number, (address, passage) in self._sources.items():
+            try:
+                entity = urn.decode(address)
+            except BadUrn:
+                continue
+            # without what the collection may be filed under: `shop.Artist`
+            words = tuple(self._wording.tokens(entity.collection.rpartition(".")[2]))
+            if words and not passage.ends and asked.issuperset(words):
+                found[number] = words, entity.id
+        return found
+
+    def _ends(self, number: int) -> Iterable[str]:
+        address, passage = self._sources[number]
+        return passage.ends or self._onwards.get(address, ())
+
+    def _keys(self, number: int) -> Iterator[Key]:
+        for excerpt in self._sources[number][1].excerpts:
             for field in excerpt.fields:
                 name, _, value = field.partition(": ")
                 key = _KEY.fullmatch(name)
                 if key:
-                    yield from self._keys.get((*self._wording.tokens(key[1]), value), ())
-
-    def _collection(self, address: str) -> tuple[str, ...]:
-        """The words of a source's collection, without what it may be filed under."""
-        try:
-            entity = urn.decode(address)
-        except BadUrn:
-            return ()
-        return tuple(self._wording.tokens(entity.collection.rpartition(".")[2]))
+                    yield tuple(self._wording.tokens(key[1])), value
