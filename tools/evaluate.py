@@ -99,7 +99,7 @@ def data() -> Path:
 
 
 def progress(name: str) -> running.EvalProgress:
-    """How far a pack is, with the time left: a line on a terminal, else a line each TOLD seconds."""
+    """How far a pack is, and the time left: one line on a terminal, else one each TOLD seconds."""
     begun: dict[str, float] = {}
     told = time.monotonic()
 

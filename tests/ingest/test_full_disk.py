@@ -18,7 +18,7 @@ from redask.errors import StoreFailed
 def cramped(tmp_path: Path) -> Iterator[Path]:
     place = tmp_path / "cramped"
     place.mkdir()
-    mount = ["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(place)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=3m", "tmpfs", str(place)]
     try:
         subprocess.run(mount, check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
@@ -31,7 +31,7 @@ def test_a_disk_that_is_full_keeps_what_it_held_and_the_ingest_goes_on_when_ther
     cramped: Path, tmp_path: Path
 ) -> None:
     write(tmp_path / "small" / "a.md", "The ferry leaves at nine.")
-    for number in range(40):
+    for number in range(70):
         words = " ".join(f"word{(number * 37 + n) % 5000} ferry" for n in range(4000))
         write(tmp_path / "large" / f"n{number}.md", words)
     with redask.open(cramped / "db") as db:
