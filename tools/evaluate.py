@@ -101,12 +101,13 @@ def data() -> Path:
 def progress(name: str) -> running.EvalProgress:
     """How far a pack is, and the time left: one line on a terminal, else one each TOLD seconds."""
     begun: dict[str, float] = {}
-    told = time.monotonic()
+    told = last = time.monotonic()
 
     def show(stage: str, done: int, total: int) -> None:
-        nonlocal told
+        nonlocal told, last
         now = time.monotonic()
-        spent = now - begun.setdefault(stage, now)
+        spent = now - begun.setdefault(stage, last)  # a stage begins where the one before ended
+        last = now
         on_terminal = sys.stderr.isatty()
         if done == total:
             ending = f"took {spent:.0f} s"
