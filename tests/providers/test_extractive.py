@@ -172,6 +172,13 @@ def test_a_row_that_is_asked_for_is_joined_by_its_key_or_by_an_edge() -> None:
     assert "name: Accept" not in ask(question.format("band"), *linked[:3]), "nothing leads there"
 
 
+def test_a_third_row_says_something_new_or_is_left_out() -> None:
+    crew = [row("crew", id=n, boat="Uthlande", name=name) for n, name in enumerate("ABC")]
+    assert len(ask("Who is on the Uthlande?", *crew).split("\n")) == 2
+    crew[2] = row("crew", id=2, boat="Uthlande", name="C", cook=True)
+    assert "name: C" in ask("Who is the cook on the Uthlande?", *crew)
+
+
 def test_what_leads_to_a_quoted_row_is_not_joined() -> None:
     album = row("album", id=3, title="Restless and Wild")
     tracks = [row("track", id=n, album_id=3, name=f"Song {n}") for n in (1, 2)]

@@ -164,10 +164,11 @@ def _joined(chosen: list[Rated], rated: list[Rated], joining: Joining) -> Rated 
 
 
 def _other(chosen: list[Rated], rated: list[Rated], joined: int) -> Rated | None:
-    """Another answer, or what those that are chosen lack; beside joined rows only the latter."""
+    """Another answer, or what those that are chosen lack; of three rows, the last must add."""
     texts = {one.excerpt.text for one in chosen}
     covered = {token for one in chosen for token in one.holds}
     is_third = len(chosen) - joined > 1
+    must_add = joined or (is_third and chosen[0].excerpt.fields)
     room = LONGEST_OF_THREE - sum(map(len, texts)) if is_third else math.inf
 
     def merit(one: Rated) -> float:
@@ -179,7 +180,7 @@ def _other(chosen: list[Rated], rated: list[Rated], joined: int) -> Rated | None
         if one.near >= SECOND * chosen[0].near
         and one.excerpt.text not in texts
         and len(one.excerpt.text) <= room
-        and (not joined or not one.holds.keys() <= covered)
+        and (not must_add or not one.holds.keys() <= covered)
     ]
     # `max` keeps the first of equals, which is the one that ranks higher.
     best = max(others, key=merit, default=None)
