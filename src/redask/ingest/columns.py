@@ -30,7 +30,7 @@ from redask.rules.text import lower
 try:
     from arro3 import io
 except ImportError:  # an extra
-    io = None
+    io = None  # type: ignore[assignment]
 
 _MAGIC = b"PAR1"
 _SILENCE = threading.Lock()
