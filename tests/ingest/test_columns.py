@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import arro3.core
 import arro3.io
@@ -17,7 +18,9 @@ TIMES = {"day": TYPE.date32(), "moment": TYPE.timestamp("us")}  # made from numb
 
 def parquet(path: Path, **named: tuple[Sequence[object], TYPE]) -> Path:
     """A Parquet file of columns, each with its values and its type."""
-    made = {name: arro3.core.Array(values, kind) for name, (values, kind) in named.items()}
+    made: dict[str, Any] = {
+        name: arro3.core.Array(values, kind) for name, (values, kind) in named.items()
+    }
     for name in made.keys() & TIMES:
         made[name] = made[name].cast(TIMES[name])
     arro3.io.write_parquet(arro3.core.Table.from_pydict(made), path, compression="snappy")
