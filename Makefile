@@ -69,8 +69,10 @@ test-doors: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/contract/test_doors.py tests/transports --door-questions 500 --schema-examples 100
 
 # every pack of ../shared/data, measured and written into docs/quality.md
+# (PACKS="qa/clapnq_dev …" for some of them, MOST=500 for fewer questions); goes on where it was stopped
 eval: $(VENV)/.installed
-	$(BIN)/python tools/evaluate.py
+	mkdir -p .eval
+	$(BIN)/python tools/evaluate.py --keep .eval $(if $(MOST),--most $(MOST)) $(PACKS)
 
 bench-embedding: $(VENV)/.installed
 	$(BIN)/python benchmarks/embedding.py
@@ -105,7 +107,7 @@ bench-serve: $(VENV)/.installed
 	$(BIN)/python benchmarks/serve.py
 
 clean:
-	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .eval .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -59,3 +59,19 @@ def test_a_pack_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     (pack / "qrels.tsv").write_text("query-id\tcorpus-id\tscore\nq\tother\t1\n")
     assert TOOL["measure"](baseline, home, options) == first
     assert TOOL["measure"](baseline, home, Namespace(embedder="none", most=None)) != first
+
+
+def test_progress_tells_the_time_left_now_and_then(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now = [0.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    show = TOOL["progress"]("tiny")
+    for done in range(1, 5):
+        now[0] += 20.0
+        show("asking", done, 4)
+    assert capsys.readouterr().err.split("\n") == [
+        "tiny: asking 2/4, 40 s left   ",
+        "tiny: asking 4/4, took 80 s   ",
+        "",
+    ]

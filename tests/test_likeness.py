@@ -79,6 +79,23 @@ def test_a_line_that_means_the_same_is_quoted_before_one_that_says_the_same_word
     assert answer(alike).startswith(f"{REFUND} [^2]")
 
 
+def test_a_line_is_compared_behind_the_name_of_its_source() -> None:
+    sources = [
+        Source("urn:reddb:document:a/1", '{"text":"It was pulled down in 1967.","title":"Bridge"}'),
+        Source("urn:reddb:document:a/2", '{"text":"The bridge is old.","title":""}'),
+    ]
+    seen: list[str] = []
+
+    def alike(_: str, lines: Sequence[str]) -> list[float]:
+        seen.extend(lines)
+        return [0.0] * len(lines)
+
+    made = prompt.assemble("when was the bridge demolished", sources)
+    provider = Extractive(alike, "mini")
+    asyncio.run(provider.complete(made, Knobs(None, None), max_tokens=500))
+    assert set(seen) == {"Bridge: It was pulled down in 1967.", "The bridge is old."}
+
+
 def test_without_likeness_the_answer_is_by_words() -> None:
     assert answer(lambda *_: None) == answer(None)
 

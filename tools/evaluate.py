@@ -8,7 +8,8 @@ Retrieval packs: nDCG@10 of each bucket and of the fused list. Packs with answer
 With `--keep` databases and figures stay in a directory: the next run embeds only what is missing,
 and a pack that was measured with the same code, settings and questions is not measured again. With
 `--most`, of a pack of more questions only every second, third, … is asked, and the table says so.
-A run over some packs prints its table and leaves the page alone.
+A run over some packs prints its table and leaves the page alone. `make eval` keeps in `.eval`, and
+takes `make eval PACKS="qa/clapnq_dev" MOST=500`.
 """
 
 import argparse
@@ -17,6 +18,7 @@ import json
 import os
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,6 +30,7 @@ from redask.settings import Settings
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "quality.md"
 BEGIN, END = "<!-- made by make eval -->", "<!-- end of what make eval made -->"
+TOLD = 30.0
 BUCKETS = ("bm25", "vector", "graph", "fused")
 
 
@@ -96,12 +99,26 @@ def data() -> Path:
 
 
 def progress(name: str) -> running.EvalProgress:
-    """A line on a terminal that says how far a pack is; elsewhere, one line a stage."""
+    """How far a pack is, and the time left: one line on a terminal, else one each TOLD seconds."""
+    begun: dict[str, float] = {}
+    told = last = time.monotonic()
 
     def show(stage: str, done: int, total: int) -> None:
-        if sys.stderr.isatty() or done == total:
-            end = "\n" if done == total else ""
-            print(f"\r{name}: {stage} {done}/{total} ", end=end, file=sys.stderr, flush=True)
+        nonlocal told, last
+        now = time.monotonic()
+        spent = now - begun.setdefault(stage, last)  # a stage begins where the one before ended
+        last = now
+        on_terminal = sys.stderr.isatty()
+        if done == total:
+            ending = f"took {spent:.0f} s"
+        elif on_terminal or now - told > TOLD:
+            ending = f"{spent * (total - done) / done:.0f} s left"
+        else:
+            return
+        told = now
+        start, end = ("\r", "" if done < total else "\n") if on_terminal else ("", "\n")
+        line = f"{start}{name}: {stage} {done}/{total}, {ending}   "
+        print(line, end=end, file=sys.stderr, flush=True)
 
     return show
 
@@ -119,7 +136,7 @@ def table(measured: Sequence[Measured], embedder: str) -> str:
         lines += ranked(each, "ndcg@10", "", each.baseline.text)
         if each.baseline.all_evidence:
             lines += ranked(each, "all_evidence@8", ", all evidence@8", each.baseline.all_evidence)
-    lines += ["", "`extractive`, at most two quotations:", ""]
+    lines += ["", "`extractive`, two quotations, three if they are short:", ""]
     lines += row("pack", "holds gold", "cites gold", "refused, answerable", "refused, unanswerable")
     lines += row(*["---"] * 5)
     for each in measured:

@@ -6,6 +6,8 @@ A new row needs a sample in SAMPLES, as bytes; without one the suite fails for i
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import arro3.core
+import arro3.io
 import pytest
 from filing import database, docx, held, pdf
 
@@ -25,6 +27,13 @@ def _sqlite(directory: Path) -> bytes:
     return made.read_bytes()
 
 
+def _parquet(directory: Path) -> bytes:
+    made = directory / "made.parquet"
+    ids = arro3.core.Array([1, 2], type=arro3.core.DataType.int64())
+    arro3.io.write_parquet(arro3.core.Table.from_pydict({"id": ids}), made)
+    return made.read_bytes()
+
+
 SAMPLES: dict[str, Callable[[Path], bytes]] = {
     "markdown": lambda _: b"# Ferries\n\nAt nine.\n\n## Sunday\n\nNever.\n",
     "text": lambda _: b"At nine.\n\nNever on Sunday.\n",
@@ -32,6 +41,7 @@ SAMPLES: dict[str, Callable[[Path], bytes]] = {
     "csv": lambda _: b"id,name\n1,Amrum\n2,Sylt\n",
     "jsonl": lambda _: b'{"id": 1, "name": "Amrum"}\n{"id": 2}\n',
     "json": lambda _: b'[{"id": 1, "name": "Amrum"}, {"id": 2}]',
+    "parquet": _parquet,
     "sqlite": _sqlite,
 }
 

@@ -22,6 +22,7 @@ def texts(text: str) -> list[str]:
             ["In the U.S. Senate.", "In the U.S.", "The end."],
         ),
         ("A function of n. Since then.", ["A function of n.", "Since then."]),
+        ("Built c. 700 BC. See chap. 3.", ["Built c. 700 BC.", "See chap. 3."]),
         ("It costs 3.50 euros. Fine.", ["It costs 3.50 euros.", "Fine."]),
         ("approx. four e.g. this one.", ["approx. four e.g. this one."]),
         ("“It is.” He left.", ["“It is.”", "He left."]),

@@ -6,18 +6,17 @@
     PDF, Office, OpenDocument, EPUB, RTF, HTML   documents    chunks, links
     .csv .tsv .tab                               tables       rows
     .jsonl .ndjson, .json                        json_rows    rows
+    .parquet .pq                                 columns      rows
     .sqlite .sqlite3 .db .db3                    databases    rows, edges
 
 A new kind of file is one function and one row here: it gets an `OpenedFile` and gives
 `ReadRecord`s, and says what is wrong with a file by a `BadAsk` in words that follow its name.
 Nothing is written before a file was read to its end.
-
-Parquet is left out: what reads it is not light (pyarrow unpacks to 171 MB).
 """
 
 import os
 
-from redask.ingest import databases, documents, json_rows, prose, tables
+from redask.ingest import columns, databases, documents, json_rows, prose, tables
 from redask.ingest.records import ReaderRow
 from redask.rules.text import lower
 
@@ -28,6 +27,7 @@ READERS = (
     ReaderRow("csv", (".csv", ".tsv", ".tab"), tables.read, whole=False),
     ReaderRow("jsonl", (".jsonl", ".ndjson"), json_rows.read_lines, whole=False),
     ReaderRow("json", (".json",), json_rows.read_whole, whole=False),
+    ReaderRow("parquet", (".parquet", ".pq"), columns.read, whole=False),
     ReaderRow(
         "sqlite",
         (".sqlite", ".sqlite3", ".db", ".db3"),

@@ -136,7 +136,7 @@ _ROWS = (
     ),
     ProviderRow("local", "", _local, sdk="xllamacpp", extra="local"),
     _host("custom", "", "", key=False),
-    ProviderRow("extractive", "extractive-1", _extractive),
+    ProviderRow("extractive", "extractive-2", _extractive),
     ProviderRow("scripted", "scripted-1", _scripted),
 )
 PROVIDERS: Mapping[str, ProviderRow] = {row.name: row for row in _ROWS}

@@ -38,10 +38,15 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The excerpts of one source in their order, and what it is about."""
+    """The excerpts of one source in their order, and what it is about.
+
+    `name` is the source's name or title, `ends` are the URNs that an edge links.
+    """
 
     about: str
     excerpts: tuple[Excerpt, ...]
+    name: str = ""
+    ends: tuple[str, ...] = ()
 
 
 def read(source: Source) -> Passage:
@@ -51,7 +56,8 @@ def read(source: Source) -> Passage:
     if not isinstance(content, dict):
         return Passage(address, tuple(_prose("\n".join(text for _, text in _flat(content)))))
     if content.keys() == _EDGE:
-        return Passage(address, (Excerpt(_edge(content)),))
+        ends = tuple(_text(content[key]) for key in ("from", "to"))
+        return Passage(address, (Excerpt(_edge(content)),), ends=ends)
     fields = list(_flat(content))
     fields.sort(key=lambda field: lower(field[0]) not in _NAMES)
     is_document = _is_document(source.urn, content)
@@ -62,7 +68,8 @@ def read(source: Source) -> Passage:
     record = [Excerpt(", ".join(parts), parts)] if parts else []
     about = [text for key, text in short if prose or lower(key) in _NAMES]
     quotable = (*record, *(excerpt for text in prose for excerpt in _prose(text)))
-    return Passage(" ".join([address, *about]), quotable)
+    name = next((text for key, text in short if lower(key) in _NAMES), "")
+    return Passage(" ".join([address, *about]), quotable, sentences.one_line(name))
 
 
 def _is_document(address: str, content: Mapping[str, object]) -> bool:

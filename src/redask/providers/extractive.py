@@ -2,14 +2,16 @@
 
     1  every source becomes lines to quote                               `excerpts`, `sentences`
     2  every line is rated by the question's words                       `relevance`
-       with an embedder also by meaning: the best LOOKED_AT lines gain LIKE · their cosine to the
-       question and RANKED · 10 / (9 + number of the source), for then search ranks better, too;
-       not where the best line is a record: columns and identifiers have words, and no meaning
+       with an embedder also by meaning: the best LOOKED_AT lines gain LIKE · the cosine of the
+       question and "name of the source: line", and all RANKED · 10 / (9 + number of the source),
+       for then search ranks better than the source's words, which no longer count; not where the
+       best line is a record: columns and identifiers have words, and no meaning
     3  NO_ANSWER and no citation, if the best line covers less than REFUSE_BELOW of the question
        (and is not LIKE_ENOUGH), or no source mentions a name or number that the question is about
-    4  the best line is quoted; then, of those that cover at least SECOND of what it covers, the
-       one that is best when the question words it adds count ADDED more: another answer, or the
-       second hop
+    4  the best line is quoted; with it the rows that it leads to and that are asked for `joining`;
+       then, of those that cover at least SECOND of what it covers, the one that is best when the
+       question words it adds count ADDED more: another answer, or the second hop; then a third
+       that is hardly worse than the best (THIRD), if all three are short (LONGEST_OF_THREE)
     5  a quotation stands on a line of its own and cites every source that holds it; what would
        be too long for `max_tokens` is left out or cut
 
@@ -20,27 +22,31 @@ Between sources other tasks get a turn; lines are embedded in a thread.
 
 import asyncio
 import bisect
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from dataclasses import replace
 
 from redask.model import Knobs, Prompt
 from redask.ports import Completion
 from redask.providers import excerpts, quoting
+from redask.providers.joining import Joining
 from redask.providers.relevance import Rated, SourceReading
 from redask.rules import capabilities, determinism, tokens
 
 NAME = "extractive"
-MODEL = "extractive-1"
+MODEL = "extractive-2"
 NO_ANSWER = "The data does not hold an answer to this question."
 
 REFUSE_BELOW = 0.25
 LOOKED_AT = 16
-LIKE = 1.0
-LIKE_ENOUGH = 0.45
-RANKED = 0.8
-QUOTES = 2
+LIKE = 1.3
+LIKE_ENOUGH = 0.6
+RANKED = 0.5
+QUOTES = 3
 SECOND = 0.3
 ADDED = 0.7
+THIRD = 0.3
+LONGEST_OF_THREE = 500
 _MOST_MARKERS = 3
 _LONGEST_RECORD = 300
 
@@ -79,28 +85,36 @@ class Extractive:
     ) -> Completion:
         """Quote what answers the question, line by line."""
         reading = SourceReading(prompt.question, prompt.weights)
+        joining = Joining(prompt.question)
         for number, source in enumerate(prompt.sources, start=1):
-            reading.take(number, excerpts.read(source))
+            passage = excerpts.read(source)
+            reading.take(number, passage)
+            joining.take(number, source, passage)
             await asyncio.sleep(0)
         rated = reading.rank()
         if self._alike is not None and rated and not rated[0].excerpt.fields:
-            rated = await asyncio.to_thread(_by_meaning, self._alike, prompt.question, rated)
-        pieces = _fit(_answer(reading, rated), max_tokens)
+            rated = await asyncio.to_thread(
+                _by_meaning, self._alike, prompt.question, rated, reading
+            )
+        pieces = _fit(_answer(reading, joining, rated), max_tokens)
         if emit is not None:
             for piece in pieces:
                 await emit(piece)
         return Completion("".join(pieces), self.model, prompt_tokens=0, completion_tokens=0)
 
 
-def _by_meaning(alike: Alike, question: str, rated: list[Rated]) -> list[Rated]:
+def _by_meaning(
+    alike: Alike, question: str, rated: list[Rated], reading: SourceReading
+) -> list[Rated]:
     """The same lines, the best of them in the order of their words and their meaning."""
-    placed = sorted(rated, key=lambda one: (-one.score - _rank(one), one.number, one.position))
+    placed = [replace(one, score=one.score - one.matches + _rank(one)) for one in rated]
+    placed.sort(key=lambda one: (-one.score, one.number, one.position))
     best, others = placed[:LOOKED_AT], placed[LOOKED_AT:]
-    cosines = alike(question, [one.excerpt.text for one in best])
+    cosines = alike(question, [reading.in_context(one) for one in best])
     if cosines is None:
         return rated
     best = [
-        replace(one, score=one.score + _rank(one) + LIKE * cosine, like=cosine)
+        replace(one, score=one.score + LIKE * cosine, like=cosine)
         for one, cosine in zip(best, cosines, strict=True)
     ]
     best.sort(key=lambda one: (-one.score, one.number, one.position))
@@ -111,31 +125,71 @@ def _rank(one: Rated) -> float:
     return RANKED * 10 / (9 + one.number)
 
 
-def _answer(reading: SourceReading, rated: list[Rated]) -> list[tuple[str, list[int]]]:
+def _answer(
+    reading: SourceReading, joining: Joining, rated: list[Rated]
+) -> list[tuple[str, list[int]]]:
     """The lines to quote, each with the numbers of the sources that hold it."""
-    chosen = [] if reading.unmentioned() else _choose(rated)
+    chosen = [] if reading.unmentioned() else _choose(rated, joining)
     return [(reading.shorten(one, _LONGEST_RECORD), _holders(one, rated)) for one in chosen]
 
 
-def _choose(rated: list[Rated]) -> list[Rated]:
+def _choose(rated: list[Rated], joining: Joining) -> list[Rated]:
     """The best excerpts, no two of them alike; none when even the best covers too little."""
     if not rated or (rated[0].near < REFUSE_BELOW and rated[0].like < LIKE_ENOUGH):
         return []
     chosen = [rated[0]]
-    covered = dict(rated[0].holds)
+    joined = 0
     while len(chosen) < QUOTES:
-        texts = {one.excerpt.text for one in chosen}
-        enough = SECOND * rated[0].near
-        others = [one for one in rated if one.near >= enough and one.excerpt.text not in texts]
-        if not others:
+        following = _joined(chosen, rated, joining)
+        joined += following is not None
+        following = following or _other(chosen, rated, joined)
+        if following is None:
             break
-        # `max` keeps the first of equals, which is the one that ranks higher.
-        chosen.append(max(others, key=lambda one: one.score + ADDED * _adds(one, covered)))
-        covered.update(chosen[-1].holds)
+        chosen.append(following)
     return chosen
 
 
-def _adds(one: Rated, covered: Mapping[str, float]) -> float:
+def _joined(chosen: list[Rated], rated: list[Rated], joining: Joining) -> Rated | None:
+    """The best record that a chosen one leads to, and the question asks for.
+
+    Not one that has no more than question words that are quoted already.
+    """
+    asked = joining.asked([one.number for one in chosen])
+    covered = {token for one in chosen for token in one.holds}
+    for one in rated:
+        repeats = bool(one.holds) and one.holds.keys() <= covered
+        if one.number in asked and one.excerpt.fields and not repeats:
+            return one
+    return None
+
+
+def _other(chosen: list[Rated], rated: list[Rated], joined: int) -> Rated | None:
+    """Another answer, or what those that are chosen lack; of three rows, the last must add."""
+    texts = {one.excerpt.text for one in chosen}
+    covered = {token for one in chosen for token in one.holds}
+    is_third = len(chosen) - joined > 1
+    must_add = joined or (is_third and chosen[0].excerpt.fields)
+    room = LONGEST_OF_THREE - sum(map(len, texts)) if is_third else math.inf
+
+    def merit(one: Rated) -> float:
+        return one.score + ADDED * _adds(one, covered)
+
+    others = [
+        one
+        for one in rated
+        if one.near >= SECOND * chosen[0].near
+        and one.excerpt.text not in texts
+        and len(one.excerpt.text) <= room
+        and (not must_add or not one.holds.keys() <= covered)
+    ]
+    # `max` keeps the first of equals, which is the one that ranks higher.
+    best = max(others, key=merit, default=None)
+    if best is None or (is_third and merit(best) < chosen[0].score - THIRD):
+        return None
+    return best
+
+
+def _adds(one: Rated, covered: Collection[str]) -> float:
     """The share of the question that this excerpt holds and those before it do not."""
     return sum(share for token, share in one.holds.items() if token not in covered)
 

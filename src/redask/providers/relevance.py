@@ -15,8 +15,8 @@ The sum is `near`. The score adds to it
     + 0.2 if what the question asks for (a name, a date, a number) stands here
     − 0.3 · how much is missing to eight words: headings and fragments are no sentences
 
-An excerpt without a question word, in itself or in the sentence before, is no candidate. Ties go
-to the lower source number, then to the earlier place.
+An excerpt without a question word in itself, in the sentence before or in what its source is
+about is no candidate. Ties go to the lower source number, then to the earlier place.
 
 Word weights come with the prompt; a word without one weighs the more the fewer of the sources
 hold it, with BACKGROUND sources imagined that hold none (so that one source alone does not make
@@ -53,6 +53,7 @@ _PREFIX = 5
 _LIKE = 0.75
 _MOST_NAMES = 20
 _ENOUGH_WORDS = 8
+_LONGEST_NAME = 200
 _PRONOUN = re.compile(
     r"\W{0,4}(?:it|its|he|his|she|her|they|their|this|these|that|those|such|both|there)\b",
     re.IGNORECASE,
@@ -63,7 +64,8 @@ _PRONOUN = re.compile(
 class Rated:
     """An excerpt of a source, its score, and the share of the question that each word holds.
 
-    `like` is its cosine to the question, where somebody measured it.
+    `matches` is what it earned by its whole source, `like` its cosine to the question, where
+    somebody measured it.
     """
 
     number: int
@@ -72,6 +74,7 @@ class Rated:
     score: float
     near: float
     holds: Mapping[str, float]
+    matches: float
     like: float = 0.0
 
 
@@ -103,11 +106,13 @@ class SourceReading:
         self._sought = seeking.of(question)
         self._order = self._wording.tokens(question)
         self._pages: list[_Page] = []
+        self._names: dict[int, str] = {}
 
     def take(self, number: int, passage: Passage) -> None:
         """Read a passage; `number` is its source's."""
         tokens = self._wording.tokens
         every = tuple([tokens(excerpt.text) for excerpt in passage.excerpts])
+        self._names[number] = passage.name[:_LONGEST_NAME]
         self._pages.append(_Page(number, passage, frozenset(tokens(passage.about)), every))
 
     def rank(self) -> list[Rated]:
@@ -132,6 +137,11 @@ class SourceReading:
             for token in self._wording.tokens(name)
             if token not in held and token[:_PREFIX] not in prefixes and not _like(token, held)
         ]
+
+    def in_context(self, rated: Rated) -> str:
+        """The excerpt's line behind the name of its source: what "it" is, "he", or "the battle"."""
+        name = self._names[rated.number]
+        return f"{name}: {rated.excerpt.text}" if name else rated.excerpt.text
 
     def shorten(self, rated: Rated, length: int) -> str:
         """The excerpt's line; of a long record the fields that hold question words, then others."""
@@ -181,11 +191,12 @@ class SourceReading:
         before: frozenset[str] = frozenset()
         headings: dict[str, frozenset[str]] = {"": frozenset()}
         prior = MATCH * match + PRIOR * 10 / (9 + page.number)
+        is_about = question.asks_for(page.about)
         for position, excerpt in enumerate(page.passage.excerpts):
             tokens = page.tokens[position]
             holds = question.held_by(tokens)
             alike = question.alike(tokens)
-            if not (holds or alike or before):
+            if not (holds or alike or before or is_about):
                 continue
             if excerpt.heading not in headings:
                 headings[excerpt.heading] = frozenset(self._wording.tokens(excerpt.heading))
@@ -196,7 +207,7 @@ class SourceReading:
                 credit.update(dict.fromkeys(before, nearby))
             near = question.near(credit, holds, alike)
             score = near + NEIGHBOURS * question.neighbours(tokens) + prior + self._extras(excerpt)
-            rated.append(Rated(page.number, position, excerpt, score, near, holds))
+            rated.append(Rated(page.number, position, excerpt, score, near, holds, MATCH * match))
             before = frozenset() if excerpt.fields else frozenset(holds)
         return rated
 
@@ -233,6 +244,10 @@ class _Question:
         """Which tokens of the question stand here, in the question's order."""
         found = self._shares.keys() & tokens
         return {token: self._shares[token] for token in sorted(found, key=self._place.__getitem__)}
+
+    def asks_for(self, tokens: frozenset[str]) -> bool:
+        """Whether a token of the question is among these."""
+        return not tokens.isdisjoint(self._shares)
 
     def alike(self, tokens: list[str]) -> list[str]:
         """Which tokens of the question begin like one that stands here."""

@@ -2,7 +2,7 @@
 
     a sentence ends   after . ! ? … 。 ！ ？ with the quotes, brackets and note marks ("[3]") that
                       close it, when no lower-case letter follows
-    but not           after an abbreviation (Dr. No. vol.), an initial (J. Smith) or a dotted
+    but not           after an abbreviation (Dr. No. vol. c. 700), an initial (J. Smith) or a dotted
                       acronym (U.S.), unless a word that opens sentences follows ("the U.S. The …")
     always            at a blank line, and before a heading, a list item, a quote or a table row
                       of Markdown; their marks and lines of code fences are left out
@@ -25,9 +25,9 @@ _LONGEST_WORD = 64
 
 _ABBREVIATIONS = frozenset(
     """
-    al approx apr art aug bros ca capt cf ch co col corp dec dept dr ed eds est etc feb fig figs ft
-    gen gov hon inc jan jr jul jun lt ltd mar messrs mr mrs ms mt no nos nov oct op pp prof rep rev
-    sec sen sep sept sgt sr st vol vs
+    al approx apr art aug bros ca capt cf ch chap co col corp dec dept dr ed eds est etc feb fig
+    figs ft gen gov hon inc jan jr jul jun lt ltd mar messrs mr mrs ms mt no nos nov oct op pp
+    prof rep rev sec sen sep sept sgt sr st vol vs
     """.split()
 )
 _END = re.compile(
@@ -103,7 +103,7 @@ def _is_end(line: str, end: re.Match[str]) -> bool:
     if end[0].count(".") != 1 or end[0][0] != "." or not before or before[-1] == " ":
         return True
     last = before.rpartition(" ")[2].lstrip("(\"'[“‘")
-    if last.lower() in _ABBREVIATIONS:
+    if last.lower() in _ABBREVIATIONS or (last == "c" and following[:1].isdigit()):
         return False
     is_initial = "." in last or (len(last) == 1 and last.isupper())
     opener = _WORD.match(following)
