@@ -24,7 +24,7 @@ def missing(page: str) -> list[str]:
 def test_a_page_prints_what_it_says(path: Path, tmp_path: Path) -> None:
     page = path.read_text(encoding="utf-8")
     if absent := missing(page):
-        pytest.skip(f"{', '.join(absent)} is not installed: run tools/clients.sh")
+        pytest.fail(f"{', '.join(absent)} is not installed: run tools/clients.sh")
     assert [str(wrong) for wrong in pages.perform(page, tmp_path)] == []
 
 

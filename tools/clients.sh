@@ -1,6 +1,6 @@
 #!/bin/sh
 # Installs the programs of other people that tests and docs/clients talk to redask with, where they
-# are missing. Without root or apt-get it says what is missing; the tests that need it are skipped.
+# are missing. Without root or apt-get it says what is missing; the tests that need it fail.
 set -eu
 cd "$(dirname "$0")/.."
 
