@@ -40,7 +40,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "provisioning": _ADAPTER | {"settings", "providers"},
-    "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
+    "transports": _NOUNS | {"ports", "clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
     | {"budget", "recall", "retrieval", "embedding", "likeness", "provisioning"}
@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "async_api": _ADAPTER | {"administration", "app", "clauses", "embedding", "results"},
     "api": _ADAPTER
     | {"administration", "app", "async_api", "embedding", "provisioning", "results"},
-    "serving": _NOUNS | {"async_api", "transports"},
+    "serving": _NOUNS | {"ports", "async_api", "transports"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER
