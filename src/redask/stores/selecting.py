@@ -110,7 +110,7 @@ class Selection:
             nothing = f"SELECT * FROM (SELECT * FROM ({inner}\n) LIMIT -1) LIMIT 0"
             with guard.watching(connection), self._explained(guard, rendered):
                 cursor = connection.execute(nothing, (None,) * self._statement.parameters)
-                names = [rendered.spoken(each[0]) for each in cursor.description]
+                names = _unnumbered([rendered.spoken(each[0]) for each in cursor.description])
         shaper = Shaper(tables.shapes)
         found = shaper.of(self._statement.tree)
         kinds = [kind for _, kind in found] if len(found) == len(names) else ["text"] * len(names)
@@ -227,6 +227,15 @@ def tables_of(
             tables.view(name, None)
     tables.shapes[AUDIT] = _AUDIT_COLUMNS
     return [TableShape(name, tuple(shape)) for name, shape in sorted(tables.shapes.items())]
+
+
+def _unnumbered(names: list[str]) -> list[str]:
+    """The names without the `:1` that SQLite gives to the second of a name in a subquery."""
+    plain: list[str] = []
+    for name in names:
+        base, mark, number = name.rpartition(":")
+        plain.append(base if mark and number.isdecimal() and base in plain else name)
+    return plain
 
 
 def _bound(params: Sequence[object], needed: int) -> tuple[object, ...]:
