@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from redask.access.credentials import Verifiers
 from redask.async_api import AsyncDatabase
 from redask.errors import Misconfigured, Unauthenticated
 from redask.model import Answer, Ask, Event, Source
@@ -91,6 +92,12 @@ class FrontDesk:
         if not self._anonymous:
             raise Unauthenticated("a token is needed: `redask token make USER` makes one")
         return Seat(self._db)
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        return await self._db.verifiers(user, tenant)
+
+    async def sign_in_holder(self, token: str) -> Session:
+        return Seat(await self._db.holding(token))
 
 
 def check(serving: Serving) -> None:

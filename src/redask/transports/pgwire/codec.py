@@ -6,10 +6,10 @@
 `Reader.feed` takes bytes as they come; `opening` and `message` give the next message or None
 when it is not all there. How the bytes were cut changes nothing. Two ways to be wrong:
 
-    LostTrack       the frame itself: a length or kind that cannot be. Where the next message
-                    starts is not known, so the connection has to end.
-    WireFault       what is inside: 08P01, or 22021 where text is not UTF-8. The next message
-                    starts where this one said that it ends.
+    LostTrack       raised, for the frame itself: a length or kind that cannot be. Where the next
+                    message starts is not known, so the connection has to end.
+    Malformed       given, for what is inside: 08P01, or 22021 where text is not UTF-8. The next
+                    message starts where this one said that it ends.
 
 A length is looked at before anything is kept, so nobody makes us hold more than the bounds:
 `MAX_OPENING` for a first message, `MAX_SECRET` for a password, `MAX_MESSAGE` for the rest.
@@ -150,8 +150,17 @@ class FunctionCall:
     """A call in a way that is older than this protocol."""
 
 
+@dataclass(frozen=True, slots=True)
+class Malformed:
+    """A message of that kind with something wrong inside."""
+
+    kind: str
+    fault: WireFault
+
+
 Message = (
-    Secret
+    Malformed
+    | Secret
     | SimpleQuery
     | ParseStatement
     | BindPortal
@@ -207,8 +216,11 @@ class Reader:
         if len(self._bytes) <= length:
             return None
         body = _Body(self._take(1 + _INT.size, 1 + length))
-        message = read(body)
-        body.end()
+        try:
+            message = read(body)
+            body.end()
+        except WireFault as fault:
+            return Malformed(chr(kind), fault)
         return message
 
     def _opening_length(self) -> int:
@@ -221,6 +233,15 @@ class Reader:
         taken = bytes(self._bytes[start:end])
         del self._bytes[:end]
         return taken
+
+
+def sasl_initial(body: bytes) -> tuple[str, bytes]:
+    """The mechanism that a client chose, and its first words."""
+    inside = _Body(body)
+    mechanism = inside.text()
+    words = inside.some(inside.long())
+    inside.end()
+    return mechanism, words
 
 
 class _Body:

@@ -104,11 +104,23 @@ def complete(tag: str) -> bytes:
 
 
 def trouble(
-    sqlstate: str, message: str, *, fatal: bool = False, detail: str = "", hint: str = ""
+    sqlstate: str,
+    message: str,
+    *,
+    fatal: bool = False,
+    detail: str = "",
+    hint: str = "",
+    place: int = 0,
+    kind: str = "",
 ) -> bytes:
-    """What went wrong; `fatal`: and that was it."""
+    """What went wrong; `fatal`: and that was it.
+
+    `place` counts characters of what was sent, from 1. `kind` is contract 20's, of which one
+    SQLSTATE may have several; it stands where PostgreSQL names a routine.
+    """
     severity = "FATAL" if fatal else "ERROR"
-    return said(b"E", _told(severity, sqlstate, message, {"D": detail, "H": hint}))
+    more = {"D": detail, "H": hint, "P": str(place) if place else "", "R": kind}
+    return said(b"E", _told(severity, sqlstate, message, more))
 
 
 def warning(sqlstate: str, message: str) -> bytes:
