@@ -153,15 +153,15 @@ class SqlitePeople:
             tenant = _tenant(connection, caller.tenant)
             _known(connection, tenant, user)
             [(secret,)] = connection.execute("SELECT secret FROM scram").fetchall()
-            proof = credentials.verifier(
-                token, credentials.scram_salt(secret, caller.tenant, user)
-            )
+            proof = credentials.verifier(token, credentials.scram_salt(secret, caller.tenant, user))
             connection.execute(
                 "INSERT INTO tokens"
                 " (id, tenant, user, salt, digest, made, expires, stored_key, server_key)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                (ident, tenant, user, lock.salt, lock.digest, now, expires)
-                + (proof.stored_key, proof.server_key),
+                (
+                    *(ident, tenant, user, lock.salt, lock.digest, now, expires),
+                    *(proof.stored_key, proof.server_key),
+                ),
             )
         return token
 

@@ -18,7 +18,7 @@ an ask leaves its audit row, and whoever stays hears 57014 after that.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from redask.errors import AskError, BadAsk, BadStatement, Cancelled
@@ -56,19 +56,18 @@ class Dialogue:
 
     async def talk(self) -> None:
         """Until the client says good-bye. Raises `LostTrack`, `Stopping`, `TimeoutError`."""
+        read: Callable[[], Message | None] = self._line.reader.message
         self._report()
         await self._ready()
         while True:
-            message = await self._line.next(self._line.reader.message)
+            message: Message = await self._line.next(read)
             if isinstance(message, codec.Terminate):
                 return
             if isinstance(message, codec.Secret):
                 raise codec.LostTrack("a password nobody asked for")
             if isinstance(message, codec.Sync):
                 await self._sync()
-            elif not self._skipping:
-                await self._hear(message)
-            elif isinstance(message, codec.Malformed) and message.kind == "S":
+            elif not self._skipping or _is_bad_sync(message):
                 await self._hear(message)
 
     def cancel(self, reason: str = BY_REQUEST) -> None:
@@ -188,7 +187,10 @@ class Dialogue:
             self._line.say(spoken.complete(_counted(found.tag, len(rows))))
 
     async def _rows(
-        self, columns: Sequence[WireColumn], formats: Sequence[int], rows: Sequence[Sequence[object]]
+        self,
+        columns: Sequence[WireColumn],
+        formats: Sequence[int],
+        rows: Sequence[Sequence[object]],
     ) -> None:
         encoders = [
             types.encoder(column.oid, form == 1)
@@ -290,20 +292,25 @@ class _Placed(Exception):
         self.place = place
 
 
-def told(error: Exception) -> bytes:
+def told(error: Exception, *, fatal: bool = False) -> bytes:
     """What a client hears of an error: our outcome's SQLSTATE, or the one it names itself."""
     if isinstance(error, WireFault):
-        return spoken.trouble(error.sqlstate, error.message, hint=error.hint)
+        return spoken.trouble(error.sqlstate, error.message, fatal=fatal, hint=error.hint)
     place = error.place if isinstance(error, _Placed) else 0
     shown = error.error if isinstance(error, _Placed) else error
     outcome = outcomes.of(shown)
     return spoken.trouble(
         outcome.sqlstate,
         outcomes.message(shown),
+        fatal=fatal,
         detail=shown.detail if isinstance(shown, AskError) else "",
         place=place,
         kind=outcome.kind,
     )
+
+
+def _is_bad_sync(message: Message) -> bool:
+    return isinstance(message, codec.Malformed) and message.kind == "S"
 
 
 def _position(error: BadStatement, sql: str, whole: str) -> int:

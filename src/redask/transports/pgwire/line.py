@@ -62,7 +62,7 @@ class WireLine(asyncio.Protocol):
     def eof_received(self) -> None:
         self._leave()
 
-    def connection_lost(self, exc: Exception | None) -> None:
+    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         self._is_lost = True
         if self._abort is not None:
             self._abort.cancel()

@@ -20,10 +20,11 @@ import socket
 import ssl
 from collections.abc import Callable, Mapping
 
-from redask.transports.desk import Gate, PasswordDesk, Session
+from redask.errors import AskError
+from redask.transports.desk import Gate, PasswordDesk
 from redask.transports.pgwire import spoken, welcome
 from redask.transports.pgwire.codec import CancelRequest, LostTrack
-from redask.transports.pgwire.dialogue import Dialogue
+from redask.transports.pgwire.dialogue import Dialogue, told
 from redask.transports.pgwire.line import Stopping, WireLine
 from redask.transports.pgwire.planned import ConversationPort
 from redask.transports.pgwire.welcome import Guest, Rejected
@@ -98,6 +99,8 @@ class WireServer:
             line.say(refusal.said)
         except Stopping:
             line.say(spoken.trouble("57P01", "the server is stopping", fatal=True))
+        except AskError as error:
+            line.say(told(error, fatal=True))
         except (OSError, asyncio.CancelledError):  # left, TimeoutError included
             pass
         except Exception as error:

@@ -7,7 +7,7 @@ is said about bad input. Cells are encoded by `types` before they come here.
 import struct
 from collections.abc import Mapping, Sequence
 
-from redask.transports.pgwire import types
+from redask.transports.pgwire import oids
 from redask.transports.pgwire.planned import WireColumn
 
 SSL_YES, SSL_NO = b"S", b"N"
@@ -74,7 +74,7 @@ def parameters(oids: Sequence[int]) -> bytes:
 def columns(found: Sequence[WireColumn], formats: Sequence[int]) -> bytes:
     """The columns of what follows."""
     parts = [
-        _text(each.name) + _COLUMN.pack(0, 0, each.oid, types.size(each.oid), -1, form)
+        _text(each.name) + _COLUMN.pack(0, 0, each.oid, oids.size(each.oid), -1, form)
         for each, form in zip(found, formats, strict=True)
     ]
     return said(b"T", _COUNT.pack(len(parts)) + b"".join(parts))
