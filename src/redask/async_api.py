@@ -16,10 +16,11 @@ from types import TracebackType
 from typing import Any, Self
 
 from redask import clauses
+from redask.access.credentials import Verifiers
 from redask.administration import AsyncAdministration
 from redask.app import App
 from redask.embedding import EmbeddingProgress
-from redask.errors import AskError, BadAsk
+from redask.errors import AskError, BadAsk, Denied
 from redask.model import Answer, Ask, Caller, Event, Failed, IngestProgress, IngestReport, Source
 from redask.ports import AuditEntry, SelectShape, TableShape
 from redask.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
@@ -38,10 +39,17 @@ class SignIn:
     tenant: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A token that somebody proved to hold, by its public part."""
+
+    ident: str
+
+
 class AsyncDatabase(AsyncAdministration):
     """An open database for asyncio; see the module."""
 
-    def __init__(self, app: App, who: Caller | SignIn, *, shared: bool = False) -> None:
+    def __init__(self, app: App, who: Caller | SignIn | Held, *, shared: bool = False) -> None:
         self._app = app
         self._principal = who
         self._shared = shared
@@ -50,6 +58,17 @@ class AsyncDatabase(AsyncAdministration):
     async def signed_in(self, token: str, *, tenant: str | None = None) -> "AsyncDatabase":
         """The same open database as another principal; closing it closes nothing else."""
         session = AsyncDatabase(self._app, SignIn(token, tenant), shared=True)
+        await session._who()
+        return session
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        """What a proof of knowing a token is checked against; for doors, which check it."""
+        app = await self._opened_here()
+        return await app.in_thread(app.store.people.verifiers, user, tenant, app.clock())
+
+    async def holding(self, ident: str) -> "AsyncDatabase":
+        """As `signed_in`, for a token that was proven and never sent; the proof is the door's."""
+        session = AsyncDatabase(await self._opened_here(), Held(ident), shared=True)
         await session._who()
         return session
 
@@ -242,6 +261,13 @@ class AsyncDatabase(AsyncAdministration):
     ) -> None:
         await self.close()
 
+    async def _opened_here(self) -> App:
+        """For whoever opened the files: nobody who signed in turns into somebody else."""
+        await self._who()
+        if not isinstance(self._principal, Caller):
+            raise Denied("only whoever opened the database signs others in")
+        return self._app
+
     async def _who(self) -> Caller:
         """Who asks; a token is looked at for every statement, so that a change holds at once."""
         if self._closed:
@@ -250,4 +276,6 @@ class AsyncDatabase(AsyncAdministration):
             return self._principal
         app, given = self._app, self._principal
         people = app.store.people
+        if isinstance(given, Held):
+            return await app.in_thread(people.held, given.ident, app.clock())
         return await app.in_thread(people.sign_in, given.token, app.clock(), given.tenant)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from redask.access.credentials import TokenFacts, User
+from redask.access.credentials import TokenFacts, User, Verifiers
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
 from redask.ports import Entity, OriginManifest, SelectShape, Store, TableShape, VectorStore
@@ -23,10 +23,16 @@ from redask.stores.writing import GIVEN
 
 
 class People(Protocol):
-    """Users and tokens; all but `sign_in` are for owners, and about the owner's tenant."""
+    """Users and tokens; all but the first three are for owners, about the owner's tenant."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, or `Unauthenticated`; `tenant` is the one it must be for."""
+
+    def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
+        """What a proof of knowing one of the user's tokens is checked against."""
+
+    def held(self, ident: str, now: int) -> Caller:
+        """Whose token it is that was proven; `Unauthenticated` once it is not good any more."""
 
     def users(self, caller: Caller) -> list[User]:
         """The users, by name."""
