@@ -134,7 +134,7 @@ def _class(table: TableShape, oid: int) -> Row:
     return {
         "oid": oid, "relname": table.name, "relnamespace": PUBLIC, "relowner": OWNER, "relam": 2,
         "reltuples": -1.0, "relpersistence": "p", "relkind": "r", "relnatts": len(table.columns),
-        "relispopulated": True, "relreplident": "n", "relrowsecurity": False,
+        "relispopulated": True, "relreplident": "d", "relrowsecurity": False,
     }  # fmt: skip
 
 

@@ -87,6 +87,8 @@ def _name(item: exp.Expr) -> str:
         return str(item.this).lower()
     if isinstance(item, exp.Case):
         return "case"
+    if isinstance(item, exp.CurrentVersion):
+        return "version"
     if isinstance(item, exp.Func):
         return item.sql_name().lower()
     return "?column?"

@@ -237,6 +237,7 @@ _CHANGES: dict[type, Callable[[exp.Expr], exp.Expr]] = {
         node if isinstance(node.parent, exp.Table) else _call("pg_unnested", node.this)
     ),
     exp.Parameter: lambda node: exp.Var(this=f"?{node.name}"),
+    exp.CurrentVersion: lambda _: _call("version"),
     exp.CurrentSchema: lambda _: _call("current_schema"),
     exp.CurrentSchemas: lambda node: _call("current_schemas", node.this),
     exp.CurrentUser: lambda _: _call("current_user"),

@@ -57,7 +57,7 @@ class Conversation:
             raise WireFault(
                 "25006",
                 f"{first} writes, and this door only reads",
-                hint="Data comes in with `redask ingest`, put() in Python or POST /v1/rows.",
+                hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
             )
         if first in _UNSPOKEN:
             raise WireFault("0A000", f"{' '.join(begins)} is not spoken here: {_EXPECTED}")
