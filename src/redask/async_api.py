@@ -13,7 +13,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from redask import clauses
 from redask.access.credentials import Verifiers
@@ -26,6 +26,7 @@ from redask.ports import AuditEntry, SelectShape, TableShape
 from redask.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.rules.chain import Broken, Intact
 
+_T = TypeVar("_T")
 _SELECT = re.compile(
     r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
 )
@@ -131,11 +132,15 @@ class AsyncDatabase(AsyncAdministration):
 
     async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
-        return await self._app.in_thread(self._app.select, sql, params, await self._who())
+        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
 
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, and what its parameters are, without running it."""
-        return await self._app.in_thread(self._app.describe, sql, await self._who())
+        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
+
+    def version(self) -> int:
+        """A number that changes with every write to the store, of whichever process."""
+        return self._app.store.version()
 
     async def tables(self) -> list[TableShape]:
         """What can be named in a SELECT, with names and types of the columns."""
@@ -274,8 +279,19 @@ class AsyncDatabase(AsyncAdministration):
             raise BadAsk("the database is closed")
         if isinstance(self._principal, Caller):
             return self._principal
+        return await self._app.in_thread(self._look_up)
+
+    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        """Find out who asks and do the work, in one go beside the loop."""
+        if self._closed:
+            raise BadAsk("the database is closed")
+        return await self._app.in_thread(lambda: work(self._look_up()))
+
+    def _look_up(self) -> Caller:
         app, given = self._app, self._principal
+        if isinstance(given, Caller):
+            return given
         people = app.store.people
         if isinstance(given, Held):
-            return await app.in_thread(people.held, given.ident, app.clock())
-        return await app.in_thread(people.sign_in, given.token, app.clock(), given.tenant)
+            return people.held(given.ident, app.clock())
+        return people.sign_in(given.token, app.clock(), given.tenant)

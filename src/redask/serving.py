@@ -72,6 +72,9 @@ class Seat:
     async def describe(self, sql: str) -> SelectShape:
         return await self._db.describe(sql)
 
+    def version(self) -> int:
+        return self._db.version()
+
     async def tables(self) -> list[TableShape]:
         return await self._db.tables()
 

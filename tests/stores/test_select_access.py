@@ -222,6 +222,13 @@ def _nothing_masked(self: Tables, home: int) -> frozenset[str]:
     return frozenset()
 
 
+@pytest.fixture(autouse=True)
+def _nothing_kept(worlds: list[SqliteStore]) -> None:
+    """A bug must be seen by statements that were run before it, too."""
+    for world in worlds:
+        world._selects.forget()
+
+
 @pytest.mark.parametrize(
     ("method", "bug", "seen_by"),
     [

@@ -107,6 +107,9 @@ class Truth(Store, VectorStore, Protocol):
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
 
+    def version(self) -> int:
+        """A number that changes with every write, of whichever process."""
+
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""
 

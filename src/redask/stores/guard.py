@@ -19,12 +19,12 @@ missing because they collect without a bound.
 
 import re
 import sqlite3
-import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 
 from redask.stores.contents import MAX_PAYLOAD_BYTES
+from redask.stores.watchdog import watching
 
 MAX_TEXT_BYTES = MAX_PAYLOAD_BYTES * 5 // 4
 FUNCTIONS = frozenset(
@@ -78,12 +78,29 @@ class Guard:
         self._rowids = rowids | TABLE_FUNCTIONS
         self._copies = copies
         self._calls = self._patterns = 0
+        self._ours = False
         self.refused: str | None = None
+
+    def begin(self) -> None:
+        """The same statement once more."""
+        self._calls = self._patterns = 0
+        self.refused = None
+
+    @contextmanager
+    def resting(self) -> Iterator[None]:
+        """While a statement of our own is run on a connection that is watched."""
+        self._ours = True
+        try:
+            yield
+        finally:
+            self._ours = False
 
     @contextmanager
     def watching(self, connection: sqlite3.Connection) -> Iterator[None]:
         """Set every bound; from here on the connection answers one caller's SELECT."""
-        with closing(sqlite3.connect(":memory:", isolation_level=None)) as plain:
+        with closing(
+            sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+        ) as plain:
             self._watch(connection, plain)
             yield
 
@@ -108,7 +125,7 @@ class Guard:
     def _judge(
         self, action: int, one: str | None, two: str | None, _: str | None, inside: str | None
     ) -> int:
-        if action in _FREELY:
+        if action in _FREELY or self._ours:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             if inside in self._trusted or (two in self._functions and self._counted(two)):
@@ -137,22 +154,8 @@ def bounded_time(connection: sqlite3.Connection, milliseconds: int) -> Iterator[
     """
     end = time.monotonic() + milliseconds / 1000
     connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
-    using, lock = [True], threading.Lock()
-
-    def interrupt() -> None:
-        with lock:
-            if using:
-                connection.interrupt()
-
-    timer = threading.Timer(milliseconds / 1000, interrupt)
-    timer.daemon = True
-    timer.start()
-    try:
+    with watching(connection, end):
         yield
-    finally:
-        timer.cancel()
-        with lock:
-            using.clear()
 
 
 def _replace_functions(connection: sqlite3.Connection, plain: sqlite3.Connection) -> None:

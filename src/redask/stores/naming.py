@@ -88,9 +88,9 @@ class SelectStatement:
     parameters: int
     with_names: frozenset[str]
     joins: bool
-    tree: exp.Expr = field(repr=False)
     _opening: int = field(repr=False)
     _edits: tuple[_Edit, ...] = field(repr=False)
+    tree: exp.Expr = field(repr=False, default_factory=exp.Select)
 
     def render(self, views: Mapping[str, str]) -> Rendered:
         """The statement over these views, by collection."""

@@ -23,7 +23,8 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from redask.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
@@ -52,6 +53,15 @@ _AUDIT_COLUMNS = [(key, _AUDIT_TYPES.get(key, "text")) for key in ("seq", "hash"
 _USERS_FAULT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH)
 
 
+@dataclass(frozen=True, slots=True)
+class ReadySelect:
+    """A statement with its views on a guarded connection."""
+
+    connection: sqlite3.Connection
+    guard: Guard
+    rendered: naming.Rendered
+
+
 class Selection:
     """A statement that was read, with its values and its limits."""
 
@@ -72,24 +82,45 @@ class Selection:
         directory: Path,
     ) -> list[dict[str, object]]:
         """The rows, on a new connection that can only read."""
-        connection.text_factory = lambda raw: raw.decode(errors="replace")
-        with bounded_time(connection, self._timeout_ms):
-            return self._run(connection, caller, eyes_of, directory)
+        with ExitStack() as stack:
+            ready = self.ready(stack, connection, caller, eyes_of, directory)
+            return self.fetch(ready, self._values)
 
-    def _run(
+    def ready(
         self,
+        stack: ExitStack,
         connection: sqlite3.Connection,
         caller: Caller,
         eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
         directory: Path,
-    ) -> list[dict[str, object]]:
-        tables, views = self._prepare(
-            connection, caller, eyes_of, directory, copied=self._statement.joins
-        )
-        guard = self._guard(tables, views)
-        rendered = self._statement.render(views)
-        with guard.watching(connection), self._explained(guard, rendered):
-            return self._fetch(connection.execute(rendered.sql, self._values), rendered)
+    ) -> ReadySelect:
+        """Everything but the run: the views, in one state of the store, and the guard."""
+        connection.text_factory = lambda raw: raw.decode(errors="replace")
+        with bounded_time(connection, self._timeout_ms):
+            tables, views = self._prepare(
+                connection, caller, eyes_of, directory, copied=self._statement.joins
+            )
+            guard = self._guard(tables, views)
+            stack.enter_context(guard.watching(connection))
+        return ReadySelect(connection, guard, self._statement.render(views))
+
+    def fetch(self, ready: ReadySelect, values: Sequence[object]) -> list[dict[str, object]]:
+        """Run it."""
+        with (
+            bounded_time(ready.connection, self._timeout_ms),
+            self._explained(ready.guard, ready.rendered),
+        ):
+            return self._fetch(ready.connection.execute(ready.rendered.sql, values), ready.rendered)
+
+    def bound(self, params: Sequence[object]) -> tuple[object, ...]:
+        """The values, if they fit."""
+        return _bound(params, self._statement.parameters)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what was made ready serves until the store changes: no copy, no audit log."""
+        audited = any(lower(each.name) == AUDIT for each in self._statement.tables)
+        return not self._statement.joins and not audited
 
     def describe(
         self,

@@ -54,7 +54,7 @@ class SqliteStore:
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
         self._eyes: dict[Caller, Eyes] = {}
-        self._selects = Selects(self._database, self._eyes_of)
+        self._selects = Selects(self._database, lambda *who: self._eyes_of(*who))
         self.people = SqlitePeople(self._database)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
@@ -62,6 +62,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._selects.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -165,6 +166,10 @@ class SqliteStore:
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
         return self._selects.tables(caller)
+
+    def version(self) -> int:
+        """A number that changes with every write, of whichever process."""
+        return self._database.version()
 
     # --- who sees what ---------------------------------------------------------------------
 

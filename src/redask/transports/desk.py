@@ -53,6 +53,9 @@ class Session(Protocol):
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, without running it."""
 
+    def version(self) -> int:
+        """A number that changes with every write to the store."""
+
     async def tables(self) -> list[TableShape]:
         """What the caller can SELECT from."""
 

@@ -19,7 +19,7 @@ from redask.transports.pgwire.asks import plan_ask
 from redask.transports.pgwire.catalogue import Catalogue
 from redask.transports.pgwire.commands import COMMANDS, command
 from redask.transports.pgwire.planned import PlannedStatement, WireFault
-from redask.transports.pgwire.selects import plan_select
+from redask.transports.pgwire.selects import CollectionSelect, plan_select
 from redask.transports.pgwire.session_settings import SessionSettings
 from redask.transports.pgwire.spelling import reads
 
@@ -28,6 +28,7 @@ _WRITES = frozenset(
     CLUSTER VACUUM ANALYZE REFRESH IMPORT SECURITY REASSIGN LOCK CALL DO LOAD""".split()
 )
 _UNSPOKEN = frozenset("EXPLAIN DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY TABLE".split())
+_MOST_PLANS, _LONGEST = 100, 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
 
 
@@ -39,6 +40,7 @@ class Conversation:
     ) -> None:
         self._session = session
         self._settings = SessionSettings(startup)
+        self._plans: dict[tuple[str, tuple[int, ...]], tuple[int, CollectionSelect]] = {}
         self._catalogue = Catalogue(session, self._settings, user=user, database=database)
 
     def split(self, text: str) -> list[str]:
@@ -67,7 +69,20 @@ class Conversation:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
         if reads(sql) == "catalogue":
             return await self._catalogue.plan(sql, declared)
-        return await plan_select(self._session, sql, declared)
+        return await self._select(sql, tuple(declared))
+
+    async def _select(self, sql: str, declared: tuple[int, ...]) -> CollectionSelect:
+        """The plan of a SELECT, from the last time if nothing was written since."""
+        version = self._session.version()
+        known = self._plans.get((sql, declared))
+        if known is not None and known[0] == version:
+            return known[1]
+        planned = await plan_select(self._session, sql, declared)
+        if len(self._plans) >= _MOST_PLANS:
+            self._plans.clear()
+        if len(sql) <= _LONGEST:
+            self._plans[sql, declared] = (version, planned)
+        return planned
 
     def setting(self, name: str) -> str | None:
         """A setting of the connection; None when there is no such setting."""
