@@ -47,7 +47,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "results": _NOUNS | {"ports", "wire"},
     "administration": _ADAPTER | {"access", "app"},
-    "async_api": _ADAPTER | {"access.credentials", "administration", "app", "clauses", "embedding", "results"},
+    "async_api": _ADAPTER
+    | {"access.credentials", "administration", "app", "clauses", "embedding", "results"},
     "api": _ADAPTER
     | {"administration", "app", "async_api", "embedding", "provisioning", "results"},
     "serving": _NOUNS | {"access.credentials", "async_api", "transports"},

@@ -1,16 +1,16 @@
 """A Postgres wire door with a made-up conversation, and a client that speaks in raw messages.
 
-    async with Playing() as door:
-        client = await door.client()                    signed in
-        await client.ask(query("rows 3"))               → [Said("T", …), Said("D", …), …]
+async with Playing() as door:
+    client = await door.client()                    signed in
+    await client.ask(query("rows 3"))               → [Said("T", …), Said("D", …), …]
 
-    statement       what it does
-    rows N          N rows of a number (int4) and a word (text, NULL in every third)
-    say $1 …        its parameters, as declared or as text
-    wait            never ends; `Play.left` counts those that were cancelled
-    fail KIND       that error of `redask.errors`; `bug` is none of them
-    begin, commit, rollback, restore
-    tell N V        a setting that clients are told of; `timeout S` is the statement_timeout
+statement       what it does
+rows N          N rows of a number (int4) and a word (text, NULL in every third)
+say $1 …        its parameters, as declared or as text
+wait            never ends; `Play.left` counts those that were cancelled
+fail KIND       that error of `redask.errors`; `bug` is none of them
+begin, commit, rollback, restore
+tell N V        a setting that clients are told of; `timeout S` is the statement_timeout
 """
 
 import asyncio
@@ -21,6 +21,7 @@ import socket
 import ssl
 import struct
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self, cast
@@ -55,7 +56,7 @@ class Play:
         return [part.strip() for part in text.split(";") if part.strip()]
 
     async def plan(self, sql: str, declared: Sequence[int]) -> "Scene":
-        word = sql.split()[0]
+        word = sql.split(maxsplit=1)[0]
         if word not in ("rows", "say", "wait", "fail", "tell", "timeout", *STEPS):
             raise errors.BadStatement(1, 1, word, "a statement")
         return Scene(self, sql, tuple(declared))
@@ -244,10 +245,8 @@ class RawClient:
 
     async def close(self) -> None:
         self.writer.close()
-        try:
+        with suppress(OSError):
             await self.writer.wait_closed()
-        except OSError:
-            pass
 
     async def send(self, *messages: bytes) -> None:
         self.writer.write(b"".join(messages))
@@ -335,7 +334,7 @@ def text(word: str) -> bytes:
     return word.encode() + b"\0"
 
 
-def start_up(version: int = 3 << 16, **parameters: str) -> bytes:
+def start_up(version: int = 3 << 16, /, **parameters: str) -> bytes:
     words = b"".join(text(name) + text(value) for name, value in parameters.items())
     return struct.pack("!ii", len(words) + 9, version) + words + b"\0"
 

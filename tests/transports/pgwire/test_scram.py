@@ -121,7 +121,16 @@ def test_salts_tell_nothing_about_who_there_is() -> None:
 
 @pytest.mark.parametrize(
     "words",
-    [b"", b"n,,", b"n,,n=,r=", b"p=tls-unique,,n=,r=x", b"n,,r=x", b"x,,n=,r=x", b"\xff", b"n,,n=,r=\0"],
+    [
+        b"",
+        b"n,,",
+        b"n,,n=,r=",
+        b"p=tls-unique,,n=,r=x",
+        b"n,,r=x",
+        b"x,,n=,r=x",
+        b"\xff",
+        b"n,,n=,r=\0",
+    ],
 )
 def test_a_first_message_that_is_none_is_said_to_be(words: bytes) -> None:
     with pytest.raises(WireFault) as caught:

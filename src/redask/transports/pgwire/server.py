@@ -25,7 +25,7 @@ from redask.transports.desk import Gate, PasswordDesk
 from redask.transports.pgwire import spoken, welcome
 from redask.transports.pgwire.codec import CancelRequest, LostTrack
 from redask.transports.pgwire.dialogue import Dialogue, told
-from redask.transports.pgwire.line import Stopping, WireLine
+from redask.transports.pgwire.line import Stalled, Stopping, WireLine
 from redask.transports.pgwire.planned import ConversationPort
 from redask.transports.pgwire.welcome import Guest, Rejected
 
@@ -101,7 +101,7 @@ class WireServer:
             line.say(spoken.trouble("57P01", "the server is stopping", fatal=True))
         except AskError as error:
             line.say(told(error, fatal=True))
-        except (OSError, asyncio.CancelledError):  # left, TimeoutError included
+        except (Stalled, OSError, asyncio.CancelledError):  # left, or out of time
             pass
         except Exception as error:
             _log.error("a connection ended: %s", type(error).__name__)
