@@ -47,7 +47,7 @@ STEPS = ("begin", "commit", "rollback", "restore")
 class Play:
     """One client's made-up statements."""
 
-    told: dict[str, str] = field(default_factory=lambda: {"server_version": "15.0"})
+    told: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
     ran: list[str] = field(default_factory=list)
     left: int = 0
@@ -63,6 +63,9 @@ class Play:
 
     def timeout(self) -> float | None:
         return self.seconds
+
+    def setting(self, name: str) -> str | None:
+        return {"server_version": "15.0", "client_encoding": "UTF8"}.get(name)
 
     def reports(self) -> dict[str, str]:
         told, self.told = self.told, {}

@@ -12,6 +12,7 @@ from pygwire import messages as oracle
 
 from redask.transports.pgwire import codec
 from redask.transports.pgwire.codec import LostTrack, Malformed, Reader
+from redask.transports.pgwire.planned import WireFault
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 SHORTS = st.lists(st.integers(0, 2**15 - 1), max_size=4)  # as far as pygwire writes them
@@ -205,5 +206,5 @@ def test_the_choice_of_a_mechanism_is_read() -> None:
     body = wire.sasl_first(b"n,,n=,r=x")[5:]
     assert codec.sasl_initial(body) == ("SCRAM-SHA-256", b"n,,n=,r=x")
     for bad in (body[:-1], body + b"x", b"SCRAM\0\xff\xff\xff\xff", b""):
-        with pytest.raises(codec.WireFault):
+        with pytest.raises(WireFault):
             codec.sasl_initial(bad)

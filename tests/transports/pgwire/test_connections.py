@@ -424,7 +424,7 @@ def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
     played(script)
 
 
-# --- closing time ----------------------------------------------------------------------------------
+# --- closing time ------------------------------------------------------------------------------
 
 
 def test_closing_sends_idle_clients_away_and_lets_the_others_end() -> None:

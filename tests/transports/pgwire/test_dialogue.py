@@ -255,12 +255,12 @@ def test_what_is_kept_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> No
 
     async def script(_: Playing, client: RawClient) -> None:
         big = "rows 1" + " " * 3000
-        for _ in range(10):  # the one without a name is replaced
+        for _again in range(10):  # the one without a name is replaced
             assert kinds(await client.ask(parse(big), SYNC)) == "1Z"
         assert state(await client.ask(parse(big, "kept"), SYNC)) == "54000"
         assert kinds(await client.ask(parse("say $1"), SYNC)) == "1Z"
         assert state(await client.ask(bind([b"x" * 20_000]), SYNC)) == "54000"
-        for _ in range(10):
+        for _again in range(10):
             assert kinds(await client.ask(bind([b"x" * 15_000]), SYNC)) == "2Z"
 
     played(script)
