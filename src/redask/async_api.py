@@ -22,7 +22,7 @@ from redask.app import App
 from redask.embedding import EmbeddingProgress
 from redask.errors import AskError, BadAsk, Denied
 from redask.model import Answer, Ask, Caller, Event, Failed, IngestProgress, IngestReport, Source
-from redask.ports import AuditEntry
+from redask.ports import AuditEntry, SelectShape, TableShape
 from redask.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.rules.chain import Broken, Intact
 
@@ -132,6 +132,14 @@ class AsyncDatabase(AsyncAdministration):
     async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
         return await self._app.in_thread(self._app.select, sql, params, await self._who())
+
+    async def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, and what its parameters are, without running it."""
+        return await self._app.in_thread(self._app.describe, sql, await self._who())
+
+    async def tables(self) -> list[TableShape]:
+        """What can be named in a SELECT, with names and types of the columns."""
+        return await self._app.in_thread(self._app.store.tables, await self._who())
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""

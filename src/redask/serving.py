@@ -24,6 +24,7 @@ from redask.access.credentials import Verifiers
 from redask.async_api import AsyncDatabase
 from redask.errors import Misconfigured, Unauthenticated
 from redask.model import Answer, Ask, Event, Source
+from redask.ports import SelectShape, TableShape
 from redask.transports.desk import Desk, Gate, PasswordDesk, Session
 
 GRACE_SECONDS = 10
@@ -67,6 +68,12 @@ class Seat:
 
     async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
         return await self._db.execute(statement, params)
+
+    async def describe(self, sql: str) -> SelectShape:
+        return await self._db.describe(sql)
+
+    async def tables(self) -> list[TableShape]:
+        return await self._db.tables()
 
     async def source(self, urn: str) -> Source | None:
         return await self._db.source(urn)

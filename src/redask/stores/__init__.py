@@ -16,7 +16,7 @@ from typing import Protocol
 from redask.access.credentials import TokenFacts, User, Verifiers
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
-from redask.ports import Entity, OriginManifest, Store, VectorStore
+from redask.ports import Entity, OriginManifest, SelectShape, Store, TableShape, VectorStore
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.sqlite import SELECT_MS, SELECT_ROWS, SqliteStore
 from redask.stores.writing import GIVEN
@@ -100,6 +100,12 @@ class Truth(Store, VectorStore, Protocol):
         max_rows: int = SELECT_ROWS,
     ) -> list[dict[str, object]]:
         """The rows of a SELECT over what the caller may see of the collections."""
+
+    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
 
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""

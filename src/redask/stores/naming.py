@@ -88,6 +88,7 @@ class SelectStatement:
     parameters: int
     with_names: frozenset[str]
     joins: bool
+    tree: exp.Expr = field(repr=False)
     _opening: int = field(repr=False)
     _edits: tuple[_Edit, ...] = field(repr=False)
 
@@ -152,6 +153,7 @@ def read(sql: object) -> SelectStatement:
         parameters,
         with_names=frozenset(ctes.values()),
         joins=sum(1 for _ in tree.find_all(exp.Table)) > 1,
+        tree=tree,
         _opening=tokens[0].start,
         _edits=ordered,
     )

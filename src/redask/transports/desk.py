@@ -25,6 +25,7 @@ from typing import Any, Protocol, TypeVar
 from redask.access.credentials import Verifiers
 from redask.errors import Cancelled, Overloaded, Unauthenticated
 from redask.model import Answer, Ask, Event, Source
+from redask.ports import SelectShape, TableShape
 
 RETRY_SECONDS = 1
 _T = TypeVar("_T")
@@ -48,6 +49,12 @@ class Session(Protocol):
 
     async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
         """Run ASK, EXPLAIN ASK or SELECT."""
+
+    async def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, without running it."""
+
+    async def tables(self) -> list[TableShape]:
+        """What the caller can SELECT from."""
 
     async def source(self, urn: str) -> Source | None:
         """One entity as the caller may see it."""
