@@ -61,7 +61,7 @@ SILENCE = 0.03  # how long to wait for what an unframed volley may bring
 GROWTH_MB = 60
 KINDS = frozenset("RSKZTDCEN123nItsv")
 TO_STRANGERS = frozenset("REv")
-FEW = SETTINGS + '\n[select]\ntimeout_ms = 300\nmax_rows = 200\n'
+FEW = SETTINGS + "\n[select]\ntimeout_ms = 300\nmax_rows = 200\n"
 HONEST = "ASK 'When does the ferry leave?' USING scripted NOCACHE"
 
 

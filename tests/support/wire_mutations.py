@@ -53,7 +53,7 @@ class Volley:
 def batch(rng: random.Random, count: int) -> Volley:
     """What somebody sends who is signed in."""
     is_framed = rng.random() < 0.9
-    harm = rng.choice((0.1, 0.3, 0.6, 0.9))
+    harm = rng.choice((0.03, 0.1, 0.3, 0.7))
     made: list[bytes] = []
     while len(made) < count:
         for message in series(rng) if rng.random() < 0.7 else [honest(rng)]:
@@ -86,7 +86,9 @@ def stranger(rng: random.Random) -> Volley:
     for _ in range(rng.choice((0, 0, 0, 1, 2))):
         made.append(rng.choice((wire.SSL_REQUEST, wire.GSS_REQUEST, wire.cancel(rng.randbytes(8)))))
     made.append(_start_up(rng))
-    words = rng.choice((b"n,,n=,r=abc", b"y,,n=x,r=abc", b"p=x,,n=,r=a", b"n,,n=,r=", rng.randbytes(9)))
+    words = rng.choice(
+        (b"n,,n=,r=abc", b"y,,n=x,r=abc", b"p=x,,n=,r=a", b"n,,n=,r=", rng.randbytes(9))
+    )
     mechanism = rng.choice(("SCRAM-SHA-256",) * 3 + ("SCRAM-SHA-256-PLUS", "PLAIN", ""))
     made.append(wire.sasl_first(words, mechanism))
     proof = rng.choice((b"c=biws,r=abc,p=AAAA", b"c=biws,r=", rng.randbytes(20), b""))
@@ -140,7 +142,9 @@ def statement(rng: random.Random) -> str:
     while rng.random() < 0.4:
         start = rng.randrange(len(said) + 1)
         end = min(len(said), start + rng.choice((0, 1, 3, 9)))
-        new = rng.choice(("", "'", '"', "$", "$2", ";", "(", ")", " ", ",", "::", "\\", "é", "NULL"))
+        new = rng.choice(
+            ("", "'", '"', "$", "$2", ";", "(", ")", " ", ",", "::", "\\", "é", "NULL")
+        )
         said = said[:start] + new + said[end:]
     return said.replace("\0", "")
 
