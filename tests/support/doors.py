@@ -364,7 +364,7 @@ class Afar:
 
 def ask_clauses(options: dict[str, Any]) -> str:
     """Options as the clauses of a statement."""
-    said = {
+    said: dict[str, Callable[[Any], str]] = {
         "using": lambda value: f"USING '{value}'",
         "model": lambda value: f"MODEL '{value}'",
         "limit": lambda value: f"LIMIT {value}",

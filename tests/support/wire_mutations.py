@@ -94,7 +94,8 @@ def stranger(rng: random.Random) -> Volley:
     proof = rng.choice((b"c=biws,r=abc,p=AAAA", b"c=biws,r=", rng.randbytes(20), b""))
     made.append(wire.said(b"p", proof))
     made += [honest(rng) for _ in range(rng.choice((0, 1, 3)))]
-    rng.random() < 0.2 and rng.shuffle(made)
+    if rng.random() < 0.2:
+        rng.shuffle(made)
     harmed = [broken(rng, each) if rng.random() < 0.3 else each for each in made]
     return Volley(tuple(harmed), False)
 
