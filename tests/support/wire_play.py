@@ -23,6 +23,7 @@ import struct
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from types import TracebackType
 from typing import Any, Self, cast
 
@@ -315,9 +316,7 @@ class ScramClient:
 
     def final(self, challenge: bytes) -> bytes:
         fields = dict(part.split("=", 1) for part in challenge.decode().split(","))
-        salted = hashlib.pbkdf2_hmac(
-            "sha256", self.password.encode(), base64.b64decode(fields["s"]), int(fields["i"])
-        )
+        salted = _salted(self.password, fields["s"], int(fields["i"]))
         channel = base64.b64encode(self.header.encode()).decode()
         bare = f"c={channel},r={fields['r']}"
         whole = f"n=,r={self.nonce},{challenge.decode()},{bare}".encode()
@@ -327,6 +326,11 @@ class ScramClient:
         server = hmac.digest(hmac.digest(salted, b"Server Key", "sha256"), whole, "sha256")
         self.expected = b"v=" + base64.b64encode(server)
         return f"{bare},p={proof.decode()}".encode()
+
+
+@cache
+def _salted(password: str, salt: str, iterations: int) -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), iterations)
 
 
 def said(kind: bytes, body: bytes = b"") -> bytes:

@@ -172,6 +172,16 @@ def test_after_an_error_everything_is_passed_over_until_sync() -> None:
     played(script)
 
 
+def test_an_error_is_said_at_once_though_its_flush_is_passed_over() -> None:
+    async def script(_: Playing, client: RawClient) -> None:
+        for bad in (parse("nonsense"), said(b"P", b"x")):
+            await client.send(bad, describe("S"), FLUSH)
+            assert kinds(await client.until("E")) == "E"
+            assert kinds(await client.ask(SYNC)) == "Z"
+
+    played(script)
+
+
 @pytest.mark.parametrize(
     ("messages", "expected"),
     [

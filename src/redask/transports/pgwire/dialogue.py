@@ -84,12 +84,12 @@ class Dialogue:
                 self._fail(WireFault("0A000", "function calls are not spoken: use a query"))
                 await self._ready()
             case codec.Malformed(kind, fault):
-                self._fail(fault)
                 if kind in "QSF":
+                    self._fail(fault)
                     self._skipping = False
                     await self._ready()
                 else:
-                    self._skipping = True
+                    await self._skip(fault)
             case codec.CopyPart():
                 pass
             case _:
@@ -98,8 +98,13 @@ class Dialogue:
                 except Stalled:
                     raise
                 except Exception as error:
-                    self._fail(error)
-                    self._skipping = True
+                    await self._skip(error)
+
+    async def _skip(self, error: Exception) -> None:
+        """Say it at once: the Flush that a client may count on will be passed over, too."""
+        self._fail(error)
+        self._skipping = True
+        await self._line.flush()
 
     async def _query(self, text: str) -> None:
         try:
