@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types docs proto fuzz fuzz-sql fuzz-pgwire crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -36,6 +36,10 @@ fuzz: $(VENV)/.installed
 # a hundred thousand generated SELECTs: no write, no row and no word outside the policy
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
+
+# a million mutated messages at the Postgres wire door
+fuzz-pgwire: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/fuzz_pgwire.py
 
 # 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed

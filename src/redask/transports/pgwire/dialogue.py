@@ -25,7 +25,7 @@ from redask.errors import AskError, BadAsk, BadStatement, Cancelled
 from redask.transports.desk import Gate
 from redask.transports.pgwire import codec, spoken, types
 from redask.transports.pgwire.codec import Message
-from redask.transports.pgwire.line import WireLine
+from redask.transports.pgwire.line import Stalled, WireLine
 from redask.transports.pgwire.planned import (
     ConversationPort,
     PlannedStatement,
@@ -55,7 +55,7 @@ class Dialogue:
         self._reason: str | None = None
 
     async def talk(self) -> None:
-        """Until the client says good-bye. Raises `LostTrack`, `Stopping`, `TimeoutError`."""
+        """Until the client says good-bye. Raises `LostTrack`, `Stopping`, `Stalled`."""
         read: Callable[[], Message | None] = self._line.reader.message
         self._report()
         await self._ready()
@@ -84,20 +84,27 @@ class Dialogue:
                 self._fail(WireFault("0A000", "function calls are not spoken: use a query"))
                 await self._ready()
             case codec.Malformed(kind, fault):
-                self._fail(fault)
                 if kind in "QSF":
+                    self._fail(fault)
                     self._skipping = False
                     await self._ready()
                 else:
-                    self._skipping = True
+                    await self._skip(fault)
             case codec.CopyPart():
                 pass
             case _:
                 try:
                     await self._extended(message)
+                except Stalled:
+                    raise
                 except Exception as error:
-                    self._fail(error)
-                    self._skipping = True
+                    await self._skip(error)
+
+    async def _skip(self, error: Exception) -> None:
+        """Say it at once: the Flush that a client may count on will be passed over, too."""
+        self._fail(error)
+        self._skipping = True
+        await self._line.flush()
 
     async def _query(self, text: str) -> None:
         try:
@@ -106,6 +113,8 @@ class Dialogue:
                 self._line.say(spoken.EMPTY_QUERY)
             for sql in statements:
                 await self._statement(sql, text)
+        except Stalled:
+            raise
         except Exception as error:
             self._fail(error)
         if self._status == "I":

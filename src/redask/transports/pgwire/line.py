@@ -26,6 +26,10 @@ class Stopping(Exception):
     """The server wants to end, and nothing is running here."""
 
 
+class Stalled(Exception):
+    """The client does not take what it asked for."""
+
+
 class WireLine(asyncio.Protocol):
     """A connection."""
 
@@ -110,12 +114,15 @@ class WireLine(asyncio.Protocol):
         return self._waiting > _CHUNK
 
     async def flush(self) -> None:
-        """Send what was said; `TimeoutError` for a client who does not take it."""
+        """Send what was said; `Stalled` for a client who does not take it."""
         if self._out:
             self._send()
         if self._drained is not None:
-            async with asyncio.timeout(PATIENCE):
-                await self._drained
+            try:
+                async with asyncio.timeout(PATIENCE):
+                    await self._drained
+            except TimeoutError:
+                raise Stalled from None
 
     def hang_up(self) -> None:
         """Send what was said, and close; who does not read it in time loses it."""

@@ -73,5 +73,8 @@ class ConversationPort(Protocol):
     def timeout(self) -> float | None:
         """How many seconds a statement may take (`statement_timeout`); None: as long as it does."""
 
+    def setting(self, name: str) -> str | None:
+        """A setting of the connection; None when there is none of that name."""
+
     def reports(self) -> dict[str, str]:
         """Settings that changed since the last call and that clients are told of."""

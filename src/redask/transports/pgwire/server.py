@@ -18,32 +18,27 @@ import logging
 import secrets
 import socket
 import ssl
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from redask.errors import AskError
 from redask.transports.desk import Gate, PasswordDesk
 from redask.transports.pgwire import spoken, welcome
 from redask.transports.pgwire.codec import CancelRequest, LostTrack
 from redask.transports.pgwire.dialogue import Dialogue, told
-from redask.transports.pgwire.line import Stopping, WireLine
+from redask.transports.pgwire.line import Stalled, Stopping, WireLine
 from redask.transports.pgwire.planned import ConversationPort
 from redask.transports.pgwire.welcome import Guest, Rejected
 
 MAX_STRANGERS = 512
 MAX_GUESTS = 1000
 _KEY_BYTES = 4  # as protocol 3.0 has it
-_STATUS = {
-    "server_encoding": "UTF8",
-    "client_encoding": "UTF8",
-    "DateStyle": "ISO, MDY",
-    "IntervalStyle": "postgres",
-    "TimeZone": "UTC",
-    "integer_datetimes": "on",
-    "standard_conforming_strings": "on",
-    "is_superuser": "off",
-    "in_hot_standby": "off",
-    "default_transaction_read_only": "off",
-}
+# what PostgreSQL tells its clients, and drivers count on
+_TOLD = (
+    *("server_version", "server_encoding", "client_encoding", "application_name"),
+    *("DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes"),
+    *("standard_conforming_strings", "is_superuser", "in_hot_standby"),
+    "default_transaction_read_only",
+)
 _log = logging.getLogger("redask.pgwire")
 
 Converse = Callable[[Guest], ConversationPort]
@@ -101,7 +96,7 @@ class WireServer:
             line.say(spoken.trouble("57P01", "the server is stopping", fatal=True))
         except AskError as error:
             line.say(told(error, fatal=True))
-        except (OSError, asyncio.CancelledError):  # left, TimeoutError included
+        except (Stalled, OSError, asyncio.CancelledError):  # left, or out of time
             pass
         except Exception as error:
             _log.error("a connection ended: %s", type(error).__name__)
@@ -133,8 +128,9 @@ class WireServer:
         line.open_wide()
         number, key = next(self._numbers) & 0x7FFFFFFF, secrets.token_bytes(_KEY_BYTES)
         conversation = self._converse(guest)
-        for name, value in _status(guest.startup).items():
-            line.say(spoken.parameter(name, value))
+        for name in _TOLD:
+            line.say(spoken.parameter(name, conversation.setting(name) or ""))
+        line.say(spoken.parameter("session_authorization", guest.user))
         line.say(spoken.key_data(number, key))
         dialogue = Dialogue(line, conversation, self._gate)
         self._guests[number] = (key, dialogue)
@@ -149,7 +145,3 @@ class WireServer:
         key, dialogue = self._guests.get(request.process, (b"", None))
         if hmac.compare_digest(key, request.key) and dialogue is not None:
             dialogue.cancel()
-
-
-def _status(startup: Mapping[str, str]) -> dict[str, str]:
-    return {**_STATUS, "application_name": startup.get("application_name", "")}
