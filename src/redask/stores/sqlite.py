@@ -54,7 +54,7 @@ class SqliteStore:
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
         self._eyes: dict[Caller, Eyes] = {}
-        self._selects = Selects(self._database, self._now_seen_by)
+        self._selects = Selects(self._database, self._eyes_of)
         self.people = SqlitePeople(self._database)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
@@ -205,9 +205,6 @@ class SqliteStore:
             connection.execute("BEGIN")
             yield connection, self._eyes_of(connection, caller)
             connection.execute("COMMIT")
-
-    def _now_seen_by(self, connection: sqlite3.Connection, caller: Caller) -> Eyes:
-        return self._eyes_of(connection, caller)
 
     def _eyes_of(self, connection: sqlite3.Connection, caller: Caller) -> Eyes:
         version = access_number(connection, caller.tenant)
