@@ -111,6 +111,7 @@ def test_the_cells_are_the_bytes_of_the_envelope(talk: Talk) -> None:
     [literal] = talk.rows("ASK 'When does the ''Träin\\'' leave? \U0001f6a2' LIMIT 2")
     [escaped] = talk.rows("ASK E'When does the \\'Träin\\\\\\' leave? \\U0001F6A2' LIMIT 2")
     assert row == literal == escaped
+    assert row == talk.rows("ASK $1::VARCHAR LIMIT 2", question)[0]
     [(plan,)] = talk.rows("EXPLAIN ASK $1", question)
     assert json.loads(plan)["mode"] == "strict"
 

@@ -5,9 +5,11 @@
     EXPLAIN ASK     one column, `plan`
     … STREAM        refused with 0A000: a result is one row
 
-A bound question (`ASK $1 LIMIT 5`) meets the same checks as a literal one, when it is bound.
+A bound question (`ASK $1 LIMIT 5`, or `$1::varchar`) meets the same checks as a literal one, when
+it is bound.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -39,6 +41,11 @@ ANSWER = tuple(
     )
 )
 PLAN = (WireColumn("plan", JSONB),)
+# SQLAlchemy casts what it binds; blanks in its place, so that errors keep theirs
+_CAST = re.compile(
+    r"\A(\s*(?:EXPLAIN\s+)?ASK\s+\$1)(\s*::\s*(?:text|varchar|character\s+varying|unknown)\b)",
+    re.IGNORECASE,
+)
 _STAND_IN = "a question that will be bound"
 
 
@@ -61,6 +68,7 @@ class PlannedAsk:
 
 def plan_ask(session: Session, sql: str, declared: Sequence[int]) -> PlannedAsk:
     """Read the statement, with its question or with a stand-in for it."""
+    sql = _CAST.sub(lambda found: found[1] + " " * len(found[2]), sql, count=1)
     bound = _is_bound(sql)
     ask = clauses.parse(sql, [_STAND_IN] if bound else [])
     if ask.stream:
