@@ -1,6 +1,7 @@
 """Connections: TLS, who is let in, who leaves, who cancels whom, and closing time."""
 
 import asyncio
+import socket
 import ssl
 import struct
 from collections.abc import Awaitable, Callable
@@ -402,7 +403,10 @@ def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
     async def script(door: Playing) -> None:
         client = await door.client()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        await client.send(query("rows 400000"))
+        [conn] = door.server._lines
+        sock = conn.transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        await client.send(query("rows 100000"))
         await until(lambda: not door.server._lines)
 
     played(script)
