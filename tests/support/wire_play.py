@@ -10,6 +10,7 @@ say $1 …        its parameters, as declared or as text
 wait            never ends; `Play.left` counts those that were cancelled
 fail KIND       that error of `redask.errors`; `bug` is none of them
 begin, commit, rollback, restore
+drop A B        prepared statements; without a name: all
 tell N V        a setting that clients are told of; `timeout S` is the statement_timeout
 """
 

@@ -113,6 +113,27 @@ def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
     played(script)
 
 
+def test_looking_somebody_up_takes_the_same_time_for_everybody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(welcome, "PACE_SECONDS", 0.3)
+
+    class SlowDesk(PlayDesk):
+        async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
+            await asyncio.sleep(0.2 if user == "mia" else 0)
+            return await super().verifiers(user, tenant)
+
+    async def script(door: Playing) -> None:
+        for user in ("mia", "nobody"):
+            client = await door.stranger()
+            began = asyncio.get_running_loop().time()
+            await client.send(start_up(user=user, database="local"))
+            await client.until("R")
+            assert 0.29 < asyncio.get_running_loop().time() - began < 0.45
+
+    played(script, desk=SlowDesk())
+
+
 def test_all_tokens_of_a_user_open_the_door() -> None:
     tokens = [credentials.new_token()[1] for _ in range(3)]
 
