@@ -4,13 +4,13 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs proto fuzz fuzz-sql fuzz-pgwire crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql fuzz-pgwire crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers bench-pgwire clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
 	$(BIN)/redask --db $(DEMO) demo
 
-test: lint types
+test: lint types clients
 	$(BIN)/python -m pytest --cov --cov-report=term
 
 lint: $(VENV)/.installed
@@ -20,9 +20,20 @@ lint: $(VENV)/.installed
 types: $(VENV)/.installed
 	$(BIN)/mypy
 
+# curl, node and other people's clients, where they are missing
+clients: $(VENV)/.clients
+
+$(VENV)/.clients: tools/clients.sh tests/node/package.json | $(VENV)/.installed
+	tools/clients.sh
+	touch $@
+
 # the reference page, from the tables in the code
 docs: $(VENV)/.installed
 	$(BIN)/python tools/reference.py
+
+# what the pages of docs/clients print now, written into them: read the difference
+client-pages: $(VENV)/.clients
+	$(BIN)/python tests/support/pages.py docs/clients/*.md
 
 # the gRPC code, from redask.proto
 proto: $(VENV)/.installed
@@ -49,9 +60,9 @@ crash: $(VENV)/.installed
 test-access: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/access --access-rounds 10000
 
-# 500 questions at every door: the same bytes as in process
+# 500 questions at every door: the same bytes as in process; and schemathesis for longer
 test-doors: $(VENV)/.installed
-	$(BIN)/python -m pytest tests/contract/test_doors.py tests/transports --door-questions 500
+	$(BIN)/python -m pytest tests/contract/test_doors.py tests/transports --door-questions 500 --schema-examples 100
 
 # every pack of ../shared/data, measured and written into docs/quality.md
 eval: $(VENV)/.installed

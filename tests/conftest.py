@@ -20,3 +20,4 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--access-rounds", default="200", help="databases in tests/access")
     parser.addoption("--ledger-rounds", default="4", help="rounds of kill -9 of the ledger's user")
     parser.addoption("--door-questions", default="150", help="questions asked at every door")
+    parser.addoption("--schema-examples", default="8", help="requests for each route, both kinds")

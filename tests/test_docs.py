@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 from runpy import run_path
 
+import pages
+
 from redask.access import predicate, redaction
 from redask.access.policy import read_policy
 
@@ -28,6 +30,14 @@ def test_the_example_in_the_readme_runs_and_prints_what_it_says(tmp_path: Path) 
     assert run.returncode == 0, run.stderr
     assert run.stdout.splitlines() == said
     assert len(said) == 2
+
+
+def test_the_readme_serves_what_it_says(tmp_path: Path) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    section = readme.split("\n## Serve it\n")[1].split("\n## ")[0]
+    before = "```bash\nredask --db redask-demo demo > /dev/null\n```\n"  # which is `make demo`
+    assert len(pages.read(section)) == 5
+    assert [str(wrong) for wrong in pages.perform(before + section, tmp_path)] == []
 
 
 def test_the_policy_in_the_page_about_access_is_one() -> None:

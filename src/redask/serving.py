@@ -46,6 +46,7 @@ class Serving:
     key: Path | None = None
     at_once: int = 64
     waiting: int = 256
+    tenant: str | None = None  # if given, tokens must be for it
 
 
 class Seat:
@@ -94,13 +95,14 @@ class Seat:
 class FrontDesk:
     """Signs callers in; without a token only where strangers may act as the local owner."""
 
-    def __init__(self, db: AsyncDatabase, *, anonymous: bool) -> None:
+    def __init__(self, db: AsyncDatabase, *, anonymous: bool, tenant: str | None = None) -> None:
         self._db = db
         self._anonymous = anonymous
+        self._tenant = tenant
 
     async def sign_in(self, token: str | None) -> Session:
         if token is not None:
-            return Seat(await self._db.signed_in(token))
+            return Seat(await self._db.signed_in(token, tenant=self._tenant))
         if not self._anonymous:
             raise Unauthenticated("a token is needed: `redask token make USER` makes one")
         return Seat(self._db)
@@ -134,7 +136,7 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set or a signal comes; `ready` is called with each door's address."""
     check(serving)
-    desk = FrontDesk(db, anonymous=serving.anonymous)
+    desk = FrontDesk(db, anonymous=serving.anonymous, tenant=serving.tenant)
     gate = gate or Gate(serving.at_once, serving.waiting)
     stopping = stop or asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):

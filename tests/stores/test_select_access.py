@@ -252,7 +252,8 @@ def test_a_filter_left_out_is_seen(
 def test_eyes_that_see_everything_are_seen(
     worlds: list[SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(SqliteStore, "_eyes_of", lambda *_: EVERYTHING)
+    for world in worlds:
+        monkeypatch.setattr(world._selects, "_eyes_of", lambda *_: EVERYTHING)
     both = {"SELECT * FROM people", "SELECT * FROM plans"}
     assert differences(worlds, *both) == both
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pytest
 from doors import Doors, fill, mcp_heard
 from mcp.client import Client
@@ -37,6 +38,21 @@ def test_the_tools_have_the_schemas_of_every_surface(doors: Doors, way: str) -> 
     assert set(tools) == {"redask_ask", "redask_explain", "redask_search"}
     assert tools["redask_ask"].input_schema == schema.ask()
     assert tools["redask_ask"].output_schema == schema.envelope()
+    assert tools["redask_explain"].output_schema == schema.plan()
+    assert tools["redask_search"].output_schema == schema.hits()
+
+
+@WAYS
+@pytest.mark.parametrize("tool", ["redask_ask", "redask_explain", "redask_search"])
+def test_what_a_tool_returns_is_as_its_schema_says(doors: Doors, way: str, tool: str) -> None:
+    given = {"question": FERRY["question"], "options": {"using": "openrouter", "seed": 2**64 - 1}}
+    if tool == "redask_ask":
+        given["options"] = {"using": "scripted"}
+    [found] = [t for t in doors.run(client(doors, way).list_tools()).tools if t.name == tool]
+    result = doors.run(client(doors, way).call_tool(tool, given))
+    assert not result.is_error
+    assert found.output_schema is not None
+    jsonschema.validate(result.structured_content, found.output_schema)
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from typing import Any
 import pytest
 from doors import fill
 
+import redask
 from redask.errors import AskError
 from redask.transports import rpc
 
@@ -150,6 +151,28 @@ def test_lines_are_split_whatever_the_pieces_and_what_follows_a_long_one_is_kept
     found = asyncio.run(main([b"xxxxxxxx", b"xxxx", b"x\nnext\n"]))
     assert len(found[0]) > 4
     assert found[1:] == [b"next"]
+
+
+def test_the_command_is_of_the_tenant_that_is_named(tmp_path: Path) -> None:
+    token = fill(tmp_path / "db")["mia"]  # of the tenant local
+    with redask.open(tmp_path / "db", tenant="acme") as db:
+        db.put("notes", [{"id": 1, "text": "The ferry of acme is blue."}])
+    start = "from redask.cli import main; main()"
+
+    def run(*words: str) -> subprocess.CompletedProcess[bytes]:
+        return subprocess.run(
+            [sys.executable, "-c", start, "--db", str(tmp_path / "db"), *words, "rpc"],
+            input=line("query", 1, statement="SELECT text FROM notes WHERE id = 1"),
+            capture_output=True,
+            check=False,
+            timeout=60,
+        )
+
+    assert b"ferry of acme" in run("--tenant", "acme").stdout
+    assert b"ferry to Amrum" in run("--tenant", "local", "--token", token).stdout
+    refused = run("--tenant", "acme", "--token", token)
+    assert (refused.returncode, refused.stdout) == (3, b"")
+    assert run("--tenant", "a\x1fb").returncode == 2
 
 
 def test_the_command_answers_from_a_file_until_its_end(tmp_path: Path) -> None:

@@ -2,26 +2,17 @@
 
 import asyncio
 import ssl
-import subprocess
 from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
+from certificates import pair
 from doors import SETTINGS, Talker, fill
 
 from redask import errors, serving
 from redask.api import open_async
 from redask.settings import load
-
-
-def pair(folder: Path) -> tuple[Path, Path]:
-    """A certificate for this machine, signed by itself, and its key."""
-    certificate, key = folder / "cert.pem", folder / "key.pem"
-    words = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -keyout {key}"
-    more = f"-out {certificate} -addext subjectAltName=IP:127.0.0.1"
-    subprocess.run([*words.split(), *more.split()], check=True, capture_output=True)
-    return certificate, key
 
 
 async def serve_and_stop(directory: Path, token: str, body: dict[str, Any], **more: Any) -> Any:

@@ -20,15 +20,17 @@ _AHEAD = 64  # chunks that are read before anybody asked for them
 def command(db: str) -> None:
     """Answer JSON-RPC 2.0 requests, one a line: ask, explain, search, query, stream, cancel."""
     with polite():
-        asyncio.run(_serve(db, click.get_current_context().meta["redask.token"]))
+        given = click.get_current_context().meta
+        asyncio.run(_serve(db, given["redask.token"], given["redask.tenant"]))
 
 
-async def _serve(location: str, token: str | None) -> None:
+async def _serve(location: str, token: str | None, tenant: str | None) -> None:
     from redask.serving import FrontDesk
     from redask.transports import rpc
 
-    async with await session.served(location) as opened:
-        caller = await FrontDesk(opened, anonymous=token is None).sign_in(token)
+    async with await session.served(location, tenant) as opened:
+        desk = FrontDesk(opened, anonymous=token is None, tenant=tenant)
+        caller = await desk.sign_in(token)
         await rpc.serve(caller, rpc.split(_chunks()), _write)
 
 

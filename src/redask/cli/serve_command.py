@@ -31,8 +31,9 @@ def command(db: str, /, **given: Any) -> None:
     """Serve the database over HTTP (with MCP at /mcp), gRPC and PostgreSQL's protocol.
 
     Callers sign in with a token (`redask token make USER`). With --no-auth, and on a loopback
-    address only, whoever comes without one acts as the local owner. For PostgreSQL clients the
-    token is the password, and the tenant (local, unless there are others) the database.
+    address only, whoever comes without one acts as the local owner. With --tenant, only its tokens
+    are taken. For PostgreSQL clients the token is the password, and the
+    tenant (local, unless there are others) the database.
     """
     with polite():
         from redask.serving import Serving, check
@@ -47,6 +48,7 @@ def command(db: str, /, **given: Any) -> None:
             key=given["key"],
             at_once=given["at_once"],
             waiting=given["waiting"],
+            tenant=click.get_current_context().meta["redask.tenant"],
         )
         check(serving)
         asyncio.run(_serve(db, serving))
@@ -55,7 +57,7 @@ def command(db: str, /, **given: Any) -> None:
 async def _serve(location: str, serving: "Serving") -> None:
     from redask.serving import serve
 
-    async with await session.served(location) as opened:
+    async with await session.served(location, serving.tenant) as opened:
         await serve(opened, serving, _ready)
     click.echo("redask: stopped", err=True)
 

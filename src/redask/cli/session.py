@@ -57,11 +57,11 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
     )
 
 
-async def served(location: str) -> "AsyncDatabase":
-    """The database for a door, which signs in its callers itself."""
+async def served(location: str, tenant: str | None) -> "AsyncDatabase":
+    """The database for a door, which signs in its callers itself; until then a tenant's."""
     from redask.api import open_async
 
-    return await open_async(existing(location))
+    return await open_async(existing(location), tenant=tenant)
 
 
 def moment(nanoseconds: int | None) -> str:

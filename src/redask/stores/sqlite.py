@@ -54,7 +54,7 @@ class SqliteStore:
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
         self._eyes: dict[Caller, Eyes] = {}
-        self._selects = Selects(self._database, lambda *who: self._eyes_of(*who))
+        self._selects = Selects(self._database, self._eyes_of)
         self.people = SqlitePeople(self._database)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()

@@ -31,10 +31,16 @@ from redask.wire import json as canonical
 
 AUDIT = "redask://audit"
 _AUDIT_ROWS = 20
-_TOOLS = {
-    "redask_ask": "Answer a question over the data, with footnotes [^N] to its sources.",
-    "redask_explain": "Show what redask_ask would do: sources, provider, cost. Costs nothing.",
-    "redask_search": "Find what the data holds on a question, best first.",
+_TOOLS = {  # what they do, and the schema of what they return
+    "redask_ask": (
+        "Answer a question over the data, with footnotes [^N] to its sources.",
+        schema.envelope,
+    ),
+    "redask_explain": (
+        "Show what redask_ask would do: sources, provider, cost. Costs nothing.",
+        schema.plan,
+    ),
+    "redask_search": ("Find what the data holds on a question, best first.", schema.hits),
 }
 _RESOURCE_NOT_FOUND = -32002
 
@@ -157,9 +163,9 @@ async def _progressing(
 
 
 def _tool(name: str) -> types.Tool:
-    output = schema.envelope() if name == "redask_ask" else None
+    text, output = _TOOLS[name]
     return types.Tool(
-        name=name, description=_TOOLS[name], input_schema=schema.ask(), output_schema=output
+        name=name, description=text, input_schema=schema.ask(), output_schema=output()
     )
 
 

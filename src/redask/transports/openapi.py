@@ -1,6 +1,7 @@
 """The OpenAPI document of the HTTP door, made from the same schemas the other doors publish."""
 
 from functools import cache
+from typing import Any
 
 from redask import __version__
 from redask.wire import schema
@@ -9,18 +10,19 @@ from redask.wire.outcomes import OUTCOMES
 _TEXT: dict[str, object] = {"type": "string"}
 _ANY: dict[str, object] = {"type": "object"}
 _FIGURES = {"description": "Done.", "content": {"text/plain": {"schema": _TEXT}}}
-_URN = {"name": "urn", "in": "path", "required": True, "schema": _TEXT}
+_FRAMES = ["sources", "answer_token", "answer_reset", "validation", "error"]
+_URN = {"name": "urn", "in": "path", "required": True, "schema": {**_TEXT, "pattern": "^urn:"}}
 _COLLECTION = {"name": "collection", "in": "path", "required": True, "schema": _TEXT}
 
 
 @cache
 def document() -> dict[str, object]:
     """The whole document."""
-    ask = schema.ask()
+    ask, answer = schema.ask(), schema.envelope()
     paths = {
-        "/v1/ask": {"post": _operation("Answer a question.", _with_stream(ask), schema.envelope())},
-        "/v1/explain": {"post": _operation("Show what an ask would do.", ask, _ANY)},
-        "/v1/search": {"post": _operation("Find what the data holds.", ask, _list("hits"))},
+        "/v1/ask": {"post": _streamed(_operation("Answer a question.", _with_stream(ask), answer))},
+        "/v1/explain": {"post": _operation("Show what an ask would do.", ask, schema.plan())},
+        "/v1/search": {"post": _operation("Find what the data holds.", ask, schema.hits())},
         "/v1/query": {
             "post": _operation(
                 "Run ASK, EXPLAIN ASK or SELECT.",
@@ -70,7 +72,7 @@ def _operation(
     body: dict[str, object] | None,
     result: dict[str, object],
     parameters: list[dict[str, object]] | None = None,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     statuses = sorted({404, 405} | {outcome.http for outcome in OUTCOMES.values()} - {499})
     failures = {str(status): _content("An error.", _error()) for status in statuses}
     made: dict[str, object] = {
@@ -111,6 +113,13 @@ def _list(name: str) -> dict[str, object]:
 def _query(name: str, most: int) -> dict[str, object]:
     shape = {"type": "integer", "minimum": 1, "maximum": most}
     return {"name": name, "in": "query", "required": False, "schema": shape}
+
+
+def _streamed(operation: dict[str, Any]) -> dict[str, object]:
+    """The same, which may also answer as server-sent events."""
+    event = _object({"data": _TEXT, "event": {**_TEXT, "enum": _FRAMES}}, ["data", "event"])
+    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": event}
+    return operation
 
 
 def _with_stream(shape: dict[str, object]) -> dict[str, object]:

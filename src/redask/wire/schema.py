@@ -1,7 +1,8 @@
 """JSON Schemas of what goes in and out, made from the rows and the envelope's shape.
 
-`ask()` describes `{question, options}`; `envelope()` the answer. Doors that publish a schema
-(OpenAPI, MCP) take them from here, so that a clause is described where it is defined.
+`ask()` describes `{question, options}`; `envelope()` the answer, `plan()` what EXPLAIN returns and
+`hits()` what a search does. Doors that publish a schema (OpenAPI, MCP) take them from here, so
+that a clause is described where it is defined.
 """
 
 from redask.clauses import CLAUSES
@@ -9,7 +10,9 @@ from redask.rules.text import MAX_QUESTION_BYTES
 
 _TEXT: dict[str, object] = {"type": "string"}
 _COUNT: dict[str, object] = {"type": "integer", "minimum": 0}
+_NUMBER: dict[str, object] = {"type": "number"}
 _BOOLEAN: dict[str, object] = {"type": "boolean"}
+_MODE: dict[str, object] = {"type": "string", "enum": ["strict", "lenient"]}
 
 
 def ask() -> dict[str, object]:
@@ -35,7 +38,7 @@ def envelope() -> dict[str, object]:
             ),
             "completion_tokens": _COUNT,
             "cost_usd": {"type": "number", "minimum": 0},
-            "mode": {"type": "string", "enum": ["strict", "lenient"]},
+            "mode": _MODE,
             "model": _TEXT,
             "prompt_tokens": _COUNT,
             "provider": _TEXT,
@@ -44,6 +47,37 @@ def envelope() -> dict[str, object]:
             "validation": _object({"errors": notices, "ok": _BOOLEAN, "warnings": notices}),
         }
     )
+
+
+def plan() -> dict[str, object]:
+    """What EXPLAIN returns. A seed may be a text, where a browser reads."""
+    seed: dict[str, object] = {"type": ["integer", "string"]}
+    knobs = _object({"seed": seed, "temperature": _NUMBER}, required=())
+    return _object(
+        {
+            "depth": _COUNT,
+            "determinism": knobs,
+            "estimated_cost": _object({"max_completion_tokens": _COUNT, "prompt_tokens": _COUNT}),
+            "fusion": _object({"algorithm": _TEXT, "k_constant": _COUNT, "limit": _COUNT}),
+            "mode": _MODE,
+            "provider": _object(
+                {
+                    "model": _TEXT,
+                    "name": _TEXT,
+                    "supports_citations": _BOOLEAN,
+                    "supports_seed": _BOOLEAN,
+                }
+            ),
+            "question": _TEXT,
+            "retrieval": _list(_object({"bucket": _TEXT, "min_score": _NUMBER, "top_k": _COUNT})),
+            "sources": _list(_object({"rank": _COUNT, "rrf_score": _NUMBER, "urn": _TEXT})),
+        }
+    )
+
+
+def hits() -> dict[str, object]:
+    """What a search returns, best first."""
+    return _object({"hits": _list(_object({"payload": _TEXT, "score": _NUMBER, "urn": _TEXT}))})
 
 
 def _object(

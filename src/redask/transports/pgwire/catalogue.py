@@ -11,6 +11,7 @@ statement read and call the functions of `catalogue_functions` and a few of its 
 
 import asyncio
 import json
+import re
 import sqlite3
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -38,6 +39,7 @@ _FORBIDDEN = frozenset(
     """load_extension randomblob zeroblob fts3_tokenizer readfile writefile edit
     sqlite_compileoption_get sqlite_compileoption_used""".split()
 )
+_OTHERS = re.compile("sqlite_|pragma_")  # SQLite's own tables
 _AFFINITY = {"bool": "INTEGER", "oid": "INTEGER", "int2": "INTEGER", "int4": "INTEGER",
              "int8": "INTEGER", "xid": "INTEGER", "float4": "REAL", "float8": "REAL"}  # fmt: skip
 _DEFAULTS: dict[str, object] = {"bool": 0, "oid": 0, "int2": 0, "int4": 0, "int8": 0, "char": "",
@@ -208,10 +210,12 @@ def _empty(facts: CatalogueFacts) -> sqlite3.Connection:
     return connection
 
 
-def _judge(action: int, _: str | None, two: str | None, *_rest: str | None) -> int:
+def _judge(action: int, one: str | None, two: str | None, *_rest: str | None) -> int:
     if action == sqlite3.SQLITE_FUNCTION:
         return sqlite3.SQLITE_DENY if two in _FORBIDDEN else sqlite3.SQLITE_OK
-    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE)
+    if action == sqlite3.SQLITE_READ:
+        return sqlite3.SQLITE_DENY if one and _OTHERS.match(one) else sqlite3.SQLITE_OK
+    allowed = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
     return sqlite3.SQLITE_OK if action in allowed else sqlite3.SQLITE_DENY
 
 

@@ -46,6 +46,7 @@ _KNOWN = {
 _TRUTHS = (
     *(exp.EQ, exp.NEQ, exp.GT, exp.GTE, exp.LT, exp.LTE, exp.And, exp.Or, exp.Not, exp.Is),
     *(exp.In, exp.Between, exp.Like, exp.Exists, exp.Boolean, exp.RegexpLike, exp.Escape),
+    exp.Operator,
 )
 
 
