@@ -10,6 +10,7 @@ say $1 …        its parameters, as declared or as text
 wait            never ends; `Play.left` counts those that were cancelled
 fail KIND       that error of `redask.errors`; `bug` is none of them
 begin, commit, rollback, restore
+drop A B        prepared statements; without a name: all
 tell N V        a setting that clients are told of; `timeout S` is the statement_timeout
 """
 
@@ -58,7 +59,7 @@ class Play:
 
     async def plan(self, sql: str, declared: Sequence[int]) -> "Scene":
         word = sql.split(maxsplit=1)[0]
-        if word not in ("rows", "say", "wait", "fail", "tell", "timeout", *STEPS):
+        if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", *STEPS):
             raise errors.BadStatement(1, 1, word, "a statement")
         return Scene(self, sql, tuple(declared))
 
@@ -119,6 +120,8 @@ class Scene:
                 raise failure(words[1])
             case "tell":
                 self.play.told[words[1]] = words[2]
+            case "drop":
+                return WireRows([], "DROP", tuple(words[1:]) or None)
             case "timeout":
                 self.play.seconds = float(words[1])
         return WireRows([], words[0].upper())

@@ -150,9 +150,9 @@ class Psycopg(Driver):
         binary: bool = False,
         prepare: bool | None = None,
     ) -> None:
-        tls = (
-            {"sslmode": "verify-full", "sslrootcert": door.certificate} if door.certificate else {}
-        )
+        tls: dict[str, Any] = {}
+        if door.certificate:
+            tls = {"sslmode": "verify-full", "sslrootcert": door.certificate}
         self.connection = psycopg.connect(
             f"{door.address}/local", user=user, password=token, autocommit=True, **tls
         )

@@ -1,6 +1,7 @@
 """Connections: TLS, who is let in, who leaves, who cancels whom, and closing time."""
 
 import asyncio
+import socket
 import ssl
 import struct
 from collections.abc import Awaitable, Callable
@@ -110,6 +111,27 @@ def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
         assert len(set(salts)) == 3
 
     played(script)
+
+
+def test_looking_somebody_up_takes_the_same_time_for_everybody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(welcome, "PACE_SECONDS", 0.3)
+
+    class SlowDesk(PlayDesk):
+        async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
+            await asyncio.sleep(0.2 if user == "mia" else 0)
+            return await super().verifiers(user, tenant)
+
+    async def script(door: Playing) -> None:
+        for user in ("mia", "nobody"):
+            client = await door.stranger()
+            began = asyncio.get_running_loop().time()
+            await client.send(start_up(user=user, database="local"))
+            await client.until("R")
+            assert 0.29 < asyncio.get_running_loop().time() - began < 0.45
+
+    played(script, desk=SlowDesk())
 
 
 def test_all_tokens_of_a_user_open_the_door() -> None:
@@ -402,7 +424,10 @@ def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
     async def script(door: Playing) -> None:
         client = await door.client()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        await client.send(query("rows 400000"))
+        [conn] = door.server._lines
+        sock = conn.transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        await client.send(query("rows 100000"))
         await until(lambda: not door.server._lines)
 
     played(script)

@@ -17,6 +17,7 @@ from psycopg import errors as psycopg_errors
 from wire_served import DRIVERS, Asyncpg, AsyncPsycopg, Driver, Psycopg, WireServed, sqlstate
 
 from redask import errors
+from redask.transports.pgwire import portals
 from redask.wire import envelope
 
 COLUMNS = (
@@ -81,7 +82,7 @@ def test_a_plan_is_one_column_of_json(door: WireServed, driver: Driver) -> None:
     [(plan,)] = driver.rows("EXPLAIN ASK 'ferry' USING scripted LIMIT 3")
     found = json.loads(plan) if isinstance(plan, str) else plan
     assert found["fusion"]["limit"] == 3
-    assert found["provider"] == "scripted"
+    assert found["provider"]["name"] == "scripted"
 
 
 def test_a_select_has_the_types_of_its_columns(driver: Driver) -> None:
@@ -219,10 +220,14 @@ def test_psycopg_runs_a_pipeline_and_survives_an_error_in_it(connection: Any) ->
         asked = connection.execute("ASK %s USING scripted", ("ferry",))
     assert [cursor.fetchall() for cursor in cursors] == [[(1,)], [(2,)], [(3,)]]
     assert asked.fetchone()[0]
-    with pytest.raises(psycopg_errors.SyntaxError), connection.pipeline():
-        connection.execute("SELECT 1")
-        connection.execute("nonsense")
-        connection.execute("SELECT 2")
+
+    def fail() -> None:
+        with connection.pipeline():
+            for sql in ("SELECT 1", "nonsense", "SELECT 2"):
+                connection.execute(sql)
+
+    with pytest.raises(psycopg_errors.SyntaxError):
+        fail()
     assert connection.execute("SELECT 3").fetchone() == (3,)
 
 
@@ -256,7 +261,7 @@ def test_a_statement_has_the_time_it_is_given(door: WireServed, connection: Any)
 def test_psycopg_sees_the_state_of_its_transaction(door: WireServed) -> None:
     with psycopg.connect(f"{door.address}/local", user="mia", password=door.tokens["mia"]) as given:
         connection: Any = given
-        status = psycopg.pq.TransactionStatus
+        status: Any = psycopg.pq.TransactionStatus
         assert connection.info.transaction_status is status.IDLE
         connection.execute("SELECT 1")
         assert connection.info.transaction_status is status.INTRANS
@@ -274,6 +279,17 @@ def test_psycopg_sees_the_state_of_its_transaction(door: WireServed) -> None:
             assert connection.execute("SELECT 2").fetchone() == (2,)
 
 
+def test_psycopg_prepares_more_than_is_kept(connection: Any, monkeypatch: Any) -> None:
+    monkeypatch.setattr(portals, "MAX_STATEMENTS", 8)
+    connection.prepared_max = 3
+    for number in range(30):
+        found = connection.execute(f"SELECT {number} AS n", prepare=True).fetchone()
+        assert found == (number,)
+    connection.execute("DEALLOCATE ALL")
+    connection.execute("DISCARD ALL")
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
 def test_psycopg_streams_rows_one_by_one(connection: Any) -> None:
     rows = list(connection.cursor().stream("SELECT id FROM notes ORDER BY id"))
     assert rows == connection.execute("SELECT id FROM notes ORDER BY id").fetchall()
@@ -285,7 +301,9 @@ def test_async_psycopg_cancels_by_leaving_the_task(door: WireServed) -> None:
         before = len(door.actors["anthropic"].calls)
 
         async def story() -> None:
-            asking = asyncio.create_task(driver.connection.execute("ASK 'left' USING anthropic"))
+            asking = asyncio.create_task(
+                driver.connection.execute("ASK 'ferry, left' USING anthropic")
+            )
             while len(door.actors["anthropic"].calls) == before:
                 await asyncio.sleep(0.01)
             asking.cancel()
@@ -389,7 +407,8 @@ def test_every_driver_comes_in_over_tls(tmp_path: Path) -> None:
         for name in ("psycopg", "asyncpg", "pg8000"):
             with secure.driver(name) as driver:
                 assert driver.rows("SELECT 1") == [(1,)]
-        address, mia = f"{secure.address}/local", {"user": "mia", "password": secure.tokens["mia"]}
+        address = f"{secure.address}/local"
+        mia: dict[str, Any] = {"user": "mia", "password": secure.tokens["mia"]}
         with psycopg.connect(address, **mia, sslmode="require") as connection:
             assert connection.pgconn.ssl_in_use
             connection.cancel_safe()

@@ -6,7 +6,8 @@ SHOW name | ALL, RESET name | ALL          as PostgreSQL
 BEGIN, START TRANSACTION                   only the state of the transaction changes:
 COMMIT, END, ROLLBACK, ABORT               there is nothing to write, and each SELECT reads
 SAVEPOINT, RELEASE, ROLLBACK TO            one state of the store by itself
-DISCARD, DEALLOCATE, CLOSE, UNLISTEN       nothing is kept that they could drop
+DISCARD, DEALLOCATE                        drops prepared statements
+CLOSE, UNLISTEN                            nothing is kept that they could drop
 """
 
 from collections.abc import Callable, Sequence
@@ -72,19 +73,26 @@ def command(sql: str, settings: SessionSettings) -> Command:
         tag = {"START": "START TRANSACTION", "END": "COMMIT", "ABORT": "ROLLBACK"}.get(first, first)
         return Command(lambda: WireRows((), tag), step=_STEPS[first])
     if first == "DISCARD":
-        return _after(lambda: settings.reset(None), "DISCARD ALL")
-    tag = {"CLOSE": "CLOSE CURSOR", "DEALLOCATE": _deallocated(rest)}.get(first, first)
+        return _after(lambda: settings.reset(None), "DISCARD ALL", drops=None)
+    if first == "DEALLOCATE":
+        return _deallocate(sql)
+    tag = "CLOSE CURSOR" if first == "CLOSE" else first
     return Command(lambda: WireRows((), tag))
 
 
-def _deallocated(rest: list[str]) -> str:
-    return "DEALLOCATE ALL" if "ALL" in rest else "DEALLOCATE"
+def _deallocate(sql: str) -> Command:
+    names = [value(each) if each[:1] == '"' else each.lower() for each in pieces(sql)[1:]]
+    if names[:1] == ["prepare"]:
+        names = names[1:]
+    if names == ["all"]:
+        return _after(lambda: None, "DEALLOCATE ALL", drops=None)
+    return _after(lambda: None, "DEALLOCATE", drops=("".join(names),))
 
 
-def _after(work: Callable[[], None], tag: str) -> Command:
+def _after(work: Callable[[], None], tag: str, *, drops: tuple[str, ...] | None = ()) -> Command:
     def done() -> WireRows:
         work()
-        return WireRows((), tag)
+        return WireRows((), tag, drops)
 
     return Command(done)
 

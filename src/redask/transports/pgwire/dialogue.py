@@ -245,7 +245,9 @@ class Dialogue:
             timer = loop.call_later(seconds, self.cancel, OUT_OF_TIME)
         self._reason = None
         try:
-            return await self._gate.run(lambda: planned.run(values), began=self._began)
+            found = await self._gate.run(lambda: planned.run(values), began=self._began)
+            self._shelf.drop(found.drops)
+            return found
         except Cancelled as error:
             raise Cancelled(self._reason or error.message) from None
         finally:

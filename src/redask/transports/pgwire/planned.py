@@ -36,10 +36,12 @@ class WireColumn:
 class WireRows:
     """What a statement gave: `tag` is what CommandComplete says, such as `SELECT 3`.
 
-    `tag` counts all rows; a portal that hands out some of them counts its own."""
+    `tag` counts all rows; a portal that hands out some of them counts its own. `drops` are
+    prepared statements that are forgotten with it (DEALLOCATE); None: all there are."""
 
     rows: Sequence[Sequence[object]]
     tag: str
+    drops: tuple[str, ...] | None = ()
 
 
 class PlannedStatement(Protocol):

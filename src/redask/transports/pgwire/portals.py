@@ -93,11 +93,10 @@ class Shelf:
         for name in list(self.portals):
             self.close_portal(name)
 
-    def close_all(self) -> None:
-        """As DISCARD ALL does."""
-        self.statements.clear()
-        self.portals.clear()
-        self.kept = 0
+    def drop(self, names: Sequence[str] | None) -> None:
+        """Forget statements; None: all."""
+        for name in list(self.statements) if names is None else names:
+            self.close_statement(name)
 
     def _make_room(self, there_is: bool, cost: int) -> None:
         if not there_is or self.kept + cost > MAX_KEPT:
