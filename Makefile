@@ -84,6 +84,10 @@ bench-retrieval: $(VENV)/.installed
 bench-access: $(VENV)/.installed
 	$(BIN)/python benchmarks/access.py
 
+# the Postgres wire door, next to a real PostgreSQL
+bench-pgwire: $(VENV)/.installed
+	$(BIN)/python benchmarks/pgwire.py
+
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py
 

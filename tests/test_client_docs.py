@@ -8,7 +8,12 @@ import pages
 import pytest
 
 CLIENTS = sorted((pages.ROOT / "docs" / "clients").glob("*.md"))
-NEEDS = {"javascript": "node", "curl ": "curl", "psql ": "psql", "java ": "java"}  # what is in a page, and a program
+NEEDS = {
+    "javascript": "node",
+    "curl ": "curl",
+    "psql ": "psql",
+    "java ": "java",
+}  # what is in a page, and a program
 
 
 def missing(page: str) -> list[str]:

@@ -41,9 +41,8 @@ def heard(sql: str, *values: object, session: Any = None, talk: Any = None) -> A
     """Columns with their types, and rows, all of them encodable."""
 
     async def asked() -> Any:
-        conversation = talk or Conversation(
-            session or Library(TICKETS), user="mia", database="local", startup={}
-        )
+        library: Any = session or Library(TICKETS)
+        conversation = talk or Conversation(library, user="mia", database="local", startup={})
         planned = await conversation.plan(sql, ())
         found = await planned.run(values or ("1",) * len(planned.parameters))
         for row in found.rows:

@@ -214,7 +214,8 @@ def test_sqlalchemy_reflects_what_the_caller_may_see(engine: sa.Engine) -> None:
         "title": ("TEXT", True),
     }
     assert found.get_pk_constraint("notes")["constrained_columns"] == []
-    assert found.get_foreign_keys("notes") == found.get_indexes("notes") == []
+    assert found.get_foreign_keys("notes") == []
+    assert found.get_indexes("notes") == []
     audit = {each["name"]: str(each["type"]) for each in found.get_columns("red_ask_audit")}
     assert audit["seq"] == "BIGINT"
     assert audit["cost_usd"].startswith("DOUBLE PRECISION")
