@@ -398,6 +398,7 @@ def test_a_token_from_before_has_no_keys_and_is_refused_alike(door: WireServed) 
             "UPDATE tokens SET stored_key = NULL, server_key = NULL WHERE id = ?",
             (token.split("_")[1],),
         )
+    assert "not a valid token" in heard(door, "mia", token)
     assert heard(door, "mia", token) == heard(door, "mia", "x")
 
 
