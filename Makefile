@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve clean
+.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -56,6 +56,10 @@ fuzz-wire: $(VENV)/.installed
 soak: $(VENV)/.installed
 	$(BIN)/python tools/soak.py
 
+# a million mutated messages at the Postgres wire door
+fuzz-pgwire: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/fuzz_pgwire.py
+
 # 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/crash --crash-rounds 200
@@ -93,6 +97,10 @@ bench-retrieval: $(VENV)/.installed
 
 bench-access: $(VENV)/.installed
 	$(BIN)/python benchmarks/access.py
+
+# the Postgres wire door, next to a real PostgreSQL
+bench-pgwire: $(VENV)/.installed
+	$(BIN)/python benchmarks/pgwire.py
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py

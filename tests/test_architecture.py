@@ -40,17 +40,19 @@ MAY_IMPORT: dict[str, set[str]] = {
     "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},
     "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
     "provisioning": _ADAPTER | {"settings", "providers"},
-    "transports": _NOUNS | {"clauses", "wire", "engine", "__version__"},
+    "transports": _NOUNS
+    | {"access.credentials", "ports", "clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
     | {"budget", "recall", "retrieval", "embedding", "likeness", "provisioning"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "results": _NOUNS | {"ports", "wire"},
     "administration": _ADAPTER | {"access", "app"},
-    "async_api": _ADAPTER | {"administration", "app", "clauses", "embedding", "results"},
+    "async_api": _ADAPTER
+    | {"access.credentials", "administration", "app", "clauses", "embedding", "results"},
     "api": _ADAPTER
     | {"administration", "app", "async_api", "embedding", "provisioning", "results"},
-    "serving": _NOUNS | {"async_api", "transports"},
+    "serving": _NOUNS | {"access.credentials", "ports", "async_api", "transports"},
     "sample": _NOUNS | {"rules", "api"},
     "evaluation": _NOUNS | {"rules", "api"},
     "cli": _ADAPTER

@@ -8,7 +8,12 @@ import pages
 import pytest
 
 CLIENTS = sorted((pages.ROOT / "docs" / "clients").glob("*.md"))
-NEEDS = {"javascript": "node", "curl ": "curl", "psql ": "psql"}  # what is in a page, and a program
+NEEDS = {
+    "javascript": "node",
+    "curl ": "curl",
+    "psql ": "psql",
+    "java ": "java",
+}  # what is in a page, and a program
 
 
 def missing(page: str) -> list[str]:
@@ -17,6 +22,10 @@ def missing(page: str) -> list[str]:
     absent = [program for program in wanted if shutil.which(program) is None]
     if 'from "eventsource"' in page and not (pages.NODE_MODULES / "eventsource").is_dir():
         absent.append("eventsource")
+    if 'from "pg"' in page and not (pages.NODE_MODULES / "pg").is_dir():
+        absent.append("pg")
+    if "java " in page and not Path("/usr/share/java/postgresql.jar").exists():
+        absent.append("the JDBC driver")
     return absent
 
 
@@ -35,7 +44,7 @@ def test_the_packages_of_node_are_those_the_page_names() -> None:
 
 
 def test_there_is_a_page_for_every_door() -> None:
-    assert {"http", "rpc", "mcp", "grpc"} <= {path.stem for path in CLIENTS}
+    assert {"http", "rpc", "mcp", "grpc", "postgres"} <= {path.stem for path in CLIENTS}
     for path in CLIENTS:
         assert len(pages.read(path.read_text(encoding="utf-8"))) >= 3
 

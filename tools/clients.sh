@@ -22,4 +22,7 @@ need curl curl
 need openssl openssl
 need node nodejs
 need npm npm
+need psql postgresql-client
+need java default-jre-headless
+[ -e /usr/share/java/postgresql.jar ] || need no-jdbc-driver libpostgresql-jdbc-java
 node_packages

@@ -29,7 +29,7 @@ from redask.async_api import AsyncDatabase, SignIn
 from redask.embedding import EmbeddingProgress
 from redask.errors import BadAsk
 from redask.model import Caller, Event, IngestProgress
-from redask.ports import AuditEntry
+from redask.ports import AuditEntry, SelectShape, TableShape
 from redask.provisioning import check_provider, survey
 from redask.results import CitedAnswer, IngestSummary, SearchResult
 from redask.rules.chain import Broken, Intact
@@ -97,6 +97,14 @@ class OpenDatabase(Administration):
     def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
         return self._run(self._async.select(sql, params))
+
+    def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, and what its parameters are, without running it."""
+        return self._run(self._async.describe(sql))
+
+    def tables(self) -> list[TableShape]:
+        """What can be named in a SELECT, with names and types of the columns."""
+        return self._run(self._async.tables())
 
     def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""

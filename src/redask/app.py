@@ -27,7 +27,7 @@ from redask.index.embedding_text import embedding_text
 from redask.ingest import pipeline
 from redask.likeness import Likeness
 from redask.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.ports import Embedder, Provider, Query
+from redask.ports import Embedder, Provider, Query, SelectShape
 from redask.providers import PROVIDERS
 from redask.providers.extractive import NAME as EXTRACTIVE
 from redask.providers.extractive import Extractive
@@ -120,6 +120,10 @@ class App:
             timeout_ms=chosen.select_timeout_ms,
             max_rows=chosen.select_max_rows,
         )
+
+    def describe(self, sql: str, caller: Caller) -> SelectShape:
+        """What a SELECT would give, without running it."""
+        return self.store.describe(sql, caller, timeout_ms=self.settings.select_timeout_ms)
 
     def ingest(
         self,

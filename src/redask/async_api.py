@@ -13,18 +13,20 @@ from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from redask import clauses
+from redask.access.credentials import Verifiers
 from redask.administration import AsyncAdministration
 from redask.app import App
 from redask.embedding import EmbeddingProgress
-from redask.errors import AskError, BadAsk
+from redask.errors import AskError, BadAsk, Denied
 from redask.model import Answer, Ask, Caller, Event, Failed, IngestProgress, IngestReport, Source
-from redask.ports import AuditEntry
+from redask.ports import AuditEntry, SelectShape, TableShape
 from redask.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.rules.chain import Broken, Intact
 
+_T = TypeVar("_T")
 _SELECT = re.compile(
     r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
 )
@@ -38,10 +40,17 @@ class SignIn:
     tenant: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A token that somebody proved to hold, by its public part."""
+
+    ident: str
+
+
 class AsyncDatabase(AsyncAdministration):
     """An open database for asyncio; see the module."""
 
-    def __init__(self, app: App, who: Caller | SignIn, *, shared: bool = False) -> None:
+    def __init__(self, app: App, who: Caller | SignIn | Held, *, shared: bool = False) -> None:
         self._app = app
         self._principal = who
         self._shared = shared
@@ -50,6 +59,17 @@ class AsyncDatabase(AsyncAdministration):
     async def signed_in(self, token: str, *, tenant: str | None = None) -> "AsyncDatabase":
         """The same open database as another principal; closing it closes nothing else."""
         session = AsyncDatabase(self._app, SignIn(token, tenant), shared=True)
+        await session._who()
+        return session
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        """What a proof of knowing a token is checked against; for doors, which check it."""
+        app = await self._opened_here()
+        return await app.in_thread(app.store.people.verifiers, user, tenant, app.clock())
+
+    async def holding(self, ident: str) -> "AsyncDatabase":
+        """As `signed_in`, for a token that was proven and never sent; the proof is the door's."""
+        session = AsyncDatabase(await self._opened_here(), Held(ident), shared=True)
         await session._who()
         return session
 
@@ -112,7 +132,19 @@ class AsyncDatabase(AsyncAdministration):
 
     async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
-        return await self._app.in_thread(self._app.select, sql, params, await self._who())
+        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
+
+    async def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, and what its parameters are, without running it."""
+        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
+
+    def version(self) -> int:
+        """A number that changes with every write to the store, of whichever process."""
+        return self._app.store.version()
+
+    async def tables(self) -> list[TableShape]:
+        """What can be named in a SELECT, with names and types of the columns."""
+        return await self._app.in_thread(self._app.store.tables, await self._who())
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
@@ -234,12 +266,32 @@ class AsyncDatabase(AsyncAdministration):
     ) -> None:
         await self.close()
 
+    async def _opened_here(self) -> App:
+        """For whoever opened the files: nobody who signed in turns into somebody else."""
+        await self._who()
+        if not isinstance(self._principal, Caller):
+            raise Denied("only whoever opened the database signs others in")
+        return self._app
+
     async def _who(self) -> Caller:
         """Who asks; a token is looked at for every statement, so that a change holds at once."""
         if self._closed:
             raise BadAsk("the database is closed")
         if isinstance(self._principal, Caller):
             return self._principal
+        return await self._app.in_thread(self._look_up)
+
+    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        """Find out who asks and do the work, in one go beside the loop."""
+        if self._closed:
+            raise BadAsk("the database is closed")
+        return await self._app.in_thread(lambda: work(self._look_up()))
+
+    def _look_up(self) -> Caller:
         app, given = self._app, self._principal
+        if isinstance(given, Caller):
+            return given
         people = app.store.people
-        return await app.in_thread(people.sign_in, given.token, app.clock(), given.tenant)
+        if isinstance(given, Held):
+            return people.held(given.ident, app.clock())
+        return people.sign_in(given.token, app.clock(), given.tenant)

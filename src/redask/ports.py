@@ -374,3 +374,19 @@ class Ledger(Protocol):
 
     def add(self, account: Account, nanos: int) -> None:
         """Book what a call without a reservation cost."""
+
+
+@dataclass(frozen=True, slots=True)
+class SelectShape:
+    """What a SELECT gives and takes: `integer real text boolean json`, before it runs."""
+
+    columns: tuple[tuple[str, str], ...]
+    parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A collection as a caller's table, with names and types of its columns."""
+
+    name: str
+    columns: tuple[tuple[str, str], ...]

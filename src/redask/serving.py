@@ -14,16 +14,19 @@ import ipaddress
 import os
 import signal
 import socket
+import ssl
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from redask.access.credentials import Verifiers
 from redask.async_api import AsyncDatabase
 from redask.errors import Misconfigured, Unauthenticated
 from redask.model import Answer, Ask, Event, Source
-from redask.transports.desk import Desk, Gate, Session
+from redask.ports import SelectShape, TableShape
+from redask.transports.desk import Desk, Gate, PasswordDesk, Session
 
 GRACE_SECONDS = 10
 _LAST_WORDS_SECONDS = 5  # for what was cancelled
@@ -37,6 +40,7 @@ class Serving:
     host: str = "127.0.0.1"
     http_port: int | None = 8080
     grpc_port: int | None = None
+    pg_port: int | None = None
     anonymous: bool = False
     certificate: Path | None = None
     key: Path | None = None
@@ -66,6 +70,15 @@ class Seat:
     async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
         return await self._db.execute(statement, params)
 
+    async def describe(self, sql: str) -> SelectShape:
+        return await self._db.describe(sql)
+
+    def version(self) -> int:
+        return self._db.version()
+
+    async def tables(self) -> list[TableShape]:
+        return await self._db.tables()
+
     async def source(self, urn: str) -> Source | None:
         return await self._db.source(urn)
 
@@ -93,6 +106,12 @@ class FrontDesk:
         if not self._anonymous:
             raise Unauthenticated("a token is needed: `redask token make USER` makes one")
         return Seat(self._db)
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        return await self._db.verifiers(user, tenant)
+
+    async def sign_in_holder(self, token: str) -> Session:
+        return Seat(await self._db.holding(token))
 
 
 def check(serving: Serving) -> None:
@@ -129,6 +148,8 @@ async def serve(
             opened.append(await _open_http(doors, desk, gate, serving))
         if serving.grpc_port is not None:
             opened.append(await _open_grpc(doors, desk, gate, serving))
+        if serving.pg_port is not None:
+            opened.append(await _open_pg(doors, desk, gate, serving))
         if ready is not None:
             ready(opened)
         await stopping.wait()
@@ -209,6 +230,36 @@ async def _open_grpc(doors: AsyncExitStack, desk: Desk, gate: Gate, serving: Ser
         raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
     doors.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
     return f"grpc://{host}:{port}"
+
+
+async def _open_pg(doors: AsyncExitStack, desk: PasswordDesk, gate: Gate, serving: Serving) -> str:
+    from redask.transports.pgwire.conversation import Conversation
+    from redask.transports.pgwire.server import WireServer
+    from redask.transports.pgwire.welcome import Guest
+
+    def converse(guest: Guest) -> Conversation:
+        return Conversation(
+            guest.session, user=guest.user, database=guest.database, startup=guest.startup
+        )
+
+    server = WireServer(desk, gate, converse, _tls(serving))
+    listening = _listen(serving.host, serving.pg_port or 0)
+    await server.listen(listening)
+    doors.push_async_callback(server.close, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
+
+
+def _tls(serving: Serving) -> ssl.SSLContext | None:
+    if not serving.certificate:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["postgresql"])
+    try:
+        context.load_cert_chain(serving.certificate, serving.key)
+    except OSError as error:  # of which a bad certificate is one
+        raise Misconfigured(f"the certificate and key cannot be used: {error.strerror}") from None
+    return context
 
 
 def _nothing_captured() -> Any:

@@ -129,6 +129,7 @@ def assert_mapped(heard: dict[str, Heard], error: type[errors.AskError]) -> None
             "mcp-http": "isError",
             "grpc": row.grpc,
             "grpc-stream": row.grpc,
+            "pg": row.sqlstate,
             "here": None,
         }
         assert each.code == expected[door], (door, each)

@@ -21,6 +21,7 @@ from typing import Any, Self, TypeVar
 import grpc
 import httpx
 import httpx2
+import psycopg
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from stage import ROWS, Player
@@ -39,7 +40,7 @@ from redask.transports.generated import redask_pb2_grpc
 from redask.wire import envelope, frames, outcomes
 from redask.wire import json as canonical
 
-DOORS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream")
+DOORS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream", "pg")
 TIMEOUT_MS = 1500
 SETTINGS = f"""
 [ask]
@@ -152,6 +153,7 @@ class Clients:
     mcp: Client
     mcp_http: Client
     metadata: tuple[tuple[str, str], ...]
+    pg: psycopg.AsyncConnection[Any]
     db: Any
 
 
@@ -160,6 +162,7 @@ class Doors:
 
     url: str
     grpc_port: int
+    pg: str
     stub: Any
     channel: grpc.aio.Channel
     tokens: dict[str, str]
@@ -171,6 +174,7 @@ class Doors:
         self.clients: dict[str, Clients] = {}
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._afar = Afar()
 
     def run(self, work: Coroutine[Any, Any, _T], seconds: float = 60) -> _T:
         """Run in the loop of the doors."""
@@ -192,6 +196,7 @@ class Doors:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+        self._afar.close()
 
     async def _start(self) -> None:
         self._stopping = asyncio.Event()
@@ -213,7 +218,7 @@ class Doors:
             )
             stop = asyncio.Event()
             opened = asyncio.get_running_loop().create_future()
-            where = serving.Serving(http_port=0, grpc_port=0)
+            where = serving.Serving(http_port=0, grpc_port=0, pg_port=0)
             server = asyncio.create_task(
                 serving.serve(self.db, where, opened.set_result, stop, self.gate)
             )
@@ -224,18 +229,18 @@ class Doors:
                 await server
 
             stack.push_async_callback(end)
-            self.url, address = opened.result()
+            self.url, address, self.pg = opened.result()
             self.grpc_port = int(address.rpartition(":")[2])
             self.channel = await stack.enter_async_context(
                 grpc.aio.insecure_channel(address.removeprefix("grpc://"))
             )
             self.stub = redask_pb2_grpc.RedaskStub(self.channel)  # type: ignore[no-untyped-call]
             for user, token in self.tokens.items():
-                self.clients[user] = await self._connect(stack, token)
+                self.clients[user] = await self._connect(stack, user, token)
             ready.set_result(None)
             await self._stopping.wait()
 
-    async def _connect(self, stack: AsyncExitStack, token: str) -> Clients:
+    async def _connect(self, stack: AsyncExitStack, user: str, token: str) -> Clients:
         headers = {"Authorization": f"Bearer {token}"}
         http = await stack.enter_async_context(
             httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
@@ -258,7 +263,13 @@ class Doors:
             Client(streamable_http_client(f"{self.url}/mcp", http_client=far_http))
         )
         metadata = (("authorization", f"Bearer {token}"),)
-        return Clients(http, lines, near, far, metadata, await self.db.signed_in(token))
+        pg = await self._afar.run(
+            psycopg.AsyncConnection.connect(
+                f"{self.pg}/local", user=user, password=token, autocommit=True
+            )
+        )
+        stack.push_async_callback(lambda: self._afar.run(pg.close()))
+        return Clients(http, lines, near, far, metadata, pg, await self.db.signed_in(token))
 
     async def ask(
         self, door: str, question: str, options: dict[str, Any] | None = None, user: str = "mia"
@@ -327,6 +338,73 @@ class Doors:
         except grpc.aio.AioRpcError as error:
             return grpc_failed(error)
         return folded(found)
+
+    async def _pg(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        statement = f"ASK %s{ask_clauses(given['options'])}"
+        try:
+            return await self._afar.run(_pg_asked(clients.pg, statement, given["question"]))
+        except psycopg.Error as error:
+            return pg_failed(error)
+
+
+class Afar:
+    """A loop in a thread of its own, for clients that block where the server would answer."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def ask_clauses(options: dict[str, Any]) -> str:
+    """Options as the clauses of a statement."""
+    said: dict[str, Callable[[Any], str]] = {
+        "using": lambda value: f"USING '{value}'",
+        "model": lambda value: f"MODEL '{value}'",
+        "limit": lambda value: f"LIMIT {value}",
+        "strict": lambda value: f"STRICT {'ON' if value else 'OFF'}",
+        "collection": lambda value: (
+            "COLLECTION " + ", ".join([value] if isinstance(value, str) else value)
+        ),
+        "min_score": lambda value: f"MIN_SCORE {value}",
+        "depth": lambda value: f"DEPTH {value}",
+        "temperature": lambda value: f"TEMPERATURE {value}",
+        "seed": lambda value: f"SEED {value}",
+        "cache": lambda value: f"CACHE TTL '{value['ttl']}'",
+        "nocache": lambda _: "NOCACHE",
+    }
+    return "".join(f" {said[name](value)}" for name, value in options.items())
+
+
+async def _pg_asked(connection: Any, statement: str, question: str) -> Heard:
+    """One row; what is JSON in it is JSON as every door writes it."""
+    cursor = await connection.execute(statement, (question,))
+    [row] = await cursor.fetchall()
+    raw = cursor.pgresult
+    whole = {}
+    for number, (column, value) in enumerate(zip(cursor.description, row, strict=True)):
+        whole[column.name] = float(value) if column.name == "cost_usd" else value
+        if column.name in ("citations", "sources_flat", "validation"):
+            assert raw.get_value(0, number) == canonical.encode(value)
+    return Heard("answered", canonical.encode(whole), "00000")
+
+
+def pg_failed(error: psycopg.Error) -> Heard:
+    said = error.diag
+    shown = {
+        "detail": said.message_detail or "",
+        "kind": said.source_function,
+        "message": said.message_primary,
+    }
+    return Heard(str(said.source_function), canonical.encode({"error": shown}), said.sqlstate)
 
 
 def _http_heard(status: int, content: bytes) -> Heard:

@@ -31,7 +31,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 NODE_MODULES = ROOT / "tests" / "node" / "node_modules"
-PORTS = {"8080": "--port", "50051": "--grpc-port"}  # as pages show them, and the option of `serve`
+# as pages show them, and the option of `serve`
+PORTS = {"8080": "--port", "50051": "--grpc-port", "5433": "--pg-port"}
 SECONDS = 60  # for a step
 OTHER = "printed something else"
 _FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

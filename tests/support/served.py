@@ -134,7 +134,7 @@ class Process:
 class Served(Process):
     """`redask serve` with HTTP and gRPC at any ports."""
 
-    words = ("serve", "--port", "0", "--grpc-port", "0")
+    words = ("serve", "--port", "0", "--grpc-port", "0", "--no-pg")
     port: int
     grpc_port: int
 

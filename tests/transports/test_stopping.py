@@ -238,7 +238,7 @@ def process(directory: Path, *words: str, **env: str) -> Iterator[tuple[Any, lis
     paths = os.pathsep.join(filter(None, sys.path))
     told = "from redask.cli import main; main()"
     started = subprocess.Popen(
-        [sys.executable, "-c", told, "--db", directory, "serve", "--port", "0", *words],
+        [sys.executable, "-c", told, "--db", directory, "serve", "--port", "0", "--no-pg", *words],
         env={**os.environ, "PYTHONPATH": paths, **env},
         stderr=subprocess.PIPE,
         text=True,

@@ -7,6 +7,11 @@ is random and long: nobody can guess it from a fast hash, and a fast one keeps s
 enough to be repeated for every statement. `opens` costs the same whether a token is known or
 not, and compares in constant time. Every refusal is `REFUSED`: why is nobody's business.
 
+For doors where a token is a password that must not travel (SCRAM-SHA-256), two keys derived
+from the whole token are kept as well. Their salt is the same for all tokens of a user, because
+it is sent before it is known which of them the client has; it comes from a secret of the
+database and the name alone, so names that nobody has get one just like it.
+
     attribute            allowed
     name                 letters, digits, _; not name, role or tenant; at most 100 of them
     text                 at most 1000 characters, no control characters but tab and line ends
@@ -35,6 +40,7 @@ from redask.rules.values import printable
 LOCAL_USER = Caller().user  # whoever opens the files; a user of this name could pose as them
 MAX_ITEMS = 100
 MAX_EXPIRY_SECONDS = 36_500 * 86_400
+SCRAM_ITERATIONS = 4096  # what clients insist on; the token itself is beyond guessing
 REFUSED = "the token is not valid: sign in with one that is"
 
 _SHAPE = re.compile(r"redask_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
@@ -70,6 +76,24 @@ class Lock:
     digest: bytes
 
 
+@dataclass(frozen=True, slots=True)
+class TokenVerifier:
+    """What a proof of knowing a token is checked against, by the token's public part."""
+
+    token: str
+    stored_key: bytes
+    server_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Verifiers:
+    """All of a user's live tokens that can be proven; none for a user that is not."""
+
+    salt: bytes
+    tokens: tuple[TokenVerifier, ...]
+    iterations: int = SCRAM_ITERATIONS
+
+
 # No secret fits it: for tokens that nobody knows, so that they cost what known ones do.
 NO_LOCK = Lock(bytes(16), bytes(32))
 
@@ -91,6 +115,19 @@ def opens(token: str, lock: Lock) -> bool:
     found = _SHAPE.fullmatch(token)
     given = _digest(lock.salt, found[2] if found else "0" * 64)
     return hmac.compare_digest(given, lock.digest) and found is not None
+
+
+def scram_salt(secret: bytes, tenant: str, user: str) -> bytes:
+    """The salt of a name, whether or not somebody has it."""
+    return hmac.digest(secret, f"{tenant}\0{user}".encode(), hashlib.sha256)[:16]
+
+
+def verifier(token: str, salt: bytes) -> TokenVerifier:
+    """What is kept of a token to check proofs against."""
+    salted = hashlib.pbkdf2_hmac("sha256", token.encode(), salt, SCRAM_ITERATIONS)
+    client_key = hmac.digest(salted, b"Client Key", hashlib.sha256)
+    server_key = hmac.digest(salted, b"Server Key", hashlib.sha256)
+    return TokenVerifier(token_id(token), hashlib.sha256(client_key).digest(), server_key)
 
 
 def is_live(facts: TokenFacts, now: int) -> bool:

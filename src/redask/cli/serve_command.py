@@ -1,4 +1,4 @@
-"""`redask serve`: HTTP with MCP, and gRPC, until Ctrl-C."""
+"""`redask serve`: HTTP with MCP, gRPC and the Postgres wire, until Ctrl-C."""
 
 import asyncio
 from pathlib import Path
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
 @click.option("--port", default=8080, show_default=True, help="The port of HTTP.")
 @click.option("--grpc-port", default=50051, show_default=True, help="The port of gRPC.")
+@click.option("--pg-port", default=5433, show_default=True, help="The port of PostgreSQL clients.")
 @click.option("--http/--no-http", default=True, help="Whether HTTP (and MCP) is served.")
 @click.option("--grpc/--no-grpc", default=None, help="Whether gRPC is; if it is installed.")
+@click.option("--pg/--no-pg", default=True, help="Whether PostgreSQL clients are served.")
 @click.option("--no-auth", is_flag=True, help="Callers without a token are the local owner.")
 @click.option("--certificate", type=click.Path(path_type=Path), help="TLS: the certificate.")
 @click.option("--key", type=click.Path(path_type=Path), help="TLS: its key.")
@@ -26,11 +28,12 @@ if TYPE_CHECKING:
 @click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
 @click.pass_obj
 def command(db: str, /, **given: Any) -> None:
-    """Serve the database over HTTP (with MCP at /mcp) and gRPC.
+    """Serve the database over HTTP (with MCP at /mcp), gRPC and PostgreSQL's protocol.
 
     Callers sign in with a token (`redask token make USER`). With --no-auth, and on a loopback
     address only, whoever comes without one acts as the local owner. With --tenant, only its tokens
-    are taken.
+    are taken. For PostgreSQL clients the token is the password, and the
+    tenant (local, unless there are others) the database.
     """
     with polite():
         from redask.serving import Serving, check
@@ -39,6 +42,7 @@ def command(db: str, /, **given: Any) -> None:
             host=given["host"],
             http_port=given["port"] if given["http"] else None,
             grpc_port=given["grpc_port"] if _wants_grpc(given["grpc"]) else None,
+            pg_port=given["pg_port"] if given["pg"] else None,
             anonymous=given["no_auth"],
             certificate=given["certificate"],
             key=given["key"],

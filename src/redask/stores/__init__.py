@@ -13,20 +13,26 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from redask.access.credentials import TokenFacts, User
+from redask.access.credentials import TokenFacts, User, Verifiers
 from redask.errors import Misconfigured
 from redask.model import Caller, Source
-from redask.ports import Entity, OriginManifest, Store, VectorStore
+from redask.ports import Entity, OriginManifest, SelectShape, Store, TableShape, VectorStore
 from redask.stores.records import Collection, Column, Statistics
 from redask.stores.sqlite import SELECT_MS, SELECT_ROWS, SqliteStore
 from redask.stores.writing import GIVEN
 
 
 class People(Protocol):
-    """Users and tokens; all but `sign_in` are for owners, and about the owner's tenant."""
+    """Users and tokens; all but the first three are for owners, about the owner's tenant."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, or `Unauthenticated`; `tenant` is the one it must be for."""
+
+    def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
+        """What a proof of knowing one of the user's tokens is checked against."""
+
+    def held(self, ident: str, now: int) -> Caller:
+        """Whose token it is that was proven; `Unauthenticated` once it is not good any more."""
 
     def users(self, caller: Caller) -> list[User]:
         """The users, by name."""
@@ -94,6 +100,15 @@ class Truth(Store, VectorStore, Protocol):
         max_rows: int = SELECT_ROWS,
     ) -> list[dict[str, object]]:
         """The rows of a SELECT over what the caller may see of the collections."""
+
+    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+
+    def version(self) -> int:
+        """A number that changes with every write, of whichever process."""
 
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""

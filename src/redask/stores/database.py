@@ -72,6 +72,8 @@ class Database:
         self._process = os.getpid()
         self._idle: list[sqlite3.Connection] = []
         self._write_lock = threading.Lock()
+        self._version_lock = threading.Lock()
+        self._watcher: sqlite3.Connection | None = None
         self._closed = False
         with translated(str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -88,7 +90,7 @@ class Database:
     def reading(self) -> Iterator[sqlite3.Connection]:
         """A connection to read with; fetch everything before leaving."""
         with translated(self.path.name):
-            self._check_usable()
+            self.check_usable()
             try:
                 connection = self._idle.pop()
             except IndexError:
@@ -106,7 +108,7 @@ class Database:
     def beside(self) -> Iterator[sqlite3.Connection]:
         """A new connection that cannot write; what is made on it goes with it."""
         with translated(self.path.name):
-            self._check_usable()
+            self.check_usable()
             with closing(
                 sqlite3.connect(
                     f"{self.path.absolute().as_uri()}?mode=ro",
@@ -114,20 +116,29 @@ class Database:
                     timeout=self._patience,
                     isolation_level=None,
                     check_same_thread=False,
-                    cached_statements=0,
+                    cached_statements=8,
                 )
             ) as connection:
                 yield connection
+
+    def version(self) -> int:
+        """A number that changes with every commit, of whichever process; nothing waits for it."""
+        with translated(self.path.name), self._version_lock:
+            self.check_usable()
+            if self._watcher is None:
+                self._watcher = self._connect(_READER_CACHE_KIB)
+            (number,) = self._watcher.execute("PRAGMA data_version").fetchone()
+            return int(number)
 
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed and on disk when left, rolled back on any exception."""
         with translated(self.path.name):
-            self._check_usable()
+            self.check_usable()
             if not self._write_lock.acquire(timeout=self._patience):
                 raise StoreFailed(_SENTENCES[sqlite3.SQLITE_BUSY].format(name=self.path.name))
             try:
-                self._check_usable()
+                self.check_usable()
                 self._writer.execute("BEGIN IMMEDIATE")
                 try:
                     yield self._writer
@@ -146,6 +157,9 @@ class Database:
             if not self._closed and self._process == os.getpid():
                 self._closed = True
                 self._close_idle()
+                with self._version_lock:
+                    if self._watcher is not None:
+                        self._watcher.close()
                 self._writer.close()
 
     def _close_idle(self) -> None:
@@ -153,7 +167,8 @@ class Database:
             while True:
                 self._idle.pop().close()
 
-    def _check_usable(self) -> None:
+    def check_usable(self) -> None:
+        """Raise `StoreFailed` in a child process, and when it is closed."""
         if self._process != os.getpid():
             raise StoreFailed("a database does not survive a fork: open it in the new process")
         if self._closed:

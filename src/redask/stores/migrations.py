@@ -23,6 +23,7 @@ What the tables promise:
   there for somebody to see, and never on what once was. `red_columns` is the column catalogue.
 - `entities.label` is what the policies of its collection look at (`labels`), 0 where they look
   at nothing. `tenants.access` counts all that may change who sees what: policies, users, labels.
+- `scram.secret` is what the salts of all names come from (see `access.credentials`).
 - `embedding.seq` is how far a tenant's changes were embedded (see `unembedded`); `holder` does
   it until `until` (epoch seconds).
 - `ingest_origins` are files that were ingested, `ingest_items` what came from which, in its
@@ -208,9 +209,18 @@ _ORIGINS = (
     "CREATE INDEX ingest_links_by_path ON ingest_links (path)",
 )
 
+# What lets a token be a password that never travels; a token made before has no keys.
+_PROOFS = (
+    "CREATE TABLE scram (secret BLOB NOT NULL)",
+    "INSERT INTO scram VALUES (randomblob(32))",
+    "ALTER TABLE tokens ADD COLUMN stored_key BLOB",
+    "ALTER TABLE tokens ADD COLUMN server_key BLOB",
+    "CREATE INDEX tokens_by_user ON tokens (tenant, user)",
+)
+
 Ladder = tuple[tuple[str, ...], ...]  # rungs of single statements
 
-MIGRATIONS: Ladder = (_FIRST, _ACCESS, _EMBEDDING, _ORIGINS)
+MIGRATIONS: Ladder = (_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, ladder: Ladder) -> None:

@@ -90,6 +90,7 @@ class SelectStatement:
     joins: bool
     _opening: int = field(repr=False)
     _edits: tuple[_Edit, ...] = field(repr=False)
+    tree: exp.Expr = field(repr=False, default_factory=exp.Select)
 
     def render(self, views: Mapping[str, str]) -> Rendered:
         """The statement over these views, by collection."""
@@ -152,6 +153,7 @@ def read(sql: object) -> SelectStatement:
         parameters,
         with_names=frozenset(ctes.values()),
         joins=sum(1 for _ in tree.find_all(exp.Table)) > 1,
+        tree=tree,
         _opening=tokens[0].start,
         _edits=ordered,
     )

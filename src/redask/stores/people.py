@@ -7,6 +7,8 @@ tokens change nobody's sight, and `sign_in` looks at them anew each time.
     removing a user     revokes the user's tokens: nobody of the same name inherits them
     sign_in             one and the same `Unauthenticated` for a token that is unknown, cut,
                         expired, revoked, of another tenant than asked for, or whose user is gone
+    verifiers, held     the same in two steps, for who proves to know a token without sending it:
+                        what to check the proof against, then whose it is, each time anew
 """
 
 import json
@@ -14,7 +16,7 @@ import sqlite3
 from collections.abc import Mapping
 
 from redask.access import credentials
-from redask.access.credentials import Lock, TokenFacts, User
+from redask.access.credentials import Lock, TokenFacts, TokenVerifier, User, Verifiers
 from redask.access.policy import must_own
 from redask.errors import BadAsk
 from redask.model import Caller
@@ -28,6 +30,11 @@ _SIGN_IN = """
     FROM tokens JOIN tenants ON tenants.id = tokens.tenant
     JOIN users ON users.tenant = tokens.tenant AND users.name = tokens.user
     WHERE tokens.id = ?"""
+_VERIFIERS = """
+    SELECT tokens.id, users.name, made, expires, revoked, stored_key, server_key
+    FROM tokens JOIN users ON users.tenant = tokens.tenant AND users.name = tokens.user
+    WHERE tokens.tenant = (SELECT id FROM tenants WHERE name = ?) AND tokens.user = ?
+    AND stored_key IS NOT NULL ORDER BY made, tokens.id"""
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 _SECOND = 10**9
 
@@ -51,6 +58,25 @@ class SqlitePeople:
         if tenant is not None and caller.tenant != tenant:
             raise credentials.refusal()
         return caller
+
+    def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
+        """What a proof of knowing a token is checked against; no tokens for who is unknown."""
+        with self._database.reading() as connection:
+            [(secret,)] = connection.execute("SELECT secret FROM scram").fetchall()
+            rows = connection.execute(_VERIFIERS, (tenant, user)).fetchall()
+        live = (row for row in rows if credentials.is_live(TokenFacts(*row[:5]), now))
+        return Verifiers(
+            credentials.scram_salt(secret, tenant, user),
+            tuple(TokenVerifier(row[0], row[5], row[6]) for row in live),
+        )
+
+    def held(self, ident: str, now: int) -> Caller:
+        """Whose token it is, of which somebody proved at sign-in that they hold it."""
+        with self._database.reading() as connection:
+            found = connection.execute(_SIGN_IN, (ident,)).fetchone()
+        if not found or not credentials.is_live(TokenFacts(*found[:5]), now):
+            raise credentials.refusal()
+        return Caller(tenant=found[7], user=found[1], role=found[8])
 
     def users(self, caller: Caller) -> list[User]:
         """The users of the caller's tenant, by name."""
@@ -126,10 +152,16 @@ class SqlitePeople:
         with self._database.writing() as connection:
             tenant = _tenant(connection, caller.tenant)
             _known(connection, tenant, user)
+            [(secret,)] = connection.execute("SELECT secret FROM scram").fetchall()
+            proof = credentials.verifier(token, credentials.scram_salt(secret, caller.tenant, user))
             connection.execute(
-                "INSERT INTO tokens (id, tenant, user, salt, digest, made, expires)"
-                " VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (ident, tenant, user, lock.salt, lock.digest, now, expires),
+                "INSERT INTO tokens"
+                " (id, tenant, user, salt, digest, made, expires, stored_key, server_key)"
+                " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                (
+                    *(ident, tenant, user, lock.salt, lock.digest, now, expires),
+                    *(proof.stored_key, proof.server_key),
+                ),
             )
         return token
 

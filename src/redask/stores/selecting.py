@@ -1,5 +1,7 @@
 """One SELECT over collections as tables: `Selection(sql, params, …).run(connection, …)`.
 
+`describe` says what `run` would give: names and types of the columns, types of the parameters.
+
     1  `naming` reads the statement and says which collections it means
     2  `tables` makes a temporary view of each that holds the caller's policy, on a connection of
        its own that cannot write, inside one snapshot of the store
@@ -21,32 +23,54 @@ import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from redask.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.model import Caller
+from redask.ports import SelectShape, TableShape
 from redask.rules.audit import KEYS
 from redask.rules.text import lower
 from redask.stores import naming
 from redask.stores.audit_log import AUDITORS
 from redask.stores.calls import CALLS_FILE
 from redask.stores.guard import MAX_TEXT_BYTES, Guard, bounded_time
+from redask.stores.shapes import Shaper
 from redask.stores.tables import Tables, named_apart
-from redask.stores.visibility import Eyes
+from redask.stores.visibility import Eyes, policies
 
 AUDIT = "red_ask_audit"
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 _LONE = re.compile("[\ud800-\udfff]")
+_AUDIT_TYPES = {
+    **dict.fromkeys(("seq", "ts", "prompt_tokens", "completion_tokens", "retry_count"), "integer"),
+    **dict.fromkeys(("cost_usd", "temperature"), "real"),
+    **dict.fromkeys(("cache_hit", "validation_ok"), "boolean"),
+    **dict.fromkeys(("sources_urns", "citations", "errors"), "json"),
+}
+_AUDIT_COLUMNS = [(key, _AUDIT_TYPES.get(key, "text")) for key in ("seq", "hash", *KEYS)]
 _USERS_FAULT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH)
+
+
+@dataclass(frozen=True, slots=True)
+class ReadySelect:
+    """A statement with its views on a guarded connection."""
+
+    connection: sqlite3.Connection
+    guard: Guard
+    rendered: naming.Rendered
 
 
 class Selection:
     """A statement that was read, with its values and its limits."""
 
-    def __init__(self, sql: str, params: Sequence[object], timeout_ms: int, max_rows: int) -> None:
+    def __init__(
+        self, sql: str, params: Sequence[object] | None, timeout_ms: int, max_rows: int
+    ) -> None:
+        """Without values (None) it can be described, and not be run."""
         self._statement = naming.read(sql)
-        self._values = _bound(params, self._statement.parameters)
+        self._values = () if params is None else _bound(params, self._statement.parameters)
         self._timeout_ms = timeout_ms
         self._max_rows = max_rows
 
@@ -58,30 +82,97 @@ class Selection:
         directory: Path,
     ) -> list[dict[str, object]]:
         """The rows, on a new connection that can only read."""
+        with ExitStack() as stack:
+            ready = self.ready(stack, connection, caller, eyes_of, directory)
+            return self.fetch(ready, self._values)
+
+    def ready(
+        self,
+        stack: ExitStack,
+        connection: sqlite3.Connection,
+        caller: Caller,
+        eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
+        directory: Path,
+    ) -> ReadySelect:
+        """Everything but the run: the views, in one state of the store, and the guard."""
         connection.text_factory = lambda raw: raw.decode(errors="replace")
         with bounded_time(connection, self._timeout_ms):
-            return self._run(connection, caller, eyes_of, directory)
+            tables, views = self._prepare(
+                connection, caller, eyes_of, directory, copied=self._statement.joins
+            )
+            guard = self._guard(tables, views)
+            stack.enter_context(guard.watching(connection))
+        return ReadySelect(connection, guard, self._statement.render(views))
 
-    def _run(
+    def fetch(self, ready: ReadySelect, values: Sequence[object]) -> list[dict[str, object]]:
+        """Run it."""
+        with (
+            bounded_time(ready.connection, self._timeout_ms),
+            self._explained(ready.guard, ready.rendered),
+        ):
+            return self._fetch(ready.connection.execute(ready.rendered.sql, values), ready.rendered)
+
+    def bound(self, params: Sequence[object]) -> tuple[object, ...]:
+        """The values, if they fit."""
+        return _bound(params, self._statement.parameters)
+
+    @property
+    def lasting(self) -> bool:
+        """Whether what was made ready serves until the store changes: no copy, no audit log."""
+        audited = any(lower(each.name) == AUDIT for each in self._statement.tables)
+        return not self._statement.joins and not audited
+
+    def describe(
         self,
         connection: sqlite3.Connection,
         caller: Caller,
         eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
         directory: Path,
-    ) -> list[dict[str, object]]:
+    ) -> SelectShape:
+        """What the rows will be, without reading any: SQLite says the names, `shapes` the types.
+
+        LIMIT 0 around LIMIT -1: SQLite then compiles the statement and never starts it.
+        """
+        with bounded_time(connection, self._timeout_ms):
+            tables, views = self._prepare(connection, caller, eyes_of, directory, copied=False)
+            guard = self._guard(tables, views)
+            rendered = self._statement.render(views)
+            inner = rendered.sql.rstrip().rstrip(";")
+            nothing = f"SELECT * FROM (SELECT * FROM ({inner}\n) LIMIT -1) LIMIT 0"
+            with guard.watching(connection), self._explained(guard, rendered):
+                cursor = connection.execute(nothing, (None,) * self._statement.parameters)
+                names = _unnumbered([rendered.spoken(each[0]) for each in cursor.description])
+        shaper = Shaper(tables.shapes)
+        found = shaper.of(self._statement.tree)
+        kinds = [kind for _, kind in found] if len(found) == len(names) else ["text"] * len(names)
+        return SelectShape(
+            tuple(zip(named_apart(names), kinds, strict=True)),
+            tuple(shaper.parameters(self._statement.tree, self._statement.parameters)),
+        )
+
+    def _prepare(
+        self,
+        connection: sqlite3.Connection,
+        caller: Caller,
+        eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
+        directory: Path,
+        copied: bool,
+    ) -> tuple[Tables, dict[str, str]]:
+        """The views that the statement means, made in one state of the store."""
         with self._explained(None, None):
             log = self._attach(connection, directory)
             connection.execute("BEGIN")
-            tables = Tables(connection, caller, eyes_of(connection, caller), self._statement.joins)
+            tables = Tables(connection, caller, eyes_of(connection, caller), copied)
             views = {each.name: self._view(tables, each, log) for each in self._statement.tables}
-        guard = Guard(
+        return tables, views
+
+    def _guard(self, tables: Tables, views: dict[str, str]) -> Guard:
+        return Guard(
             named=frozenset(views.values()) | self._statement.with_names,
             trusted=frozenset(tables.trusted),
             rowids=frozenset(tables.rowids),
+            copies=frozenset(tables.copies),
         )
-        rendered = self._statement.render(views)
-        with guard.watching(connection), self._explained(guard, rendered):
-            return self._fetch(connection.execute(rendered.sql, self._values), rendered)
 
     def _attach(self, connection: sqlite3.Connection, directory: Path) -> str | None:
         """The audit log's table, if the statement means it and there is one."""
@@ -96,6 +187,7 @@ class Selection:
 
     def _view(self, tables: Tables, mention: naming.TableMention, log: str | None) -> str:
         if lower(mention.name) == AUDIT:
+            tables.shapes[mention.name] = _AUDIT_COLUMNS
             return tables.audit_view(log, KEYS, tables.caller.role in AUDITORS)
         view = None
         if not lower(mention.name).startswith("red_"):
@@ -144,6 +236,37 @@ class Selection:
                 raise BadAsk(guard.refused, detail="SELECT") from None
             said = rendered.spoken(str(error)).replace("\n", " ")[:500]
             raise BadAsk(f"the SELECT cannot be run: {said}", detail="SELECT") from None
+
+
+def tables_of(
+    connection: sqlite3.Connection,
+    caller: Caller,
+    eyes_of: Callable[[sqlite3.Connection, Caller], Eyes],
+) -> list[TableShape]:
+    """Everything that the caller can name in FROM, by name."""
+    connection.execute("BEGIN")
+    eyes = eyes_of(connection, caller)
+    tables = Tables(connection, caller, eyes)
+    held = connection.execute(
+        "SELECT collections.name FROM collections JOIN tenants ON tenants.id = tenant"
+        " WHERE tenants.name = ?",
+        (caller.tenant,),
+    ).fetchall()
+    names = {name for (name,) in held} | policies(connection, caller.tenant).keys()
+    for name in sorted(names - eyes.sight.denied):
+        if not lower(name).startswith("red_"):
+            tables.view(name, None)
+    tables.shapes[AUDIT] = _AUDIT_COLUMNS
+    return [TableShape(name, tuple(shape)) for name, shape in sorted(tables.shapes.items())]
+
+
+def _unnumbered(names: list[str]) -> list[str]:
+    """The names without the `:1` that SQLite gives to the second of a name in a subquery."""
+    plain: list[str] = []
+    for name in names:
+        base, mark, number = name.rpartition(":")
+        plain.append(base if mark and number.isdecimal() and base in plain else name)
+    return plain
 
 
 def _bound(params: Sequence[object], needed: int) -> tuple[object, ...]:

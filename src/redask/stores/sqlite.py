@@ -22,7 +22,7 @@ from typing import Self
 from redask.access.policy import OPEN, Policy, must_own, read_policy
 from redask.errors import BadAsk
 from redask.model import Caller, Kind, Source, Urn
-from redask.ports import Change, Entity, Sight, Unembedded
+from redask.ports import Change, Entity, SelectShape, Sight, TableShape, Unembedded
 from redask.rules import urn as urns
 from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations, unembedded
@@ -31,6 +31,7 @@ from redask.stores.database import Database
 from redask.stores.origins import SqliteManifest
 from redask.stores.people import SqlitePeople
 from redask.stores.records import Collection, Column, Statistics
+from redask.stores.selects import Selects
 from redask.stores.visibility import Eyes, access_number, look, policies
 from redask.stores.writing import GIVEN, StorePen
 from redask.wire.json import text
@@ -53,6 +54,7 @@ class SqliteStore:
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
         self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
         self._eyes: dict[Caller, Eyes] = {}
+        self._selects = Selects(self._database, self._eyes_of)
         self.people = SqlitePeople(self._database)
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
@@ -60,6 +62,7 @@ class SqliteStore:
 
     def close(self) -> None:
         """Let go of the file."""
+        self._selects.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -154,11 +157,19 @@ class SqliteStore:
         max_rows: int = SELECT_ROWS,
     ) -> list[dict[str, object]]:
         """The rows of a SELECT over what the caller may see of the collections."""
-        from redask.stores.selecting import Selection  # brings an SQL parser, which takes a while
+        return self._selects.select(sql, params, caller, timeout_ms, max_rows)
 
-        chosen = Selection(sql, params, timeout_ms, max_rows)
-        with self._database.beside() as connection:
-            return chosen.run(connection, caller, self._eyes_of, self._database.path.parent)
+    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+        return self._selects.describe(sql, caller, timeout_ms)
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+        return self._selects.tables(caller)
+
+    def version(self) -> int:
+        """A number that changes with every write, of whichever process."""
+        return self._database.version()
 
     # --- who sees what ---------------------------------------------------------------------
 

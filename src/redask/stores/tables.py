@@ -49,7 +49,8 @@ class Tables:
     """The views of one statement, made on its connection. The names are for the guard.
 
     `copied` views read a temporary copy: SQLite takes what an index finds for a few rows, and
-    would join two large collections row by row.
+    would join two large collections row by row. `shapes` are names and types of the columns
+    that a collection has to this caller, mentioned or not.
     """
 
     connection: sqlite3.Connection
@@ -58,6 +59,8 @@ class Tables:
     copied: bool = False
     trusted: set[str] = field(default_factory=set)
     rowids: set[str] = field(default_factory=set)
+    copies: set[str] = field(default_factory=set)
+    shapes: dict[str, list[tuple[str, str]]] = field(default_factory=dict)
     _functions: dict[str, str] = field(default_factory=dict)
 
     def view(self, collection: str, mentions: frozenset[str] | None) -> str | None:
@@ -77,9 +80,11 @@ class Tables:
             else []
         )
         masked = self._masked(home) if home is not None and arms else frozenset()
+        known = self._values(home, columns, masked)
+        self.shapes[collection] = [(name, kind) for name, kind, _ in known]
         wanted = [
             (name, value)
-            for name, value in self._values(columns, masked)
+            for name, _, value in known
             if mentions is None or name == "urn" or lower(name) in mentions
         ]
         place = [name for name, _ in wanted].index("urn") + 1
@@ -109,6 +114,7 @@ class Tables:
         name = unguessable()
         if self.copied:
             copy = unguessable()
+            self.copies.add(copy)
             self.connection.execute(f"CREATE TEMP TABLE {copy} AS {body}")
             body = f"SELECT * FROM {copy} LIMIT -1"  # a bare scan keeps the order of writing
         self.connection.execute(f"CREATE TEMP VIEW {name} AS {body}")
@@ -203,17 +209,38 @@ class Tables:
         glimpse = self.eyes.homes.get(home)
         return frozenset() if glimpse is None else glimpse.face.mask
 
-    def _values(self, columns: Sequence[Column], masked: frozenset[str]) -> list[tuple[str, str]]:
-        """Each column of the table with the expression that gives it."""
+    def _values(
+        self, home: int | None, columns: Sequence[Column], masked: frozenset[str]
+    ) -> list[tuple[str, str, str]]:
+        """Each column of the table with its type and the expression that gives it."""
         by_key = {column.name: column for column in columns}
-        own = f"{self._function('id', _id_of, 1)}(e.urn)"
+        own, kind = f"{self._function('id', _id_of, 1)}(e.urn)", "text"
         if "id" in by_key:
             own = f"coalesce({self._value(by_key['id'])}, {own})"
-        values = [("id", own), ("urn", "e.urn")]
+            kind = by_key["id"].type if self._all_have_ids(home) else "text"
+        values = [("id", kind, own), ("urn", "text", "e.urn")]
         keys = [name for name in sorted({*by_key, *masked}) if name != "id"]
         for key, name in zip(keys, named_apart(keys, TAKEN), strict=True):
-            values.append((name, "'***'" if key in masked else self._value(by_key[key])))
+            if key in masked:
+                values.append((name, "text", "'***'"))
+            else:
+                values.append((name, by_key[key].type, self._value(by_key[key])))
         return values
+
+    def _all_have_ids(self, home: int | None) -> bool:
+        """Whether every row that can be seen has an `id` of its own, and none is an edge."""
+        held = self.connection.execute(
+            "SELECT label, kind, entities FROM holdings WHERE collection = ? AND entities > 0",
+            (home,),
+        ).fetchall()
+        named = self.connection.execute(
+            "SELECT label, entities FROM columns"
+            " WHERE collection = ? AND name = 'id' AND type <> 'null'",
+            (home,),
+        ).fetchall()
+        seen = [each for each in held if self.eyes.face(home or 0, each[0]) is not None]
+        ids = sum(count for label, count in named if self.eyes.face(home or 0, label) is not None)
+        return ids == sum(each[2] for each in seen) and all(each[1] != Kind.EDGE for each in seen)
 
     def _value(self, column: Column) -> str:
         if not column.name or not _ODD.isdisjoint(column.name):

@@ -22,8 +22,10 @@ from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeVar
 
+from redask.access.credentials import Verifiers
 from redask.errors import Cancelled, Overloaded, Unauthenticated
 from redask.model import Answer, Ask, Event, Source
+from redask.ports import SelectShape, TableShape
 
 RETRY_SECONDS = 1
 _T = TypeVar("_T")
@@ -48,6 +50,15 @@ class Session(Protocol):
     async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
         """Run ASK, EXPLAIN ASK or SELECT."""
 
+    async def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, without running it."""
+
+    def version(self) -> int:
+        """A number that changes with every write to the store."""
+
+    async def tables(self) -> list[TableShape]:
+        """What the caller can SELECT from."""
+
     async def source(self, urn: str) -> Source | None:
         """One entity as the caller may see it."""
 
@@ -65,6 +76,16 @@ class Desk(Protocol):
 
     async def sign_in(self, token: str | None) -> Session:
         """The session of a token; None is who comes without one. Raises `Unauthenticated`."""
+
+
+class PasswordDesk(Desk, Protocol):
+    """A desk for doors where a token is a password that is proven and never sent."""
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        """What the proof is checked against; nobody is told whether there is such a user."""
+
+    async def sign_in_holder(self, token: str) -> Session:
+        """The session of a token, by its public part, once it was proven."""
 
 
 def bearer(authorization: str | None) -> str | None:
@@ -91,8 +112,16 @@ class Gate:
     def __post_init__(self) -> None:
         self._room = asyncio.Semaphore(self.at_once)
 
-    async def run(self, work: Callable[[], Awaitable[_T]], left: Left | None = None) -> _T:
-        """The work's result; whoever is cancelled here or leaves cancels the work."""
+    async def run(
+        self,
+        work: Callable[[], Awaitable[_T]],
+        left: Left | None = None,
+        began: Callable[[asyncio.Task[Any]], None] | None = None,
+    ) -> _T:
+        """The work's result; whoever is cancelled here or leaves cancels the work.
+
+        `began` is given the task to cancel for whoever stays and wants no result.
+        """
 
         async def admitted() -> _T:
             async with self._entered():
@@ -100,6 +129,8 @@ class Gate:
 
         task = self._own(admitted())
         leaving = _on_leaving(task, left)
+        if began is not None:
+            began(task)
         try:
             await asyncio.wait([task])
             return self._result(task)

@@ -1,10 +1,16 @@
 """The Postgres wire door: `psql`, drivers and BI tools can ASK, EXPLAIN ASK and SELECT.
 
-codec          bytes ↔ messages, without I/O
-scram          SCRAM-SHA-256, without I/O
-server         connections: sign-in, TLS, simple and extended protocol, cancel
-conversation   one caller's statements: what each returns, and its rows
-catalogue      as much of `pg_catalog` and `information_schema` as clients ask for
-types          values ↔ text and binary, by type
-planned        the words between `server` and `conversation`
+the protocol
+codec              bytes ↔ messages, without I/O; spoken: what the server says
+scram              SCRAM-SHA-256, without I/O
+server             connections; welcome signs in, line reads and writes, dialogue answers
+portals            prepared statements and portals of one connection
+planned            the words between `dialogue` and `conversation`
+
+the statements
+conversation       one caller's statements: what each returns, and its rows
+asks, selects      ASK and EXPLAIN ASK; SELECT on collections, in PostgreSQL's `spelling`
+commands           SET, SHOW, BEGIN …, with `session_settings`; splitting: where they end
+catalogue          as much of `pg_catalog` and `information_schema` as clients ask for
+types              values ↔ text and binary, by type; oids: the types that are announced
 """

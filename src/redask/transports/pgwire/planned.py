@@ -8,7 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-TransactionStep = Literal["begin", "commit", "rollback"]
+# restore: ROLLBACK TO SAVEPOINT, after which a failed transaction goes on
+TransactionStep = Literal["begin", "commit", "rollback", "restore"]
+
+
+class WireFault(Exception):
+    """What a client is told that no row of `wire.outcomes` says, such as 0A000 or 34000.
+
+    Both sides raise it; like an `AskError`, it fails the statement and not the connection."""
+
+    def __init__(self, sqlstate: str, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.sqlstate = sqlstate
+        self.message = message
+        self.hint = hint
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +36,12 @@ class WireColumn:
 class WireRows:
     """What a statement gave: `tag` is what CommandComplete says, such as `SELECT 3`.
 
-    `tag` counts all rows; a portal that hands out some of them counts its own."""
+    `tag` counts all rows; a portal that hands out some of them counts its own. `drops` are
+    prepared statements that are forgotten with it (DEALLOCATE); None: all there are."""
 
     rows: Sequence[Sequence[object]]
     tag: str
+    drops: tuple[str, ...] | None = ()
 
 
 class PlannedStatement(Protocol):
@@ -45,7 +60,7 @@ class PlannedStatement(Protocol):
         """How it changes the transaction's state."""
 
     async def run(self, parameters: Sequence[object]) -> WireRows:
-        """Do it. Raises `errors.AskError`. Cancelling the task cancels the work."""
+        """Do it. Raises `errors.AskError` and `WireFault`. Cancelling the task cancels the work."""
 
 
 class ConversationPort(Protocol):
@@ -56,6 +71,12 @@ class ConversationPort(Protocol):
 
     async def plan(self, sql: str, declared: Sequence[int]) -> PlannedStatement:
         """Read one statement; `declared` are the parameter OIDs that Parse named (0: not)."""
+
+    def timeout(self) -> float | None:
+        """How many seconds a statement may take (`statement_timeout`); None: as long as it does."""
+
+    def setting(self, name: str) -> str | None:
+        """A setting of the connection; None when there is none of that name."""
 
     def reports(self) -> dict[str, str]:
         """Settings that changed since the last call and that clients are told of."""

@@ -1,0 +1,185 @@
+"""`make bench-pgwire`: what the Postgres wire door costs, next to a real PostgreSQL.
+
+    cached ASK       p50 over the wire, minus p50 of the same call in process
+    SELECT           of one row by its id, from 16 connections at once, on both servers
+
+Both are asked by the same asyncpg clients in the same run, in turns, each in a process of its own;
+the machine's noise then meets both. PostgreSQL is started as the user `postgres` when this runs as
+root; without its programs the ratio is missing, and the line says so.
+"""
+
+import argparse
+import asyncio
+import os
+import shutil
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
+from pathlib import Path
+from typing import Any
+
+import asyncpg
+
+import redask
+from redask.api import open_async
+from redask.serving import Serving, serve
+
+ROWS, CONNECTIONS = 200, 16
+QUESTION = "When does ferry 17 leave?"
+ASK = "ASK $1 USING scripted CACHE TTL '1h' LIMIT 3"
+SELECT = "SELECT id, title FROM tickets WHERE id = $1"
+
+
+def rows() -> list[dict[str, object]]:
+    return [{"id": n, "title": f"Ferry {n} leaves at {n % 24}"} for n in range(1, ROWS + 1)]
+
+
+def fill(directory: Path) -> str:
+    """→ a token."""
+    with redask.open(directory) as db:
+        db.put("tickets", rows())
+        db.add_user("mia", role="reader")
+        return db.make_token("mia")
+
+
+@asynccontextmanager
+async def redask_door(directory: Path, token: str) -> AsyncIterator[dict[str, Any]]:
+    """A server in a process of its own, as `redask serve` starts it."""
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, __file__, "--serve", str(directory), stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    port = int((await process.stdout.readline()).decode().rpartition(":")[2])
+    yield {"host": "127.0.0.1", "port": port, "user": "mia", "password": token, "database": "local"}
+    process.terminate()
+    await process.wait()
+
+
+@contextmanager
+def postgres(directory: Path) -> Iterator[dict[str, Any] | None]:
+    """A real PostgreSQL with the same table, or None."""
+    if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
+        yield None
+        return
+    data, user = directory / "data", ["su", "postgres", "-c"] if os.getuid() == 0 else ["sh", "-c"]
+    if os.getuid() == 0:
+        shutil.chown(directory, "postgres")
+    options = f"-p 55777 -k {directory} -c listen_addresses=127.0.0.1"
+    start = f"initdb -D {data} -A trust -U postgres && pg_ctl -D {data} -w -o '{options}' start"
+    if subprocess.run([*user, start], capture_output=True, check=False).returncode:
+        yield None
+        return
+    try:
+        yield {"host": "127.0.0.1", "port": 55777, "user": "postgres", "database": "postgres"}
+    finally:
+        stop = f"pg_ctl -D {data} -m immediate stop"
+        subprocess.run([*user, stop], capture_output=True, check=False)
+
+
+async def selects(where: dict[str, Any], seconds: float) -> float:
+    """SELECTs a second, from all connections at once."""
+    pool = [await asyncpg.connect(**where) for _ in range(CONNECTIONS)]
+    end = time.perf_counter() + seconds
+
+    async def ask(connection: Any, start: int) -> int:
+        done = 0
+        while time.perf_counter() < end:
+            number = (start * 37 + done) % ROWS + 1
+            [row] = await connection.fetch(SELECT, number)
+            assert row["id"] == number
+            done += 1
+        return done
+
+    began = time.perf_counter()
+    counts = await asyncio.gather(*(ask(each, at) for at, each in enumerate(pool)))
+    taken = time.perf_counter() - began
+    for each in pool:
+        await each.close()
+    return sum(counts) / taken
+
+
+async def asked(work: Any, rounds: int) -> float:
+    """p50 in milliseconds."""
+    taken = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        await work()
+        taken.append((time.perf_counter() - began) * 1000)
+    return statistics.median(taken)
+
+
+async def fill_postgres(where: dict[str, Any]) -> None:
+    connection = await asyncpg.connect(**where)
+    await connection.execute("CREATE TABLE tickets (id bigint PRIMARY KEY, title text)")
+    values = [(row["id"], row["title"]) for row in rows()]
+    await connection.executemany("INSERT INTO tickets VALUES ($1, $2)", values)
+    await connection.execute("ANALYZE tickets")
+    await connection.close()
+
+
+async def bench(directory: Path, seconds: float, rounds: int) -> None:
+    token = fill(directory / "db")
+    with (
+        tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as place,
+        postgres(Path(place)) as real,
+    ):
+        async with redask_door(directory / "db", token) as ours:
+            if real is not None:
+                await fill_postgres(real)
+            figures: dict[str, list[float]] = {"redask": [], "PostgreSQL": []}
+            for turn in range(4):  # the first warms up
+                for name, where in (("redask", ours), ("PostgreSQL", real)):
+                    if where is not None:
+                        found = await selects(where, seconds if turn else 0.5)
+                        figures[name] += [found] if turn else []
+            connection = await asyncpg.connect(**ours)
+            async with await open_async(directory / "db") as db:
+                mia = await db.signed_in(token)
+                wire, here = [], []
+                for turn in range(4):
+                    far = await asked(lambda: connection.fetchrow(ASK, QUESTION), rounds)
+                    near = await asked(lambda: mia.execute(ASK, [QUESTION]), rounds)
+                    wire += [far] if turn else []
+                    here += [near] if turn else []
+            await connection.close()
+    report(figures, wire, here)
+
+
+def report(figures: dict[str, list[float]], wire: list[float], here: list[float]) -> None:
+    print(f"cores {os.cpu_count()}, load {os.getloadavg()[0]:.1f}, {CONNECTIONS} connections\n")
+    print(f"{'what':44} {'redask':>12} {'beside it':>12} {'':>22}")
+    ours = max(figures["redask"])
+    real = max(figures["PostgreSQL"], default=0)
+    ratio = f"{ours / real:.2f} of PostgreSQL" if real else "no PostgreSQL here"
+    print(f"{'SELECT of one row, a second (best of 3)':44} {ours:12,.0f} {real:12,.0f} {ratio:>22}")
+    near, far = statistics.median(here), statistics.median(wire)
+    gap = f"{far - near:+.2f} ms by the wire"
+    print(f"{'cached ASK, p50 in ms (in process beside)':44} {far:12.2f} {near:12.2f} {gap:>22}")
+
+
+async def serve_here(directory: Path) -> None:
+    async with await open_async(directory) as db:
+        where = Serving(http_port=None, pg_port=0)
+        await serve(db, where, lambda opened: print(opened[0], flush=True))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--serve", type=Path)
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--rounds", type=int, default=300)
+    given = parser.parse_args()
+    os.environ["REDASK_EMBEDDER_NAME"] = "none"
+    if given.serve:
+        asyncio.run(serve_here(given.serve))
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        asyncio.run(bench(Path(directory), given.seconds, given.rounds))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,185 @@
+"""SELECT at the store: `Selects(database, eyes_of)` runs and describes, and remembers both.
+
+What a statement was made ready with (its connection, views and guard) is kept for the next run
+of the same text by the same caller, and used if the store is in the very same state: the
+tenant's last change and its policies' number, read inside the run's own snapshot. Otherwise it is
+made anew. Kept are statements on one collection; not those on the audit log, which changes
+without the store. Descriptions are kept likewise.
+
+The SQL parser is imported with the first statement: it takes a while, and many never need it.
+"""
+
+import sqlite3
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from redask.model import Caller
+from redask.ports import SelectShape, TableShape
+from redask.stores.database import Database
+from redask.stores.visibility import Eyes
+
+if TYPE_CHECKING:
+    from redask.stores.selecting import ReadySelect, Selection
+
+_STATE = "SELECT seq, access FROM main.tenants WHERE name = ?"
+_KEPT, _SHAPES, _LONGEST = 64, 1000, 4096
+_State = tuple[int, int] | None
+_Key = tuple[Caller, str, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """A statement that was made ready in some state of the store; `stack` closes it."""
+
+    state: _State
+    selection: "Selection"
+    ready: "ReadySelect"
+    stack: ExitStack
+
+
+class Selects:
+    """The SELECTs of one store."""
+
+    def __init__(
+        self, database: Database, eyes_of: Callable[[sqlite3.Connection, Caller], Eyes]
+    ) -> None:
+        self._database = database
+        self._eyes_of = eyes_of
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[_Key, list[_Kept]] = OrderedDict()
+        self._count = 0
+        self._shapes: OrderedDict[_Key, tuple[_State, SelectShape]] = OrderedDict()
+        self._closed = False
+
+    def select(
+        self, sql: str, params: Sequence[object], caller: Caller, timeout_ms: int, max_rows: int
+    ) -> list[dict[str, object]]:
+        """The rows."""
+        from redask.stores.selecting import Selection
+
+        key = (caller, sql, timeout_ms, max_rows)
+        kept = self._take(key)
+        if kept is not None:
+            found = self._again(kept, params, caller)
+            if found is not None:
+                self._keep(key, kept)
+                return found
+        chosen = Selection(sql, params, timeout_ms, max_rows)
+        if not chosen.lasting or len(sql) > _LONGEST:
+            with self._database.beside() as connection:
+                return chosen.run(connection, caller, self._eyes_of, self._database.path.parent)
+        return self._first(chosen, key, chosen.bound(params))
+
+    def describe(self, sql: str, caller: Caller, timeout_ms: int) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+        from redask.stores.selecting import Selection
+
+        key = (caller, sql, timeout_ms, 0)
+        with self._database.reading() as connection:
+            state: _State = connection.execute(_STATE, (caller.tenant,)).fetchone()
+        with self._lock:
+            known = self._shapes.get(key)
+        if known is not None and known[0] == state:
+            return known[1]
+        chosen = Selection(sql, None, timeout_ms, 0)
+        with self._database.beside() as connection:
+            shape = chosen.describe(connection, caller, self._eyes_of, self._database.path.parent)
+        if len(sql) <= _LONGEST:
+            with self._lock:
+                self._shapes[key] = (state, shape)
+                if len(self._shapes) > _SHAPES:
+                    self._shapes.popitem(last=False)
+        return shape
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+        from redask.stores.selecting import tables_of
+
+        with self._database.beside() as connection:
+            return tables_of(connection, caller, self._eyes_of)
+
+    def close(self) -> None:
+        """Keep nothing any more."""
+        self._closed = True
+        self.forget()
+
+    def forget(self) -> None:
+        """Let go of everything that is kept."""
+        with self._lock:
+            leaving = [kept for those in self._kept.values() for kept in those]
+            self._kept.clear()
+            self._shapes.clear()
+            self._count = 0
+        for kept in leaving:
+            kept.stack.close()
+
+    def _first(
+        self, chosen: "Selection", key: _Key, values: tuple[object, ...]
+    ) -> list[dict[str, object]]:
+        """Make a statement ready, run it, and keep it if all went well."""
+        caller = key[0]
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._database.beside())
+            ready = chosen.ready(
+                stack, connection, caller, self._eyes_of, self._database.path.parent
+            )
+            with ready.guard.resting():
+                state: _State = connection.execute(_STATE, (caller.tenant,)).fetchone()
+            rows = chosen.fetch(ready, values)
+            with ready.guard.resting():
+                connection.execute("COMMIT")
+            self._keep(key, _Kept(state, chosen, ready, stack.pop_all()))
+        return rows
+
+    def _again(
+        self, kept: _Kept, params: Sequence[object], caller: Caller
+    ) -> list[dict[str, object]] | None:
+        """The rows, if the store is as it was; None: it is not, and what was kept is closed."""
+        with ExitStack() as stack:
+            stack.enter_context(kept.stack)
+            connection, guard = kept.ready.connection, kept.ready.guard
+            values = kept.selection.bound(params)
+            guard.begin()
+            with guard.resting():
+                connection.execute("BEGIN")
+                state: _State = connection.execute(_STATE, (caller.tenant,)).fetchone()
+            if state != kept.state:
+                return None
+            rows = kept.selection.fetch(kept.ready, values)
+            with guard.resting():
+                connection.execute("COMMIT")
+            stack.pop_all()
+        return rows
+
+    def _take(self, key: _Key) -> _Kept | None:
+        self._database.check_usable()
+        with self._lock:
+            those = self._kept.get(key)
+            if not those:
+                return None
+            self._count -= 1
+            kept = those.pop()
+            if not those:
+                del self._kept[key]
+            return kept
+
+    def _keep(self, key: _Key, kept: _Kept) -> None:
+        leaving = [kept]
+        with self._lock:
+            if not self._closed:
+                self._kept.setdefault(key, []).append(kept)
+                self._kept.move_to_end(key)
+                self._count += 1
+                leaving = []
+                while self._count > _KEPT:
+                    oldest = next(iter(self._kept))
+                    leaving.append(self._kept[oldest].pop())
+                    self._count -= 1
+                    if not self._kept[oldest]:
+                        del self._kept[oldest]
+        for each in leaving:
+            each.stack.close()

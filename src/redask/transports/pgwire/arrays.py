@@ -1,0 +1,98 @@
+"""PostgreSQL's arrays of one dimension, in text and binary, whatever their items are.
+
+text      {1,NULL,"a \\"b\\""}     quotes where an item would be misread
+binary    int32 dimensions · int32 has NULLs · int32 items' OID · int32 length · int32 lower
+          bound · for each item int32 length (-1: NULL) and its bytes
+"""
+
+import re
+import struct
+from collections.abc import Callable, Sequence
+
+_HEAD = struct.Struct("!iiI")
+_BOUNDS = struct.Struct("!ii")
+_LENGTH = struct.Struct("!i")
+_PLAIN = re.compile(rb"[^\s{}\",\\]+")
+_ITEM = re.compile(
+    r'\s*(?:"((?:[^"\\]|\\.)*+)"|([^\s{}",\\]+(?:\s+[^\s{}",\\]+)*))\s*', re.S | re.A
+)
+_ESCAPED = re.compile(r"\\(.)", re.S)
+
+
+def pack_array(
+    oid: int, low: int, items: Sequence[object], each: Callable[[object], bytes]
+) -> bytes:
+    """The items in binary; `low` is what their count starts with."""
+    missing = any(item is None for item in items)
+    if not items:
+        return _HEAD.pack(0, 0, oid)
+    parts = [_HEAD.pack(1, missing, oid), _BOUNDS.pack(len(items), low)]
+    for item in items:
+        data = None if item is None else each(item)
+        parts.append(_LENGTH.pack(-1) if data is None else _LENGTH.pack(len(data)) + data)
+    return b"".join(parts)
+
+
+def unpack_array(data: bytes, each: Callable[[bytes], object]) -> list[object]:
+    """The items of an array in binary."""
+    dimensions, _, _ = _HEAD.unpack_from(data)
+    if dimensions == 0:
+        return []
+    if dimensions != 1:
+        raise ValueError
+    count, _ = _BOUNDS.unpack_from(data, _HEAD.size)
+    place = _HEAD.size + _BOUNDS.size
+    items: list[object] = []
+    for _ in range(count):
+        (length,) = _LENGTH.unpack_from(data, place)
+        place += _LENGTH.size
+        if length < 0:
+            items.append(None)
+            continue
+        if place + length > len(data):
+            raise ValueError
+        items.append(each(data[place : place + length]))
+        place += length
+    if place != len(data):
+        raise ValueError
+    return items
+
+
+def array_text(items: Sequence[object], each: Callable[[object], bytes]) -> bytes:
+    """The items in text."""
+    return (
+        b"{" + b",".join(b"NULL" if item is None else _quoted(each(item)) for item in items) + b"}"
+    )
+
+
+def array_items(text: str, each: Callable[[bytes], object]) -> list[object]:
+    """The items of an array in text."""
+    inside = text.strip()
+    if not (inside.startswith("{") and inside.endswith("}")):
+        raise ValueError
+    inside = inside[1:-1]
+    if not inside.strip():
+        return []
+    items: list[object] = []
+    place = 0
+    while True:
+        found = _ITEM.match(inside, place)
+        if found is None:
+            raise ValueError
+        quoted, bare = found.groups()
+        if quoted is not None:
+            items.append(each(_ESCAPED.sub(r"\1", quoted).encode()))
+        else:
+            items.append(None if bare.upper() == "NULL" else each(bare.encode()))
+        place = found.end()
+        if place == len(inside):
+            return items
+        if inside[place] != ",":
+            raise ValueError
+        place += 1
+
+
+def _quoted(item: bytes) -> bytes:
+    if _PLAIN.fullmatch(item) and item.upper() != b"NULL":
+        return item
+    return b'"' + item.replace(b"\\", b"\\\\").replace(b'"', b'\\"') + b'"'

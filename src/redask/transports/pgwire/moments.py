@@ -1,0 +1,50 @@
+"""Dates and times: ISO text ↔ the binary form, days or microseconds since the year 2000.
+
+A `timestamptz` travels in UTC; without a zone, a moment is taken as it is.
+"""
+
+import struct
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as clock_time
+
+_EPOCH_DAY = date(2000, 1, 1)
+_EPOCH = datetime(2000, 1, 1)
+_DAYS = struct.Struct("!i")
+_MICROSECONDS = struct.Struct("!q")
+
+
+def pack_date(value: object) -> bytes:
+    return _DAYS.pack((date.fromisoformat(str(value)) - _EPOCH_DAY).days)
+
+
+def pack_moment(value: object) -> bytes:
+    moment = datetime.fromisoformat(str(value))
+    if moment.tzinfo is not None:
+        moment = moment.astimezone(UTC).replace(tzinfo=None)
+    return _MICROSECONDS.pack((moment - _EPOCH) // timedelta(microseconds=1))
+
+
+def pack_time(value: object) -> bytes:
+    at = clock_time.fromisoformat(str(value))
+    seconds = (at.hour * 60 + at.minute) * 60 + at.second
+    return _MICROSECONDS.pack(seconds * 1_000_000 + at.microsecond)
+
+
+def unpack_date(data: bytes) -> str:
+    return (_EPOCH_DAY + timedelta(days=_DAYS.unpack(data)[0])).isoformat()
+
+
+def unpack_moment(data: bytes) -> str:
+    return _moment(data).isoformat(" ")
+
+
+def unpack_zoned(data: bytes) -> str:
+    return _moment(data).replace(tzinfo=UTC).isoformat(" ")
+
+
+def unpack_time(data: bytes) -> str:
+    return (datetime.min + timedelta(microseconds=_MICROSECONDS.unpack(data)[0])).time().isoformat()
+
+
+def _moment(data: bytes) -> datetime:
+    return _EPOCH + timedelta(microseconds=_MICROSECONDS.unpack(data)[0])

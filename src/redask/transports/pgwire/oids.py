@@ -1,0 +1,81 @@
+"""The types that clients are told of: their OIDs, and one row for each in TYPES.
+
+What is announced must have an encoding in `types`, in text and in binary; the numbers, names,
+sizes and categories are PostgreSQL's own, where clients have them built in.
+"""
+
+from dataclasses import dataclass
+
+BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT2VECTOR, INT4 = 16, 17, 18, 19, 20, 21, 22, 23
+REGPROC, TEXT, OID, TID, XID, CID, OIDVECTOR, JSON = 24, 25, 26, 27, 28, 29, 30, 114
+FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR = 700, 701, 705, 1042, 1043
+DATE, TIME, TIMESTAMP, TIMESTAMPTZ, NUMERIC = 1082, 1083, 1114, 1184, 1700
+REGCLASS, REGTYPE, UUID_OID, JSONB, VOID, REGNAMESPACE = 2205, 2206, 2950, 3802, 2278, 4089
+TEXT_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY, OID_ARRAY = 1009, 1005, 1007, 1016, 1028
+NAME_ARRAY, CHAR_ARRAY, BOOL_ARRAY, FLOAT8_ARRAY, VARCHAR_ARRAY = 1003, 1002, 1000, 1022, 1015
+
+
+@dataclass(frozen=True, slots=True)
+class WireType:
+    """A row of the table of types: `size` is -1 when it varies, `items` the OID of an array's."""
+
+    oid: int
+    name: str
+    size: int
+    category: str
+    array: int = 0
+    items: int = 0
+
+
+TYPES = {
+    row.oid: row
+    for row in (
+        WireType(BOOL, "bool", 1, "B", BOOL_ARRAY),
+        WireType(BYTEA, "bytea", -1, "U", 1001),
+        WireType(CHAR, "char", 1, "Z", CHAR_ARRAY),
+        WireType(NAME, "name", 64, "S", NAME_ARRAY),
+        WireType(INT8, "int8", 8, "N", INT8_ARRAY),
+        WireType(INT2, "int2", 2, "N", INT2_ARRAY),
+        WireType(INT2VECTOR, "int2vector", -1, "A", 1006, INT2),
+        WireType(INT4, "int4", 4, "N", INT4_ARRAY),
+        WireType(REGPROC, "regproc", 4, "N", 1008),
+        WireType(TEXT, "text", -1, "S", TEXT_ARRAY),
+        WireType(OID, "oid", 4, "N", OID_ARRAY),
+        WireType(XID, "xid", 4, "U", 1011),
+        WireType(CID, "cid", 4, "U", 1012),
+        WireType(OIDVECTOR, "oidvector", -1, "A", 1013, OID),
+        WireType(JSON, "json", -1, "U", 199),
+        WireType(FLOAT4, "float4", 4, "N", 1021),
+        WireType(FLOAT8, "float8", 8, "N", FLOAT8_ARRAY),
+        WireType(UNKNOWN, "unknown", -2, "X"),
+        WireType(BPCHAR, "bpchar", -1, "S", 1014),
+        WireType(VARCHAR, "varchar", -1, "S", VARCHAR_ARRAY),
+        WireType(DATE, "date", 4, "D", 1182),
+        WireType(TIME, "time", 8, "D", 1183),
+        WireType(TIMESTAMP, "timestamp", 8, "D", 1115),
+        WireType(TIMESTAMPTZ, "timestamptz", 8, "D", 1185),
+        WireType(NUMERIC, "numeric", -1, "N", 1231),
+        WireType(REGCLASS, "regclass", 4, "N", 2210),
+        WireType(REGTYPE, "regtype", 4, "N", 2211),
+        WireType(UUID_OID, "uuid", 16, "U", 2951),
+        WireType(VOID, "void", 4, "P"),
+        WireType(JSONB, "jsonb", -1, "U", 3807),
+        WireType(REGNAMESPACE, "regnamespace", 4, "N", 4090),
+        WireType(BOOL_ARRAY, "_bool", -1, "A", items=BOOL),
+        WireType(CHAR_ARRAY, "_char", -1, "A", items=CHAR),
+        WireType(NAME_ARRAY, "_name", -1, "A", items=NAME),
+        WireType(INT2_ARRAY, "_int2", -1, "A", items=INT2),
+        WireType(INT4_ARRAY, "_int4", -1, "A", items=INT4),
+        WireType(TEXT_ARRAY, "_text", -1, "A", items=TEXT),
+        WireType(VARCHAR_ARRAY, "_varchar", -1, "A", items=VARCHAR),
+        WireType(INT8_ARRAY, "_int8", -1, "A", items=INT8),
+        WireType(FLOAT8_ARRAY, "_float8", -1, "A", items=FLOAT8),
+        WireType(OID_ARRAY, "_oid", -1, "A", items=OID),
+    )
+}
+
+
+def size(oid: int) -> int:
+    """How many bytes a value of the type has, as RowDescription says it; -1 when that varies."""
+    known = TYPES.get(oid)
+    return -1 if known is None else known.size

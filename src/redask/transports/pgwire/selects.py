@@ -1,0 +1,90 @@
+"""SELECT on collections at the Postgres wire: what it returns is known before it runs.
+
+The store describes the statement as the caller; its types become PostgreSQL's. A statement that
+SQLite does not read is tried once more in SQLite's spelling (`spelling`).
+
+    store       PostgreSQL        a parameter compared with such a column takes
+    integer     int8              an integer, also written as text
+    real        float8            a number, also written as text
+    boolean     bool              true and false, t, 1, on …
+    json        jsonb             text
+    text        text              text; a number is written out
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from redask.errors import BadAsk
+from redask.ports import SelectShape
+from redask.transports.desk import Session
+from redask.transports.pgwire import types
+from redask.transports.pgwire.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, UNKNOWN
+from redask.transports.pgwire.planned import TransactionStep, WireColumn, WireRows
+from redask.transports.pgwire.spelling import respelt
+
+OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSelect:
+    """A planned SELECT; `wanted` are the store's words for the types of the parameters."""
+
+    session: Session
+    sql: str
+    columns: tuple[WireColumn, ...]
+    parameters: tuple[int, ...]
+    wanted: tuple[str, ...]
+    step: TransactionStep | None = None
+
+    async def run(self, parameters: Sequence[object]) -> WireRows:
+        values = [
+            _fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)
+        ]
+        found = await self.session.execute(self.sql, values)
+        rows = [tuple(row.values()) for row in found]
+        return WireRows(rows, f"SELECT {len(rows)}")
+
+
+async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> CollectionSelect:
+    """Describe the SELECT as it is written, else as SQLite would write it."""
+    try:
+        shape, text = await session.describe(sql), sql
+    except BadAsk:
+        other = respelt(sql)
+        if other is None or other == sql:
+            raise
+        shape, text = await session.describe(other), other
+    return CollectionSelect(
+        session,
+        text,
+        tuple(WireColumn(name, OIDS[kind]) for name, kind in shape.columns),
+        announced(shape, declared),
+        shape.parameters,
+    )
+
+
+def announced(shape: SelectShape, declared: Sequence[int]) -> tuple[int, ...]:
+    """The types of the parameters: as the client declared them, else as they are compared."""
+    said = [*declared, *[0] * len(shape.parameters)]
+    return tuple(
+        own if own in TYPES and own != UNKNOWN else OIDS[kind]
+        for own, kind in zip(said, shape.parameters, strict=False)
+    )
+
+
+def _fitting(value: object, kind: str) -> object:
+    """The value as one of the type that it is compared with, if it can be."""
+    if value is None:
+        return None
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if kind in ("integer", "real", "boolean") and isinstance(value, str):
+        try:
+            return types.decode(OIDS[kind], value.encode(), False)
+        except BadAsk:
+            return value  # equal to no number
+    if kind == "text" and isinstance(value, int | float) and not isinstance(value, bool):
+        written = types.encode(TEXT, value, False)
+        return "" if written is None else written.decode()
+    return value

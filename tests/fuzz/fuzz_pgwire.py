@@ -1,0 +1,382 @@
+"""`make fuzz-pgwire`: a million mutated messages at the Postgres wire door, also inside TLS.
+
+    python tests/fuzz/fuzz_pgwire.py --messages 1000000 --seed 7 --jobs 2
+
+Each process has a real database with a scripted provider, served by the real server twice: in
+the clear and with TLS. Connections come a few at a time, cut their bytes anywhere, and are
+strangers without a token or signed in. Promises, each of which ends the run when it breaks:
+
+    nobody who is not signed in hears more than how to sign in, or why not
+    everything that is said is a message of the protocol
+    nothing is internal: no XX000, nothing in the log, no task that failed
+    who keeps to the frames is answered to the end, in time
+    after every round an honest client gets the same bytes as at the start
+    when all have left, nobody is left: no connection, no running statement
+    memory does not grow
+"""
+
+import argparse
+import asyncio
+import logging
+import multiprocessing
+import os
+import random
+import resource
+import shutil
+import socket
+import ssl
+import struct
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
+os.environ.setdefault("REDASK_EMBEDDER_NAME", "none")
+
+import wire_mutations
+import wire_play as wire
+from certificates import pair
+from doors import SETTINGS, fill
+
+from redask import serving
+from redask.api import open_async
+from redask.providers.scripted import Scripted
+from redask.settings import load
+from redask.transports.desk import Gate
+from redask.transports.pgwire.conversation import Conversation
+from redask.transports.pgwire.server import WireServer
+
+CHUNK = 10_000  # messages between two reports of a process
+AT_ONCE = 8
+A_ROUND = 100  # connections between two honest ones
+A_VOLLEY = 120
+SECONDS = 20.0  # in which everything must have been answered
+SILENCE = 0.03  # how long to wait for what an unframed volley may bring
+GROWTH_MB = 60
+KINDS = frozenset("RSKZTDCEN123nItsv")
+TO_STRANGERS = frozenset("REv")
+FEW = SETTINGS + "\n[select]\ntimeout_ms = 300\nmax_rows = 200\n"
+HONEST = "ASK 'When does the ferry leave?' USING scripted NOCACHE"
+
+
+class Surprise(Exception):
+    """A promise that does not hold."""
+
+
+@dataclass(slots=True)
+class PgReport:
+    """What one chunk brought."""
+
+    messages: int = 0
+    heard: Counter[str] = field(default_factory=Counter)
+    surprise: str = ""
+    megabytes: float = 0.0
+
+
+class Noted(logging.Handler):
+    """Whatever is logged."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+
+    def emit(self, record: logging.LogRecord) -> None:
+        self.lines.append(record.getMessage())
+
+
+class Fuzzed:
+    """Both servers over one database, and clients of every kind."""
+
+    def __init__(self, place: Path, noted: list[str]) -> None:
+        self.place = place
+        self.noted = noted
+        self.gate = Gate()
+        self.servers: list[WireServer] = []
+        self.ports: list[int] = []
+        self.expected: list[wire.Said] = []
+
+    async def open(self) -> None:
+        self.token = fill(self.place / "db")["mia"]
+        certificate, key = pair(self.place)
+        self.db = await open_async(
+            self.place / "db", settings=load(FEW, {}), providers={"scripted": Scripted()}
+        )
+        desk = serving.FrontDesk(self.db, anonymous=False)
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.load_cert_chain(certificate, key)
+        self.trust = ssl.create_default_context(cafile=certificate)
+        for given in (None, context):
+            server = WireServer(desk, self.gate, _converse, given)
+            listening = socket.create_server(("127.0.0.1", 0), backlog=512)
+            self.ports.append(listening.getsockname()[1])
+            await server.listen(listening)
+            self.servers.append(server)
+        self.expected = await self.honest()
+        if not any(each.kind == "D" for each in self.expected):
+            raise Surprise(f"the honest client gets no answer: {self.expected}")
+
+    async def close(self) -> None:
+        for server in self.servers:
+            await server.close(1)
+        await self.gate.close(1)
+        await self.db.close()
+
+    async def connect(self, *, tls: bool) -> wire.RawClient:
+        client = wire.RawClient(*await asyncio.open_connection("127.0.0.1", self.ports[tls]))
+        if tls:
+            await client.send(wire.SSL_REQUEST)
+            await client.reader.readexactly(1)
+            await client.writer.start_tls(self.trust, server_hostname="127.0.0.1")
+        return client
+
+    async def honest(self) -> list[wire.Said]:
+        """What an honest client hears."""
+        client = await self.connect(tls=False)
+        await client.sign_in(token=self.token)
+        found = await client.ask(wire.query(HONEST))
+        await client.send(wire.TERMINATE)
+        await client.close()
+        return found
+
+    async def round(self, rng: random.Random, report: PgReport, most: int) -> None:
+        """Connections, a few at a time, then an honest one."""
+        seeds = [rng.getrandbits(64) for _ in range(A_ROUND)]
+
+        async def turns() -> None:
+            while seeds and report.messages < most:
+                await self.one(random.Random(seeds.pop()), report)
+
+        async with asyncio.TaskGroup() as group:
+            for _ in range(AT_ONCE):
+                group.create_task(turns())
+        async with asyncio.timeout(SECONDS):
+            if await self.honest() != self.expected:
+                raise Surprise("an honest client is answered in another way than before")
+            while any(server._lines for server in self.servers) or self.gate._tasks:
+                await asyncio.sleep(0.001)
+        if self.noted:
+            raise Surprise(f"logged: {self.noted[:3]}")
+
+    async def one(self, rng: random.Random, report: PgReport) -> None:
+        """One connection."""
+        tls = rng.random() < 0.06
+        sent: wire_mutations.Volley | None = None
+        try:
+            async with asyncio.timeout(SECONDS):
+                client = await self.connect(tls=tls)
+                try:
+                    if rng.random() < 0.25:
+                        sent = wire_mutations.stranger(rng)
+                        await self.as_stranger(client, sent, rng, report)
+                    else:
+                        sent = wire_mutations.batch(rng, rng.randint(1, A_VOLLEY * 2))
+                        await self.as_guest(client, sent, rng, report)
+                finally:
+                    client.writer.transport.abort()
+        except TimeoutError:
+            raise Surprise(f"no end after {SECONDS} s: {_shown(sent)}") from None
+        except Surprise as surprise:
+            raise Surprise(f"{surprise}\nafter {_shown(sent)}") from None
+        report.messages += len(sent.messages)
+
+    async def as_stranger(
+        self,
+        client: wire.RawClient,
+        sent: wire_mutations.Volley,
+        rng: random.Random,
+        report: PgReport,
+    ) -> None:
+        await pour(client, b"".join(sent.messages), rng)
+        heard = await silence(client)
+        for said in messages(heard.lstrip(b"NS"), TO_STRANGERS):
+            if said.kind == "R" and said.body[:4] not in (b"\0\0\0\x0a", b"\0\0\0\x0b"):
+                raise Surprise(f"a stranger is signed in: {said}")
+            note(said, report)
+
+    async def as_guest(
+        self,
+        client: wire.RawClient,
+        sent: wire_mutations.Volley,
+        rng: random.Random,
+        report: PgReport,
+    ) -> None:
+        if (await client.sign_in(token=self.token))[-1].kind != "Z":
+            raise Surprise("an honest client cannot sign in")
+        if not sent.is_framed:
+            await pour(client, b"".join(sent.messages), rng)
+            for said in messages(await silence(client), KINDS):
+                note(said, report)
+            return
+        marker = f"marker {rng.getrandbits(64)}"
+        end = (wire.SYNC, wire.describe("S", marker), wire.SYNC)
+        pouring = asyncio.create_task(pour(client, b"".join((*sent.messages, *end)), rng))
+        seen = False
+        while not seen or said.kind != "Z":
+            heard = await client.hear()
+            if heard is None:
+                raise Surprise("the connection ended, though every frame was right")
+            said = heard
+            note(said, report)
+            if said.kind not in KINDS:
+                raise Surprise(f"no message of the protocol: {said}")
+            seen = seen or (said.kind == "E" and marker in said.fields["M"])
+        await pouring
+
+
+async def pour(client: wire.RawClient, data: bytes, rng: random.Random) -> None:
+    """Send it in pieces."""
+    cuts = sorted(rng.randrange(len(data) + 1) for _ in range(rng.choice((0, 0, 1, 3))))
+    with suppress(ConnectionError):
+        for start, end in zip((0, *cuts), (*cuts, len(data)), strict=True):
+            await client.send(data[start:end])
+            await asyncio.sleep(0)
+
+
+async def silence(client: wire.RawClient) -> bytes:
+    """Everything that is said until nothing is."""
+    heard = b""
+    with suppress(TimeoutError, ConnectionError):
+        while True:
+            async with asyncio.timeout(SILENCE):
+                piece = await client.reader.read(65536)
+            if not piece:
+                break
+            heard += piece
+    return heard
+
+
+def messages(data: bytes, kinds: frozenset[str]) -> list[wire.Said]:
+    """What was said, all of it messages of these kinds; the last may be cut."""
+    found = []
+    while len(data) >= 5:
+        kind, [length] = chr(data[0]), struct.unpack_from("!i", data, 1)
+        if kind not in kinds or length < 4:
+            raise Surprise(f"heard {data[:80]!r}")
+        if len(data) > length:
+            found.append(wire.Said(kind, data[5 : 1 + length]))
+        data = data[1 + length :]
+    return found
+
+
+def note(said: wire.Said, report: PgReport) -> None:
+    name = said.kind
+    if said.kind == "E":
+        name = said.fields["C"]
+        if name == "XX000":
+            raise Surprise(f"a bug: {said.fields}")
+    report.heard[name] += 1
+
+
+def _shown(sent: wire_mutations.Volley | None) -> str:
+    return repr(sent.messages if sent else None)[-6000:]
+
+
+def _converse(guest: Any) -> Conversation:
+    return Conversation(
+        guest.session, user=guest.user, database=guest.database, startup=guest.startup
+    )
+
+
+def megabytes() -> float:
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[1]) * resource.getpagesize() / 1e6
+
+
+async def fuzz(seed: int, count: int, tell: Callable[[PgReport], None]) -> None:
+    """So many messages, with a report for every chunk; what is a surprise ends it."""
+    place = Path(tempfile.mkdtemp(prefix="redask-fuzz-pg-"))
+    noted = Noted()
+    logging.getLogger().addHandler(noted)
+    failed: list[str] = noted.lines
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(lambda _, context: failed.append(str(context)))
+    door = Fuzzed(place, noted.lines)
+    rng, done, at_first, report = random.Random(seed), 0, 0.0, PgReport()
+    try:
+        await door.open()
+        while done < count:
+            report = PgReport()
+            most = min(CHUNK, count - done)
+            while report.messages < most:
+                await door.round(rng, report, most)
+            done += report.messages
+            report.megabytes = megabytes()
+            at_first = at_first or report.megabytes  # caches are full then
+            if report.megabytes - at_first > GROWTH_MB:
+                raise Surprise(f"memory grew from {at_first:.0f} to {report.megabytes:.0f} MB")
+            tell(report)
+    except Exception as error:
+        causes = error.exceptions if isinstance(error, ExceptionGroup) else (error,)
+        report.surprise = "\n".join(f"{type(each).__name__}: {each}" for each in causes)
+        tell(report)
+    finally:
+        logging.getLogger().removeHandler(noted)
+        await door.close()
+        shutil.rmtree(place, ignore_errors=True)
+
+
+def run(seed: int, count: int) -> PgReport:
+    """All in this process, as one report."""
+    whole = PgReport()
+
+    def add(report: PgReport) -> None:
+        whole.messages += report.messages
+        whole.heard += report.heard
+        whole.surprise = whole.surprise or report.surprise
+        whole.megabytes = max(whole.megabytes, report.megabytes)
+
+    asyncio.run(fuzz(seed, count, add))
+    return whole
+
+
+def _worker(seed: int, count: int, reports: Any) -> None:
+    asyncio.run(fuzz(seed, count, reports.put))
+    reports.put(None)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--messages", type=int, default=1_000_000)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--jobs", type=int, default=min(2, os.cpu_count() or 1))
+    given = parser.parse_args()
+    reports: Any = multiprocessing.get_context("spawn").Queue()
+    share = -(-given.messages // given.jobs)
+    workers = [
+        multiprocessing.get_context("spawn").Process(
+            target=_worker, args=(given.seed + number, share, reports), daemon=True
+        )
+        for number in range(given.jobs)
+    ]
+    for worker in workers:
+        worker.start()
+    began, whole, left, largest = time.monotonic(), PgReport(), given.jobs, 0.0
+    while left:
+        report = reports.get()
+        if report is None:
+            left -= 1
+            continue
+        whole.messages += report.messages
+        whole.heard += report.heard
+        largest = max(largest, report.megabytes)
+        rate = whole.messages / (time.monotonic() - began)
+        line = f"{whole.messages:,} messages, {rate:,.0f}/s, {largest:.0f} MB"
+        print(f"\r{line}", end="", file=sys.stderr, flush=True)
+        if report.surprise:
+            print(f"\nseed {given.seed}: {report.surprise}")
+            print(f"{whole.messages} passed, 1 failed")
+            return 1
+    print("", file=sys.stderr)
+    print(", ".join(f"{name} {count}" for name, count in sorted(whole.heard.items())))
+    print(f"{whole.messages} passed, 0 failed")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,402 @@
+"""A Postgres wire door with a made-up conversation, and a client that speaks in raw messages.
+
+async with Playing() as door:
+    client = await door.client()                    signed in
+    await client.ask(query("rows 3"))               → [Said("T", …), Said("D", …), …]
+
+statement       what it does
+rows N          N rows of a number (int4) and a word (text, NULL in every third)
+say $1 …        its parameters, as declared or as text
+wait            never ends; `Play.left` counts those that were cancelled
+fail KIND       that error of `redask.errors`; `bug` is none of them
+begin, commit, rollback, restore
+drop A B        prepared statements; without a name: all
+tell N V        a setting that clients are told of; `timeout S` is the statement_timeout
+"""
+
+import asyncio
+import base64
+import hashlib
+import hmac
+import socket
+import ssl
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cache
+from types import TracebackType
+from typing import Any, Self, cast
+
+from redask import errors
+from redask.access import credentials
+from redask.transports.desk import Gate, Session
+from redask.transports.pgwire.planned import (
+    TransactionStep,
+    WireColumn,
+    WireFault,
+    WireRows,
+)
+from redask.transports.pgwire.server import WireServer
+
+INT4, TEXT = 23, 25
+SALT_SECRET = b"salt"
+IDENT, TOKEN, _ = credentials.new_token()
+STEPS = ("begin", "commit", "rollback", "restore")
+
+
+@dataclass
+class Play:
+    """One client's made-up statements."""
+
+    told: dict[str, str] = field(default_factory=dict)
+    seconds: float | None = None
+    ran: list[str] = field(default_factory=list)
+    left: int = 0
+
+    def split(self, text: str) -> list[str]:
+        return [part.strip() for part in text.split(";") if part.strip()]
+
+    async def plan(self, sql: str, declared: Sequence[int]) -> "Scene":
+        word = sql.split(maxsplit=1)[0]
+        if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", *STEPS):
+            raise errors.BadStatement(1, 1, word, "a statement")
+        return Scene(self, sql, tuple(declared))
+
+    def timeout(self) -> float | None:
+        return self.seconds
+
+    def setting(self, name: str) -> str | None:
+        return {"server_version": "15.0", "client_encoding": "UTF8"}.get(name)
+
+    def reports(self) -> dict[str, str]:
+        told, self.told = self.told, {}
+        return told
+
+
+@dataclass
+class Scene:
+    """A made-up statement."""
+
+    play: Play
+    sql: str
+    declared: tuple[int, ...]
+
+    @property
+    def words(self) -> list[str]:
+        return self.sql.split()
+
+    @property
+    def parameters(self) -> tuple[int, ...]:
+        count = self.sql.count("$")
+        return tuple(oid or TEXT for oid in (*self.declared, *(0,) * count)[:count])
+
+    @property
+    def columns(self) -> tuple[WireColumn, ...] | None:
+        if self.words[0] in ("rows", "wait"):
+            return (WireColumn("number", INT4), WireColumn("word", TEXT))
+        if self.words[0] == "say":
+            return tuple(WireColumn(f"p{n}", oid) for n, oid in enumerate(self.parameters))
+        return None
+
+    @property
+    def step(self) -> TransactionStep | None:
+        word = self.words[0]
+        return cast(TransactionStep, word) if word in STEPS else None
+
+    async def run(self, parameters: Sequence[object]) -> WireRows:
+        self.play.ran.append(self.sql)
+        words = self.words
+        match words[0]:
+            case "rows":
+                count = int(words[1])
+                found = [[n, None if n % 3 == 2 else f"wörd {n}"] for n in range(count)]
+                return WireRows(found, f"SELECT {count}")
+            case "say":
+                return WireRows([parameters], "SELECT 1")
+            case "wait":
+                return await self._wait()
+            case "fail":
+                raise failure(words[1])
+            case "tell":
+                self.play.told[words[1]] = words[2]
+            case "drop":
+                return WireRows([], "DROP", tuple(words[1:]) or None)
+            case "timeout":
+                self.play.seconds = float(words[1])
+        return WireRows([], words[0].upper())
+
+    async def _wait(self) -> WireRows:
+        try:
+            await asyncio.sleep(60)
+        except asyncio.CancelledError:
+            self.play.left += 1
+            raise
+        raise AssertionError("nobody waits that long")
+
+
+def failure(kind: str) -> Exception:
+    if kind == "bug":
+        return ZeroDivisionError("a bug with a KEY-1234")
+    if kind == "refused":
+        return WireFault("0A000", "not here", hint="elsewhere")
+    if kind == "ProviderFailed":
+        return errors.ProviderFailed("p", errors.Failure.SERVER, "busy")
+    made: Exception = getattr(errors, kind)("it failed", detail="where")
+    return made
+
+
+@dataclass
+class PlayDesk:
+    """Knows mia of the tenant local, with as many tokens as are given."""
+
+    tokens: Sequence[str] = (TOKEN,)
+    anonymous: bool = False
+    session: Any = None
+
+    async def sign_in(self, token: str | None) -> Session:
+        if not self.anonymous:
+            raise errors.Unauthenticated("who?")
+        return cast(Session, self.session)
+
+    async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
+        salt = credentials.scram_salt(SALT_SECRET, tenant, user)
+        known = self.tokens if (user, tenant) == ("mia", "local") else ()
+        return credentials.Verifiers(salt, tuple(credentials.verifier(t, salt) for t in known))
+
+    async def sign_in_holder(self, token: str) -> Session:
+        if token not in map(credentials.token_id, self.tokens):
+            raise errors.Unauthenticated("who?")
+        return cast(Session, self.session)
+
+
+@dataclass(frozen=True)
+class Said:
+    """A message of the server."""
+
+    kind: str
+    body: bytes
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Of an error or a notice."""
+        parts = self.body.rstrip(b"\0").split(b"\0")
+        return {part[:1].decode(): part[1:].decode() for part in parts}
+
+    @property
+    def cells(self) -> list[bytes | None]:
+        found: list[bytes | None] = []
+        at = 2
+        for _ in range(struct.unpack_from("!H", self.body)[0]):
+            [length] = struct.unpack_from("!i", self.body, at)
+            at += 4
+            found.append(None if length < 0 else self.body[at : at + length])
+            at += max(0, length)
+        return found
+
+
+class Playing:
+    """The door, open."""
+
+    def __init__(
+        self,
+        desk: PlayDesk | None = None,
+        gate: Gate | None = None,
+        context: ssl.SSLContext | None = None,
+    ) -> None:
+        self.plays: list[Play] = []
+        self.gate = gate or Gate()
+        self.server = WireServer(desk or PlayDesk(), self.gate, self._converse, context)
+        self.clients: list[RawClient] = []
+
+    def _converse(self, guest: object) -> Play:
+        self.plays.append(Play())
+        return self.plays[-1]
+
+    async def __aenter__(self) -> Self:
+        listening = socket.create_server(("127.0.0.1", 0))
+        self.port = listening.getsockname()[1]
+        await self.server.listen(listening)
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for client in self.clients:
+            await client.close()
+        await self.server.close(1)
+
+    async def stranger(self) -> "RawClient":
+        """A client that has said nothing yet."""
+        client = RawClient(*await asyncio.open_connection("127.0.0.1", self.port))
+        self.clients.append(client)
+        return client
+
+    async def client(self) -> "RawClient":
+        client = await self.stranger()
+        await client.sign_in()
+        return client
+
+
+class RawClient:
+    """Messages in and out."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.reader = reader
+        self.writer = writer
+        self.key = b""
+        self.status: dict[str, str] = {}
+
+    async def close(self) -> None:
+        self.writer.close()
+        with suppress(OSError):
+            await self.writer.wait_closed()
+
+    async def send(self, *messages: bytes) -> None:
+        self.writer.write(b"".join(messages))
+        await self.writer.drain()
+
+    async def hear(self) -> Said | None:
+        """The next message; None at the end."""
+        try:
+            head = await self.reader.readexactly(5)
+            [length] = struct.unpack("!i", head[1:])
+            return Said(head[:1].decode(), await self.reader.readexactly(length - 4))
+        except (asyncio.IncompleteReadError, ConnectionError):
+            return None
+
+    async def until(self, kind: str = "Z") -> list[Said]:
+        """Everything up to a message of that kind, or to the end."""
+        found: list[Said] = []
+        async with asyncio.timeout(10):
+            while (message := await self.hear()) is not None:
+                found.append(message)
+                if message.kind == kind:
+                    break
+        return found
+
+    async def ask(self, *messages: bytes) -> list[Said]:
+        await self.send(*messages)
+        return await self.until()
+
+    async def sign_in(
+        self, user: str = "mia", database: str = "local", token: str = TOKEN, **more: str
+    ) -> list[Said]:
+        """By SCRAM, as a client does it. → the last things said"""
+        await self.send(start_up(user=user, database=database, **more))
+        first = await self.until("R")
+        if not first or first[-1].body[:4] != struct.pack("!i", 10):
+            return first
+        exchange = ScramClient(token)
+        await self.send(sasl_first(exchange.first()))
+        challenge = await self.until("R")
+        if challenge[-1].kind != "R":
+            return challenge
+        await self.send(said(b"p", exchange.final(challenge[-1].body[4:])))
+        found = await self.until()
+        if found and found[-1].kind == "Z":
+            assert found[0].body[4:] == exchange.expected
+            self.key = next(each.body for each in found if each.kind == "K")
+            pairs = [each.body.split(b"\0")[:2] for each in found if each.kind == "S"]
+            self.status = {name.decode(): value.decode() for name, value in pairs}
+        return found
+
+
+class ScramClient:
+    """The client's side, written a second time."""
+
+    def __init__(self, password: str, nonce: str = "fyko+d2lbbFgONRv9qkxdawL") -> None:
+        self.password = password
+        self.nonce = nonce
+        self.expected = b""
+
+    def first(self, header: str = "n,,") -> bytes:
+        self.header = header
+        return f"{header}n=,r={self.nonce}".encode()
+
+    def final(self, challenge: bytes) -> bytes:
+        fields = dict(part.split("=", 1) for part in challenge.decode().split(","))
+        salted = _salted(self.password, fields["s"], int(fields["i"]))
+        channel = base64.b64encode(self.header.encode()).decode()
+        bare = f"c={channel},r={fields['r']}"
+        whole = f"n=,r={self.nonce},{challenge.decode()},{bare}".encode()
+        key = hmac.digest(salted, b"Client Key", "sha256")
+        signature = hmac.digest(hashlib.sha256(key).digest(), whole, "sha256")
+        proof = base64.b64encode(bytes(a ^ b for a, b in zip(key, signature, strict=True)))
+        server = hmac.digest(hmac.digest(salted, b"Server Key", "sha256"), whole, "sha256")
+        self.expected = b"v=" + base64.b64encode(server)
+        return f"{bare},p={proof.decode()}".encode()
+
+
+@cache
+def _salted(password: str, salt: str, iterations: int) -> bytes:
+    return hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), iterations)
+
+
+def said(kind: bytes, body: bytes = b"") -> bytes:
+    return kind + struct.pack("!i", len(body) + 4) + body
+
+
+def text(word: str) -> bytes:
+    return word.encode() + b"\0"
+
+
+def start_up(version: int = 3 << 16, /, **parameters: str) -> bytes:
+    words = b"".join(text(name) + text(value) for name, value in parameters.items())
+    return struct.pack("!ii", len(words) + 9, version) + words + b"\0"
+
+
+def special(code: int, body: bytes = b"") -> bytes:
+    return struct.pack("!ii", len(body) + 8, code) + body
+
+
+SSL_REQUEST, GSS_REQUEST = special(80877103), special(80877104)
+SYNC, FLUSH, TERMINATE = said(b"S"), said(b"H"), said(b"X")
+
+
+def cancel(key: bytes) -> bytes:
+    return special(80877102, key)
+
+
+def sasl_first(words: bytes, mechanism: str = "SCRAM-SHA-256") -> bytes:
+    return said(b"p", text(mechanism) + struct.pack("!i", len(words)) + words)
+
+
+def query(sql: str) -> bytes:
+    return said(b"Q", text(sql))
+
+
+def parse(sql: str, name: str = "", types: Sequence[int] = ()) -> bytes:
+    numbers = struct.pack(f"!H{len(types)}I", len(types), *types)
+    return said(b"P", text(name) + text(sql) + numbers)
+
+
+def bind(
+    values: Sequence[bytes | None] = (),
+    portal: str = "",
+    name: str = "",
+    formats: Sequence[int] = (),
+    results: Sequence[int] = (),
+) -> bytes:
+    shorts = [struct.pack(f"!H{len(each)}h", len(each), *each) for each in (formats, results)]
+    cells = b"".join(
+        struct.pack("!i", -1) if each is None else struct.pack("!i", len(each)) + each
+        for each in values
+    )
+    body = shorts[0] + struct.pack("!H", len(values)) + cells + shorts[1]
+    return said(b"B", text(portal) + text(name) + body)
+
+
+def describe(kind: str, name: str = "") -> bytes:
+    return said(b"D", kind.encode() + text(name))
+
+
+def close(kind: str, name: str = "") -> bytes:
+    return said(b"C", kind.encode() + text(name))
+
+
+def execute(portal: str = "", rows: int = 0) -> bytes:
+    return said(b"E", text(portal) + struct.pack("!i", rows))
