@@ -35,7 +35,6 @@ ASK = "ASK $1 USING scripted CACHE TTL '1h' LIMIT 3"
 _QUIETLY: dict[str, Any] = {
     "stdout": subprocess.DEVNULL,
     "stderr": subprocess.DEVNULL,
-    "check": False,
 }
 SELECT = "SELECT id, title FROM tickets WHERE id = $1"
 
@@ -75,15 +74,18 @@ def postgres(directory: Path) -> Iterator[dict[str, Any] | None]:
     if os.getuid() == 0:
         shutil.chown(directory, "postgres")
     options = f"-p 55777 -k {directory} -c listen_addresses=127.0.0.1"
-    start = f"initdb -D {data} -A trust -U postgres && pg_ctl -D {data} -w -l {data}.log -o '{options}' start"
-    if subprocess.run([*user, start], **_QUIETLY).returncode:
+    start = (
+        f"initdb -D {data} -A trust -U postgres"
+        f" && pg_ctl -D {data} -w -l {data}.log -o '{options}' start"
+    )
+    if subprocess.run([*user, start], check=False, **_QUIETLY).returncode:
         yield None
         return
     try:
         yield {"host": "127.0.0.1", "port": 55777, "user": "postgres", "database": "postgres"}
     finally:
         stop = f"pg_ctl -D {data} -m immediate stop"
-        subprocess.run([*user, stop], **_QUIETLY)
+        subprocess.run([*user, stop], check=False, **_QUIETLY)
 
 
 async def selects(where: dict[str, Any], seconds: float) -> float:
