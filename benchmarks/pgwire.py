@@ -1,7 +1,7 @@
 """`make bench-pgwire`: what the Postgres wire door costs, next to a real PostgreSQL.
 
     cached ASK       p50 over the wire, minus p50 of the same call in process
-    SELECT           of one row by its id, from 16 connections at once, on both servers
+    SELECT           of one row of 20 by its id, from 16 connections at once, on both servers
 
 Both are asked by the same asyncpg clients in the same run, in turns, each in a process of its own;
 the machine's noise then meets both. PostgreSQL is started as the user `postgres` when this runs as
@@ -28,9 +28,14 @@ import redask
 from redask.api import open_async
 from redask.serving import Serving, serve
 
-ROWS, CONNECTIONS = 200, 16
+ROWS, CONNECTIONS = 20, 16
 QUESTION = "When does ferry 17 leave?"
 ASK = "ASK $1 USING scripted CACHE TTL '1h' LIMIT 3"
+# no pipes: the server would hold them open after pg_ctl has ended
+_QUIETLY: dict[str, Any] = {
+    "stdout": subprocess.DEVNULL,
+    "stderr": subprocess.DEVNULL,
+}
 SELECT = "SELECT id, title FROM tickets WHERE id = $1"
 
 
@@ -69,15 +74,18 @@ def postgres(directory: Path) -> Iterator[dict[str, Any] | None]:
     if os.getuid() == 0:
         shutil.chown(directory, "postgres")
     options = f"-p 55777 -k {directory} -c listen_addresses=127.0.0.1"
-    start = f"initdb -D {data} -A trust -U postgres && pg_ctl -D {data} -w -o '{options}' start"
-    if subprocess.run([*user, start], capture_output=True, check=False).returncode:
+    start = (
+        f"initdb -D {data} -A trust -U postgres"
+        f" && pg_ctl -D {data} -w -l {data}.log -o '{options}' start"
+    )
+    if subprocess.run([*user, start], check=False, **_QUIETLY).returncode:
         yield None
         return
     try:
         yield {"host": "127.0.0.1", "port": 55777, "user": "postgres", "database": "postgres"}
     finally:
         stop = f"pg_ctl -D {data} -m immediate stop"
-        subprocess.run([*user, stop], capture_output=True, check=False)
+        subprocess.run([*user, stop], check=False, **_QUIETLY)
 
 
 async def selects(where: dict[str, Any], seconds: float) -> float:
