@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers clean
+.PHONY: demo test lint types docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers bench-peers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -78,8 +78,13 @@ bench-ingest: $(VENV)/.installed
 bench-providers: $(VENV)/.installed
 	$(BIN)/python benchmarks/providers.py
 
+# the same questions through LlamaIndex, LangChain, Haystack, txtai, LanceDB and the bare engines,
+# each in an environment of its own (under .peers); written into docs/quality.md
+bench-peers: $(VENV)/.installed
+	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
+
 clean:
-	rm -rf $(VENV) $(DEMO) .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

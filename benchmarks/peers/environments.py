@@ -35,10 +35,14 @@ def ready(home: Path, name: str) -> Path:
     if stamp.is_file() and stamp.read_text(encoding="utf-8") == text:
         return python
     venv.create(place, with_pip=True, clear=True)
-    command = [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    command = [str(python), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     try:
         done = subprocess.run(
-            [*command, "-r", wanted], capture_output=True, text=True, timeout=SECONDS, check=False
+            [*command, "-r", str(wanted)],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            check=False,
         )
     except subprocess.TimeoutExpired:
         raise Uninstallable(f"pip took more than {SECONDS} s") from None

@@ -60,9 +60,7 @@ def percentile(values: Sequence[float], share: float) -> float:
     return ordered[max(0, math.ceil(share * len(ordered)) - 1)] if ordered else math.nan
 
 
-def judged(
-    name: str, size: int, figures: Mapping[str, Any], gold: Sequence[Sequence[str]]
-) -> Row:
+def judged(name: str, size: int, figures: Mapping[str, Any], gold: Sequence[Sequence[str]]) -> Row:
     """What a worker wrote, as a row; `gold` are the right passages, question by question."""
     times, shown = figures.get("times_s", []), figures.get("sources", [])
     found = [

@@ -72,5 +72,6 @@ def _rows(passages: Sequence[Passage], known: Known) -> Any:
     flat = pyarrow.array(known.matrix(bodies).reshape(-1))
     vectors = pyarrow.FixedSizeListArray.from_arrays(flat, contest.DIMENSIONS)
     ids = [passage.id for passage in passages]
-    return pyarrow.Table.from_arrays([pyarrow.array(ids), pyarrow.array(bodies), vectors],
-                                     schema=_SCHEMA)
+    return pyarrow.Table.from_arrays(
+        [pyarrow.array(ids), pyarrow.array(bodies), vectors], schema=_SCHEMA
+    )

@@ -23,7 +23,7 @@ class Pair:
     """Both, open."""
 
     def __init__(self, home: Path, known: Known) -> None:
-        self._both = {
+        self._both: dict[str, redask.OurDatabase | raw.RawEngines] = {
             "redask": redask.open_up(home / "redask", known),
             "raw": raw.open_up(home / "raw", known),
         }

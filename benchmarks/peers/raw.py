@@ -66,11 +66,12 @@ class RawEngines:
         self._searcher = self._words.searcher()
         self._floats = np.load(home / "floats.npy", mmap_mode="r").view(np.ndarray)
         coded = home / "codes.faiss"
-        self._codes = faiss.read_index(str(coded)) if coded.is_file() else None
-        self._flat = None
-        if self._codes is None:
-            self._flat = faiss.IndexFlatIP(contest.DIMENSIONS)
-            self._flat.add(self._floats)
+        self._coded = coded.is_file()
+        self._near: Any = faiss.IndexFlatIP(contest.DIMENSIONS)
+        if self._coded:
+            self._near = faiss.read_index(str(coded))
+        else:
+            self._near.add(self._floats)
 
     def ask(self, question: str) -> CitedReply:
         started = time.perf_counter()
@@ -101,8 +102,9 @@ class RawEngines:
         self._words.reload()
         self._searcher = self._words.searcher()
         vector = self._known.row(passage.body)[None]
-        (self._flat if self._codes is None else self._codes).add(vector)
-        self._floats = np.concatenate([self._floats, vector]) if self._codes else self._floats
+        self._near.add(vector)
+        if self._coded:
+            self._floats = np.concatenate([self._floats, vector])
 
     def close(self) -> None:
         self._texts.close()
@@ -118,10 +120,10 @@ class RawEngines:
 
     def _by_vector(self, question: str) -> list[int]:
         point = self._known.row(question)
-        if self._codes is None:
-            rows = self._flat.search(point[None], contest.CANDIDATES)[1][0]
+        if not self._coded:
+            rows = self._near.search(point[None], contest.CANDIDATES)[1][0]
         else:
-            near = self._codes.search(point[None], RESCORED)[1][0]
+            near = self._near.search(point[None], RESCORED)[1][0]
             near = near[near >= 0]
             best = np.argsort(-(self._floats[near] @ point))[: contest.CANDIDATES]
             rows = near[best]

@@ -96,9 +96,7 @@ class OurDatabase:
         self._db = _database(home, known)
 
     def ask(self, question: str) -> CitedReply:
-        answer = self._db.ask(
-            question, using=AtOnce.name, limit=contest.SOURCES, **self.options
-        )
+        answer = self._db.ask(question, using=AtOnce.name, limit=contest.SOURCES, **self.options)
         cited = tuple(urn.decode(note.urn).id for note in answer.citations)
         sources = tuple(urn.decode(source.urn).id for source in answer.sources_flat)
         return CitedReply(answer.answer, cited, sources)

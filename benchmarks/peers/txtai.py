@@ -33,8 +33,7 @@ class TxtaiDatabase:
 
     def __init__(self, home: Path, known: Known) -> None:
         self._database = _database(known)
-        self._database.load(str(home / "index"))
-        self._database.config["transform"] = _transform(known)
+        self._database.load(str(home / "index"), config={"transform": _transform(known)})
 
     def ask(self, question: str) -> CitedReply:
         rows = self._database.search(question, contest.SOURCES)
@@ -53,4 +52,4 @@ def _database(known: Known) -> Any:
 
 
 def _transform(known: Known) -> Any:
-    return known.matrix
+    return lambda texts: known.matrix(texts)  # noqa: PLW0108 - txtai calls whatever is no function

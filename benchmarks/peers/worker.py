@@ -26,15 +26,6 @@ WARM = 5
 INSERTS = 5
 
 
-def main(stage: str, name: str, material: Path, home: Path, out: Path, seconds: float) -> None:
-    """Run a stage and write its figures."""
-    sys.addaudithook(_no_network)
-    if stage == "build":
-        build(name, material, home, out)
-    else:
-        ask(name, material, home, out, seconds)
-
-
 def build(name: str, material: Path, home: Path, out: Path) -> None:
     """Write all passages."""
     from peers import contest
@@ -78,7 +69,9 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
         opened.ask(text)
     for taken in getattr(opened, "parts", {}).values():
         taken.clear()
-    times, pace, sources = [], [], []
+    times: list[float] = []
+    pace: list[float] = []
+    sources: list[Sequence[str]] = []
     begun = time.perf_counter()
     for each in asked:
         if len(times) >= LEAST and time.perf_counter() - begun > seconds:
@@ -162,5 +155,10 @@ def _is_local(arguments: Sequence[Any]) -> bool:
 
 
 if __name__ == "__main__":
+    sys.addaudithook(_no_network)
     _stage, _name, _material, _home, _out, _seconds = sys.argv[1:7]
-    main(_stage, _name, Path(_material), Path(_home), Path(_out), float(_seconds))
+    _files = Path(_material), Path(_home), Path(_out)
+    if _stage == "build":
+        build(_name, *_files)
+    else:
+        ask(_name, *_files, float(_seconds))
