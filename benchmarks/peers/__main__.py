@@ -213,9 +213,10 @@ def turns(found: dict[str, Any]) -> str:
     if "times_s" not in found:
         return f"not measured: {found.get('reason', 'no reason')}"
     parts = {name: figures.percentile(taken, 0.5) for name, taken in found["parts_s"].items()}
-    told = figures.verdict(parts["redask"], parts["raw engines"], parts["raw commit"])
-    shown = ", ".join(f"{name} {taken * 1000:.2f} ms" for name, taken in parts.items())
-    return f"{told}. Medians: {shown}"
+    floor = parts["raw engines"], parts["raw commit"]
+    whole, flat = (figures.verdict(parts[name], *floor) for name in ("redask", "flat"))
+    shown = ", ".join(f"{name} {taken * 1000:.2f}" for name, taken in parts.items())
+    return f"{whole}. Without the graph: {flat}. Medians in ms: {shown}."
 
 
 def written(page: str, made: str) -> str:

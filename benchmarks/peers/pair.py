@@ -1,14 +1,14 @@
-"""redask and raw in one process, asked in turns, so that a busy machine harms both alike.
+"""redask, redask without the graph, and raw in one process, asked in turns.
 
-No contestant of the table: `parts` holds the seconds of each and of their steps. Who comes first
-changes with every question.
+A busy machine harms all alike then. No contestant of the table: `parts` holds the seconds of each
+and of its steps. Who comes first changes with every question.
 """
 
 import time
 from collections import defaultdict
 from pathlib import Path
 
-from peers import raw, redask
+from peers import raw, redask, redask_flat
 from peers.contest import CitedReply, Known, Passage
 
 PACKAGES = (*redask.PACKAGES, *raw.PACKAGES)
@@ -20,37 +20,36 @@ def open_up(home: Path, known: Known) -> "Pair":
 
 
 class Pair:
-    """Both, open."""
+    """All of them, open."""
 
     def __init__(self, home: Path, known: Known) -> None:
-        self._both: dict[str, redask.OurDatabase | raw.RawEngines] = {
-            "redask": redask.open_up(home / "redask", known),
-            "raw": raw.open_up(home / "raw", known),
-        }
-        self._whole: dict[str, list[float]] = defaultdict(list)
-        self._turn = False
-
-    @property
-    def parts(self) -> dict[str, list[float]]:
-        """Each contestant's times, then those of its steps."""
-        for name, opened in self._both.items():
-            for step, taken in opened.parts.items():
-                self._whole[f"{name} {step}"] = taken
-        return self._whole
+        self._ours = redask.open_up(home / "redask", known)
+        self._raw = raw.open_up(home / "raw", known)
+        self._ways = [
+            ("redask", redask.OurDatabase.options),
+            ("flat", redask_flat.FlatDatabase.options),
+            ("raw", None),
+        ]
+        self.parts: dict[str, list[float]] = defaultdict(list)
 
     def ask(self, question: str) -> CitedReply:
-        self._turn = not self._turn
-        order = sorted(self._both, reverse=self._turn)
-        for name in order:
+        self._ways.append(self._ways.pop(0))
+        for name, options in self._ways:
+            asked: redask.OurDatabase | raw.RawEngines = self._raw
+            if options is not None:
+                asked, self._ours.options = self._ours, options
+            asked.parts.clear()
             started = time.perf_counter()
-            reply = self._both[name].ask(question)
-            self._whole[name].append(time.perf_counter() - started)
+            reply = asked.ask(question)
+            self.parts[name].append(time.perf_counter() - started)
+            for step, taken in asked.parts.items():
+                self.parts[f"{name} {step}"] += taken
         return reply
 
     def insert(self, passage: Passage) -> None:
-        for opened in self._both.values():
-            opened.insert(passage)
+        self._ours.insert(passage)
+        self._raw.insert(passage)
 
     def close(self) -> None:
-        for opened in self._both.values():
-            opened.close()
+        self._ours.close()
+        self._raw.close()
