@@ -70,6 +70,10 @@ class Known:
         """Know one more."""
         self._vectors[text] = vector
 
+    def name_of(self, text: str) -> str:
+        """The text as it is known here: of a passage without words only the title may be told."""
+        return text if text in self._vectors else f"{text}\n"
+
     def row(self, text: str) -> Any:
         """The vector of a text, as an array."""
         return self._vectors[text]

@@ -41,7 +41,7 @@ class LookedUp:
         self._known = known
 
     def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
-        return [tuple(self._known.floats(text)) for text in texts]
+        return [tuple(self._known.floats(text)) for text in map(self._known.name_of, texts)]
 
 
 class AtOnce:

@@ -5,8 +5,8 @@
 
 Figures go to the file OUT after each part, so that what was measured before a crash is kept.
 Questions are asked one after another until all are asked or SECONDS have passed (but at least
-ten). Between them a little fixed work shows how fast the machine is just then (`pace`). Nothing
-here may talk to the network: Python's sockets refuse.
+ten). Between them a little fixed work shows how fast the machine is just then (`pace`). OpenMP and
+BLAS get one thread. Nothing here may talk to the network: Python's sockets refuse.
 """
 
 import importlib
@@ -19,7 +19,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-_BORN = time.perf_counter()
+for _threads in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[_threads] = "1"  # two that wait for each other on a busy machine are slower than one
 
 LEAST = 10
 WARM = 5
