@@ -121,7 +121,7 @@ class Bench:
         self, name: str, stage: str, python: Path, folder: Path, place: Path
     ) -> dict[str, Any]:
         """Run a worker. → what it wrote, with the reason if it did not come to its end."""
-        out = self.home / "out.json"
+        out = self.home / f"out-{place.name}-{stage}.json"
         out.unlink(missing_ok=True)
         command = [python, "-m", "peers.worker", stage, name, folder, place, out, self.seconds]
         given = {**os.environ, **QUIET, "PYTHONPATH": self._path(name)}
@@ -140,7 +140,8 @@ class Bench:
         except subprocess.TimeoutExpired:
             reason = f"{stage} took more than {self.limit:.0f} s"
         found: dict[str, Any] = json.loads(out.read_text()) if out.is_file() else {}
-        tell(f"  {stage}: {time.monotonic() - begun:.0f} s {reason}")
+        out.unlink(missing_ok=True)
+        tell(f"{name}, {stage}: {time.monotonic() - begun:.0f} s {reason}")
         return found | ({"reason": reason} if reason else {})
 
     def _path(self, name: str) -> str:

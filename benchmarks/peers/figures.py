@@ -2,7 +2,8 @@
 
 A `Row` is one contestant at one size; `judged` makes it of what the worker wrote. A contestant that
 failed has a row, too: its name, and the reason where figures would be. Ratios are to redask and
-to raw, of the medians of question-to-cited-answer.
+to raw, of the medians of question-to-cited-answer; processor time beside them, because a busy
+machine moves it less.
 """
 
 import math
@@ -21,6 +22,8 @@ HEAD = (
     "questions",
     "× redask",
     "× raw",
+    "CPU p50",
+    "× raw, CPU",
     "resident (anonymous)",
     "cold start (imports)",
     "insert to visible",
@@ -42,6 +45,7 @@ class Row:
     rate: float = math.nan
     p50: float = math.nan
     p95: float = math.nan
+    work: float = math.nan
     questions: int = 0
     resident: float = math.nan
     anonymous: float = math.nan
@@ -78,6 +82,7 @@ def judged(name: str, size: int, figures: Mapping[str, Any], gold: Sequence[Sequ
         rate=size / figures["build_s"] if figures.get("build_s") else math.nan,
         p50=percentile(times, 0.5),
         p95=percentile(times, 0.95),
+        work=percentile(figures.get("cpu_s", []), 0.5),
         questions=len(times),
         resident=figures.get("rss_mb", math.nan),
         anonymous=figures.get("anonymous_mb", math.nan),
@@ -97,6 +102,7 @@ def table(rows: Sequence[Row], size: int) -> str:
     """The rows of one size as Markdown, in the order given."""
     here = [row for row in rows if row.size == size]
     p50s = {row.name: row.p50 for row in here}
+    works = {row.name: row.work for row in here}
     quickest = min((row.pace for row in here if row.pace > 0), default=math.nan)
     lines = [_line(HEAD), _line(["---"] * len(HEAD))]
     for row in here:
@@ -114,6 +120,8 @@ def table(rows: Sequence[Row], size: int) -> str:
                     str(row.questions),
                     _ratio(row.p50, p50s.get(OURS, math.nan)),
                     _ratio(row.p50, p50s.get(FLOOR, math.nan)),
+                    _time(row.work),
+                    _ratio(row.work, works.get(FLOOR, math.nan)),
                     f"{_number(row.resident)} ({_number(row.anonymous)}) MB",
                     f"{_time(row.cold)} ({_time(row.imports)})",
                     _time(row.visible),

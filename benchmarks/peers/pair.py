@@ -39,9 +39,10 @@ class Pair:
             if options is not None:
                 asked, self._ours.options = self._ours, options
             asked.parts.clear()
-            started = time.perf_counter()
+            started, busy = time.perf_counter(), time.process_time()
             reply = asked.ask(question)
             self.parts[name].append(time.perf_counter() - started)
+            self.parts[f"{name} CPU"].append(time.process_time() - busy)
             for step, taken in asked.parts.items():
                 self.parts[f"{name} {step}"] += taken
         return reply

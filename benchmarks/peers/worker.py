@@ -5,8 +5,9 @@
 
 Figures go to the file OUT after each part, so that what was measured before a crash is kept.
 Questions are asked one after another until all are asked or SECONDS have passed (but at least
-ten). Between them a little fixed work shows how fast the machine is just then (`pace`). OpenMP and
-BLAS get one thread. Nothing here may talk to the network: Python's sockets refuse.
+ten). Between them a little fixed work shows how fast the machine is just then (`pace`); what a
+question costs in processor time, on all threads, does not depend on that. OpenMP and BLAS get one
+thread. Nothing here may talk to the network: Python's sockets refuse.
 """
 
 import importlib
@@ -71,6 +72,7 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
     for taken in getattr(opened, "parts", {}).values():
         taken.clear()
     times: list[float] = []
+    work: list[float] = []
     pace: list[float] = []
     sources: list[Sequence[str]] = []
     begun = time.perf_counter()
@@ -78,13 +80,15 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
         if len(times) >= LEAST and time.perf_counter() - begun > seconds:
             break
         pace.append(_pace())
-        started = time.perf_counter()
+        started, busy = time.perf_counter(), time.process_time()
         reply = opened.ask(each.text)
         times.append(time.perf_counter() - started)
+        work.append(time.process_time() - busy)
         assert reply.cited == reply.sources[:1]
         sources.append(reply.sources)
     figures |= {
         "times_s": times,
+        "cpu_s": work,
         "pace_s": pace,
         "sources": sources,
         "parts_s": {part: list(taken) for part, taken in getattr(opened, "parts", {}).items()},
