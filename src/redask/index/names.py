@@ -82,8 +82,8 @@ def candidates(texts: Sequence[U32], sieve: Sieve) -> list[list[Mention]]:
     for size in range(MAX_NAME_WORDS, 0, -1):
         numbers = ngrams(joined.surfaces, size)
         places = np.flatnonzero(sieve.admits(numbers))
-        texts, starts, inside = joined.whereabouts(places, size)
-        every = zip(texts.tolist(), starts.tolist(), numbers[places].tolist(), strict=True)
+        which, starts, inside = joined.whereabouts(places, size)
+        every = zip(which.tolist(), starts.tolist(), numbers[places].tolist(), strict=True)
         for text, start, number in compress(every, inside.tolist()):
             found[text].append(Mention(start, size, number))
     for some in found:
@@ -98,8 +98,8 @@ def mentioning(texts: Sequence[U32], wanted: Sequence[tuple[int, int]]) -> list[
     found = []
     for number, size in wanted:
         places = np.flatnonzero(numbers[size] == np.uint64(number))
-        texts, _, inside = joined.whereabouts(places, size)
-        found.append(set(texts[inside].tolist()))
+        which, _, inside = joined.whereabouts(places, size)
+        found.append(set(which[inside].tolist()))
     return found
 
 
