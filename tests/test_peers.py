@@ -40,16 +40,16 @@ def test_what_a_worker_wrote_is_judged_by_the_gold_passages() -> None:
     row = figures.judged("some", 100, FIGURES, GOLD)
     assert (row.rate, row.p50, row.p95, row.questions) == (50.0, 0.002, 0.010, 4)
     assert row.hit == 0.5
-    assert row.ndcg == pytest.approx((1 + 1 / math.log2(3)) / 4)
+    assert row.gains == pytest.approx((1, 1 / math.log2(3), 0, 0))
     assert (row.cold, row.imports, row.visible) == (1.5, 1.0, 0.5)
     assert row.parts == (("search", 0.001),)
 
 
 def test_the_table_has_ratios_to_ours_and_to_the_floor() -> None:
     rows = [
-        Row("raw", 100, p50=0.001, questions=3, pace=0.001),
+        Row("raw", 100, p50=0.001, questions=3, pace=0.001, gains=(1, 0, 0)),
         Row("redask", 100, p50=0.004, questions=3, pace=0.002),
-        Row("other", 100, p50=0.1, questions=3, pace=0.001),
+        Row("other", 100, p50=0.1, questions=2, pace=0.001, gains=(1, 1)),
         Row("other", 7, p50=9.0, questions=3),
     ]
     lines = figures.table(rows, 100).splitlines()
@@ -60,7 +60,8 @@ def test_the_table_has_ratios_to_ours_and_to_the_floor() -> None:
     assert (by_name["**redask**"]["× raw"], by_name["**redask**"]["pace"]) == ("4", "2")
     assert (by_name["other"]["× redask"], by_name["other"]["× raw"]) == ("25", "100")
     assert by_name["other"]["answer p50"] == "100 ms"
-    assert by_name["other"]["nDCG@10"] == "–"
+    assert by_name["other"]["nDCG@10 (raw, same questions)"] == "1.000 (0.500)"
+    assert by_name["other"]["insert to visible"] == "–"
 
 
 def test_who_failed_stands_in_the_table_with_the_reason() -> None:

@@ -3,7 +3,8 @@
 A `Row` is one contestant at one size; `judged` makes it of what the worker wrote. A contestant that
 failed has a row, too: its name, and the reason where figures would be. Ratios are to redask and
 to raw, of the medians of question-to-cited-answer; processor time beside them, because a busy
-machine moves it less.
+machine moves it less. Slow contestants are asked fewer questions: raw's nDCG over as many stands
+beside theirs.
 """
 
 import math
@@ -27,7 +28,7 @@ HEAD = (
     "resident (anonymous)",
     "cold start (imports)",
     "insert to visible",
-    "nDCG@10",
+    "nDCG@10 (raw, same questions)",
     "hit@10",
     "pace",
 )
@@ -52,7 +53,7 @@ class Row:
     cold: float = math.nan
     imports: float = math.nan
     visible: float = math.nan
-    ndcg: float = math.nan
+    gains: tuple[float, ...] = ()
     hit: float = math.nan
     pace: float = math.nan
     parts: tuple[tuple[str, float], ...] = ()
@@ -89,7 +90,7 @@ def judged(name: str, size: int, figures: Mapping[str, Any], gold: Sequence[Sequ
         cold=sum(start),
         imports=start[0],
         visible=percentile(figures.get("visible_s", []), 0.5),
-        ndcg=_mean(found),
+        gains=tuple(found),
         hit=_mean(hits),
         pace=percentile(figures.get("pace_s", []), 0.5),
         parts=tuple(
@@ -103,6 +104,7 @@ def table(rows: Sequence[Row], size: int) -> str:
     here = [row for row in rows if row.size == size]
     p50s = {row.name: row.p50 for row in here}
     works = {row.name: row.work for row in here}
+    floor = next((row.gains for row in here if row.name == FLOOR), ())
     quickest = min((row.pace for row in here if row.pace > 0), default=math.nan)
     lines = [_line(HEAD), _line(["---"] * len(HEAD))]
     for row in here:
@@ -125,7 +127,7 @@ def table(rows: Sequence[Row], size: int) -> str:
                     f"{_number(row.resident)} ({_number(row.anonymous)}) MB",
                     f"{_time(row.cold)} ({_time(row.imports)})",
                     _time(row.visible),
-                    _share(row.ndcg),
+                    f"{_share(_mean(row.gains))} ({_share(_mean(floor[: row.questions]))})",
                     _share(row.hit),
                     _ratio(row.pace, quickest),
                 ]
