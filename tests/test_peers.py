@@ -85,6 +85,8 @@ def test_figures_are_kept_until_something_changes_or_failed(tmp_path: Path) -> N
     assert bench.read_kept(file, "another stamp") is None
     bench.keep(file, "stamp", {"build_s": 1.0, "reason": "ask: signal 9"})
     assert bench.read_kept(file, "stamp") is None
+    told = bench.read_kept(file, "stamp", failed=True)
+    assert told == {"build_s": 1.0, "reason": "ask: signal 9"}
 
 
 def test_a_run_goes_on_where_it_was_interrupted(
@@ -118,6 +120,9 @@ def test_a_contestant_that_cannot_be_installed_does_not_stop_the_run(
     monkeypatch.setattr(environments, "ready", ready)
     found = bench.Bench(tmp_path, 1, 1).measure("txtai", 100, tmp_path)
     assert found == {"reason": "cannot be installed: ERROR: no such package"}
+    reader = bench.Bench(tmp_path, 1, 1, reads=True)
+    assert reader.measure("txtai", 100, tmp_path) == found
+    assert reader.measure("raw", 100, tmp_path) == {"reason": "not measured in this run"}
 
 
 def test_the_reason_of_a_crash_is_one_line_that_fits_a_table() -> None:

@@ -1,7 +1,7 @@
 """`make bench-peers`: the same questions through redask, its peers and the bare engines.
 
     python -m peers [--only NAME …] [--sizes N …] [--questions N] [--home DIR] [--write]
-                    [--seconds N] [--limit N]
+                    [--seconds N] [--limit N] [--kept]
 
 Stages of each contestant at each size, each in a process of its own with a time limit: build,
 ask. Figures are kept in `HOME/results`: an interrupted run goes on where it was, a contestant whose
@@ -59,14 +59,17 @@ QUIET = {
 class Bench:
     """One run: where things lie, and how long anything may take."""
 
-    def __init__(self, home: Path, seconds: float, limit: float) -> None:
+    def __init__(self, home: Path, seconds: float, limit: float, *, reads: bool = False) -> None:
         self.home, self.seconds, self.limit = home, seconds, limit
+        self._reads = reads  # what is kept, and measures nothing
 
     def measure(self, name: str, size: int, folder: Path) -> dict[str, Any]:
         """A contestant's figures at a size: as they are kept, else measured."""
         kept = self.home / "results" / f"{name}-{size}.json"
         stamp = stamp_of(name, folder)
-        figures_of = read_kept(kept, stamp)
+        figures_of = read_kept(kept, stamp, failed=self._reads)
+        if figures_of is None and self._reads:
+            return {"reason": "not measured in this run"}
         if figures_of is None:
             tell(f"{name}, {size:,} passages")
             figures_of = self._run(name, size, folder)
@@ -77,7 +80,9 @@ class Bench:
         """redask and raw, asked in turns in one process."""
         kept = self.home / "results" / f"pair-{size}.json"
         stamp = stamp_of("redask", folder) + stamp_of("raw", folder) + stamp_of("pair", folder)
-        found = read_kept(kept, stamp)
+        found = read_kept(kept, stamp, failed=self._reads)
+        if found is None and self._reads:
+            return {"reason": "not measured in this run"}
         if found is None:
             tell(f"redask and raw in turns, {size:,} passages")
             place = self.home / "data" / f"pair-{size}"
@@ -174,13 +179,13 @@ def stamp_of(name: str, folder: Path) -> str:
     return digest.hexdigest()[:16]
 
 
-def read_kept(file: Path, stamp: str) -> dict[str, Any] | None:
-    """What was kept under this stamp, unless it tells of a failure."""
+def read_kept(file: Path, stamp: str, *, failed: bool = False) -> dict[str, Any] | None:
+    """What was kept under this stamp; what tells of a failure only if that is wanted."""
     if not file.is_file():
         return None
     held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
-    good = held["stamp"] == stamp and "reason" not in held["figures"]
     found: dict[str, Any] = held["figures"]
+    good = held["stamp"] == stamp and (failed or "reason" not in found)
     return found if good else None
 
 
@@ -243,13 +248,14 @@ def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--home", type=Path, default=ROOT / ".peers")
     parser.add_argument("--seconds", type=float, default=25, help="for one contestant's questions")
     parser.add_argument("--limit", type=float, default=420, help="for any one stage")
+    parser.add_argument("--kept", action="store_true", help="tell what is kept, measure nothing")
     parser.add_argument("--write", action="store_true", help="into docs/quality.md, in any case")
     return parser.parse_args(arguments)
 
 
 def main() -> None:
     options = options_of()
-    bench = Bench(options.home, options.seconds, options.limit)
+    bench = Bench(options.home, options.seconds, options.limit, reads=options.kept)
     rows, pairs = [], []
     for size in options.sizes:
         folder = material.prepare(options.home, size, options.questions, tell)
