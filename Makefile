@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire clean
+.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -114,8 +114,13 @@ bench-providers: $(VENV)/.installed
 bench-serve: $(VENV)/.installed
 	$(BIN)/python benchmarks/serve.py
 
+# the same questions through LlamaIndex, LangChain, Haystack, txtai, LanceDB and the bare engines,
+# each in an environment of its own (under .peers); written into docs/quality.md
+bench-peers: $(VENV)/.installed
+	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
+
 clean:
-	rm -rf $(VENV) $(DEMO) .eval .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .eval .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

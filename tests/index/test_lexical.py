@@ -258,6 +258,23 @@ def test_holding_is_all_or_none(bench: Bench) -> None:
     assert bench.holding("", 5) == []
 
 
+def test_holding_is_remembered_for_one_state_one_limit_and_one_class_alone(bench: Bench) -> None:
+    bench.put((1, "all", "alpha beta"), (2, "some", "alpha beta"))
+    view = bench.view()
+    only = frozenset({class_of("some", "t")})
+    groups = analysis.question("alpha", (), ("en",)).groups
+    terms = [term.text for group in groups for term in group]
+    for _ in range(2):
+        assert sorted(view.holding(terms, None, 5) or []) == [1, 2]
+        assert view.holding(terms, None, 1) is None
+        assert view.holding(terms, only, 5) == [2]
+    assert bench.holding("alpha", 5) == [1, 2]
+    bench.put((3, "all", "alpha"))
+    assert bench.holding("alpha", 5) == [1, 2, 3]
+    bench.delete(1)
+    assert bench.holding("alpha", 5) == [2, 3]
+
+
 def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:
     chance = np.random.default_rng(3)
     lengths = chance.integers(0, 50, 200)

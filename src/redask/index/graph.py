@@ -32,7 +32,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import chain
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -101,8 +101,7 @@ class _Met:
         return self.rows.surfaces(self.place)
 
 
-@dataclass(frozen=True, slots=True)
-class _Step:
+class _Step(NamedTuple):  # a walk makes a thousand, and these are quick to make
     """A way on to the entity `key`; `said` is the similarity of an edge's relation."""
 
     key: int
@@ -199,18 +198,28 @@ class _Walker:
             fresh: dict[int, float] = {}
             order = sorted(frontier, key=lambda key: (-frontier[key], self._met[key].urn))
             width, crowd = (BEAM, COMMON) if hop else (STARTS, CROWD)
-            for origin, step in self._steps(order[:width], crowd):
-                said = max(self._met[step.key].similarity, step.said)
-                score = frontier[origin] * step.strength * (1 + said) / 2
-                if score > fresh.get(step.key, 0.0):
-                    fresh[step.key] = score
-                if step.edge:
-                    own = (score * (1 + 3 * step.said) / 4, step.collection)
-                    self._edges[step.edge] = max(own, self._edges.get(step.edge, own))
+            for origin, steps in self._steps(order[:width], crowd):
+                self._take(origin, frontier[origin], steps, fresh)
             _raise(reached, fresh)
             frontier = {key: score for key, score in fresh.items() if key not in visited}
             visited.update(frontier)
         return reached
+
+    def _take(
+        self, origin: int, start: float, steps: Iterable[_Step], fresh: dict[int, float]
+    ) -> None:
+        """All steps from one entity to others that were met."""
+        for key, strength, by_edge, edge, collection in steps:
+            met = self._met.get(key)
+            if met is None or key == origin:
+                continue
+            said = met.similarity if met.similarity > by_edge else by_edge
+            score = start * strength * (1 + said) / 2
+            if score > fresh.get(key, 0.0):
+                fresh[key] = score
+            if edge:
+                own = (score * (1 + 3 * by_edge) / 4, collection)
+                self._edges[edge] = max(own, self._edges.get(edge, own))
 
     def ranked(self, found: dict[int, float]) -> list[tuple[str, float]]:
         """Entities and edges of the collections asked for."""
@@ -220,8 +229,8 @@ class _Walker:
         kept = [(urn, score) for urn, score, collection in every if not only or collection in only]
         return sorted(kept, key=lambda one: (-one[1], one[0]))[: self._query.top_k]
 
-    def _steps(self, keys: Sequence[int], crowd: int) -> Iterator[tuple[int, _Step]]:
-        """All steps from these entities to others the caller may see."""
+    def _steps(self, keys: Sequence[int], crowd: int) -> Iterator[tuple[int, Iterable[_Step]]]:
+        """The steps from each of these entities, once what the caller may see there is met."""
         unread = [key for key in keys if key not in self._mentions]
         called = self._names_in([self._met[key].surfaces for key in unread])
         numbers = self._reading.adjacency.names(unread)
@@ -235,9 +244,7 @@ class _Walker:
         for key, steps in self._against(numbers, holders).items():
             self._mentions[key] += steps
         for key in keys:
-            for step in chain(self._mentions[key], edges[key]):
-                if step.key != key and step.key in self._met:
-                    yield key, step
+            yield key, chain(self._mentions[key], edges[key])
 
     def _along(self, found: Sequence[names.Mention]) -> list[_Step]:
         """To the owners of the names in a text."""
@@ -245,7 +252,8 @@ class _Walker:
         for number, size in dict.fromkeys((one.number, one.size) for one in found):
             owners = self._follow(number)
             if size > 1 or not self._is_common(number):
-                steps += [_Step(owner, ALONG * _share(owners)) for owner in owners]
+                strength = ALONG * _share(owners)
+                steps += [_Step(owner, strength) for owner in owners]
         return steps
 
     def _against(
@@ -258,7 +266,8 @@ class _Walker:
         steps = {}
         for key, places in zip(numbers, found, strict=True):
             holding = [every[place] for place in places if every[place] != key]
-            steps[key] = [_Step(holder, AGAINST * _share(holding)) for holder in holding]
+            strength = AGAINST * _share(holding)
+            steps[key] = [_Step(holder, strength) for holder in holding]
         return steps
 
     def _edges_of(self, key: int, crowd: int) -> list[_Step]:

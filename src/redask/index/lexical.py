@@ -121,6 +121,8 @@ class Lexical:
         keys = self._view.holding(texts, among, limit + len(self._tail.keys)) if texts else []
         if keys is None:
             return None
+        if not self._tail.keys:  # the usual case, and a walk asks for twenty names
+            return sorted(keys) if len(keys) <= limit else None
         keys = [key for key in keys if key not in self._tail.keys]
         rows = self._tail.rows
         held = _among(rows.classes(), among) & bool(texts)

@@ -15,15 +15,14 @@ Texts are read up to READ words.
 
 import threading
 import zlib
-from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
+from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
-from redask.index.records import MAX_NAME_WORDS, U32, U64, ngrams
+from redask.index.records import I64, MAX_NAME_WORDS, U32, U64, ngrams
 
 READ = 10_000
 
@@ -82,10 +81,11 @@ def candidates(texts: Sequence[U32], sieve: Sieve) -> list[list[Mention]]:
     found: list[list[Mention]] = [[] for _ in texts]
     for size in range(MAX_NAME_WORDS, 0, -1):
         numbers = ngrams(joined.surfaces, size)
-        for place in np.flatnonzero(sieve.admits(numbers)).tolist():
-            text, start = joined.whereabouts(place, size)
-            if text is not None:
-                found[text].append(Mention(start, size, int(numbers[place])))
+        places = np.flatnonzero(sieve.admits(numbers))
+        which, starts, inside = joined.whereabouts(places, size)
+        every = zip(which.tolist(), starts.tolist(), numbers[places].tolist(), strict=True)
+        for text, start, number in compress(every, inside.tolist()):
+            found[text].append(Mention(start, size, number))
     for some in found:
         some.sort(key=lambda one: one.start)  # stable: the longest stays first
     return found
@@ -97,9 +97,9 @@ def mentioning(texts: Sequence[U32], wanted: Sequence[tuple[int, int]]) -> list[
     numbers = {size: ngrams(joined.surfaces, size) for size in {size for _, size in wanted}}
     found = []
     for number, size in wanted:
-        places = np.flatnonzero(numbers[size] == np.uint64(number)).tolist()
-        inside = (joined.whereabouts(place, size)[0] for place in places)
-        found.append({text for text in inside if text is not None})
+        places = np.flatnonzero(numbers[size] == np.uint64(number))
+        which, _, inside = joined.whereabouts(places, size)
+        found.append(set(which[inside].tolist()))
     return found
 
 
@@ -119,13 +119,14 @@ class _Joined:
 
     def __init__(self, texts: Sequence[U32]) -> None:
         self.surfaces = np.concatenate([np.empty(0, np.uint32), *texts])
-        self._ends = list(accumulate(map(len, texts)))
+        lengths = np.array([len(text) for text in texts], np.int64)
+        self._ends = np.cumsum(lengths)
+        self._starts = self._ends - lengths
 
-    def whereabouts(self, place: int, size: int) -> tuple[int | None, int]:
-        """In which text a run of words is, None if across two, and where it starts there."""
-        text = bisect_right(self._ends, place)
-        start = place - (self._ends[text - 1] if text else 0)
-        return (text if place + size <= self._ends[text] else None), start
+    def whereabouts(self, places: I64, size: int) -> tuple[I64, I64, npt.NDArray[np.bool_]]:
+        """Of runs of words: in which text each begins, where there, and whether it ends there."""
+        texts = np.searchsorted(self._ends, places, "right")
+        return texts, places - self._starts[texts], places + size <= self._ends[texts]
 
 
 def _bit(numbers: U64) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:

@@ -167,6 +167,7 @@ class View:
         self._searcher = searcher
         self._schema = schema
         self._counts: dict[tuple[str, Classes], int] = {}
+        self._holders: dict[tuple[tuple[str, ...], Classes, int], tuple[list[int] | None]] = {}
         self._averages: tuple[int, float] | None = None
 
     def entities(self) -> int:
@@ -220,12 +221,20 @@ class View:
 
     def holding(self, terms: Sequence[str], among: Classes, limit: int) -> list[int] | None:
         """The keys of the entities that hold all these terms; None when more than `limit`."""
+        asked = tuple(terms), among, limit
+        known = self._holders.get(asked)
+        if known is not None:
+            return known[0]
         clauses = [(Occur.Must, self._term(term)) for term in terms]
         query = self._filtered(Query.boolean_query(clauses), among)
         with guarded():
             hits = self._searcher.search(query, limit=limit + 1, count=False).hits
             keys = self._searcher.fast_field_values("key", [address for _, address in hits])
-        return [int(key) for key in keys if key is not None] if len(hits) <= limit else None
+        found = [int(key) for key in keys if key is not None] if len(hits) <= limit else None
+        if len(self._holders) >= 4_096:  # of a hundred keys or so each
+            self._holders.clear()
+        self._holders[asked] = (found,)
+        return found
 
     def _weighted(self, term: str, wanted: float, own: float) -> Query:
         """A term with our weight in place of tantivy's own.
