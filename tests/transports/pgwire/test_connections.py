@@ -83,7 +83,7 @@ def test_a_client_with_a_good_token_is_let_in() -> None:
         {"database": "elsewhere"},
         {"database": ""},  # as if it had not been said: the user's name
     ],
-    ids=str,
+    ids=["another token", "no token", "no such user", "no such tenant", "no tenant"],
 )
 def test_whatever_is_wrong_is_answered_with_the_same_bytes(wrong: dict[str, str]) -> None:
     async def script(door: Playing) -> None:
