@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 	$(BIN)/redask --db $(DEMO) demo
 
 test: lint types clients
-	$(BIN)/python -m pytest --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
