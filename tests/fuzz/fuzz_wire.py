@@ -33,7 +33,7 @@ from mutations import Asked
 from served import Process, Served, audited, fill, megabytes
 
 DOORS: dict[str, Any] = {"http": HttpFuzz, "rpc": RpcFuzz, "mcp": McpFuzz, "grpc": GrpcFuzz}
-CLIENTS = {"http": 4, "rpc": 2, "mcp": 4, "grpc": 12}  # where calls wait, more at once
+CLIENTS = {"http": 4, "rpc": 2, "mcp": 4, "grpc": 8}  # more at gRPC, where bad calls wait
 HONEST = 4000  # messages between two honest clients
 WARM = 0.2
 GROWTH = 32 * 1024 * 1024  # what a warm process may still take, as caches fill

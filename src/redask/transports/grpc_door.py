@@ -7,14 +7,13 @@ fails as a call; afterwards its last frame is `error`.
 """
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import aclosing
-from typing import Any, TypeVar
+from typing import Any
 
 import grpc
-from google.protobuf.message import DecodeError
-from grpc_health.v1 import health, health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection
 
 from redask import clauses, errors
 from redask.errors import BadAsk
@@ -31,19 +30,20 @@ from redask.model import (
 from redask.transports import bodies
 from redask.transports.desk import Desk, Gate, Session, bearer
 from redask.transports.generated import redask_pb2 as pb
-from redask.transports.reopening import Reopening
+from redask.transports.grpc_calls import END, Calls, Line, Work
+from redask.transports.grpc_open import OpenServices
 from redask.wire import envelope, outcomes
 from redask.wire import json as canonical
 
 MAX_MESSAGE = 4 * 1024 * 1024
 MESSAGE_SECONDS = 30.0  # in which a call's message must have come
-MAX_CALLS = 512  # at once on one connection
+MAX_CALLS = 128  # at once on one connection
+SPARE = 128  # calls beside those that the gate lets in: to be refused, or asked for health
 SERVICE = "redask.v1.Redask"
 _OPTIONS = ("strict", "using", "model", "limit", "min_score", "depth", "temperature", "seed")
 _U32 = 2**32 - 1
 _MAX_TRAILER = 3000  # clients take 8 KiB of metadata, and text takes up to nine bytes a character
 _MAX_TEXT = 300
-_T = TypeVar("_T")
 
 
 class GrpcDoor:
@@ -53,44 +53,49 @@ class GrpcDoor:
         self._desk = desk
         self._gate = gate
 
-    async def Ask(self, _: object, context: Any) -> Any:  # noqa: N802 - gRPC's spelling
-        return await self._call(context, self._answer)
+    def handlers(self, calls: Calls) -> Any:
+        """The calls by name."""
+        return grpc.method_handlers_generic_handler(
+            SERVICE,
+            {
+                "Ask": calls.handler(self._once(self._answer), pb.AskRequest),
+                "AskStream": calls.handler(self._stream, pb.AskRequest),
+                "Explain": calls.handler(self._once(self._plan), pb.AskRequest),
+                "Query": calls.handler(self._once(self._query), pb.QueryRequest),
+            },
+        )
 
-    async def Explain(self, _: object, context: Any) -> Any:  # noqa: N802
-        return await self._call(context, self._plan)
+    def _once(self, work: Callable[[Session, Any], Awaitable[Any]]) -> Work:
+        async def call(line: Line) -> None:
+            try:
+                session = await self._session(line)
+                line.write(await work(session, await _message(line)))
+            except Exception as error:
+                _fail(line, error)
 
-    async def Query(self, _: object, context: Any) -> Any:  # noqa: N802
-        return await self._call(context, self._query)
+        return call
 
-    async def AskStream(self, _: object, context: Any) -> None:  # noqa: N802
+    async def _stream(self, line: Line) -> None:
         started = False
         try:
-            session = await self._session(context)
-            events = self._gate.stream(session.events(asked(await _message(context))))
+            session = await self._session(line)
+            events = self._gate.stream(session.events(asked(await _message(line))))
             async with aclosing(events):
                 async for event in events:
                     if event is not None:
-                        await context.write(frame(event))
+                        line.write(frame(event))
                         started = True
         except Exception as error:
             if not started:
-                await _fail(context, error)
+                _fail(line, error)
+                return
             shown = (
                 error if isinstance(error, errors.AskError) else errors.AskError("internal error")
             )
-            await context.write(frame(Failed(shown)))
+            line.write(frame(Failed(shown)))
 
-    async def _call(self, context: Any, work: Callable[[Session, Any], Awaitable[_T]]) -> _T:
-        try:
-            session = await self._session(context)
-            return await work(session, await _message(context))
-        except Exception as error:
-            await _fail(context, error)
-            raise  # never reached: abort raises
-
-    async def _session(self, context: Any) -> Session:
-        given = dict(context.invocation_metadata() or ()).get("authorization")
-        return await self._desk.sign_in(bearer(None if given is None else str(given)))
+    async def _session(self, line: Line) -> Session:
+        return await self._desk.sign_in(bearer(line.token()))
 
     async def _answer(self, session: Session, request: Any) -> Any:
         ask = asked(request)
@@ -116,92 +121,59 @@ class GrpcDoor:
         return pb.QueryReply(rows_json=canonical.encode(rows))
 
 
+class GrpcServer:
+    """A server that has started."""
+
+    def __init__(
+        self, door: GrpcDoor, address: str, credentials: grpc.ServerCredentials | None, room: int
+    ) -> None:
+        logging.getLogger("grpc").setLevel(logging.CRITICAL + 1)  # strangers' mistakes, with traces
+        self._pool = ThreadPoolExecutor(room, "grpc")
+        self._server = grpc.server(
+            self._pool,
+            maximum_concurrent_rpcs=room,  # whoever comes then is refused: nobody waits unseen
+            options=[
+                ("grpc.max_receive_message_length", MAX_MESSAGE),
+                ("grpc.max_concurrent_streams", MAX_CALLS),
+                ("grpc.so_reuseport", 0),
+                ("grpc.max_connection_idle_ms", 300_000),
+            ],
+        )
+        self._open = OpenServices((SERVICE,))
+        if credentials is None:
+            self.port = self._server.add_insecure_port(address)
+        else:
+            self.port = self._server.add_secure_port(address, credentials)
+        self._calls = Calls()
+        handlers = (door.handlers(self._calls), *self._open.handlers())
+        self._server.add_generic_rpc_handlers(handlers)
+        self._server.start()
+
+    async def stop(self, grace: float) -> None:
+        """Take no calls any more; what still runs after `grace` seconds is cut off."""
+        stopped = self._server.stop(grace)
+        self._open.close()
+        await asyncio.to_thread(stopped.wait)
+        await asyncio.to_thread(self._pool.shutdown)
+        self._calls.close()
+
+
 async def serve(
     desk: Desk, gate: Gate, host: str, port: int, credentials: grpc.ServerCredentials | None = None
-) -> tuple[Reopening, int]:
+) -> tuple[GrpcServer, int]:
     """A started server and the port it listens on."""
-    door = GrpcDoor(desk, gate)
-
-    async def make(again: int | None) -> tuple[grpc.aio.Server, int]:
-        return await _open(door, f"{host}:{port if again is None else again}", credentials)
-
-    server = Reopening(make)
-    return server, await server.start()
+    room = gate.at_once + gate.waiting + SPARE
+    server = GrpcServer(GrpcDoor(desk, gate), f"{host}:{port}", credentials, room)
+    return server, server.port
 
 
-async def _open(
-    door: GrpcDoor, address: str, credentials: grpc.ServerCredentials | None
-) -> tuple[grpc.aio.Server, int]:
-    server = grpc.aio.server(
-        options=[
-            ("grpc.max_receive_message_length", MAX_MESSAGE),
-            ("grpc.max_concurrent_streams", MAX_CALLS),
-            ("grpc.so_reuseport", 0),
-            ("grpc.max_connection_idle_ms", 300_000),
-        ]
-    )
-    server.add_generic_rpc_handlers((_handlers(door),))
-    healthy = health.aio.HealthServicer()
-    health_pb2_grpc.add_HealthServicer_to_server(healthy, server)
-    for name in ("", SERVICE):
-        await healthy.set(name, health_pb2.HealthCheckResponse.SERVING)
-    reflection.enable_server_reflection(
-        (SERVICE, health.SERVICE_NAME, reflection.SERVICE_NAME), server
-    )
-    if credentials is None:
-        port = server.add_insecure_port(address)
-    else:
-        port = server.add_secure_port(address, credentials)
-    await server.start()
-    return server, port
-
-
-def _handlers(door: GrpcDoor) -> Any:
-    """The calls by name.
-
-    To gRPC each takes a stream of messages, of which we read one: on the wire that is the same.
-    A call that ends without its message would otherwise wait for ever, and one with another
-    message would be taken for a failure of ours.
-    """
-    one, many = grpc.stream_unary_rpc_method_handler, grpc.stream_stream_rpc_method_handler
-    return grpc.method_handlers_generic_handler(
-        SERVICE,
-        {
-            name: make(getattr(door, name), _reader(request), _write)
-            for name, make, request in (
-                ("Ask", one, pb.AskRequest),
-                ("AskStream", many, pb.AskRequest),
-                ("Explain", one, pb.AskRequest),
-                ("Query", one, pb.QueryRequest),
-            )
-        },
-    )
-
-
-def _reader(kind: Any) -> Callable[[bytes], object]:
-    """Reads messages of a kind; bytes that are none are handed on, to be refused."""
-
-    def read(given: bytes) -> object:
-        try:
-            return kind.FromString(given)
-        except DecodeError:
-            return given
-
-    return read
-
-
-def _write(message: Any) -> Any:
-    return message.SerializeToString()
-
-
-async def _message(context: Any) -> Any:
+async def _message(line: Line) -> Any:
     """The one message of a call."""
     try:
-        async with asyncio.timeout(MESSAGE_SECONDS):
-            given = await context.read()
+        given = await line.message(MESSAGE_SECONDS)
     except TimeoutError:
         raise BadAsk(f"the message did not come within {MESSAGE_SECONDS:.0f} seconds") from None
-    if given is grpc.aio.EOF:
+    if given is END:
         raise BadAsk("the call ended without a message", detail="message")
     if isinstance(given, bytes):
         raise BadAsk("the message is none of this call's type", detail="message")
@@ -280,7 +252,7 @@ def _usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-async def _fail(context: Any, error: Exception) -> None:
+def _fail(line: Line, error: Exception) -> None:
     """End a call with the status of an error; its text is cut to what metadata may hold."""
     body = outcomes.body(error)
     encoded = canonical.encode(body)
@@ -288,9 +260,8 @@ async def _fail(context: Any, error: Exception) -> None:
         shown = dict(body["error"])  # type: ignore[call-overload]
         short = {name: _cut(text) for name, text in shown.items()}
         encoded = canonical.encode({"error": short})
-    context.set_trailing_metadata((("redask-error-bin", encoded),))
     code = getattr(grpc.StatusCode, outcomes.of(error).grpc)
-    await context.abort(code, _cut(outcomes.message(error)))
+    line.fail(code, _cut(outcomes.message(error)), {"redask-error-bin": encoded})
 
 
 def _cut(text: str) -> str:
