@@ -53,10 +53,18 @@ def forgotten(part: str, value: object) -> Plant:
     return plant
 
 
-for part in ("tenant", "user", "question", "provider", "model", "fingerprint"):
+for part in ("tenant", "user", "provider", "model", "fingerprint"):
     BUGS[f"the_key_forgets_the_{part}"] = forgotten(part, "")
 BUGS["the_key_forgets_the_temperature"] = forgotten("temperature", None)
 BUGS["the_key_forgets_the_seed"] = forgotten("seed", None)
+
+
+@bug
+def nothing_tells_questions_apart(patch: pytest.MonkeyPatch) -> None:
+    """The key alone would not show: a seed is drawn from the question, and prompts hold it."""
+    key = caching.key
+    patch.setattr(caching, "key", lambda **named: key(**{**named, "question": "", "seed": None}))
+    patch.setattr(caching, "prompt_hash", lambda _: "")
 
 
 @bug

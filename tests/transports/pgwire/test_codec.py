@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from pygwire import messages as oracle
 
 from redask.transports.pgwire import codec
-from redask.transports.pgwire.codec import LostTrack, Malformed, Reader
+from redask.transports.pgwire.codec import LostTrack, Malformed, WireReader
 from redask.transports.pgwire.planned import WireFault
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
@@ -59,7 +59,7 @@ PAIRS: st.SearchStrategy[tuple[codec.Message, Any]] = st.one_of(
 
 def read(data: bytes, cuts: Sequence[int] = ()) -> Iterator[codec.Message]:
     """The messages of bytes that come in pieces."""
-    reader, at = Reader(), 0
+    reader, at = WireReader(), 0
     for end in [*sorted(cut % (len(data) + 1) for cut in cuts), len(data)]:
         reader.feed(data[at:end])
         at = max(at, end)
@@ -106,7 +106,7 @@ def test_bytes_that_are_no_messages_are_judged_the_same_however_they_are_cut(
 def test_a_start_up_message_is_read_as_pygwire_writes_it(
     parameters: dict[str, str], minor: int
 ) -> None:
-    reader = Reader()
+    reader = WireReader()
     data = oracle.StartupMessage(parameters, 3 << 16 | minor).to_wire()
     for byte in data[:-1]:
         reader.feed(bytes([byte]))
@@ -117,7 +117,7 @@ def test_a_start_up_message_is_read_as_pygwire_writes_it(
 
 
 def opening(data: bytes) -> codec.Opening | None:
-    reader = Reader()
+    reader = WireReader()
     reader.feed(data)
     return reader.opening()
 
@@ -158,18 +158,18 @@ def test_a_length_is_refused_before_its_bytes_are_there() -> None:
         (b"Q" + struct.pack("!i", 3), False),
         (b"p" + struct.pack("!i", codec.MAX_SECRET + 1), True),
     ):
-        reader = Reader()
+        reader = WireReader()
         reader.feed(head)
         with pytest.raises(LostTrack):
             reader.message(signing_in=signing_in)
-    reader = Reader()
+    reader = WireReader()
     reader.feed(b"Q" + struct.pack("!i", codec.MAX_MESSAGE))
     assert reader.message() is None
 
 
 @pytest.mark.parametrize("kind", [b"Q", b"P", b"S", b"?", b"\0"])
 def test_before_sign_in_only_secrets_are_read(kind: bytes) -> None:
-    reader = Reader()
+    reader = WireReader()
     reader.feed(kind)
     with pytest.raises(LostTrack):
         reader.message(signing_in=True)

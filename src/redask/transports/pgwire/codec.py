@@ -1,9 +1,9 @@
-"""PostgreSQL's messages as bytes, protocol 3: `Reader` takes them in, `spoken` gives them out.
+"""PostgreSQL's messages as bytes, protocol 3: `WireReader` takes them in, `spoken` gives them out.
 
     first on a connection       length(4) code(4) …         SSL, GSS, cancel, start-up
     then                        kind(1) length(4) …         everything else
 
-`Reader.feed` takes bytes as they come; `opening` and `message` give the next message or None
+`WireReader.feed` takes bytes as they come; `opening` and `message` give the next message or None
 when it is not all there. How the bytes were cut changes nothing. Two ways to be wrong:
 
     LostTrack       raised, for the frame itself: a length or kind that cannot be. Where the next
@@ -175,7 +175,7 @@ Message = (
 )
 
 
-class Reader:
+class WireReader:
     """The bytes that came and were not read yet."""
 
     def __init__(self) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
 from redask.transports.pgwire import codec, spoken
-from redask.transports.pgwire.codec import LostTrack, Reader
+from redask.transports.pgwire.codec import LostTrack, WireReader
 
 PATIENCE = 60.0  # seconds that a client may take to read what it asked for
 FAREWELL_SECONDS = 5.0  # to read the last words
@@ -37,7 +37,7 @@ class WireLine(asyncio.Protocol):
     task: asyncio.Task[None]
 
     def __init__(self, serve: "Callable[[WireLine], Coroutine[Any, Any, None]]") -> None:
-        self.reader = Reader()
+        self.reader = WireReader()
         self.is_secure = False
         self._serve = serve
         self._loop = asyncio.get_running_loop()
