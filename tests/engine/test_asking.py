@@ -13,6 +13,7 @@ from redask.model import Answered, AnswerReset, AnswerToken, Event, Failed, Sour
 from redask.rules import determinism, fingerprint, prompt
 from redask.rules.audit import answer_hash
 from redask.settings import load
+from redask.stores.answers import SqliteAnswers
 from redask.wire import frames
 from redask.wire import json as canonical
 
@@ -361,6 +362,22 @@ def test_a_cached_answer_is_the_same_but_free_and_audited(harbour: Stage) -> Non
     assert (row["cache_hit"], row["cost_usd"], row["citations"]) == (True, 0.0, [1])
     assert row["seed"] == determinism.derive_seed(FERRY, fingerprint_of(first))
     assert row["sources_urns"] == [source.urn for source in first.sources_flat]
+
+
+@pytest.mark.parametrize("method", ["get", "put"])
+def test_a_cache_that_fails_costs_the_answer_nothing(
+    harbour: Stage, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    def fail(*_: object) -> None:
+        raise errors.StoreFailed("the disk is gone")
+
+    monkeypatch.setattr(SqliteAnswers, method, fail)
+    player = Player("openai", ["At nine [^1]."] * 2)
+    db = harbour.open(player)
+    for asked in (1, 2):
+        assert not db.ask(FERRY, cache={"ttl": "1h"}).cache_hit
+        assert len(player.calls) == asked
+        assert last_row(db)["errors"] == []
 
 
 def test_a_cached_answer_expires_at_its_ttl(harbour: Stage) -> None:
