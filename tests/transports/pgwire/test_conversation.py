@@ -227,6 +227,22 @@ def test_a_plan_follows_what_is_written_and_who_may_see_it(talk: Talk) -> None:
         talk.rows(sql)
 
 
+def test_columns_of_one_name_are_all_given(talk: Talk) -> None:
+    talk.run(talk.db.put("twice", [{"id": 1, "a": "x"}]))
+    assert talk.rows('SELECT id, a, id, a AS "A" FROM twice') == [(1, "x", 1, "x")]
+    joined = talk.rows("SELECT n.id, m.id FROM twice n JOIN twice m ON n.id = m.id")
+    assert joined == [(1, 1)]
+
+
+def test_a_prepared_select_never_gives_other_columns_than_it_announced(talk: Talk) -> None:
+    talk.run(talk.db.put("wide", [{"id": 1, "a": 1, "b": 2}]))
+    planned = talk.run(talk.of["mia"].plan("SELECT * FROM wide", ()))
+    assert len(talk.run(planned.run(())).rows) == 1
+    talk.run(talk.db.set_policy("wide", {"read": [{"roles": ["*"], "hide": ["b"]}]}))
+    with pytest.raises(WireFault, match="must not change result type"):
+        talk.run(planned.run(()))
+
+
 def test_a_prepared_select_meets_the_policy_of_the_moment_it_runs(talk: Talk) -> None:
     talk.run(talk.db.put("later", [{"id": 1, "a": 1}]))
     planned = talk.run(talk.of["mia"].plan("SELECT id FROM later", ()))

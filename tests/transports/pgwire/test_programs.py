@@ -1,6 +1,6 @@
 """Programs of other people at the Postgres wire door: psql, SQLAlchemy, pandas, node, JDBC.
 
-`tools/clients.sh` installs what is missing; without it, a test is skipped and says so.
+`tools/clients.sh` installs what is missing; without it, a test fails and says so.
 """
 
 import json
@@ -94,7 +94,7 @@ def ran(
 
 def needs(program: str, also: Path | None = None) -> None:
     if shutil.which(program) is None or (also is not None and not also.exists()):
-        pytest.skip(f"{program} is not (all) installed: run tools/clients.sh")
+        pytest.fail(f"{program} is not (all) installed: run tools/clients.sh")
 
 
 # --- psql ------------------------------------------------------------------------------------

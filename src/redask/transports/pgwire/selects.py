@@ -20,7 +20,7 @@ from redask.ports import SelectShape
 from redask.transports.desk import Session
 from redask.transports.pgwire import types
 from redask.transports.pgwire.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, UNKNOWN
-from redask.transports.pgwire.planned import TransactionStep, WireColumn, WireRows
+from redask.transports.pgwire.planned import TransactionStep, WireColumn, WireFault, WireRows
 from redask.transports.pgwire.spelling import respelt
 
 OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
@@ -42,6 +42,9 @@ class CollectionSelect:
             _fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)
         ]
         found = await self.session.execute(self.sql, values)
+        if found and len(found[0]) != len(self.columns):
+            # the data or the policy changed since it was planned; in PostgreSQL's own words
+            raise WireFault("0A000", "cached plan must not change result type")
         rows = [tuple(row.values()) for row in found]
         return WireRows(rows, f"SELECT {len(rows)}")
 
