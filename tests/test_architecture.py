@@ -32,19 +32,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     "providers": _ADAPTER,
     "ingest": _ADAPTER,
     "telemetry": set(),
+    "workers": set(),
     "run": _NOUNS | {"rules"},
     "budget": _ADAPTER | {"run"},
     "recall": _ADAPTER | {"settings"},
     "embedding": _ADAPTER,
     "likeness": _ADAPTER,
     "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},
-    "engine": _ADAPTER | {"settings", "run", "budget", "recall", "retrieval", "telemetry"},
+    "engine": _ADAPTER
+    | {"settings", "run", "budget", "recall", "retrieval", "telemetry"}
+    | {"workers"},
     "provisioning": _ADAPTER | {"settings", "providers"},
     "transports": _NOUNS
     | {"access.credentials", "ports", "clauses", "wire", "engine", "__version__"},
     "app": _ADAPTER
     | {"access", "clauses", "settings", "wire", "engine", "__version__"}
-    | {"budget", "recall", "retrieval", "embedding", "likeness", "provisioning"}
+    | {"budget", "recall", "retrieval", "embedding", "likeness", "provisioning", "workers"}
     | {"stores", "index", "embedders", "providers", "ingest", "transports"},
     "results": _NOUNS | {"ports", "wire"},
     "administration": _ADAPTER | {"access", "app"},

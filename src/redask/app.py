@@ -3,13 +3,12 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
-import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
@@ -42,6 +41,7 @@ from redask.stores.audit_log import AUDITORS, SqliteAuditLog, open_calls
 from redask.stores.database import Database
 from redask.stores.ledger import SqliteLedger
 from redask.stores.rows import collection_fault, entities, entity, link
+from redask.workers import Workers
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -62,7 +62,7 @@ class App:
     engine: Engine
     ledger: SqliteLedger
     opener: Opener
-    threads: ThreadPoolExecutor
+    workers: Workers
     clock: Callable[[], int]
     settings: choices.Settings
     directory: Path
@@ -219,14 +219,13 @@ class App:
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self.threads, lambda: work(*args, **kwargs))
+        return await self.workers.run(partial(work, *args, **kwargs))
 
     def close(self) -> None:
         """Finish what runs, then let go of every file."""
         if self.retriever.embedding:
             self.retriever.embedding.stop()
-        self.threads.shutdown(wait=True)
+        self.workers.close()
         self.log.close()
         self.index.close()
         self.calls.close()
@@ -258,7 +257,7 @@ def build(
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     ledger = SqliteLedger(calls)
     opener = Opener(chosen, {**_quoting(maker), **providers})
-    threads = ThreadPoolExecutor(_THREADS, thread_name_prefix="redask")
+    workers = Workers(_THREADS, "redask")
     engine = Engine(
         retriever=retriever,
         log=log,
@@ -271,7 +270,7 @@ def build(
         open_provider=opener,
         settings=chosen,
         clock=clock,
-        threads=threads,
+        workers=workers,
     )
     return App(
         store=store,
@@ -282,7 +281,7 @@ def build(
         engine=engine,
         ledger=ledger,
         opener=opener,
-        threads=threads,
+        workers=workers,
         clock=clock,
         settings=chosen,
         directory=directory,

@@ -18,7 +18,6 @@
 import asyncio
 import contextvars
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import ParamSpec, TypeVar, assert_never
@@ -60,6 +59,7 @@ from redask.rules import (
 )
 from redask.run import Emit, Run, distinct
 from redask.settings import Settings
+from redask.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
 # tokens of the prompt without sources and question, its own tags roughly; and of a source's tag
@@ -104,7 +104,7 @@ class Engine:
     open_provider: Callable[[str, str | None], Provider]
     settings: Settings
     clock: Callable[[], int]
-    threads: ThreadPoolExecutor
+    workers: Workers
     _sizes: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     _opened: dict[failover.Step, Provider] = field(default_factory=dict)
 
@@ -359,7 +359,7 @@ class Engine:
     async def _hop(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work in a thread, with this task's context."""
         bound = partial(contextvars.copy_context().run, work, *args, **kwargs)
-        return await asyncio.get_running_loop().run_in_executor(self.threads, bound)
+        return await self.workers.run(bound)
 
     async def _open(self, step: failover.Step) -> Provider:
         """The provider of a step; the first time an SDK is imported, and that in a thread."""

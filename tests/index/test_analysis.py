@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redask.index import analysis, languages, vocabulary
 from redask.index.analysis import Analysed, Term
-from redask.index.records import U32, U64, name_of, ngrams
+from redask.index.records import MAX_NAME_WORDS, U32, U64, name_of, ngrams, runs
 from redask.index.vocabulary import hashed, number_of, stem_number, stem_text, token
 from redask.rules import terms
 
@@ -307,6 +307,16 @@ def test_a_name_has_the_number_of_the_same_words_in_a_text(text: list[int], size
     assert found.tolist() == [
         name_of(text[start : start + size]) for start in range(len(text) - size + 1)
     ]
+
+
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=12))
+def test_runs_of_all_sizes_have_the_numbers_of_each(text: list[int]) -> None:
+    surfaces = np.array(text, np.uint32)
+    found = runs(surfaces)
+    assert found.shape == (MAX_NAME_WORDS, len(text))
+    for size in range(1, MAX_NAME_WORDS + 1):
+        whole = max(0, len(text) - size + 1)
+        assert found[size - 1, :whole].tolist() == ngrams(surfaces, size).tolist()
 
 
 def test_hashes_are_those_of_blake2b() -> None:

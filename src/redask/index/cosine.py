@@ -10,8 +10,8 @@ another last bit. Here one sum is a fixed tree of element-wise additions: the tr
 the number of dimensions alone, each step is one IEEE operation, and a product of two float32
 is exact in float64. So equal vectors score equally, to the bit, everywhere.
 
-That tree is slow for many rows. `best` first takes quick float32 products (by numpy, or by
-faiss where rows are picked, since it copies none; both in this thread only). Whatever their
+That tree is slow for many rows. `best` first takes quick float32 products (by faiss, which
+copies no row, in this thread only). Whatever their
 order, they miss the true value by at most `slack`: γ = d·u / (1 − d·u), u = 2⁻²⁴. Then it
 computes exactly only the rows that could still reach the k-th place: with A the k-th best
 quick value, the k-th exact one is at least A − slack, so that a row at or above it has a quick
@@ -84,7 +84,7 @@ def best(rows: Floats, query: Floats, k: int, pick: Places | None = None) -> tup
     count = len(rows) if pick is None else len(pick)
     if count == 0 or k < 1:
         return np.empty(0, np.int64), np.empty(0, np.float64)
-    quick = np.einsum("ij,j->i", rows, query) if pick is None else _picked(rows, query, pick)
+    quick = _quick(rows, query, pick)
     if k < count:
         floor = float(np.partition(quick, count - k)[count - k]) - 2 * slack(len(query))
         near = np.flatnonzero(quick >= floor)
@@ -98,10 +98,16 @@ def best(rows: Floats, query: Floats, k: int, pick: Places | None = None) -> tup
     return chosen[order], cosines[order]
 
 
-def _picked(rows: Floats, query: Floats, pick: Places) -> Floats:
+def _quick(rows: Floats, query: Floats, pick: Places | None) -> Floats:
     faiss.omp_set_num_threads(1)
-    products = np.empty(len(pick), np.float32)
-    places = [faiss.swig_ptr(numbers) for numbers in (products, query, rows, pick)]
-    multiply = faiss.fvec_inner_products_by_idx  # type: ignore[attr-defined]  # not in its stubs
-    multiply(*places, len(query), 1, len(pick))
+    rows, query = np.ascontiguousarray(rows), np.ascontiguousarray(query)
+    products = np.empty(len(rows) if pick is None else len(pick), np.float32)
+    if pick is None:
+        places = [faiss.swig_ptr(numbers) for numbers in (products, query, rows)]
+        multiply = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # not in its stubs
+        multiply(*places, len(query), len(rows))
+    else:
+        places = [faiss.swig_ptr(numbers) for numbers in (products, query, rows, pick)]
+        multiply = faiss.fvec_inner_products_by_idx  # type: ignore[attr-defined]
+        multiply(*places, len(query), 1, len(pick))
     return products

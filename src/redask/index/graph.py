@@ -85,8 +85,7 @@ class Reading:
     languages: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
-class _Met:
+class _Met(NamedTuple):  # a walk meets hundreds, and these are quick to make
     """An entity the caller may see, with its similarity to the rest of the question."""
 
     urn: str
@@ -101,14 +100,21 @@ class _Met:
         return self.rows.surfaces(self.place)
 
 
-class _Step(NamedTuple):  # a walk makes a thousand, and these are quick to make
-    """A way on to the entity `key`; `said` is the similarity of an edge's relation."""
+class _Fan(NamedTuple):
+    """Equal ways on, by a name."""
+
+    keys: Sequence[int]
+    strength: float
+
+
+class _Step(NamedTuple):
+    """A way on by an edge; `said` is the similarity of its relation."""
 
     key: int
     strength: float
-    said: float = 0.0
-    edge: str | None = None
-    collection: str = ""
+    said: float
+    edge: str
+    collection: str
 
 
 def walk(
@@ -133,7 +139,7 @@ class _Walker:
         self._reading = reading
         self._met: dict[int, _Met] = {}
         self._owners: dict[int, list[int] | None] = {}
-        self._mentions: dict[int, list[_Step]] = {}
+        self._mentions: dict[int, list[_Fan]] = {}
         self._edges: dict[str, tuple[float, str]] = {}
         self._said: dict[str, float] = {}
         self._common: dict[int, bool] = {}
@@ -195,31 +201,45 @@ class _Walker:
         visited = set(starts)
         frontier = starts
         for hop in range(depth):
+            if not frontier:
+                break
             fresh: dict[int, float] = {}
             order = sorted(frontier, key=lambda key: (-frontier[key], self._met[key].urn))
             width, crowd = (BEAM, COMMON) if hop else (STARTS, CROWD)
-            for origin, steps in self._steps(order[:width], crowd):
+            for origin, fans, steps in self._steps(order[:width], crowd):
+                self._spread_out(origin, frontier[origin], fans, fresh)
                 self._take(origin, frontier[origin], steps, fresh)
             _raise(reached, fresh)
             frontier = {key: score for key, score in fresh.items() if key not in visited}
             visited.update(frontier)
         return reached
 
+    def _spread_out(
+        self, origin: int, start: float, fans: Iterable[_Fan], fresh: dict[int, float]
+    ) -> None:
+        """From one entity along names to others that were met."""
+        for keys, strength in fans:
+            for key in keys:
+                met = self._met.get(key)
+                if met is None or key == origin:
+                    continue
+                score = start * strength * (1 + met.similarity) / 2
+                if score > fresh.get(key, 0.0):
+                    fresh[key] = score
+
     def _take(
         self, origin: int, start: float, steps: Iterable[_Step], fresh: dict[int, float]
     ) -> None:
-        """All steps from one entity to others that were met."""
+        """From one entity along edges to others that were met."""
         for key, strength, by_edge, edge, collection in steps:
             met = self._met.get(key)
             if met is None or key == origin:
                 continue
-            said = met.similarity if met.similarity > by_edge else by_edge
-            score = start * strength * (1 + said) / 2
+            score = start * strength * (1 + max(met.similarity, by_edge)) / 2
             if score > fresh.get(key, 0.0):
                 fresh[key] = score
-            if edge:
-                own = (score * (1 + 3 * by_edge) / 4, collection)
-                self._edges[edge] = max(own, self._edges.get(edge, own))
+            own = (score * (1 + 3 * by_edge) / 4, collection)
+            self._edges[edge] = max(own, self._edges.get(edge, own))
 
     def ranked(self, found: dict[int, float]) -> list[tuple[str, float]]:
         """Entities and edges of the collections asked for."""
@@ -229,8 +249,10 @@ class _Walker:
         kept = [(urn, score) for urn, score, collection in every if not only or collection in only]
         return sorted(kept, key=lambda one: (-one[1], one[0]))[: self._query.top_k]
 
-    def _steps(self, keys: Sequence[int], crowd: int) -> Iterator[tuple[int, Iterable[_Step]]]:
-        """The steps from each of these entities, once what the caller may see there is met."""
+    def _steps(
+        self, keys: Sequence[int], crowd: int
+    ) -> Iterator[tuple[int, list[_Fan], list[_Step]]]:
+        """The ways on from each of these entities, once what the caller may see there is met."""
         unread = [key for key in keys if key not in self._mentions]
         called = self._names_in([self._met[key].surfaces for key in unread])
         numbers = self._reading.adjacency.names(unread)
@@ -241,34 +263,30 @@ class _Walker:
         self._meet(chain(ahead, *holders.values()))
         for key, some in zip(unread, called, strict=True):
             self._mentions[key] = self._along(some)
-        for key, steps in self._against(numbers, holders).items():
-            self._mentions[key] += steps
+        for key, fan in self._against(numbers, holders).items():
+            self._mentions[key].append(fan)
         for key in keys:
-            yield key, chain(self._mentions[key], edges[key])
+            yield key, self._mentions[key], edges[key]
 
-    def _along(self, found: Sequence[names.Mention]) -> list[_Step]:
+    def _along(self, found: Sequence[names.Mention]) -> list[_Fan]:
         """To the owners of the names in a text."""
-        steps = []
+        fans = []
         for number, size in dict.fromkeys((one.number, one.size) for one in found):
             owners = self._follow(number)
             if size > 1 or not self._is_common(number):
-                strength = ALONG * _share(owners)
-                steps += [_Step(owner, strength) for owner in owners]
-        return steps
+                fans.append(_Fan(owners, ALONG * _share(owners)))
+        return fans
 
-    def _against(
-        self, numbers: dict[int, int], holders: dict[int, list[int]]
-    ) -> dict[int, list[_Step]]:
+    def _against(self, numbers: dict[int, int], holders: dict[int, list[int]]) -> dict[int, _Fan]:
         """To those of the holders that mention each name."""
         every = [key for key in set(chain(*holders.values())) if key in self._met]
         wanted = [(number, len(self._met[key].called.split())) for key, number in numbers.items()]
         found = names.mentioning([self._met[key].surfaces for key in every], wanted)
-        steps = {}
+        fans = {}
         for key, places in zip(numbers, found, strict=True):
             holding = [every[place] for place in places if every[place] != key]
-            strength = AGAINST * _share(holding)
-            steps[key] = [_Step(holder, strength) for holder in holding]
-        return steps
+            fans[key] = _Fan(holding, AGAINST * _share(holding))
+        return fans
 
     def _edges_of(self, key: int, crowd: int) -> list[_Step]:
         """To the other ends of explicit edges."""

@@ -1,7 +1,7 @@
 """Names in running text: which names a text mentions, and which texts mention a name.
 
 A name is the number of its words (`records.name_of`), and so is every run of words of a text
-(`records.ngrams`): a mention is where the two are equal. At each place the longest name wins,
+(`records.runs`): a mention is where the two are equal. At each place the longest name wins,
 and what it covers is not looked at again: in "New York Times" nobody mentions New York.
 
     sieve     may this number be a name? Most runs of words are none, and asking the name
@@ -17,12 +17,11 @@ import threading
 import zlib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
-from itertools import compress
 
 import numpy as np
 import numpy.typing as npt
 
-from redask.index.records import I64, MAX_NAME_WORDS, U32, U64, ngrams
+from redask.index.records import I64, U32, U64, ngrams, runs
 
 READ = 10_000
 
@@ -77,17 +76,19 @@ class Sieve:
 
 def candidates(texts: Sequence[U32], sieve: Sieve) -> list[list[Mention]]:
     """All runs of words that may be names, for each text by place, the longest first."""
+    if not texts:
+        return []
     joined = _Joined([text[:READ] for text in texts])
     found: list[list[Mention]] = [[] for _ in texts]
-    for size in range(MAX_NAME_WORDS, 0, -1):
-        numbers = ngrams(joined.surfaces, size)
-        places = np.flatnonzero(sieve.admits(numbers))
-        which, starts, inside = joined.whereabouts(places, size)
-        every = zip(which.tolist(), starts.tolist(), numbers[places].tolist(), strict=True)
-        for text, start, number in compress(every, inside.tolist()):
-            found[text].append(Mention(start, size, number))
-    for some in found:
-        some.sort(key=lambda one: one.start)  # stable: the longest stays first
+    numbers = runs(joined.surfaces)
+    rows, places = np.nonzero(sieve.admits(numbers))
+    sizes = rows + 1
+    which, starts, inside = joined.whereabouts(places, sizes)
+    order = np.lexsort((-sizes, places))
+    order = order[inside[order]]
+    every = (which, starts, sizes, numbers[rows, places])
+    for text, start, size, number in zip(*(each[order].tolist() for each in every), strict=True):
+        found[text].append(Mention(start, size, number))
     return found
 
 
@@ -123,7 +124,7 @@ class _Joined:
         self._ends = np.cumsum(lengths)
         self._starts = self._ends - lengths
 
-    def whereabouts(self, places: I64, size: int) -> tuple[I64, I64, npt.NDArray[np.bool_]]:
+    def whereabouts(self, places: I64, size: int | I64) -> tuple[I64, I64, npt.NDArray[np.bool_]]:
         """Of runs of words: in which text each begins, where there, and whether it ends there."""
         texts = np.searchsorted(self._ends, places, "right")
         return texts, places - self._starts[texts], places + size <= self._ends[texts]

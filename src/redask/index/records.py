@@ -3,8 +3,8 @@
 `Entry` and `Link` go in; `Rows`, `Tail` and `Share` come out. Arrays of many rows lie one after
 the other, with `starts` saying where each begins, so that numpy can count in all at once.
 
-`ngrams` gives every run of words a number, and `name_of` a name the same number: a name is
-mentioned where they are equal. Names have 1 to MAX_NAME_WORDS words.
+`ngrams` and `runs` give every run of words a number, and `name_of` a name the same number: a name
+is mentioned where they are equal. Names have 1 to MAX_NAME_WORDS words.
 """
 
 from collections.abc import Sequence
@@ -125,6 +125,24 @@ def ngrams(surfaces: U32, size: int) -> U64:
     for offset in range(size):
         rolled = (rolled ^ surfaces[offset : offset + count].astype(np.uint64)) * _SPREAD
         rolled ^= rolled >> np.uint64(29)
+    return rolled
+
+
+def runs(surfaces: U32) -> U64:
+    """`ngrams` of every size at once: sizes down, positions across.
+
+    Runs that would go on behind the last word have numbers without a meaning.
+    """
+    count = len(surfaces)
+    padded = np.zeros(count + MAX_NAME_WORDS, np.uint64)
+    padded[:count] = surfaces
+    rolled = np.empty((MAX_NAME_WORDS, count), np.uint64)
+    rolled[:] = np.arange(1, MAX_NAME_WORDS + 1, dtype=np.uint64)[:, np.newaxis]
+    for offset in range(MAX_NAME_WORDS):
+        longer = rolled[offset:]  # the runs that have such a word
+        longer ^= padded[offset : offset + count]
+        longer *= _SPREAD
+        longer ^= longer >> np.uint64(29)
     return rolled
 
 

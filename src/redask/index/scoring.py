@@ -135,6 +135,8 @@ def frequencies(rows: Sequences, terms: Sequence[Term]) -> I64:
     stems = np.ascontiguousarray(rows.tokens.view(np.uint32)[1::2])
     for literal, numbers in ((False, stems), (True, rows.tokens)):
         places = [place for place, term in enumerate(terms) if term.literal is literal]
+        if not places:
+            continue
         sought = np.array([terms[place].number for place in places], numbers.dtype)
         which, where = np.nonzero(numbers == sought[:, np.newaxis])
         owners = np.searchsorted(rows.starts, where, "right") - 1

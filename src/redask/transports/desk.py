@@ -136,7 +136,8 @@ class Gate:
             return self._result(task)
         finally:
             task.cancel()
-            leaving.cancel()
+            if leaving is not None:
+                leaving.cancel()
 
     async def stream(
         self,
@@ -169,7 +170,8 @@ class Gate:
                 yield event
         finally:
             task.cancel()
-            leaving.cancel()
+            if leaving is not None:
+                leaving.cancel()
 
     async def close(self, grace: float) -> None:
         """Let nobody in any more; after `grace` seconds cancel what runs, and see it end."""
@@ -212,10 +214,10 @@ class Gate:
             self._inside -= 1
 
 
-def _on_leaving(task: asyncio.Task[Any], left: Left | None) -> asyncio.Future[None]:
+def _on_leaving(task: asyncio.Task[Any], left: Left | None) -> asyncio.Task[None] | None:
     """Cancel the task when its caller has left; cancel what this returns to stop watching."""
     if left is None:
-        return asyncio.get_running_loop().create_future()
+        return None
     leaving = asyncio.get_running_loop().create_task(left())
     leaving.add_done_callback(lambda done: None if done.cancelled() else task.cancel())
     return leaving
