@@ -121,6 +121,19 @@ class App:
             max_rows=chosen.select_max_rows,
         )
 
+    def select_now(
+        self, sql: str, params: Sequence[object], caller: Caller
+    ) -> list[dict[str, object]] | None:
+        """The same without a thread; None when it might take more than a moment."""
+        chosen = self.settings
+        return self.store.select_now(
+            sql,
+            params,
+            caller,
+            timeout_ms=chosen.select_timeout_ms,
+            max_rows=chosen.select_max_rows,
+        )
+
     def describe(self, sql: str, caller: Caller) -> SelectShape:
         """What a SELECT would give, without running it."""
         return self.store.describe(sql, caller, timeout_ms=self.settings.select_timeout_ms)

@@ -132,11 +132,19 @@ class AsyncDatabase(AsyncAdministration):
 
     async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
-        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
+        caller = await self._who()
+        found = self._app.select_now(sql, params, caller)
+        if found is None:
+            found = await self._app.in_thread(self._app.select, sql, params, caller)
+        return found
+
+    def select_now(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]] | None:
+        """The rows of a SELECT that ran before and took next to no time; None: `select` them."""
+        return self._app.select_now(sql, params, self._asking())
 
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, and what its parameters are, without running it."""
-        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
+        return await self._app.in_thread(self._app.describe, sql, await self._who())
 
     def version(self) -> int:
         """A number that changes with every write to the store, of whichever process."""
@@ -278,17 +286,11 @@ class AsyncDatabase(AsyncAdministration):
 
         Here and not in a thread: reading three small rows takes a third of what going there does.
         """
+        return self._asking()
+
+    def _asking(self) -> Caller:
         if self._closed:
             raise BadAsk("the database is closed")
-        return self._look_up()
-
-    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
-        """Find out who asks and do the work, in one go beside the loop."""
-        if self._closed:
-            raise BadAsk("the database is closed")
-        return await self._app.in_thread(lambda: work(self._look_up()))
-
-    def _look_up(self) -> Caller:
         app, given = self._app, self._principal
         if isinstance(given, Caller):
             return given

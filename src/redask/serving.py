@@ -70,6 +70,9 @@ class Seat:
     async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
         return await self._db.execute(statement, params)
 
+    def select_now(self, sql: str, params: Sequence[object]) -> list[dict[str, object]] | None:
+        return self._db.select_now(sql, params)
+
     async def describe(self, sql: str) -> SelectShape:
         return await self._db.describe(sql)
 

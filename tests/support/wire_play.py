@@ -59,7 +59,7 @@ class Play:
 
     async def plan(self, sql: str, declared: Sequence[int]) -> "Scene":
         word = sql.split(maxsplit=1)[0]
-        if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", *STEPS):
+        if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", "now", *STEPS):
             raise errors.BadStatement(1, 1, word, "a statement")
         return Scene(self, sql, tuple(declared))
 
@@ -103,6 +103,14 @@ class Scene:
     def step(self) -> TransactionStep | None:
         word = self.words[0]
         return cast(TransactionStep, word) if word in STEPS else None
+
+    def run_now(self, parameters: Sequence[object]) -> WireRows | None:
+        if self.words[0] != "now":
+            return None
+        self.play.ran.append(self.sql)
+        if self.words[1:]:
+            raise failure(self.words[1])
+        return WireRows([], "NOW")
 
     async def run(self, parameters: Sequence[object]) -> WireRows:
         self.play.ran.append(self.sql)

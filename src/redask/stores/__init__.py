@@ -101,6 +101,17 @@ class Truth(Store, VectorStore, Protocol):
     ) -> list[dict[str, object]]:
         """The rows of a SELECT over what the caller may see of the collections."""
 
+    def select_now(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+    ) -> list[dict[str, object]] | None:
+        """The same for who cannot wait: None when it might take more than a moment."""
+
     def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
 

@@ -19,12 +19,13 @@ Values are null, integers, floats and text. Bytes and infinite numbers have no J
 refused by name. Columns of the result that SQL would not tell apart are numbered, as in `tables`.
 """
 
+import itertools
 import math
 import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from redask.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
@@ -60,6 +61,7 @@ class ReadySelect:
     connection: sqlite3.Connection
     guard: Guard
     rendered: naming.Rendered
+    names: list[str] = field(default_factory=list)  # of the result's columns, once it was run
 
 
 class Selection:
@@ -110,7 +112,24 @@ class Selection:
             bounded_time(ready.connection, self._timeout_ms),
             self._explained(ready.guard, ready.rendered),
         ):
-            return self._fetch(ready.connection.execute(ready.rendered.sql, values), ready.rendered)
+            return self._fetch(ready, values)
+
+    def fetch_within(
+        self, ready: ReadySelect, values: Sequence[object], steps: int
+    ) -> list[dict[str, object]] | None:
+        """Run it, if it takes few of SQLite's steps; None when it takes more than twice so many.
+
+        SQLite counts on from the statement's last run: its first call may come at any step.
+        """
+        calls = itertools.count()
+        ready.connection.set_progress_handler(lambda: next(calls) > 0, steps)
+        try:
+            with self._explained(ready.guard, ready.rendered):
+                return self._fetch(ready, values)
+        except DeadlineExceeded:
+            return None
+        finally:
+            ready.connection.set_progress_handler(None, 0)
 
     def bound(self, params: Sequence[object]) -> tuple[object, ...]:
         """The values, if they fit."""
@@ -198,8 +217,11 @@ class Selection:
             raise BadStatement(mention.line, mention.column, found, expected)
         return view
 
-    def _fetch(self, cursor: sqlite3.Cursor, rendered: naming.Rendered) -> list[dict[str, object]]:
-        names = named_apart([rendered.spoken(each[0]) for each in cursor.description])
+    def _fetch(self, ready: ReadySelect, values: Sequence[object]) -> list[dict[str, object]]:
+        cursor = ready.connection.execute(ready.rendered.sql, values)
+        names = ready.names
+        if not names:
+            names += named_apart([ready.rendered.spoken(each[0]) for each in cursor.description])
         rows: list[dict[str, object]] = []
         size = 0
         for row in cursor:

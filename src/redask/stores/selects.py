@@ -6,16 +6,21 @@ tenant's last change and its policies' number, read inside the run's own snapsho
 made anew. Kept are statements on one collection; not those on the audit log, which changes
 without the store. Descriptions are kept likewise.
 
+`select_now` is for a caller who cannot wait, an event loop: it runs what is kept and took next to
+no time when it last ran, and stops it after a few of SQLite's steps.
+
 The SQL parser is imported with the first statement: it takes a while, and many never need it.
 """
 
 import sqlite3
 import threading
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from redask.model import Caller
 from redask.ports import SelectShape, TableShape
@@ -27,11 +32,13 @@ if TYPE_CHECKING:
 
 _STATE = "SELECT seq, access FROM main.tenants WHERE name = ?"
 _KEPT, _SHAPES, _LONGEST = 64, 1000, 4096
+_QUICK_SECONDS, _QUICK_STEPS = 0.001, 1000
 _State = tuple[int, int] | None
 _Key = tuple[Caller, str, int, int]
+_Rows = TypeVar("_Rows", list[dict[str, object]], list[dict[str, object]] | None)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Kept:
     """A statement that was made ready in some state of the store; `stack` closes it."""
 
@@ -39,6 +46,7 @@ class _Kept:
     selection: "Selection"
     ready: "ReadySelect"
     stack: ExitStack
+    is_quick: bool = False
 
 
 class Selects:
@@ -63,16 +71,25 @@ class Selects:
 
         key = (caller, sql, timeout_ms, max_rows)
         kept = self._take(key)
-        if kept is not None:
-            found = self._again(kept, params, caller)
-            if found is not None:
-                self._keep(key, kept)
-                return found
+        if kept is not None and self._begin(kept, caller):
+            # by the thread's own time: it may have waited for others
+            return self._again(key, kept, params, kept.selection.fetch, time.thread_time)
         chosen = Selection(sql, params, timeout_ms, max_rows)
         if not chosen.lasting or len(sql) > _LONGEST:
             with self._database.beside() as connection:
                 return chosen.run(connection, caller, self._eyes_of, self._database.path.parent)
         return self._first(chosen, key, chosen.bound(params))
+
+    def select_now(
+        self, sql: str, params: Sequence[object], caller: Caller, timeout_ms: int, max_rows: int
+    ) -> list[dict[str, object]] | None:
+        """The rows, if they are to be had at once; None: `select` them."""
+        key = (caller, sql, timeout_ms, max_rows)
+        kept = self._take(key, only_quick=True)
+        if kept is None or not self._begin(kept, caller):
+            return None
+        run = partial(kept.selection.fetch_within, steps=_QUICK_STEPS)
+        return self._again(key, kept, params, run, time.perf_counter)
 
     def describe(self, sql: str, caller: Caller, timeout_ms: int) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
@@ -135,31 +152,46 @@ class Selects:
             self._keep(key, _Kept(state, chosen, ready, stack.pop_all()))
         return rows
 
-    def _again(
-        self, kept: _Kept, params: Sequence[object], caller: Caller
-    ) -> list[dict[str, object]] | None:
-        """The rows, if the store is as it was; None: it is not, and what was kept is closed."""
+    def _begin(self, kept: _Kept, caller: Caller) -> bool:
+        """A snapshot to run in, if the store is as it was; if not, what was kept is closed."""
         with ExitStack() as stack:
             stack.enter_context(kept.stack)
-            connection, guard = kept.ready.connection, kept.ready.guard
-            values = kept.selection.bound(params)
-            guard.begin()
-            with guard.resting():
-                connection.execute("BEGIN")
-                state: _State = connection.execute(_STATE, (caller.tenant,)).fetchone()
+            kept.ready.guard.begin()
+            with kept.ready.guard.resting():
+                kept.ready.connection.execute("BEGIN")
+                asked = kept.ready.connection.execute(_STATE, (caller.tenant,))
+                state: _State = asked.fetchone()
             if state != kept.state:
-                return None
-            rows = kept.selection.fetch(kept.ready, values)
-            with guard.resting():
-                connection.execute("COMMIT")
+                return False
             stack.pop_all()
+        return True
+
+    def _again(
+        self,
+        key: _Key,
+        kept: _Kept,
+        params: Sequence[object],
+        run: "Callable[[ReadySelect, Sequence[object]], _Rows]",
+        clock: Callable[[], float],
+    ) -> _Rows:
+        """The rows of a statement that has begun; it is kept if all went well."""
+        began = clock()
+        with ExitStack() as stack:
+            stack.enter_context(kept.stack)
+            values = kept.selection.bound(params)
+            rows = run(kept.ready, values)
+            with kept.ready.guard.resting():
+                kept.ready.connection.execute("COMMIT")
+            stack.pop_all()
+        kept.is_quick = rows is not None and clock() - began < _QUICK_SECONDS
+        self._keep(key, kept)
         return rows
 
-    def _take(self, key: _Key) -> _Kept | None:
+    def _take(self, key: _Key, *, only_quick: bool = False) -> _Kept | None:
         self._database.check_usable()
         with self._lock:
             those = self._kept.get(key)
-            if not those:
+            if not those or (only_quick and not those[-1].is_quick):
                 return None
             self._count -= 1
             kept = those.pop()

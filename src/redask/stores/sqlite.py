@@ -159,6 +159,18 @@ class SqliteStore:
         """The rows of a SELECT over what the caller may see of the collections."""
         return self._selects.select(sql, params, caller, timeout_ms, max_rows)
 
+    def select_now(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+    ) -> list[dict[str, object]] | None:
+        """The same for who cannot wait: None when it might take more than a moment."""
+        return self._selects.select_now(sql, params, caller, timeout_ms, max_rows)
+
     def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
         return self._selects.describe(sql, caller, timeout_ms)

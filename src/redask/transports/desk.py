@@ -50,6 +50,9 @@ class Session(Protocol):
     async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
         """Run ASK, EXPLAIN ASK or SELECT."""
 
+    def select_now(self, sql: str, params: Sequence[object]) -> list[dict[str, object]] | None:
+        """The rows of a SELECT, if they are to be had at once; None: `execute` it."""
+
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, without running it."""
 

@@ -327,3 +327,28 @@ def test_a_large_result_arrives_whole_while_the_client_reads_slowly() -> None:
         assert len(found) == 30_003
 
     played(script)
+
+
+def test_what_is_done_at_once_needs_no_room_and_fails_like_the_rest() -> None:
+    async def script(door: Playing, client: RawClient) -> None:
+        assert kinds(await client.ask(query("now"))) == "CZ"
+        assert state(await client.ask(query("rows 1"))) == "53300"
+        found = await client.ask(query("begin; now Denied; now"))
+        assert kinds(found) == "CEZ"
+        assert found[-1].body == b"E"
+        assert door.plays[0].ran[-1] == "now Denied"
+        assert state(await client.ask(query("now"))) == "25P02"
+
+    played(script, gate=Gate(0, 0))
+
+
+def test_a_client_with_a_thousand_quick_statements_lets_others_go_first() -> None:
+    async def script(door: Playing, client: RawClient) -> None:
+        other = await door.client()
+        many = parse("", "now") + (bind() + execute()) * 1000 + SYNC
+        await client.send(many)
+        found = await other.ask(query("now"))
+        assert kinds(found) == "CZ"
+        assert len(door.plays[0].ran) < 1000
+
+    played(script)

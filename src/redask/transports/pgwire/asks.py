@@ -19,7 +19,13 @@ from redask.clauses.tokens import Cursor, Form
 from redask.model import Answer
 from redask.transports.desk import Session
 from redask.transports.pgwire.oids import BOOL, INT8, JSONB, NUMERIC, TEXT, TYPES, UNKNOWN
-from redask.transports.pgwire.planned import TransactionStep, WireColumn, WireFault, WireRows
+from redask.transports.pgwire.planned import (
+    TakesTime,
+    TransactionStep,
+    WireColumn,
+    WireFault,
+    WireRows,
+)
 from redask.wire import envelope
 from redask.wire.json import text
 
@@ -50,7 +56,7 @@ _STAND_IN = "a question that will be bound"
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedAsk:
+class PlannedAsk(TakesTime):
     """An ASK that was read; its question may still be missing."""
 
     session: Session

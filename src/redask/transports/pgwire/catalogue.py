@@ -26,7 +26,13 @@ from redask.transports.pgwire.catalogue_functions import CatalogueFacts, install
 from redask.transports.pgwire.catalogue_rows import content, layout, numbered
 from redask.transports.pgwire.catalogue_spelling import CatalogueQuery, translated
 from redask.transports.pgwire.oids import TEXT, TYPES, UNKNOWN
-from redask.transports.pgwire.planned import TransactionStep, WireColumn, WireFault, WireRows
+from redask.transports.pgwire.planned import (
+    TakesTime,
+    TransactionStep,
+    WireColumn,
+    WireFault,
+    WireRows,
+)
 from redask.transports.pgwire.session_settings import SessionSettings
 
 _T = TypeVar("_T")
@@ -47,7 +53,7 @@ _DEFAULTS: dict[str, object] = {"bool": 0, "oid": 0, "int2": 0, "int4": 0, "int8
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedQuery:
+class PlannedQuery(TakesTime):
     """A catalogue query that was read."""
 
     catalogue: "Catalogue"

@@ -285,7 +285,8 @@ class _Body:
             raise WireFault("22021", "a text in a message is not UTF-8") from None
 
     def shorts(self) -> tuple[int, ...]:
-        return tuple(self.short() for _ in range(self.count(_SHORT.size)))
+        count = self.count(_SHORT.size)
+        return struct.unpack(f"!{count}h", self.some(count * _SHORT.size))
 
     def count(self, least: int) -> int:
         """How many items follow, of at least so many bytes each."""

@@ -15,7 +15,13 @@ from dataclasses import dataclass
 
 from redask.errors import BadStatement
 from redask.transports.pgwire.oids import TEXT
-from redask.transports.pgwire.planned import TransactionStep, WireColumn, WireFault, WireRows
+from redask.transports.pgwire.planned import (
+    TakesTime,
+    TransactionStep,
+    WireColumn,
+    WireFault,
+    WireRows,
+)
 from redask.transports.pgwire.session_settings import SessionSettings
 from redask.transports.pgwire.splitting import pieces, value, words
 
@@ -41,7 +47,7 @@ COMMANDS = frozenset({*_STEPS, *_QUIET, "SET", "SHOW", "RESET"})
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class Command(TakesTime):
     """A planned statement that is done at once."""
 
     work: Callable[[], WireRows]

@@ -38,6 +38,7 @@ from redask.wire import outcomes
 
 BY_REQUEST = "the statement was cancelled on request"
 OUT_OF_TIME = "the statement was cancelled: statement_timeout is over"
+_TURN = 8  # statements that a client may run without letting others go first
 _FAILED = "the transaction has failed: nothing is done until it is ended"
 
 
@@ -53,6 +54,7 @@ class Dialogue:
         self._skipping = False
         self._running: asyncio.Task[Any] | None = None
         self._reason: str | None = None
+        self._in_a_row = 0
 
     async def talk(self) -> None:
         """Until the client says good-bye. Raises `LostTrack`, `Stopping`, `Stalled`."""
@@ -238,6 +240,12 @@ class Dialogue:
     async def _run(self, planned: PlannedStatement, values: Sequence[object]) -> WireRows:
         if planned.step is not None:
             return self._step(planned.step, await planned.run(values))
+        at_once = planned.run_now(values)
+        if at_once is not None:
+            self._in_a_row += 1
+            if self._in_a_row % _TURN == 0:
+                await asyncio.sleep(0)  # the others' turn
+            return at_once
         seconds = self._conversation.timeout()
         timer = None
         if seconds:

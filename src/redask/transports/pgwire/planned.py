@@ -59,8 +59,20 @@ class PlannedStatement(Protocol):
     def step(self) -> TransactionStep | None:
         """How it changes the transaction's state."""
 
+    def run_now(self, parameters: Sequence[object]) -> WireRows | None:
+        """Do it, if that takes no time worth mentioning; None: `run` it."""
+
     async def run(self, parameters: Sequence[object]) -> WireRows:
         """Do it. Raises `errors.AskError` and `WireFault`. Cancelling the task cancels the work."""
+
+
+class TakesTime:
+    """A statement that always takes time."""
+
+    __slots__ = ()
+
+    def run_now(self, parameters: Sequence[object]) -> None:
+        """Never."""
 
 
 class ConversationPort(Protocol):

@@ -37,11 +37,17 @@ class CollectionSelect:
     wanted: tuple[str, ...]
     step: TransactionStep | None = None
 
+    def run_now(self, parameters: Sequence[object]) -> WireRows | None:
+        found = self.session.select_now(self.sql, self._values(parameters))
+        return None if found is None else self._rows(found)
+
     async def run(self, parameters: Sequence[object]) -> WireRows:
-        values = [
-            _fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)
-        ]
-        found = await self.session.execute(self.sql, values)
+        return self._rows(await self.session.execute(self.sql, self._values(parameters)))
+
+    def _values(self, parameters: Sequence[object]) -> list[object]:
+        return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
+
+    def _rows(self, found: list[dict[str, object]]) -> WireRows:
         if found and len(found[0]) != len(self.columns):
             # the data or the policy changed since it was planned; in PostgreSQL's own words
             raise WireFault("0A000", "cached plan must not change result type")

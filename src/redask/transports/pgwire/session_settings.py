@@ -8,6 +8,7 @@ a client would read wrongly if they changed (`client_encoding`, `DateStyle`,
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from redask.transports.pgwire.planned import WireFault
 
@@ -68,6 +69,7 @@ class SessionSettings:
     def __init__(self, startup: Mapping[str, str]) -> None:
         self._values: dict[str, str] = {}
         self._told: dict[str, str] = {}
+        self._untold = True
         self._initial: dict[str, str] = {}
         for name, value in startup.items():
             if name.lower() in _BY_NAME and name.lower() not in _READ_ONLY:
@@ -84,6 +86,7 @@ class SessionSettings:
 
     def set(self, name: str, value: str) -> None:
         """Give a setting a value."""
+        self._untold = True
         lowered = name.lower()
         known = _BY_NAME.get(lowered, lowered)
         if lowered in _READ_ONLY:
@@ -100,6 +103,7 @@ class SessionSettings:
 
     def reset(self, name: str | None) -> None:
         """Back to what the connection began with."""
+        self._untold = True
         if name is None or name.lower() == "all":
             self._values = dict(self._initial)
             return
@@ -120,12 +124,16 @@ class SessionSettings:
 
     def changes(self) -> dict[str, str]:
         """What clients are to be told, since the last time."""
+        if not self._untold:
+            return {}
+        self._untold = False
         now = {name: self.get(name) or "" for name in _REPORTED}
         found = {name: value for name, value in now.items() if self._told.get(name) != value}
         self._told = now
         return found
 
 
+@lru_cache(64)
 def _milliseconds(value: str) -> float | None:
     found = _TIME.fullmatch(value.lower().replace("default", "0"))
     return None if found is None else float(found[1]) * _MILLISECONDS[found[2] or "ms"]
