@@ -287,7 +287,8 @@ def _unnumbered(names: list[str]) -> list[str]:
     plain: list[str] = []
     for name in names:
         base, mark, number = name.rpartition(":")
-        plain.append(base if mark and number.isdecimal() and base in plain else name)
+        known = {lower(each) for each in plain}
+        plain.append(base if mark and number.isdecimal() and lower(base) in known else name)
     return plain
 
 

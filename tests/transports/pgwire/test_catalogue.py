@@ -69,6 +69,8 @@ def rows(sql: str, *values: object) -> Any:
     [
         ("SELECT 1", "int4", (1,)),
         ("SELECT 1 AS one, 'a' AS two, true, NULL", "int4 text bool text", (1, "a", 1, None)),
+        ("SELECT 1 + 1, 7 / 2, 1 + 2.5, -3, 2::int8 * 3, 1::float8 - 1, (1 + 1)::text, 'a' || 'b'",
+         "int4 int4 numeric int4 int8 float8 text text", (2, 3, 3.5, -3, 6, 0.0, "2", "ab")),
         ("select version()", "text", ("PostgreSQL 15.0 (redask)",)),
         ("select current_schema(), current_database(), current_user, session_user",
          "name name name name", ("public", "local", "mia", "mia")),

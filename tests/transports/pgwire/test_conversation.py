@@ -230,6 +230,9 @@ def test_a_plan_follows_what_is_written_and_who_may_see_it(talk: Talk) -> None:
 def test_columns_of_one_name_are_all_given(talk: Talk) -> None:
     talk.run(talk.db.put("twice", [{"id": 1, "a": "x"}]))
     assert talk.rows('SELECT id, a, id, a AS "A" FROM twice') == [(1, "x", 1, "x")]
+    names = talk.columns('SELECT a AS "A", a, id AS a FROM twice')[0]
+    assert list(names) == ["A", "a_2", "a_3"]
+    assert talk.rows('SELECT a AS "A", a, id AS a FROM twice') == [("x", "x", 1)]
     joined = talk.rows("SELECT n.id, m.id FROM twice n JOIN twice m ON n.id = m.id")
     assert joined == [(1, 1)]
 
@@ -241,6 +244,11 @@ def test_a_prepared_select_never_gives_other_columns_than_it_announced(talk: Tal
     talk.run(talk.db.set_policy("wide", {"read": [{"roles": ["*"], "hide": ["b"]}]}))
     with pytest.raises(WireFault, match="must not change result type"):
         talk.run(planned.run(()))
+    again = talk.run(talk.of["mia"].plan("SELECT * FROM wide", ()))
+    hidden = {"read": [{"roles": ["*"], "hide": ["a"]}]}  # as many columns, and others
+    talk.run(talk.db.set_policy("wide", hidden))
+    with pytest.raises(WireFault, match="must not change result type"):
+        talk.run(again.run(()))
 
 
 def test_a_prepared_select_meets_the_policy_of_the_moment_it_runs(talk: Talk) -> None:

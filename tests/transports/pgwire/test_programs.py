@@ -7,16 +7,23 @@ import json
 import os
 import shutil
 import subprocess
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import psycopg
 import pytest
 import sqlalchemy as sa
 from wire_served import WireServed
 
+from redask import errors
+from redask.model import Answer, Ask, Caller
+from redask.retrieval import Hits, Retriever
+from redask.serving import Seat
+from redask.stores.audit_log import SqliteAuditLog
 from redask.transports.pgwire import asks
 from redask.transports.pgwire.oids import INT8, TEXT, TYPES
 from redask.wire import envelope
@@ -35,6 +42,10 @@ FAILING = {
     "ASK 'ferry' USING together": "57P03",
     "ASK 'ferry' USING venice": "57014",
     "ASK 'ferry' USING openrouter": "XX000",
+    f"ASK '{'ferry ' * 5000}' USING scripted": "54000",
+    "ASK 'no room' USING scripted": "53300",
+    "ASK 'no disk' USING scripted": "57P03",
+    "ASK 'no log' USING scripted": "57P03",
     "ASK 'ferry' STREAM": "0A000",
     "SELECT * FROM secrets": "42501",
     "SELECT nope FROM notes": "42601",
@@ -45,9 +56,37 @@ NAMES = [column.name for column in asks.ANSWER]
 
 @pytest.fixture(scope="module")
 def door(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireServed]:
-    with WireServed(tmp_path_factory.mktemp("programs") / "db") as opened:
+    with (
+        WireServed(tmp_path_factory.mktemp("programs") / "db") as opened,
+        pytest.MonkeyPatch.context() as patch,
+    ):
         cells(opened, "warm")  # the first ask takes longer than later ones may
+        break_some(patch)
         yield opened
+
+
+def break_some(patch: pytest.MonkeyPatch) -> None:
+    """Let a few questions meet what no statement can bring about."""
+    find, append, answer = Retriever.find_for_provider, SqliteAuditLog.append, Seat.answer
+
+    def found(self: Retriever, ask: Ask, caller: Caller) -> Hits:
+        if ask.question == "no disk":
+            raise errors.StoreFailed("the disk is gone")
+        return find(self, ask, caller)
+
+    async def appended(self: SqliteAuditLog, row: dict[str, object], build: str) -> None:
+        if row["question"] == "no log":
+            raise errors.AuditUnavailable("the log is gone")
+        await append(self, row, build)
+
+    async def answered(self: Seat, ask: Ask) -> Answer:
+        if ask.question == "no room":
+            raise errors.Overloaded("too many ask")
+        return await answer(self, ask)
+
+    patch.setattr(Retriever, "find_for_provider", found)
+    patch.setattr(SqliteAuditLog, "append", appended)
+    patch.setattr(Seat, "answer", answered)
 
 
 def cells(door: WireServed, question: str) -> dict[str, str]:
@@ -268,6 +307,30 @@ def test_sqlalchemy_hears_errors_and_goes_on(engine: sa.Engine) -> None:
             assert getattr(caught.value.orig, "sqlstate", "") == state
             connection.rollback()
         assert connection.execute(sa.text("SELECT 1")).scalar_one() == 1
+
+
+def test_sqlalchemy_cancels_and_goes_on(door: WireServed, engine: sa.Engine) -> None:
+    calls = door.actors["anthropic"].calls
+    before = len(calls)
+    with engine.connect() as connection:
+        raw = connection.connection.driver_connection
+        assert isinstance(raw, psycopg.Connection)
+
+        def cancel() -> None:
+            end = time.monotonic() + 20
+            while len(calls) == before and time.monotonic() < end:
+                time.sleep(0.02)
+            raw.cancel_safe(timeout=10)
+
+        canceller = threading.Thread(target=cancel)
+        canceller.start()
+        with pytest.raises(sa.exc.OperationalError) as caught:
+            connection.execute(sa.text("ASK 'ferry, cancelled by SQLAlchemy' USING anthropic"))
+        canceller.join()
+        assert getattr(caught.value.orig, "sqlstate", "") == "57014"
+        connection.rollback()
+        assert connection.execute(sa.text("SELECT 6")).scalar_one() == 6
+    assert door.newest()["question"] == "ferry, cancelled by SQLAlchemy"
 
 
 # --- node ------------------------------------------------------------------------------------

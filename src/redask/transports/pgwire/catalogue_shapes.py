@@ -9,6 +9,9 @@ from sqlglot import exp
 from redask.transports.pgwire.catalogue_rows import layout
 from redask.transports.pgwire.oids import (
     BOOL,
+    FLOAT4,
+    FLOAT8,
+    INT2,
     INT4,
     INT8,
     NAME,
@@ -23,7 +26,10 @@ from redask.transports.pgwire.oids import (
 )
 
 _BY_NAME = {known.name: oid for oid, known in TYPES.items()}
-_CASTS = {"INT": INT4, "BIGINT": INT8, "SMALLINT": 21, "BOOLEAN": BOOL, "DECIMAL": NUMERIC}
+_CASTS = {"INT": INT4, "BIGINT": INT8, "SMALLINT": INT2, "BOOLEAN": BOOL, "DECIMAL": NUMERIC,
+          "FLOAT": FLOAT4, "DOUBLE": FLOAT8}  # fmt: skip
+_SUMS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
+_NUMBERS = (INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8)  # a sum has the last of its parts' types
 REGISTERED = {
     "regclass": ("pg_regclass", "pg_regname"),
     "regtype": ("pg_regtype", "format_type"),
@@ -99,7 +105,9 @@ def type_of(item: exp.Expr | None, tree: exp.Expr, depth: int = 0) -> int:
     """The type of an expression; text in doubt."""
     if item is None or depth > 20:
         return TEXT
-    if isinstance(item, exp.Alias | exp.Paren | exp.Window | exp.Max | exp.Min):
+    if isinstance(item, _SUMS):
+        return _sum_type(item, tree, depth)
+    if isinstance(item, exp.Alias | exp.Paren | exp.Neg | exp.Window | exp.Max | exp.Min):
         return type_of(item.this, tree, depth + 1)
     if isinstance(item, exp.Column):
         return _column_type(item, tree, depth)
@@ -141,6 +149,12 @@ def _column_type(column: exp.Column, tree: exp.Expr, depth: int) -> int:
     return _BY_NAME.get(found.pop(), TEXT) if len(found) == 1 else TEXT
 
 
+def _sum_type(item: exp.Expr, tree: exp.Expr, depth: int) -> int:
+    parts = [type_of(part, tree, depth + 1) for part in (item.this, item.expression)]
+    numbers = [_NUMBERS.index(part) for part in parts if part in _NUMBERS]
+    return _NUMBERS[max(numbers)] if numbers else TEXT
+
+
 def _cast_type(cast: exp.Expr) -> int:
     kind = cast_name(cast)
     if kind in REGISTERED:
@@ -162,6 +176,8 @@ def parameter_types(tree: exp.Expr) -> tuple[int, ...]:
         elif isinstance(above, exp.EQ | exp.NEQ | exp.In):
             other = above.expression if above.this is mark else above.this
             kind = type_of(other, tree) if isinstance(other, exp.Column) else TEXT
+        elif isinstance(above, _SUMS):
+            kind = type_of(above, tree)
         elif isinstance(above, exp.Limit | exp.Offset):
             kind = INT8
         number = int(mark.name)

@@ -48,7 +48,7 @@ class CollectionSelect:
         return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
 
     def _rows(self, found: list[dict[str, object]]) -> WireRows:
-        if found and len(found[0]) != len(self.columns):
+        if found and tuple(found[0]) != tuple(column.name for column in self.columns):
             # the data or the policy changed since it was planned; in PostgreSQL's own words
             raise WireFault("0A000", "cached plan must not change result type")
         rows = [tuple(row.values()) for row in found]
