@@ -2,6 +2,8 @@
 
     cached ASK       p50 over the wire, minus p50 of the same call in process
     SELECT           of one row of 20 by its id, from 16 connections at once, on both servers
+    refusals         of unknown users and of wrong tokens, in turns: how often one took longer than
+                     the other; 0.5 is what nobody can learn anything from
 
 Both are asked by the same asyncpg clients in the same run, in turns, each in a process of its own;
 the machine's noise then meets both. PostgreSQL is started as the user `postgres` when this runs as
@@ -120,6 +122,24 @@ async def asked(work: Any, rounds: int) -> float:
     return statistics.median(taken)
 
 
+async def refused(where: dict[str, Any], user: str) -> float:
+    """How long it takes to be sent away, in milliseconds."""
+    began = time.perf_counter()
+    try:
+        await asyncpg.connect(**{**where, "user": user, "password": "wrong" * 8})
+    except asyncpg.InvalidPasswordError:
+        return (time.perf_counter() - began) * 1000
+    raise SystemExit("a wrong token was let in")
+
+
+async def refusals(where: dict[str, Any], rounds: int) -> tuple[list[float], list[float]]:
+    unknown, wrong = [], []
+    for number in range(rounds):
+        unknown.append(await refused(where, f"nobody{number % 7}"))
+        wrong.append(await refused(where, where["user"]))
+    return unknown, wrong
+
+
 async def fill_postgres(where: dict[str, Any]) -> None:
     connection = await asyncpg.connect(**where)
     await connection.execute("CREATE TABLE tickets (id bigint PRIMARY KEY, title text)")
@@ -154,7 +174,18 @@ async def bench(directory: Path, seconds: float, rounds: int) -> None:
                     wire += [far] if turn else []
                     here += [near] if turn else []
             await connection.close()
+            sent_away = await refusals(ours, rounds)
     report(figures, wire, here)
+    tell_apart(*sent_away)
+
+
+def tell_apart(unknown: list[float], wrong: list[float]) -> None:
+    longer = sum((one > other) + (one == other) / 2 for one in unknown for other in wrong)
+    share = longer / (len(unknown) * len(wrong))
+    spread = 1.96 * ((len(unknown) + len(wrong) + 1) / (12 * len(unknown) * len(wrong))) ** 0.5
+    medians = f"{statistics.median(unknown):12.2f} {statistics.median(wrong):12.2f}"
+    print(f"{'unknown user refused, ms (wrong token beside)':44} {medians}", end="")
+    print(f"   longer in {share:.3f} (chance alone: 0.5 ± {spread:.3f})")
 
 
 def report(figures: dict[str, list[float]], wire: list[float], here: list[float]) -> None:

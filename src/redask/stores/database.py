@@ -29,7 +29,8 @@ from uuid import uuid4
 from redask.errors import BadAsk, StoreFailed
 from redask.stores.migrations import Ladder, upgrade
 
-_WRITER_CACHE_KIB = 64 * 1024
+BULK_CACHE_KIB = 64 * 1024  # for who writes much at once
+_WRITER_CACHE_KIB = 2 * 1024  # who appends row by row would fill any cache and use none of it
 _READER_CACHE_KIB = 8 * 1024
 _SMALLEST_BYTES = 512  # SQLite takes some shorter files for new databases
 _LOG_BYTES_KEPT = 64 * 1024 * 1024
@@ -66,7 +67,9 @@ def translated(name: str) -> Iterator[None]:
 class Database:
     """An open database file. `close` it when done; every method is thread-safe."""
 
-    def __init__(self, path: Path, *, patience: float, ladder: Ladder) -> None:
+    def __init__(
+        self, path: Path, *, patience: float, ladder: Ladder, cache_kib: int = _WRITER_CACHE_KIB
+    ) -> None:
         self.path = path
         self._patience = patience
         self._process = os.getpid()
@@ -78,7 +81,7 @@ class Database:
         with translated(str(path)):
             path.parent.mkdir(parents=True, exist_ok=True)
             _make_if_missing(path, ladder)
-            self._writer = self._connect(_WRITER_CACHE_KIB)
+            self._writer = self._connect(cache_kib)
             try:
                 self._writer.execute("PRAGMA journal_mode = WAL")
                 upgrade(self._writer, str(path), ladder)

@@ -27,7 +27,7 @@ from redask.rules import urn as urns
 from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations, unembedded
 from redask.stores.addresses import canonical
-from redask.stores.database import Database
+from redask.stores.database import BULK_CACHE_KIB, Database
 from redask.stores.origins import SqliteManifest
 from redask.stores.people import SqlitePeople
 from redask.stores.records import Collection, Column, Statistics
@@ -52,7 +52,12 @@ class SqliteStore:
     people: SqlitePeople
 
     def __init__(self, directory: Path, *, patience: float = PATIENCE_SECONDS) -> None:
-        self._database = Database(directory / FILE, patience=patience, ladder=migrations.MIGRATIONS)
+        self._database = Database(
+            directory / FILE,
+            patience=patience,
+            ladder=migrations.MIGRATIONS,
+            cache_kib=BULK_CACHE_KIB,
+        )
         self._eyes: dict[Caller, Eyes] = {}
         self._selects = Selects(self._database, self._eyes_of)
         self.people = SqlitePeople(self._database)
