@@ -307,9 +307,9 @@ async def fuzz(seed: int, count: int, tell: Callable[[PgReport], None]) -> None:
                 await door.round(rng, report, most)
             done += report.messages
             report.megabytes = megabytes()
-            if done < WARM * count:
+            if done < WARM * count or not at_first:
                 at_first = report.megabytes
-            if report.megabytes - at_first > GROWTH_MB and done >= WARM * count:
+            elif report.megabytes - at_first > GROWTH_MB:
                 raise Surprise(f"memory grew from {at_first:.0f} to {report.megabytes:.0f} MB")
             tell(report)
     except Exception as error:
