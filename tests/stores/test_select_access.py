@@ -292,4 +292,4 @@ def _trusting(self: guard.Guard, **names: frozenset[str]) -> None:
     self._named = self._trusted = names["named"] | {"r_1"}
     self._functions, self._rowids, self.refused = guard.FUNCTIONS, frozenset(), None
     self._calls = self._patterns = 0
-    self._ours, self._copies = False, frozenset()
+    self.resting, self._copies = guard._Resting(), frozenset()

@@ -57,6 +57,21 @@ _WIDE = re.compile(r"%[^a-zA-Z%]*(?:\*|[0-9]{4})")
 _FREELY = (sqlite3.SQLITE_SELECT, sqlite3.SQLITE_RECURSIVE)
 
 
+class _Resting:
+    """While a statement of our own is run on a connection that is watched."""
+
+    __slots__ = ("now",)
+
+    def __init__(self) -> None:
+        self.now = False
+
+    def __enter__(self) -> None:
+        self.now = True
+
+    def __exit__(self, *_: object) -> None:
+        self.now = False
+
+
 class Guard:
     """The guard of one statement; `refused` says why SQLite stopped, when it was the guard.
 
@@ -78,22 +93,13 @@ class Guard:
         self._rowids = rowids | TABLE_FUNCTIONS
         self._copies = copies
         self._calls = self._patterns = 0
-        self._ours = False
+        self.resting = _Resting()
         self.refused: str | None = None
 
     def begin(self) -> None:
         """The same statement once more."""
         self._calls = self._patterns = 0
         self.refused = None
-
-    @contextmanager
-    def resting(self) -> Iterator[None]:
-        """While a statement of our own is run on a connection that is watched."""
-        self._ours = True
-        try:
-            yield
-        finally:
-            self._ours = False
 
     @contextmanager
     def watching(self, connection: sqlite3.Connection) -> Iterator[None]:
@@ -125,7 +131,7 @@ class Guard:
     def _judge(
         self, action: int, one: str | None, two: str | None, _: str | None, inside: str | None
     ) -> int:
-        if action in _FREELY or self._ours:
+        if action in _FREELY or self.resting.now:
             return sqlite3.SQLITE_OK
         if action == sqlite3.SQLITE_FUNCTION:
             if inside in self._trusted or (two in self._functions and self._counted(two)):

@@ -144,27 +144,26 @@ class Selects:
             ready = chosen.ready(
                 stack, connection, caller, self._eyes_of, self._database.path.parent
             )
-            with ready.guard.resting():
+            with ready.guard.resting:
                 state: _State = connection.execute(_STATE, (caller.tenant,)).fetchone()
             rows = chosen.fetch(ready, values)
-            with ready.guard.resting():
+            with ready.guard.resting:
                 connection.execute("COMMIT")
             self._keep(key, _Kept(state, chosen, ready, stack.pop_all()))
         return rows
 
     def _begin(self, kept: _Kept, caller: Caller) -> bool:
         """A snapshot to run in, if the store is as it was; if not, what was kept is closed."""
-        with ExitStack() as stack:
-            stack.enter_context(kept.stack)
+        state = None
+        try:
             kept.ready.guard.begin()
-            with kept.ready.guard.resting():
+            with kept.ready.guard.resting:
                 kept.ready.connection.execute("BEGIN")
-                asked = kept.ready.connection.execute(_STATE, (caller.tenant,))
-                state: _State = asked.fetchone()
-            if state != kept.state:
-                return False
-            stack.pop_all()
-        return True
+                state = kept.ready.connection.execute(_STATE, (caller.tenant,)).fetchone()
+        finally:
+            if state != kept.state or state is None:
+                kept.stack.close()
+        return state is not None and state == kept.state
 
     def _again(
         self,
@@ -176,13 +175,14 @@ class Selects:
     ) -> _Rows:
         """The rows of a statement that has begun; it is kept if all went well."""
         began = clock()
-        with ExitStack() as stack:
-            stack.enter_context(kept.stack)
+        try:
             values = kept.selection.bound(params)
             rows = run(kept.ready, values)
-            with kept.ready.guard.resting():
+            with kept.ready.guard.resting:
                 kept.ready.connection.execute("COMMIT")
-            stack.pop_all()
+        except BaseException:
+            kept.stack.close()
+            raise
         kept.is_quick = rows is not None and clock() - began < _QUICK_SECONDS
         self._keep(key, kept)
         return rows
