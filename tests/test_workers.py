@@ -2,9 +2,12 @@
 
 import asyncio
 import gc
+import subprocess
+import sys
 import threading
 import weakref
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -149,3 +152,74 @@ def test_an_idle_thread_holds_on_to_nothing() -> None:
         workers.close()
 
     asyncio.run(main())
+
+
+def test_a_thread_that_cannot_be_started_takes_no_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fails(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    async def main() -> None:
+        workers = Workers(1, "w")
+        with monkeypatch.context() as patch:
+            patch.setattr(threading.Thread, "start", fails)
+            with pytest.raises(RuntimeError, match="can't start"):
+                await workers.run(lambda: 1)
+        assert await workers.run(lambda: 2) == 2
+        workers.close()
+
+    asyncio.run(main())
+
+
+def test_an_error_is_let_go_of_without_the_garbage_collector() -> None:
+    class Thing:
+        pass
+
+    def fails(thing: Thing) -> None:
+        raise KeyError(f"{thing}")
+
+    async def main() -> None:
+        workers = Workers(1, "w")
+        thing = Thing()
+        gone = weakref.ref(thing)
+        with pytest.raises(KeyError):
+            await workers.run(partial(fails, thing))
+        del thing
+        await workers.run(lambda: None)
+        assert gone() is None
+        workers.close()
+
+    gc.disable()
+    try:
+        asyncio.run(main())
+    finally:
+        gc.enable()
+
+
+def test_work_that_raises_stop_iteration_keeps_nobody_waiting() -> None:
+    async def main() -> None:
+        workers = Workers(1, "w")
+        with pytest.raises(RuntimeError, match="StopIteration"):
+            await workers.run(lambda: next(iter(())))
+        workers.close()
+
+    asyncio.run(main())
+
+
+def test_what_runs_when_the_process_ends_is_finished(tmp_path: Path) -> None:
+    program = """
+import asyncio, pathlib, sys, time
+from redask.workers import Workers
+
+def work():
+    time.sleep(0.3)
+    pathlib.Path(sys.argv[1]).touch()
+
+async def main():
+    asking = asyncio.ensure_future(Workers(1, "w").run(work))
+    await asyncio.sleep(0.1)
+
+asyncio.run(main())
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "done")]
+    subprocess.run(command, check=True, timeout=60)
+    assert (tmp_path / "done").exists()

@@ -132,11 +132,10 @@ class AsyncDatabase(AsyncAdministration):
 
     async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
-        caller = await self._who()
-        found = self._app.select_now(sql, params, caller)
-        if found is None:
-            found = await self._app.in_thread(self._app.select, sql, params, caller)
-        return found
+        found = self.select_now(sql, params)
+        if found is not None:
+            return found
+        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
 
     def select_now(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]] | None:
         """The rows of a SELECT that ran before and took next to no time; None: `select` them."""
@@ -144,7 +143,7 @@ class AsyncDatabase(AsyncAdministration):
 
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, and what its parameters are, without running it."""
-        return await self._app.in_thread(self._app.describe, sql, await self._who())
+        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
 
     def version(self) -> int:
         """A number that changes with every write to the store, of whichever process."""
@@ -287,6 +286,10 @@ class AsyncDatabase(AsyncAdministration):
         Here and not in a thread: reading three small rows takes a third of what going there does.
         """
         return self._asking()
+
+    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        """Do it in a thread, as whoever asks when its turn comes."""
+        return await self._app.in_thread(lambda: work(self._asking()))
 
     def _asking(self) -> Caller:
         if self._closed:

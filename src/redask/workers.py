@@ -6,10 +6,12 @@ that nobody waits for any more when its turn comes is not begun; what has begun 
 """
 
 import asyncio
+import atexit
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 _T = TypeVar("_T")
@@ -32,6 +34,7 @@ class Workers:
         self._idle: list[_Worker] = []
         self._queue: deque[_Job] = deque()
         self._closed = False
+        atexit.register(self.close)  # what runs when the process ends is finished
 
     async def run(self, work: Callable[[], _T]) -> _T:
         """The work's result, or what it raises."""
@@ -46,15 +49,19 @@ class Workers:
             elif len(self._threads) < self._most:
                 name = f"{self._name}_{len(self._threads)}"
                 worker = _Worker(self._next, name)
-                self._threads.append(worker)
                 worker.take(job)
-                worker.start()
+                worker.start()  # which may fail, and then there is none
+                self._threads.append(worker)
             else:
                 self._queue.append(job)
-        return await waiting
+        try:
+            return await waiting
+        finally:
+            del job, waiting  # an error knows this frame, and they know the error
 
     def close(self) -> None:
         """Take no more work, and see the rest done."""
+        atexit.unregister(self.close)
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -76,7 +83,7 @@ class Workers:
 
 
 class _Worker(threading.Thread):
-    """One thread; a job of None ends it. A daemon: a database that nobody closed ends nothing."""
+    """One thread; a job of None ends it. A daemon, so that who forgot to close can leave."""
 
     def __init__(self, rest: "Callable[[_Worker], None]", name: str) -> None:
         super().__init__(name=name, daemon=True)
@@ -104,24 +111,27 @@ class _Worker(threading.Thread):
 
 def _done(job: _Job) -> Callable[[], None]:
     """Do the work. → what tells whoever waits for it."""
-    result, error = None, None
-    if not job.waiting.cancelled():
-        try:
-            result = job.work()
-        except BaseException as raised:
-            error = raised
+    if job.waiting.cancelled():
+        return partial(_tell, job, None, None)
+    try:
+        return partial(_tell, job, job.work(), None)
+    except BaseException as error:
+        return partial(_tell, job, None, error)
+    finally:
+        del job  # the error knows this frame, and the job will know the error
 
-    def tell() -> None:
-        with suppress(RuntimeError):  # the loop was closed: nobody waits
-            job.loop.call_soon_threadsafe(_set, job.waiting, result, error)
 
-    return tell
+def _tell(job: _Job, result: object, error: BaseException | None) -> None:
+    with suppress(RuntimeError):  # the loop was closed: nobody waits
+        job.loop.call_soon_threadsafe(_set, job.waiting, result, error)
 
 
 def _set(waiting: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
     if waiting.cancelled():
         return
-    if error is None:
-        waiting.set_result(result)
-    else:
+    if isinstance(error, StopIteration):  # which no future takes
+        waiting.set_exception(RuntimeError("the work raised StopIteration"))
+    elif error is not None:
         waiting.set_exception(error)
+    else:
+        waiting.set_result(result)

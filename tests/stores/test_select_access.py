@@ -291,5 +291,5 @@ def test_a_guard_that_trusts_a_name_is_seen(
 def _trusting(self: guard.Guard, **names: frozenset[str]) -> None:
     self._named = self._trusted = names["named"] | {"r_1"}
     self._functions, self._rowids, self.refused = guard.FUNCTIONS, frozenset(), None
-    self._calls = self._patterns = 0
+    self._calls = self.patterns = 0
     self.resting, self._copies = guard._Resting(), frozenset()

@@ -3,14 +3,20 @@
 The third run is the first that needs no thread (`select_now`): the second showed how quick it is.
 """
 
+import asyncio
+import sqlite3
+import threading
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 import redask
 from redask.api import OpenDatabase
-from redask.errors import BadAsk
+from redask.errors import BadAsk, StoreFailed, Unauthenticated
 from redask.model import Caller
 from redask.stores.rows import entities
 from redask.stores.sqlite import SqliteStore
@@ -139,3 +145,59 @@ def test_limits_of_a_result_hold_at_once_too(store: SqliteStore) -> None:
     assert store.select_now(BY_ID, [4], OWNER, max_rows=2) == [{"id": 4}, {"id": 5}]
     with pytest.raises(redask.AskError, match="more than 2 rows"):
         store.select_now(BY_ID, [3], OWNER, max_rows=2)
+
+
+def test_patterns_are_never_matched_at_once(store: SqliteStore) -> None:
+    sql = "SELECT id FROM notes WHERE region LIKE ?"
+    for _ in range(3):
+        assert store.select(sql, ["nor%"], OWNER) == [{"id": 0}, {"id": 2}, {"id": 4}]
+    assert store.select_now(sql, ["nor%"], OWNER) is None
+
+
+def test_long_values_and_long_texts_are_not_looked_at_at_once(store: SqliteStore) -> None:
+    sql = "SELECT id, length(replace(region, ?, ?)) AS n FROM notes WHERE id >= ?"
+    for _ in range(3):
+        assert store.select(sql, ["n", "m", 5], OWNER) == [{"id": 5, "n": 5}]
+    assert store.select_now(sql, ["n", "m", 5], OWNER) == [{"id": 5, "n": 5}]
+    assert store.select_now(sql, ["n", "m" * 100_000, 5], OWNER) is None
+    store.put(entities("notes", [{"id": 6, "region": "n" * 100_000}]), OWNER)
+    for _ in range(2):
+        store.select(sql, ["n", "m", 5], OWNER)
+    assert store.select_now(sql, ["n", "m", 5], OWNER) is None
+    assert store.select(sql, ["n", "m", 6], OWNER) == [{"id": 6, "n": 100_000}]
+
+
+def test_what_breaks_below_a_kept_statement_is_the_stores_failure(store: SqliteStore) -> None:
+    class Broken:
+        def execute(self, *_: object) -> None:
+            raise sqlite3.DatabaseError("database disk image is malformed")
+
+    for again in (store.select, store.select_now):
+        _run(store, 4, times=2)
+        [[kept]] = store._selects._kept.values()
+        broken = cast(sqlite3.Connection, Broken())
+        kept.ready = replace(kept.ready, connection=broken)
+        with pytest.raises(StoreFailed):
+            again(BY_ID, [4], OWNER)
+        assert not store._selects._kept
+
+
+def test_who_was_removed_while_waiting_for_a_thread_reads_nothing(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with await redask.aopen(tmp_path / "db") as db:
+            await db.put("notes", ROWS)
+            await db.add_user("mia", role="owner")
+            mia = await db.signed_in(await db.make_token("mia"))
+            go = threading.Event()
+            busy = [asyncio.ensure_future(db._app.in_thread(go.wait, 20)) for _ in range(8)]
+            await asyncio.sleep(0)
+            waiting = [asyncio.ensure_future(each) for each in (mia.select(SQL), mia.describe(SQL))]
+            await asyncio.sleep(0)
+            db._app.store.people.remove("mia", time.time_ns(), OWNER)
+            go.set()
+            await asyncio.gather(*busy)
+            for each in waiting:
+                with pytest.raises(Unauthenticated):
+                    await each
+
+    asyncio.run(main())

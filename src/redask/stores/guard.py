@@ -92,13 +92,13 @@ class Guard:
         self._functions = FUNCTIONS
         self._rowids = rowids | TABLE_FUNCTIONS
         self._copies = copies
-        self._calls = self._patterns = 0
+        self._calls = self.patterns = 0
         self.resting = _Resting()
         self.refused: str | None = None
 
     def begin(self) -> None:
         """The same statement once more."""
-        self._calls = self._patterns = 0
+        self._calls = self.patterns = 0
         self.refused = None
 
     @contextmanager
@@ -121,10 +121,10 @@ class Guard:
 
     def _counted(self, function: str | None) -> bool:
         self._calls += 1
-        self._patterns += function in ("like", "glob")
+        self.patterns += function in ("like", "glob")
         if self._calls > _MAX_CALLS:
             self.refused = f"a SELECT calls at most {_MAX_CALLS} functions"
-        elif self._patterns > _MAX_PATTERNS:
+        elif self.patterns > _MAX_PATTERNS:
             self.refused = f"a SELECT has at most {_MAX_PATTERNS} patterns (LIKE, GLOB)"
         return self.refused is None
 
@@ -160,8 +160,11 @@ def bounded_time(connection: sqlite3.Connection, milliseconds: int) -> Iterator[
     """
     end = time.monotonic() + milliseconds / 1000
     connection.set_progress_handler(lambda: time.monotonic() > end, _STEPS)
-    with watching(connection, end):
-        yield
+    try:
+        with watching(connection, end):
+            yield
+    finally:
+        connection.set_progress_handler(None, 0)
 
 
 def _replace_functions(connection: sqlite3.Connection, plain: sqlite3.Connection) -> None:

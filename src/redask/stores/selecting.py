@@ -23,6 +23,7 @@ import itertools
 import math
 import re
 import sqlite3
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ from redask.stores.visibility import Eyes, policies
 
 AUDIT = "red_ask_audit"
 MAX_RESULT_BYTES = 64 * 1024 * 1024
+_LOOK = 100  # steps between two looks at the clock, for who cannot wait
+_SHORT_BYTES = 16 * 1024
 _LONE = re.compile("[\ud800-\udfff]")
 _AUDIT_TYPES = {
     **dict.fromkeys(("seq", "ts", "prompt_tokens", "completion_tokens", "retry_count"), "integer"),
@@ -115,21 +118,30 @@ class Selection:
             return self._fetch(ready, values)
 
     def fetch_within(
-        self, ready: ReadySelect, values: Sequence[object], steps: int
+        self, ready: ReadySelect, values: Sequence[object], steps: int, seconds: float
     ) -> list[dict[str, object]] | None:
-        """Run it, if it takes few of SQLite's steps; None when it takes more than twice so many.
+        """Run it, if it takes few of SQLite's steps, little time and no long text; None: it does.
 
-        SQLite counts on from the statement's last run: its first call may come at any step.
+        Time is looked at between steps, and what one step takes is bounded by the texts' length.
         """
-        calls = itertools.count()
-        ready.connection.set_progress_handler(lambda: next(calls) > 0, steps)
+        connection, end, calls = ready.connection, time.perf_counter() + seconds, itertools.count()
+
+        def enough() -> bool:
+            # SQLite counts on from the statement's last run: the first call may come at any step
+            return next(calls) * _LOOK > steps or time.perf_counter() > end
+
+        longest = connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _SHORT_BYTES)
+        connection.set_progress_handler(enough, _LOOK)
         try:
             with self._explained(ready.guard, ready.rendered):
                 return self._fetch(ready, values)
-        except DeadlineExceeded:
-            return None
+        except LimitExceeded as error:  # of which DeadlineExceeded is one
+            if error.detail in ("text_bytes", "select.timeout_ms"):
+                return None
+            raise
         finally:
-            ready.connection.set_progress_handler(None, 0)
+            connection.set_progress_handler(None, 0)
+            connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, longest)
 
     def bound(self, params: Sequence[object]) -> tuple[object, ...]:
         """The values, if they fit."""

@@ -7,7 +7,8 @@ made anew. Kept are statements on one collection; not those on the audit log, wh
 without the store. Descriptions are kept likewise.
 
 `select_now` is for a caller who cannot wait, an event loop: it runs what is kept and took next to
-no time when it last ran, and stops it after a few of SQLite's steps.
+no time when it last ran, and stops it soon. Statements with patterns (LIKE, GLOB) are not run so:
+matching one is a single step of SQLite's, and can take long.
 
 The SQL parser is imported with the first statement: it takes a while, and many never need it.
 """
@@ -24,7 +25,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from redask.model import Caller
 from redask.ports import SelectShape, TableShape
-from redask.stores.database import Database
+from redask.stores.database import Database, translated
 from redask.stores.visibility import Eyes
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class _Kept:
     selection: "Selection"
     ready: "ReadySelect"
     stack: ExitStack
+    has_patterns: bool
     is_quick: bool = False
 
 
@@ -84,11 +86,13 @@ class Selects:
         self, sql: str, params: Sequence[object], caller: Caller, timeout_ms: int, max_rows: int
     ) -> list[dict[str, object]] | None:
         """The rows, if they are to be had at once; None: `select` them."""
+        if any(isinstance(value, str) and len(value) > _LONGEST for value in params):
+            return None
         key = (caller, sql, timeout_ms, max_rows)
         kept = self._take(key, only_quick=True)
         if kept is None or not self._begin(kept, caller):
             return None
-        run = partial(kept.selection.fetch_within, steps=_QUICK_STEPS)
+        run = partial(kept.selection.fetch_within, steps=_QUICK_STEPS, seconds=2 * _QUICK_SECONDS)
         return self._again(key, kept, params, run, time.perf_counter)
 
     def describe(self, sql: str, caller: Caller, timeout_ms: int) -> SelectShape:
@@ -149,7 +153,8 @@ class Selects:
             rows = chosen.fetch(ready, values)
             with ready.guard.resting:
                 connection.execute("COMMIT")
-            self._keep(key, _Kept(state, chosen, ready, stack.pop_all()))
+            patterns = ready.guard.patterns > 0
+            self._keep(key, _Kept(state, chosen, ready, stack.pop_all(), patterns))
         return rows
 
     def _begin(self, kept: _Kept, caller: Caller) -> bool:
@@ -157,7 +162,7 @@ class Selects:
         state = None
         try:
             kept.ready.guard.begin()
-            with kept.ready.guard.resting:
+            with translated(self._database.path.name), kept.ready.guard.resting:
                 kept.ready.connection.execute("BEGIN")
                 state = kept.ready.connection.execute(_STATE, (caller.tenant,)).fetchone()
         finally:
@@ -177,13 +182,15 @@ class Selects:
         began = clock()
         try:
             values = kept.selection.bound(params)
-            rows = run(kept.ready, values)
-            with kept.ready.guard.resting:
-                kept.ready.connection.execute("COMMIT")
+            with translated(self._database.path.name):
+                rows = run(kept.ready, values)
+                with kept.ready.guard.resting:
+                    kept.ready.connection.execute("COMMIT")
         except BaseException:
             kept.stack.close()
             raise
-        kept.is_quick = rows is not None and clock() - began < _QUICK_SECONDS
+        quick = rows is not None and clock() - began < _QUICK_SECONDS
+        kept.is_quick = quick and not kept.has_patterns
         self._keep(key, kept)
         return rows
 

@@ -11,7 +11,7 @@ import pytest
 
 from redask.errors import AskError, DeadlineExceeded, LimitExceeded
 from redask.ports import TableShape
-from redask.transports.pgwire import catalogue, oids, types
+from redask.transports.pgwire import catalogue, oids, spelling, types
 from redask.transports.pgwire.catalogue_rows import numbered
 from redask.transports.pgwire.conversation import Conversation
 from redask.transports.pgwire.planned import WireFault
@@ -71,6 +71,10 @@ def rows(sql: str, *values: object) -> Any:
         ("SELECT 1 AS one, 'a' AS two, true, NULL", "int4 text bool text", (1, "a", 1, None)),
         ("SELECT 1 + 1, 7 / 2, 1 + 2.5, -3, 2::int8 * 3, 1::float8 - 1, (1 + 1)::text, 'a' || 'b'",
          "int4 int4 numeric int4 int8 float8 text text", (2, 3, 3.5, -3, 6, 0.0, "2", "ab")),
+        ("SELECT 3000000000, -3000000000, 3000000000 + 1, 99999999999999999999 * 1.0",
+         "int8 int8 int8 numeric", (3000000000, -3000000000, 3000000001, 1e20)),
+        ("SELECT '5.5' + 1, (SELECT 1.5) + 1, coalesce(1.5, 2) + 1, 1 + NULL",
+         "text text text int4", (6.5, 2.5, 2.5, None)),
         ("select version()", "text", ("PostgreSQL 15.0 (redask)",)),
         ("select current_schema(), current_database(), current_user, session_user",
          "name name name name", ("public", "local", "mia", "mia")),
@@ -213,3 +217,19 @@ def test_what_was_caught_is_from_every_client() -> None:
     text = "\n".join(CAUGHT)
     for mark in ("pg_get_userbyid", "TABLE_SCHEM", "_pg_expandarray", "pg_get_constraintdef"):
         assert re.search(mark, text)
+
+
+def test_names_that_mean_each_other_are_worked_out_once() -> None:
+    """Without that, forty of them would take longer than anybody lives."""
+    chain = ", ".join(f"c{n}*c{n}+c{n}*c{n} AS c{n + 1}" for n in range(40))
+    with pytest.raises(WireFault, match="c0"):
+        heard(f"SELECT 1 AS c0, {chain}")
+    assert heard("SELECT x FROM (SELECT 1 AS x) AS s") == ([("x", "int4")], [(1,)])
+
+
+def test_long_statements_are_not_remembered() -> None:
+    asked: list[str] = []
+    counted = spelling.remembered(asked.append)
+    for text in ("short", "short", "long" * 2000, "long" * 2000):
+        counted(text)
+    assert asked == ["short", "long" * 2000, "long" * 2000]

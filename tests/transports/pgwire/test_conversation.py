@@ -13,7 +13,7 @@ from redask.api import open_async
 from redask.async_api import AsyncDatabase
 from redask.errors import BadAsk, BadStatement, Denied
 from redask.serving import Seat
-from redask.transports.pgwire import oids, types
+from redask.transports.pgwire import oids, session_settings, types
 from redask.transports.pgwire.conversation import Conversation
 from redask.transports.pgwire.planned import WireFault
 from redask.wire import envelope
@@ -237,6 +237,24 @@ def test_columns_of_one_name_are_all_given(talk: Talk) -> None:
     assert joined == [(1, 1)]
 
 
+@pytest.mark.parametrize(
+    ("sql", "row"),
+    [
+        ("SELECT ID FROM quirky", (1,)),
+        ("SELECT quirky.ID, A FROM quirky", (1, "x")),
+        ("SELECT a COLLATE NOCASE FROM quirky", ("x",)),
+        ("SELECT true, id FROM quirky", (True, 1)),
+        ('SELECT id, 5 AS "id:1", ID FROM quirky', (1, 5, 1)),
+    ],
+)
+def test_a_column_that_sqlite_describes_by_another_name_is_given(
+    talk: Talk, sql: str, row: tuple[object, ...]
+) -> None:
+    talk.run(talk.db.put("quirky", [{"id": 1, "a": "x"}]))
+    for _ in range(4):  # from the third time on at once
+        assert talk.rows(sql) == [row]
+
+
 def test_a_prepared_select_never_gives_other_columns_than_it_announced(talk: Talk) -> None:
     talk.run(talk.db.put("wide", [{"id": 1, "a": 1, "b": 2}]))
     planned = talk.run(talk.of["mia"].plan("SELECT * FROM wide", ()))
@@ -276,6 +294,10 @@ def test_settings_are_set_shown_and_reset(talk: Talk) -> None:
     done("SET application_name TO 'it''s me'")
     assert conversation.reports() == {"application_name": "it's me"}
     assert done("SHOW application_name") == [("it's me",)]
+    held = session_settings._milliseconds.cache_info().currsize
+    with pytest.raises(WireFault, match="too long"):
+        done(f"SET statement_timeout = '{'9' * 100_000}'")
+    assert session_settings._milliseconds.cache_info().currsize == held
     done("SET statement_timeout = '1500ms'")
     assert conversation.timeout() == 1.5
     assert conversation.setting("statement_timeout") == "1500ms"

@@ -81,7 +81,7 @@ class Catalogue:
 
     async def plan(self, sql: str, declared: Sequence[int]) -> PlannedQuery:
         """Read a query, and find out what it gives."""
-        query = translated(sql)
+        query = await asyncio.to_thread(translated, sql)
         await self._refresh(query)
         described = await self._in_thread(self._describe, query)
         named = query.named

@@ -28,6 +28,7 @@ from redask.transports.pgwire.oids import (
 _BY_NAME = {known.name: oid for oid, known in TYPES.items()}
 _CASTS = {"INT": INT4, "BIGINT": INT8, "SMALLINT": INT2, "BOOLEAN": BOOL, "DECIMAL": NUMERIC,
           "FLOAT": FLOAT4, "DOUBLE": FLOAT8}  # fmt: skip
+_DEEPEST = 20
 _SUMS = (exp.Add, exp.Sub, exp.Mul, exp.Div, exp.IntDiv, exp.Mod)
 _NUMBERS = (INT2, INT4, INT8, NUMERIC, FLOAT4, FLOAT8)  # a sum has the last of its parts' types
 REGISTERED = {
@@ -71,7 +72,8 @@ def announce(tree: exp.Expr) -> tuple[tuple[str, int], ...] | None:
         first = first.this
     if not isinstance(first, exp.Select) or any(_is_star(item) for item in first.expressions):
         return None
-    return tuple((_name(item), type_of(item, tree)) for item in first.expressions)
+    types = _Types(tree)
+    return tuple((_name(item), types.of(item)) for item in first.expressions)
 
 
 def _is_star(item: exp.Expr) -> bool:
@@ -101,58 +103,83 @@ def _name(item: exp.Expr) -> str:
     return "?column?"
 
 
-def type_of(item: exp.Expr | None, tree: exp.Expr, depth: int = 0) -> int:
-    """The type of an expression; text in doubt."""
-    if item is None or depth > 20:
+class _Types:
+    """The types of the expressions of one statement, each worked out once; text in doubt."""
+
+    def __init__(self, tree: exp.Expr) -> None:
+        self._known: dict[int, int] = {}
+        self._tables = {table.name.lower() for table in tree.find_all(exp.Table)}
+        self._aliases: dict[str, list[exp.Alias]] = {}
+        for alias in tree.find_all(exp.Alias):
+            self._aliases.setdefault(alias.alias.lower(), []).append(alias)
+
+    def of(self, item: exp.Expr | None, depth: int = 0) -> int:
+        if item is None or depth > _DEEPEST:
+            return TEXT
+        if id(item) not in self._known:
+            self._known[id(item)] = TEXT  # for who means itself
+            self._known[id(item)] = self._worked_out(item, depth + 1)
+        return self._known[id(item)]
+
+    def _worked_out(self, item: exp.Expr, depth: int) -> int:
+        if isinstance(item, _SUMS):
+            return self._sum(item, depth)
+        if isinstance(item, exp.Alias | exp.Paren | exp.Neg | exp.Window | exp.Max | exp.Min):
+            return self.of(item.this, depth)
+        if isinstance(item, exp.Column):
+            return self._column(item, depth)
+        if isinstance(item, _TRUTHS):
+            return BOOL
+        if isinstance(item, exp.Cast):
+            return _cast_type(item)
+        if isinstance(item, exp.Literal):
+            return _literal_type(item)
+        if isinstance(item, exp.Count | exp.RowNumber):
+            return INT8
+        if isinstance(item, exp.Array | exp.ArrayAgg):
+            return TEXT_ARRAY
+        if isinstance(item, exp.Case):
+            ways = [each.args["true"] for each in item.args.get("ifs") or ()]
+            kinds = {self.of(each, depth) for each in ways if not isinstance(each, exp.Null)}
+            return kinds.pop() if len(kinds) == 1 else TEXT
+        if isinstance(item, exp.Dot):
+            return self.of(item.expression, depth)
+        if isinstance(item, exp.Func):
+            return _KNOWN.get(_name(item), TEXT)
         return TEXT
-    if isinstance(item, _SUMS):
-        return _sum_type(item, tree, depth)
-    if isinstance(item, exp.Alias | exp.Paren | exp.Neg | exp.Window | exp.Max | exp.Min):
-        return type_of(item.this, tree, depth + 1)
-    if isinstance(item, exp.Column):
-        return _column_type(item, tree, depth)
-    if isinstance(item, _TRUTHS):
-        return BOOL
-    if isinstance(item, exp.Cast):
-        return _cast_type(item)
-    if isinstance(item, exp.Literal):
-        return TEXT if item.is_string else INT4 if item.name.isdecimal() else NUMERIC
-    if isinstance(item, exp.Count | exp.RowNumber):
-        return INT8
-    if isinstance(item, exp.Array | exp.ArrayAgg):
-        return TEXT_ARRAY
-    if isinstance(item, exp.Case):
-        kinds = {type_of(each.args["true"], tree, depth + 1) for each in item.args.get("ifs") or ()
-                 if not isinstance(each.args["true"], exp.Null)}  # fmt: skip
-        return kinds.pop() if len(kinds) == 1 else TEXT
-    if isinstance(item, exp.Dot):
-        return type_of(item.expression, tree, depth + 1)
-    if isinstance(item, exp.Func):
-        return _KNOWN.get(_name(item), TEXT)
-    return TEXT
+
+    def _sum(self, item: exp.Expr, depth: int) -> int:
+        """The last of the types of its parts, if all are numbers; what is bound will be one."""
+        parts = [each for each in (item.this, item.expression)
+                 if not isinstance(each, exp.Parameter | exp.Null)]  # fmt: skip
+        kinds = [self.of(part, depth) for part in parts]
+        if not kinds or not set(kinds) <= set(_NUMBERS):
+            return TEXT
+        return max(kinds, key=_NUMBERS.index)
+
+    def _column(self, column: exp.Column, depth: int) -> int:
+        name = column.name.lower()
+        for alias in self._aliases.get(name, ()):
+            if alias.this is not column and column.parent is not alias:
+                return self.of(alias.this, depth)
+        if name == "user":
+            return NAME
+        found = {
+            columns[name]
+            for table, columns in layout().items()
+            if name in columns
+            and (table in self._tables or table.removeprefix("is_") in self._tables)
+        }
+        return _BY_NAME.get(found.pop(), TEXT) if len(found) == 1 else TEXT
 
 
-def _column_type(column: exp.Column, tree: exp.Expr, depth: int) -> int:
-    name = column.name.lower()
-    made = [alias for alias in tree.find_all(exp.Alias) if alias.alias.lower() == name]
-    inner = [alias for alias in made if alias.this is not column and column.parent is not alias]
-    if inner:
-        return type_of(inner[0].this, tree, depth + 1)
-    if name == "user":
-        return NAME
-    used = {table.name.lower() for table in tree.find_all(exp.Table)}
-    found = {
-        columns[name]
-        for table, columns in layout().items()
-        if name in columns and (table in used or table.removeprefix("is_") in used)
-    }
-    return _BY_NAME.get(found.pop(), TEXT) if len(found) == 1 else TEXT
-
-
-def _sum_type(item: exp.Expr, tree: exp.Expr, depth: int) -> int:
-    parts = [type_of(part, tree, depth + 1) for part in (item.this, item.expression)]
-    numbers = [_NUMBERS.index(part) for part in parts if part in _NUMBERS]
-    return _NUMBERS[max(numbers)] if numbers else TEXT
+def _literal_type(item: exp.Literal) -> int:
+    if item.is_string:
+        return TEXT
+    if not item.name.isdecimal():
+        return NUMERIC
+    value = int(item.name[:20])
+    return INT4 if value < 1 << 31 else INT8 if value < 1 << 63 else NUMERIC
 
 
 def _cast_type(cast: exp.Expr) -> int:
@@ -167,6 +194,7 @@ def _cast_type(cast: exp.Expr) -> int:
 def parameter_types(tree: exp.Expr) -> tuple[int, ...]:
     """The type of each parameter: that of its cast or of the column beside it."""
     kinds: dict[int, int] = {}
+    types = _Types(tree)
     for mark in tree.find_all(exp.Parameter):
         if not mark.name.isdecimal():
             continue
@@ -175,9 +203,9 @@ def parameter_types(tree: exp.Expr) -> tuple[int, ...]:
             kind = _cast_type(above)
         elif isinstance(above, exp.EQ | exp.NEQ | exp.In):
             other = above.expression if above.this is mark else above.this
-            kind = type_of(other, tree) if isinstance(other, exp.Column) else TEXT
+            kind = types.of(other) if isinstance(other, exp.Column) else TEXT
         elif isinstance(above, _SUMS):
-            kind = type_of(above, tree)
+            kind = types.of(above)
         elif isinstance(above, exp.Limit | exp.Offset):
             kind = INT8
         number = int(mark.name)

@@ -12,7 +12,6 @@ $1                                          ?1
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import lru_cache
 
 import sqlglot
 from sqlglot import exp
@@ -25,7 +24,7 @@ from redask.transports.pgwire.catalogue_shapes import (
     cast_name,
     parameter_types,
 )
-from redask.transports.pgwire.spelling import parsed
+from redask.transports.pgwire.spelling import parsed, remembered
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +37,7 @@ class CatalogueQuery:
     parameters: tuple[int, ...]
 
 
-@lru_cache(256)
+@remembered
 def translated(sql: str) -> CatalogueQuery:
     """The query; `BadStatement` when it cannot be read."""
     tree = parsed(sql)

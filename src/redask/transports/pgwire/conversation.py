@@ -10,6 +10,7 @@ EXPLAIN SELECT, DECLARE, PREPARE …         refused: 0A000
 anything else                              refused: 42601, with the place
 """
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from redask.errors import BadStatement
@@ -67,7 +68,9 @@ class Conversation:
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
         if first not in ("SELECT", "WITH", "VALUES", ""):
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
-        if reads(sql) == "catalogue":
+        # a long statement takes the parser long: the others need the loop meanwhile
+        about = reads(sql) if len(sql) <= _LONGEST else await asyncio.to_thread(reads, sql)
+        if about == "catalogue":
             return await self._catalogue.plan(sql, declared)
         return await self._select(sql, tuple(declared))
 

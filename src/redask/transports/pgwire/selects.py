@@ -11,7 +11,7 @@ SQLite does not read is tried once more in SQLite's spelling (`spelling`).
     text        text              text; a number is written out
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
@@ -39,20 +39,27 @@ class CollectionSelect:
 
     def run_now(self, parameters: Sequence[object]) -> WireRows | None:
         found = self.session.select_now(self.sql, self._values(parameters))
-        return None if found is None else self._rows(found)
+        return None if found is None or not self._is_announced(found) else _rows(found)
 
     async def run(self, parameters: Sequence[object]) -> WireRows:
-        return self._rows(await self.session.execute(self.sql, self._values(parameters)))
+        found = await self.session.execute(self.sql, self._values(parameters))
+        if not self._is_announced(found):
+            # SQLite may name a column otherwise when it describes: only another description counts
+            shape = await self.session.describe(self.sql)
+            if [name for name, _ in shape.columns] != [column.name for column in self.columns]:
+                # the data or the policy changed since it was planned; in PostgreSQL's own words
+                raise WireFault("0A000", "cached plan must not change result type")
+        return _rows(found)
+
+    def _is_announced(self, found: Sequence[Mapping[str, object]]) -> bool:
+        return not found or list(found[0]) == [column.name for column in self.columns]
 
     def _values(self, parameters: Sequence[object]) -> list[object]:
         return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
 
-    def _rows(self, found: list[dict[str, object]]) -> WireRows:
-        if found and tuple(found[0]) != tuple(column.name for column in self.columns):
-            # the data or the policy changed since it was planned; in PostgreSQL's own words
-            raise WireFault("0A000", "cached plan must not change result type")
-        rows = [tuple(row.values()) for row in found]
-        return WireRows(rows, f"SELECT {len(rows)}")
+
+def _rows(found: Sequence[Mapping[str, object]]) -> WireRows:
+    return WireRows([tuple(row.values()) for row in found], f"SELECT {len(found)}")
 
 
 async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> CollectionSelect:

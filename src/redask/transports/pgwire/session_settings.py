@@ -94,10 +94,10 @@ class SessionSettings:
         taken = _FIXED.get(known)
         if taken is not None and value.lower().strip("'\"") not in taken:
             raise WireFault("22023", f'"{value[:100]}" is no {known} that is spoken here')
-        if known == "statement_timeout" and _milliseconds(value) is None:
-            raise WireFault("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
         if len(self._values) >= _MOST or len(value) > _LONGEST or len(name) > _LONGEST:
             raise WireFault("54000", "too many settings, or one that is too long")
+        if known == "statement_timeout" and _milliseconds(value) is None:
+            raise WireFault("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
         if taken is None and known != "DateStyle":
             self._values[known] = value
 

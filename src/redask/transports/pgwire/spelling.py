@@ -10,8 +10,9 @@ Nothing here grants anything: what comes out is read, and guarded, like any othe
 `reads` says what a statement is about, by the tables in its FROM.
 """
 
-from functools import lru_cache
-from typing import Literal
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Literal, TypeVar
 
 import sqlglot
 from sqlglot import exp
@@ -19,6 +20,8 @@ from sqlglot.errors import SqlglotError
 
 from redask.transports.pgwire.splitting import unescaped
 
+_T = TypeVar("_T")
+_LONGEST = 4096
 Subject = Literal["catalogue", "collections"]
 _SYSTEM = ("pg_catalog", "information_schema")
 _WHOLE = ("BOOLEAN", "INT", "BIGINT", "SMALLINT", "TINYINT")
@@ -30,6 +33,17 @@ _TYPES = {
     **dict.fromkeys(_TEXTS, exp.DataType.Type.TEXT),
     **dict.fromkeys(_REALS, exp.DataType.Type.DOUBLE),
 }
+
+
+def remembered(work: Callable[[str], _T]) -> Callable[[str], _T]:
+    """The same, which remembers what it made of short texts: drivers repeat themselves."""
+    known = lru_cache(512)(work)
+
+    @wraps(work)
+    def asked(text: str) -> _T:
+        return known(text) if len(text) <= _LONGEST else work(text)
+
+    return asked
 
 
 def parsed(sql: str) -> exp.Expr | None:
@@ -49,7 +63,7 @@ def parsed(sql: str) -> exp.Expr | None:
     return found[0] if len(found) == 1 else None
 
 
-@lru_cache(512)
+@remembered
 def reads(sql: str) -> Subject:
     """What a SELECT reads: without a table, nothing but functions of the catalogue."""
     tree = parsed(sql)
@@ -64,7 +78,7 @@ def reads(sql: str) -> Subject:
     return "catalogue" if system else "collections"
 
 
-@lru_cache(512)
+@remembered
 def respelt(sql: str) -> str | None:
     """The same SELECT for SQLite; None when it cannot be read."""
     tree = parsed(sql)
