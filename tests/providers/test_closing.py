@@ -49,7 +49,7 @@ def server() -> Iterator[Loopback]:
 @pytest.fixture(scope="module")
 def harbour(tmp_path_factory: pytest.TempPathFactory) -> Path:
     directory = tmp_path_factory.mktemp("harbour")
-    with redask.open(directory) as db:
+    with redask.open(directory, embedder="none") as db:
         db.put("notes", ROWS)
     return directory
 
@@ -65,7 +65,7 @@ async def opened(
         "REDASK_ASK_PROVIDERS_DEFAULT": name,
     }
     settings = load(f"{toml}\n[ask.capabilities.{name}]\n{STREAMING}", env)
-    async with await redask.aopen(directory, settings=settings) as db:
+    async with await redask.aopen(directory, settings=settings, embedder="none") as db:
         yield db
 
 

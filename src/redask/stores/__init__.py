@@ -18,7 +18,8 @@ from redask.errors import Misconfigured
 from redask.model import Caller, Source
 from redask.ports import Entity, OriginManifest, SelectShape, Store, TableShape, VectorStore
 from redask.stores.records import Collection, Column, Statistics
-from redask.stores.sqlite import SELECT_MS, SELECT_ROWS, SqliteStore
+from redask.stores.selects import SELECT_MS, SELECT_ROWS
+from redask.stores.sqlite import SqliteStore
 from redask.stores.writing import GIVEN
 
 

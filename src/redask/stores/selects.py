@@ -31,6 +31,7 @@ from redask.stores.visibility import Eyes
 if TYPE_CHECKING:
     from redask.stores.selecting import ReadySelect, Selection
 
+SELECT_MS, SELECT_ROWS = 5_000, 10_000
 _STATE = "SELECT seq, access FROM main.tenants WHERE name = ?"
 _KEPT, _SHAPES, _LONGEST = 64, 1000, 4096
 _QUICK_SECONDS, _QUICK_STEPS = 0.001, 1000
@@ -222,3 +223,41 @@ class Selects:
                         del self._kept[oldest]
         for each in leaving:
             each.stack.close()
+
+
+class SelectingStore:
+    """The part of a store that answers SELECTs, by its `Selects`."""
+
+    _selects: Selects
+
+    def select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+    ) -> list[dict[str, object]]:
+        """The rows of a SELECT over what the caller may see of the collections."""
+        return self._selects.select(sql, params, caller, timeout_ms, max_rows)
+
+    def select_now(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+    ) -> list[dict[str, object]] | None:
+        """The same for who cannot wait: None when it might take more than a moment."""
+        return self._selects.select_now(sql, params, caller, timeout_ms, max_rows)
+
+    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+        return self._selects.describe(sql, caller, timeout_ms)
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+        return self._selects.tables(caller)

@@ -22,7 +22,7 @@ from typing import Self
 from redask.access.policy import OPEN, Policy, must_own, read_policy
 from redask.errors import BadAsk
 from redask.model import Caller, Kind, Source, Urn
-from redask.ports import Change, Entity, SelectShape, Sight, TableShape, Unembedded
+from redask.ports import Change, Entity, Sight, Unembedded
 from redask.rules import urn as urns
 from redask.rules.text import name_fault
 from redask.stores import embeddings, inspection, migrations, unembedded
@@ -31,21 +31,20 @@ from redask.stores.database import BULK_CACHE_KIB, Database
 from redask.stores.origins import SqliteManifest
 from redask.stores.people import SqlitePeople
 from redask.stores.records import Collection, Column, Statistics
-from redask.stores.selects import Selects
+from redask.stores.selects import SelectingStore, Selects
 from redask.stores.visibility import Eyes, access_number, look, policies
 from redask.stores.writing import GIVEN, StorePen
 from redask.wire.json import text
 
 FILE = "redask.sqlite"
 PATIENCE_SECONDS = 10.0
-SELECT_MS, SELECT_ROWS = 5_000, 10_000
 
 _CALLERS = 1000  # whose eyes are remembered
 _EDGE = "urn:reddb:edge:"
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
 
-class SqliteStore:
+class SqliteStore(SelectingStore):
     """An open store; `close` it, or use it as a context manager."""
 
     identity: str
@@ -151,38 +150,6 @@ class SqliteStore:
                         break
                     last = found[-1][0]
         return shown
-
-    def select(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        *,
-        timeout_ms: int = SELECT_MS,
-        max_rows: int = SELECT_ROWS,
-    ) -> list[dict[str, object]]:
-        """The rows of a SELECT over what the caller may see of the collections."""
-        return self._selects.select(sql, params, caller, timeout_ms, max_rows)
-
-    def select_now(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        *,
-        timeout_ms: int = SELECT_MS,
-        max_rows: int = SELECT_ROWS,
-    ) -> list[dict[str, object]] | None:
-        """The same for who cannot wait: None when it might take more than a moment."""
-        return self._selects.select_now(sql, params, caller, timeout_ms, max_rows)
-
-    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
-        """What a SELECT would give, and what its parameters are."""
-        return self._selects.describe(sql, caller, timeout_ms)
-
-    def tables(self, caller: Caller) -> list[TableShape]:
-        """What the caller can SELECT from, by name."""
-        return self._selects.tables(caller)
 
     def version(self) -> int:
         """A number that changes with every write, of whichever process."""
