@@ -371,7 +371,7 @@ def _grams(word: str) -> Iterator[str]:
         yield word[end:]
 
 
-@lru_cache(10_000)
+@lru_cache(4096)
 def _alternatives(word: str, present: tuple[str, ...]) -> tuple[Term, ...]:
     """The stems of a word in the languages there are, each once, in a fixed order."""
     stems = sorted({vocabulary(code).stem(word)[1] for code in present})
@@ -384,7 +384,7 @@ def _literals(piece: str) -> tuple[str, ...]:
     return _short_literals(piece) if len(piece) < 40 else terms.literals(piece)
 
 
-@lru_cache(50_000)
+@lru_cache(10_000)
 def _short_literals(piece: str) -> tuple[str, ...]:
     return terms.literals(piece)
 

@@ -362,7 +362,7 @@ def _raise(scores: dict[int, float], others: dict[int, float]) -> None:
         scores[key] = max(score, scores.get(key, 0.0))
 
 
-@lru_cache(4096)
+@lru_cache(512)
 def _numbers(text: str, language: str) -> tuple[tuple[int, ...], frozenset[int]]:
     """The surfaces of a text's words, in order, and their stems, as the forward index has them."""
     read = [vocabulary(language).stem(word) for word in analysis.words(text)]

@@ -166,6 +166,7 @@ class View:
     def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema) -> None:
         self._searcher = searcher
         self._schema = schema
+        self._classes: dict[Classes, Classes] = {}
         self._counts: dict[tuple[str, Classes], int] = {}
         self._holders: dict[tuple[tuple[str, ...], Classes, int], tuple[list[int] | None]] = {}
         self._averages: tuple[int, float] | None = None
@@ -182,14 +183,18 @@ class View:
 
     def count(self, term: str, among: Classes) -> int:
         """How many live entities of these classes hold a term."""
+        among = self._classes.setdefault(among, among)  # kept once, not with every term
         known = self._counts.get((term, among))
         if known is None:
             query = self._filtered(self._term(term), among)
             with guarded():
+                if not self._searcher.doc_freq("body", term):
+                    return 0  # and not remembered: people ask for words without end
                 found: Any = self._searcher.search(query, limit=1, count=True)
             known = int(found.count)  # its type is untold
-            if len(self._counts) > 100_000:
+            if len(self._counts) >= 20_000:
                 self._counts.clear()
+                self._classes.clear()
             self._counts[term, among] = known
         return known
 
@@ -221,7 +226,7 @@ class View:
 
     def holding(self, terms: Sequence[str], among: Classes, limit: int) -> list[int] | None:
         """The keys of the entities that hold all these terms; None when more than `limit`."""
-        asked = tuple(terms), among, limit
+        asked = tuple(terms), self._classes.setdefault(among, among), limit
         known = self._holders.get(asked)
         if known is not None:
             return known[0]
