@@ -275,6 +275,18 @@ def test_holding_is_remembered_for_one_state_one_limit_and_one_class_alone(bench
     assert bench.holding("alpha", 5) == [2, 3]
 
 
+def test_words_that_nobody_holds_are_not_remembered(bench: Bench) -> None:
+    bench.put((1, "all", "alpha"), (2, "some", "alpha"))
+    view = bench.view()
+    only = class_of("some", "t")
+    term = analysis.question("alpha", (), ("en",)).groups[0][0].text
+    for number in range(50):
+        assert view.count(f"w{number}", frozenset({only})) == 0
+        assert view.count(term, frozenset({only})) == 1
+        assert view.count(term, None) == 2
+    assert len(view._counts) == len(view._classes) == 2
+
+
 def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:
     chance = np.random.default_rng(3)
     lengths = chance.integers(0, 50, 200)
