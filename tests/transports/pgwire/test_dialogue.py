@@ -342,6 +342,26 @@ def test_what_is_done_at_once_needs_no_room_and_fails_like_the_rest() -> None:
     played(script, gate=Gate(0, 0))
 
 
+def test_who_left_in_the_middle_of_quick_statements_is_told_nothing_more(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async def script(door: Playing, client: RawClient) -> None:
+        many = b"".join([parse("now"), *[bind(), execute(), SYNC] * 2000])
+        [line] = door.server._lines
+        line.data_received(many)  # as one read brings it
+        while not door.plays[0].ran:
+            await asyncio.sleep(0)
+        line.transport.abort()  # as when a send fails: nobody is told before the next turn
+        for _ in range(10):
+            line.say(b"x")
+            await line.flush()
+        await asyncio.wait([line.task])
+
+    with caplog.at_level("WARNING", logger="asyncio"):
+        played(script)
+    assert caplog.messages == []
+
+
 def test_a_client_with_a_thousand_quick_statements_lets_others_go_first() -> None:
     async def script(door: Playing, client: RawClient) -> None:
         other = await door.client()

@@ -126,7 +126,7 @@ class WireLine(asyncio.Protocol):
 
     def hang_up(self) -> None:
         """Send what was said, and close; who does not read it in time loses it."""
-        if self._out and not self.transport.is_closing():
+        if self._out:
             self._send()
         self.transport.close()
         if not self._is_lost:
@@ -146,7 +146,8 @@ class WireLine(asyncio.Protocol):
         self.is_secure = True
 
     def _send(self) -> None:
-        self.transport.write(b"".join(self._out))
+        if not self.transport.is_closing():  # the client may have left between two statements
+            self.transport.write(b"".join(self._out))
         self._out.clear()
         self._waiting = 0
 
