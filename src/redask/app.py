@@ -112,27 +112,17 @@ class App:
 
     def select(self, sql: str, params: Sequence[object], caller: Caller) -> list[dict[str, object]]:
         """Run a SELECT over what the caller may see. → its rows."""
-        chosen = self.settings
-        return self.store.select(
-            sql,
-            params,
-            caller,
-            timeout_ms=chosen.select_timeout_ms,
-            max_rows=chosen.select_max_rows,
-        )
+        return self.store.select(sql, params, caller, **self._select_limits())
 
     def select_now(
         self, sql: str, params: Sequence[object], caller: Caller
     ) -> list[dict[str, object]] | None:
         """The same without a thread; None when it might take more than a moment."""
+        return self.store.select_now(sql, params, caller, **self._select_limits())
+
+    def _select_limits(self) -> dict[str, int]:
         chosen = self.settings
-        return self.store.select_now(
-            sql,
-            params,
-            caller,
-            timeout_ms=chosen.select_timeout_ms,
-            max_rows=chosen.select_max_rows,
-        )
+        return {"timeout_ms": chosen.select_timeout_ms, "max_rows": chosen.select_max_rows}
 
     def describe(self, sql: str, caller: Caller) -> SelectShape:
         """What a SELECT would give, without running it."""
