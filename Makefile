@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-doors eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
+.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -38,7 +38,7 @@ client-pages: $(VENV)/.clients
 # the gRPC code, from redask.proto
 proto: $(VENV)/.installed
 	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. \
-		redask/transports/generated/redask.proto
+		redask/server/grpc/generated/redask.proto
 
 # a million generated inputs for parser, citations, URNs, TTLs and canonical JSON
 fuzz: $(VENV)/.installed
@@ -48,15 +48,15 @@ fuzz: $(VENV)/.installed
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
 
-# a million bad messages at every door, and the next honest client is served
+# a million bad messages at every transport, and the next honest client is served
 fuzz-wire: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_wire.py
 
-# half an hour of mixed load at every door
+# half an hour of mixed load at every transport
 soak: $(VENV)/.installed
 	$(BIN)/python tools/soak.py
 
-# a million mutated messages at the Postgres wire door
+# a million mutated messages at the Postgres wire transport
 fuzz-pgwire: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_pgwire.py
 
@@ -68,9 +68,9 @@ crash: $(VENV)/.installed
 test-access: $(VENV)/.installed
 	$(BIN)/python -m pytest tests/access --access-rounds 10000
 
-# 500 questions at every door: the same bytes as in process; and schemathesis for longer
-test-doors: $(VENV)/.installed
-	$(BIN)/python -m pytest tests/contract/test_doors.py tests/transports --door-questions 500 --schema-examples 100
+# 500 questions at every transport: the same bytes as in process; and schemathesis for longer
+test-transports: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/contract/test_transports.py tests/server --transport-questions 500 --schema-examples 100
 
 # every pack of ../shared/data, measured and written into docs/quality.md
 # (PACKS="qa/clapnq_dev …" for some of them, MOST=500 for fewer questions); goes on where it was stopped
@@ -98,7 +98,7 @@ bench-retrieval: $(VENV)/.installed
 bench-access: $(VENV)/.installed
 	$(BIN)/python benchmarks/access.py
 
-# the Postgres wire door, next to a real PostgreSQL
+# the Postgres wire transport, next to a real PostgreSQL
 bench-pgwire: $(VENV)/.installed
 	$(BIN)/python benchmarks/pgwire.py
 

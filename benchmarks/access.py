@@ -18,12 +18,12 @@ from pathlib import Path
 
 from retrieval import BATCH, ME, _timed_walk, _times, passages, questions, vectors
 
+from redask.core.model import Caller
+from redask.core.ports import Entity, Query
+from redask.core.rules import terms
+from redask.core.wire import json as canonical
 from redask.index import SearchIndex
-from redask.model import Caller
-from redask.ports import Entity, Query
-from redask.rules import terms
-from redask.stores import Truth, open_store
-from redask.wire import json as canonical
+from redask.stores import EntityStore, open_store
 
 TEAMS = 100
 POLICY = {"read": [{"roles": ["reader"], "rows": "team = :user.name"}]}
@@ -59,7 +59,7 @@ def measure(index: SearchIndex, asked: list[Query], who: Caller) -> tuple[float,
 WALKS = _timed_walk()
 
 
-def show(store: Truth, index: SearchIndex, count: int) -> None:
+def show(store: EntityStore, index: SearchIndex, count: int) -> None:
     asked = [
         Query(text, terms.extract(text), tuple(point.tolist())) for text, point in questions(count)
     ]

@@ -17,8 +17,8 @@ from contextlib import AbstractContextManager, closing, contextmanager
 from pathlib import Path
 
 import redask
-from redask import telemetry
-from redask.stores.audit_log import SqliteAuditLog, open_calls
+from redask.engine import telemetry
+from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
 
 QUESTION = "Which harbour does ferry 17 serve on Sundays?"
 STEPS: dict[str, list[float]] = defaultdict(list)
@@ -135,7 +135,7 @@ def append_price(directory: Path, rows: int) -> float:
         for _ in range(0, count, 500):
             await asyncio.gather(*(log.append(row) for _ in range(500)))
 
-    with closing(open_calls(directory, patience=10)) as database:
+    with closing(open_calls(directory, busy_timeout=10)) as database:
         log = SqliteAuditLog(database, 90)
         asyncio.run(together(log, rows))
         price = p50_ms(asyncio.run(appends(log, 300)))

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 import redask
-from redask.embedders import minilm
+from redask.embedding.models import minilm
 
 ROOT = Path(__file__).parent.parent
 DATA = Path(os.environ.get("REDASK_DATA", ROOT.parent / "shared" / "data"))

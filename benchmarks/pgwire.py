@@ -1,4 +1,4 @@
-"""`make bench-pgwire`: what the Postgres wire door costs, next to a real PostgreSQL.
+"""`make bench-pgwire`: what the Postgres wire transport costs, next to a real PostgreSQL.
 
     cached ASK       p50 over the wire, minus p50 of the same call in process
     SELECT           of one row of 20 by its id, from 16 connections at once, on both servers
@@ -27,8 +27,8 @@ from typing import Any
 import asyncpg
 
 import redask
-from redask.api import open_async
-from redask.serving import Serving, serve
+from redask.api.sync import open_async
+from redask.server.serving import Serving, serve
 
 ROWS, CONNECTIONS = 20, 16
 QUESTION = "When does ferry 17 leave?"
@@ -54,7 +54,7 @@ def fill(directory: Path) -> str:
 
 
 @asynccontextmanager
-async def redask_door(directory: Path, token: str) -> AsyncIterator[dict[str, Any]]:
+async def redask_transport(directory: Path, token: str) -> AsyncIterator[dict[str, Any]]:
     """A server in a process of its own, as `redask serve` starts it."""
     process = await asyncio.create_subprocess_exec(
         sys.executable, __file__, "--serve", str(directory), stdout=subprocess.PIPE
@@ -155,7 +155,7 @@ async def bench(directory: Path, seconds: float, rounds: int) -> None:
         tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as place,
         postgres(Path(place)) as real,
     ):
-        async with redask_door(directory / "db", token) as ours:
+        async with redask_transport(directory / "db", token) as ours:
             if real is not None:
                 await fill_postgres(real)
             figures: dict[str, list[float]] = {"redask": [], "PostgreSQL": []}

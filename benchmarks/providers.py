@@ -24,9 +24,9 @@ from openai import AsyncOpenAI
 from wires import CHAT
 
 import redask
-from redask import telemetry
-from redask.model import Answered, AnswerToken
-from redask.settings import load
+from redask.core.model import Answered, AnswerToken
+from redask.core.settings import load
+from redask.engine import telemetry
 
 STREAMS = 64
 PIECES = [f"piece {number} " for number in range(50)] + ["[^1]"]

@@ -26,12 +26,13 @@ import faiss
 import numpy as np
 import tantivy
 
-from redask.index import SearchIndex, graph
-from redask.model import Caller
-from redask.ports import Entity, Query
-from redask.rules import terms
+from redask.core.model import Caller
+from redask.core.ports import Entity, Query
+from redask.core.rules import terms
+from redask.core.wire import json as canonical
+from redask.index import SearchIndex
+from redask.index.graph import traversal
 from redask.stores import open_store
-from redask.wire import json as canonical
 
 DIMENSIONS = 384
 CLUSTERS = 256
@@ -185,10 +186,10 @@ def search_ours(directory: Path, count: int) -> dict[str, float]:
 def _timed_walk() -> list[float]:
     """The times of the graph bucket, noted while it is walked."""
     taken: list[float] = []
-    walk = graph.walk
+    walk = traversal.walk
 
     def timed(
-        query: Query, hits: Sequence[tuple[str, float]], reading: graph.Reading
+        query: Query, hits: Sequence[tuple[str, float]], reading: traversal.Reading
     ) -> list[tuple[str, float]]:
         started = time.perf_counter()
         try:
@@ -196,7 +197,7 @@ def _timed_walk() -> list[float]:
         finally:
             taken.append(time.perf_counter() - started)
 
-    graph.walk = timed
+    traversal.walk = timed
     return taken
 
 

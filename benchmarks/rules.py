@@ -13,10 +13,10 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 
-from redask import clauses
-from redask.errors import BadStatement
-from redask.model import Answer, Footnote, Kind, Mode, Source, Urn, Usage, Validation
-from redask.rules import (
+from redask.core import clauses
+from redask.core.errors import BadStatement
+from redask.core.model import Answer, Footnote, Kind, Mode, Source, Urn, Usage, Validation
+from redask.core.rules import (
     audit,
     caching,
     capabilities,
@@ -30,13 +30,13 @@ from redask.rules import (
     urn,
     validation,
 )
-from redask.wire import envelope, json
+from redask.core.wire import envelope, json
 
 TARGET_MS = 1.0
 BUDGET_S = 0.25
 MIB = 1 << 20
 
-Run = Callable[[], object]
+AskState = Callable[[], object]
 
 QUESTION = "Why did customer AB1234567 leave after the outage of 2023-05-14, and who was told?"
 STATEMENT = (
@@ -125,7 +125,7 @@ def audit_row() -> bytes:
     return json.encode(row)
 
 
-WHOLE_ASK: Sequence[tuple[str, Run]] = (
+WHOLE_ASK: Sequence[tuple[str, AskState]] = (
     ("terms of the question", lambda: terms.extract(QUESTION)),
     ("fusion of 3 × 20", lambda: fusion.fuse(BUCKETS)),
     ("content versions and fingerprint of 20", fingerprint_all),
@@ -139,7 +139,7 @@ WHOLE_ASK: Sequence[tuple[str, Run]] = (
     ("audit row, encoded", audit_row),
     ("envelope, encoded", lambda: json.encode(envelope.build(REPLY))),
 )
-SINGLE: Sequence[tuple[str, Run]] = (
+SINGLE: Sequence[tuple[str, AskState]] = (
     ("one statement parse", lambda: clauses.parse(STATEMENT)),
     ("one citation scan per KB", lambda: citations.parse(ANSWER[:1024], len(SOURCES))),
     ("one fusion of 3 × 20", lambda: fusion.fuse(BUCKETS)),
@@ -163,7 +163,7 @@ HOSTILE_STATEMENTS = (
 )
 
 
-def timings(run: Run, budget: float = BUDGET_S) -> list[float]:
+def timings(run: AskState, budget: float = BUDGET_S) -> list[float]:
     """The seconds of single runs: as many as fit into the budget, at least two."""
     times: list[float] = []
     while len(times) < 2 or sum(times) < budget:
@@ -173,7 +173,7 @@ def timings(run: Run, budget: float = BUDGET_S) -> list[float]:
     return times
 
 
-def print_median(name: str, run: Run) -> float:
+def print_median(name: str, run: AskState) -> float:
     """Print what one run costs and return it, in seconds."""
     median = statistics.median(timings(run))
     print(f"  {name:<40} {median * 1e6:>9.1f} µs")

@@ -1,10 +1,10 @@
-"""`make bench-serve`: what each door adds to a call, on loopback with the scripted provider.
+"""`make bench-serve`: what each transport adds to a call, on loopback with the scripted provider.
 
 `redask serve`, `redask rpc` and `redask mcp` run as processes of their own over one database; the
-same call in process is made between the doors' calls, so that all see the same machine; a stream's
-in process is a stream. A turn is TURN calls, of which the first COLD do not count: they find the
-processor's caches full of another process's data, and wake a process that slept (a request that
-does nothing at all took 0.7 ms so, of 0.1 ms of work). Clients are as thin as can be (bytes on
+same call in process is made between the transports' calls, so that all see the same machine; a
+stream's in process is a stream. A turn is TURN calls, of which the first COLD do not count: they
+find the processor's caches full of another process's data, and wake a process that slept (a request
+that does nothing at all took 0.7 ms so, of 0.1 ms of work). Clients are as thin as can be (bytes on
 sockets and pipes), but for gRPC, whose own client is timed with it.
 
 - The time of one ASK at p50 and p95, the median difference to the call in process beside it, and
@@ -37,8 +37,8 @@ from fuzz_lines import asking, call
 from served import Piped, Served, cpu_ms, fill
 
 import redask
-from redask.transports.generated import redask_pb2 as pb
-from redask.transports.generated import redask_pb2_grpc
+from redask.server.grpc.generated import redask_pb2 as pb
+from redask.server.grpc.generated import redask_pb2_grpc
 
 QUESTION = "When does the ferry to Amrum leave?"
 OPTIONS: dict[str, Any] = {"using": "scripted"}
@@ -101,7 +101,7 @@ def _whole(heard: bytes) -> bool:
 
 
 def ways(server: Served, token: str, stack: ExitStack) -> Iterator[Way]:
-    """Each door with one call through it, which checks that it was answered."""
+    """Each transport with one call through it, which checks that it was answered."""
     pid = server.process.pid
     given = {"question": QUESTION, "options": OPTIONS}
     wire = Wire(server.port, token)
@@ -126,7 +126,7 @@ def ways(server: Served, token: str, stack: ExitStack) -> Iterator[Way]:
 
 def _must(good: bool) -> None:
     if not good:
-        raise SystemExit("a door did not answer")
+        raise SystemExit("a transport did not answer")
 
 
 def _posting(wire: Wire, request: bytes) -> Once:
@@ -175,29 +175,31 @@ class Spent:
         return f"| {name} | {shown}"
 
 
-def overhead(here: Sequence[Way], doors: list[Way], rounds: int) -> None:
+def overhead(here: Sequence[Way], transports: list[Way], rounds: int) -> None:
     """`here` are the ways in process: plain, and as a stream."""
-    door = {way.name: Spent() for way in doors}
-    near = {way.name: Spent() for way in doors}
+    transport = {way.name: Spent() for way in transports}
+    near = {way.name: Spent() for way in transports}
     for number in range(1 + rounds // (TURN - COLD)):
-        for way in doors:
-            for each, found in ((here[way.streams], near[way.name]), (way, door[way.name])):
+        for way in transports:
+            for each, found in ((here[way.streams], near[way.name]), (way, transport[way.name])):
                 for place in range(TURN):
                     before = cpu_ms(each.pid)
                     milliseconds = timed(each.once)
                     if number and place >= COLD:
                         found.wall.append(milliseconds)
                         found.work.append(cpu_ms(each.pid) - before)
-    print("| door | p50 ms | p95 ms | more than in process, p50 | more processor time | target |")
+    print(
+        "| transport | p50 ms | p95 ms | more than in process, p50 | more processor time | target |"
+    )
     print("| --- | --- | --- | --- | --- | --- |")
     for base in here:
         whole = Spent()
-        for way in doors:
+        for way in transports:
             if way.streams is base.streams:
                 whole.wall += near[way.name].wall
                 whole.work += near[way.name].work
         print(f"{whole.row(base.name)} | | of {statistics.mean(whole.work):.2f} ms | |")
-    for name, taken in door.items():
+    for name, taken in transport.items():
         more = statistics.median(taken.wall) - statistics.median(near[name].wall)
         work = statistics.mean(taken.work) - statistics.mean(near[name].work)
         figures = f"{more:.2f} ms | {work:.2f} ms | {TARGET_MS} ms |"
@@ -259,7 +261,7 @@ def first_frame(wire: Wire, search: Once, rounds: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="Measure the doors.")
+    parser = argparse.ArgumentParser(description="Measure the transports.")
     parser.add_argument("--rounds", type=int, default=300)
     rounds = parser.parse_args().rounds
     loop = asyncio.new_event_loop()

@@ -22,9 +22,9 @@ from pathlib import Path
 import faiss
 import numpy as np
 
-from redask.index.codes import rotate
-from redask.index.cosine import Floats, best, unit
-from redask.index.vector import VectorIndex
+from redask.index.vector.cosine import Floats, best, unit
+from redask.index.vector.nearest import VectorIndex
+from redask.index.vector.quantization import rotate
 
 DIMENSIONS = 384
 LABELS = 100

@@ -1,7 +1,7 @@
 """One hypothesis profile for all: repeatable, and no test fails because a machine is slow.
 
 And the options that say how often the crash tests kill, how many databases are searched for
-leaks, and how many questions every door is asked. A database that a test opens, here or in
+leaks, and how many questions every transport is asked. A database that a test opens, here or in
 another process, has no embedder unless the test says so: loading a model takes its time.
 """
 
@@ -20,5 +20,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--access-rounds", default="200", help="databases in tests/access")
     parser.addoption("--ledger-rounds", default="4", help="rounds of kill -9 of the ledger's user")
     parser.addoption("--cache-histories", default="40", help="histories of the answer cache")
-    parser.addoption("--door-questions", default="150", help="questions asked at every door")
+    parser.addoption(
+        "--transport-questions", default="150", help="questions asked at every transport"
+    )
     parser.addoption("--schema-examples", default="8", help="requests for each route, both kinds")

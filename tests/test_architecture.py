@@ -15,56 +15,44 @@ import redask
 SRC = Path(redask.__file__).parent
 FILES = sorted(SRC.rglob("*.py"))
 
-_NOUNS = {"model", "errors"}
-_ADAPTER = _NOUNS | {"rules", "ports"}
+_NOUNS = {"core.model", "core.errors"}
+_WORDS = {"core.text", "core.values", "core.token_count"}
+_RULES = _NOUNS | _WORDS | {"core.rules"}
+_ADAPTER = _RULES | {"core.ports"}
 MAY_IMPORT: dict[str, set[str]] = {
-    "model": set(),
-    "errors": {"model"},
-    "rules": _NOUNS,
-    "ports": _NOUNS | {"rules"},
-    "clauses": _NOUNS | {"rules"},
-    "settings": _NOUNS | {"rules"},
-    "wire": _NOUNS | {"rules", "clauses"},
-    "access": _NOUNS | {"rules", "wire.json"},
-    "stores": _ADAPTER | {"access", "wire.json"},
+    "core": set(),  # the package's docstring
+    "core.model": set(),
+    "core.errors": {"core.model"},
+    "core.text": _NOUNS,
+    "core.token_count": set(),
+    "core.rules": _NOUNS | _WORDS,
+    "core.values": _RULES - {"core.values"},
+    "core.ports": _RULES,
+    "core.clauses": _RULES,
+    "core.settings": _RULES,
+    "core.wire": _RULES | {"core.clauses"},
+    "core.access": _RULES | {"core.wire.json"},
+    "stores": _ADAPTER | {"core.access", "core.wire.json"},
     "index": _ADAPTER,
-    "embedders": _ADAPTER,
-    "providers": _ADAPTER,
+    "embedding": _ADAPTER | {"index.analysis.analyzer"},
+    "providers": _ADAPTER | {"core.settings"},
     "ingest": _ADAPTER,
-    "telemetry": set(),
-    "workers": set(),
-    "run": _NOUNS | {"rules"},
-    "budget": _ADAPTER | {"run"},
-    "recall": _ADAPTER | {"settings"},
-    "embedding": _ADAPTER,
-    "likeness": _ADAPTER,
-    "retrieval": _ADAPTER | {"access", "settings", "telemetry", "embedding"},
-    "engine": _ADAPTER
-    | {"settings", "run", "budget", "recall", "retrieval", "telemetry"}
-    | {"workers"},
-    "provisioning": _ADAPTER | {"settings", "providers"},
-    "transports": _NOUNS
-    | {"access.credentials", "ports", "clauses", "wire", "engine", "__version__"},
+    "engine": _ADAPTER | {"core.access", "core.settings", "embedding.stage"},
     "app": _ADAPTER
-    | {"access", "clauses", "settings", "wire", "engine", "__version__"}
-    | {"budget", "recall", "retrieval", "embedding", "likeness", "provisioning", "workers"}
-    | {"stores", "index", "embedders", "providers", "ingest", "transports"},
-    "results": _NOUNS | {"ports", "wire"},
-    "administration": _ADAPTER | {"access", "app"},
-    "async_api": _ADAPTER
-    | {"access.credentials", "administration", "app", "clauses", "embedding", "results"},
+    | {"core.access", "core.clauses", "core.settings", "core.wire", "engine", "__version__"}
+    | {"stores", "index", "embedding", "providers", "ingest"},
     "api": _ADAPTER
-    | {"administration", "app", "async_api", "embedding", "provisioning", "results"},
-    "serving": _NOUNS | {"access.credentials", "ports", "async_api", "transports"},
-    "sample": _NOUNS | {"rules", "api"},
-    "evaluation": _NOUNS | {"rules", "api"},
+    | {"core.access", "core.clauses", "core.wire", "app", "embedding.stage", "providers.pool"},
+    "server": _NOUNS
+    | {"core.access.credentials", "core.ports", "core.clauses", "core.wire", "__version__"}
+    | {"api.asynchronous"},
+    "evaluation": _RULES | {"api"},
     "cli": _ADAPTER
-    | {"access.credentials", "api", "clauses", "wire", "settings", "sample", "evaluation"}
-    | {"async_api", "results", "serving", "transports", "__version__"},
-    "web": set(),
-    "__init__": _NOUNS | {"api", "async_api", "results"},  # the public names
+    | {"core.access.credentials", "core.clauses", "core.wire", "core.settings", "__version__"}
+    | {"api", "evaluation", "server"},
+    "__init__": _NOUNS | {"api"},  # the public names
 }
-PURE = {"model", "errors", "rules", "clauses", "settings", "wire", "ports"}
+PURE = {part for part in MAY_IMPORT if part.startswith("core")} - {"core.access"}
 STANDARD = set(
     """collections collections.abc dataclasses decimal difflib enum fractions functools hashlib
     itertools json math operator re string tomllib types typing unicodedata""".split()
@@ -75,6 +63,18 @@ IMPURE_BUILTINS = set(
 )
 BANNED_NAMES = set("utils util helpers helper common base manager managers misc".split())
 MAX_FILE, MAX_FUNCTION, MAX_DOCSTRING = 400, 60, 40
+MAX_ROOT, MAX_FOLDER = 12, 16
+# files of the user's own, files derived from the store, and memory
+SQLITE_USERS = {
+    "index/forward/forward_index.py",
+    "index/forward/forward_writer.py",
+    "index/generation.py",
+    "index/graph/adjacency.py",
+    "ingest/readers/sqlite_files.py",
+    "ingest/spool.py",
+    "server/pgwire/catalog/functions.py",
+    "server/pgwire/catalog/queries.py",
+}
 
 PUBLIC_NAMES = [
     "AskError",
@@ -96,8 +96,11 @@ Check = Callable[[str, str], Iterator[str]]
 
 
 def part_of(path: Path) -> str:
-    """The top-level part that a file under src/redask belongs to."""
-    return path.parts[0].removesuffix(".py")
+    """The part that a file under src/redask belongs to: its folder; in `core`, the one below."""
+    parts = [name.removesuffix(".py") for name in path.parts]
+    if parts[0] == "core" and parts[1] != "__init__":
+        return f"core.{parts[1]}"
+    return parts[0]
 
 
 def modules_of(source: str) -> Iterator[tuple[int, str]]:
@@ -141,7 +144,7 @@ def impurities(source: str, part: str) -> Iterator[str]:
                 yield f"line {node.lineno}: {node.id} in a pure part"
         elif isinstance(node, ast.Global):
             yield f"line {node.lineno}: a pure part keeps no state"
-        elif isinstance(node, ast.AsyncFunctionDef) and part != "ports":
+        elif isinstance(node, ast.AsyncFunctionDef) and part != "core.ports":
             yield f"line {node.lineno}: the core has no colour: {node.name} is async"
 
 
@@ -215,13 +218,35 @@ def test_the_public_names_are_these() -> None:
 
 
 def test_every_rule_of_the_design_is_one_module() -> None:
-    assert {file.stem for file in (SRC / "rules").glob("*.py")} >= RULES
-    assert {file.stem for file in (SRC / "wire").glob("*.py")} >= {"json", "envelope", "sse"}
+    assert {file.stem for file in (SRC / "core" / "rules").glob("*.py")} >= RULES
+    wire = {file.stem for file in (SRC / "core" / "wire").glob("*.py")}
+    assert wire >= {"json", "envelope", "sse"}
 
 
 def test_the_pure_parts_exist_and_the_package_is_typed() -> None:
     assert {part_of(file.relative_to(SRC)) for file in FILES} >= PURE | {"__init__"}
     assert (SRC / "py.typed").exists()
+
+
+def test_the_root_has_at_most_a_dozen_names_and_no_folder_many_files() -> None:
+    names = {path.name for path in SRC.iterdir()} - {"__init__.py", "__pycache__", "py.typed"}
+    assert len(names) <= MAX_ROOT
+    for folder in {file.parent for file in FILES}:
+        assert len(list(folder.glob("*.py"))) - 1 <= MAX_FOLDER, folder
+
+
+def test_no_two_modules_share_a_name() -> None:
+    names = [file.stem for file in FILES if file.stem != "__init__"]
+    assert sorted({name for name in names if names.count(name) > 1}) == []
+
+
+def test_only_the_backend_on_sqlite_and_derived_or_foreign_files_use_sqlite3() -> None:
+    users = {
+        str(file.relative_to(SRC))
+        for file in FILES
+        if "sqlite3" in {module for _, module in modules_of(file.read_text(encoding="utf-8"))}
+    }
+    assert {name for name in users if not name.startswith("stores/sqlite/")} <= SQLITE_USERS
 
 
 # --- the table -------------------------------------------------------------------------
@@ -230,15 +255,16 @@ def test_the_pure_parts_exist_and_the_package_is_typed() -> None:
 def test_a_row_imports_only_rows_above_it() -> None:
     above: set[str] = {"__version__"}
     for part, allowed in MAY_IMPORT.items():
-        assert {name.partition(".")[0] for name in allowed} <= above, part
+        for name in allowed:
+            assert any(f"{name}.".startswith(f"{each}.") for each in above), (part, name)
         above.add(part)
 
 
 def test_the_promises_of_the_design_hold_in_the_table() -> None:
-    adapters = {"stores", "index", "embedders", "providers", "ingest"}
+    adapters = {"stores", "index", "embedding", "providers", "ingest"}
     for part in adapters:
         assert "engine" not in MAY_IMPORT[part]
-    for part in set(MAY_IMPORT) - {"app", "provisioning"}:
+    for part in set(MAY_IMPORT) - {"app"}:
         assert not adapters & MAY_IMPORT[part], "only app knows all adapters"
     for part in PURE:
         assert MAY_IMPORT[part] <= PURE, "what is pure rests on what is pure"
@@ -250,33 +276,33 @@ def test_the_promises_of_the_design_hold_in_the_table() -> None:
 @pytest.mark.parametrize(
     ("part", "source"),
     [
-        ("model", "from redask.errors import AskError"),
-        ("model", "from redask import errors"),
-        ("errors", "import redask.rules.urn"),
-        ("rules", "from redask.clauses import parse"),
-        ("rules", "from redask import settings as s"),
-        ("rules", "def f():\n    from redask.wire import json"),
-        ("rules", "if TYPE_CHECKING:\n    import redask.engine"),
-        ("rules", "from . import urn"),
-        ("rules", "from .urn import encode"),
-        ("rules", "from ..engine import Engine"),
-        ("rules", "import redask"),
-        ("rules", "from redask import *"),
-        ("ports", "from redask.engine import Engine"),
-        ("settings", "from redask.clauses import CLAUSES"),
-        ("wire", "from redask.engine import Engine"),
-        ("stores", "from redask.wire import envelope"),
-        ("stores", "from redask.wire import json_other"),
-        ("stores", "from redask import wire"),
-        ("index", "from redask.access import policy"),
+        ("core.model", "from redask.core.errors import AskError"),
+        ("core.model", "from redask.core import errors"),
+        ("core.errors", "import redask.core.rules.urn"),
+        ("core.rules", "from redask.core.clauses import parse"),
+        ("core.rules", "from redask.core import settings as s"),
+        ("core.rules", "def f():\n    from redask.core.wire import json"),
+        ("core.rules", "if TYPE_CHECKING:\n    import redask.engine"),
+        ("core.rules", "from . import urn"),
+        ("core.rules", "from .urn import encode"),
+        ("core.rules", "from ..engine import Engine"),
+        ("core.rules", "import redask"),
+        ("core.rules", "from redask import *"),
+        ("core.ports", "from redask.engine import Engine"),
+        ("core.settings", "from redask.core.clauses import CLAUSES"),
+        ("core.wire", "from redask.engine import Engine"),
+        ("stores", "from redask.core.wire import envelope"),
+        ("stores", "from redask.core.wire import json_other"),
+        ("stores", "from redask.core import wire"),
+        ("index", "from redask.core.access import policy"),
         ("index", "from redask.engine import Engine"),
-        ("engine", "from redask.stores.sqlite import Sqlite"),
-        ("engine", "from redask.wire.json import encode"),
-        ("transports", "from redask.providers import PROVIDERS"),
-        ("transports", "from redask.stores import STORES"),
+        ("engine", "from redask.stores.sqlite.store import SqliteStore"),
+        ("engine", "from redask.core.wire.json import encode"),
+        ("server", "from redask.providers import PROVIDERS"),
+        ("server", "from redask.stores import STORES"),
         ("cli", "from redask.stores import STORES"),
         ("app", "from redask.cli import main"),
-        ("web", "from redask.model import Ask"),
+        ("index", "from redask.app import App"),
     ],
 )
 def test_a_forbidden_import_is_seen(part: str, source: str) -> None:
@@ -286,12 +312,15 @@ def test_a_forbidden_import_is_seen(part: str, source: str) -> None:
 @pytest.mark.parametrize(
     ("part", "source"),
     [
-        ("rules", "from redask.rules import prompt as prompts\nfrom redask.model import Ask"),
-        ("rules", "import redaskew\nfrom modeling import x"),
-        ("stores", "from redask.wire.json import encode\nfrom redask.wire import json"),
-        ("stores", "import redask.wire.json"),
+        (
+            "core.rules",
+            "from redask.core.rules import prompt as prompts\nfrom redask.core.model import Ask",
+        ),
+        ("core.rules", "import redaskew\nfrom modeling import x"),
+        ("stores", "from redask.core.wire.json import encode\nfrom redask.core.wire import json"),
+        ("stores", "import redask.core.wire.json"),
         ("cli", "from redask import __version__, api"),
-        ("app", "from redask.stores.sqlite import Sqlite"),
+        ("app", "from redask.stores.sqlite.store import SqliteStore"),
     ],
 )
 def test_an_allowed_import_is_left_alone(part: str, source: str) -> None:
@@ -300,6 +329,7 @@ def test_an_allowed_import_is_left_alone(part: str, source: str) -> None:
 
 def test_a_new_part_is_told_to_add_a_row() -> None:
     assert part_of(Path("planner/plan.py")) == part_of(Path("planner.py")) == "planner"
+    assert part_of(Path("core/rules/urn.py")) == part_of(Path("core/rules.py")) == "core.rules"
     assert "add a row to MAY_IMPORT" in next(wrong_imports("", "planner"))
 
 
@@ -333,38 +363,38 @@ def test_a_new_part_is_told_to_add_a_row() -> None:
     ],
 )
 def test_an_impurity_is_seen_in_a_pure_part_and_only_there(source: str) -> None:
-    assert len(list(impurities(source, "rules"))) == 1
+    assert len(list(impurities(source, "core.rules"))) == 1
     assert list(impurities(source, "stores")) == []
 
 
 def test_what_is_pure_is_left_alone() -> None:
     source = "import re\nimport collections.abc\nclass A:\n    id: str\nre.compile('x')\nx.open()"
-    assert list(impurities(source, "rules")) == []
-    assert list(impurities("async def f(): ...", "ports")) == []
+    assert list(impurities(source, "core.rules")) == []
+    assert list(impurities("async def f(): ...", "core.ports")) == []
 
 
 def test_an_unfrozen_dataclass_is_seen() -> None:
     for decorator in ("dataclass", "dataclass(slots=True)", "dataclasses.dataclass(frozen=False)"):
-        assert len(list(unfrozen(f"@{decorator}\nclass A: ...", "model"))) == 1
-    assert list(unfrozen("@dataclass(frozen=True)\nclass A: ...", "model")) == []
+        assert len(list(unfrozen(f"@{decorator}\nclass A: ...", "core.model"))) == 1
+    assert list(unfrozen("@dataclass(frozen=True)\nclass A: ...", "core.model")) == []
     assert list(unfrozen("@dataclass\nclass A: ...", "stores")) == []
 
 
 def test_sizes_are_counted_on_both_sides_of_the_bound() -> None:
     head = '"""Doc."""\n'
-    assert list(wrong_size(head + "\n" * 399, "model")) == []
-    assert len(list(wrong_size(head + "\n" * 400, "model"))) == 1
+    assert list(wrong_size(head + "\n" * 399, "core.model")) == []
+    assert len(list(wrong_size(head + "\n" * 400, "core.model"))) == 1
     for keyword in ("def", "async def"):
         body = f"class A:\n    {keyword} f(self):\n" + "        x = 1\n"
-        assert list(wrong_size(head + body + "        x = 1\n" * 58, "model")) == []
-        assert len(list(wrong_size(head + body + "        x = 1\n" * 59, "model"))) == 1
+        assert list(wrong_size(head + body + "        x = 1\n" * 58, "core.model")) == []
+        assert len(list(wrong_size(head + body + "        x = 1\n" * 59, "core.model"))) == 1
 
 
 def test_docstrings_are_required_and_short() -> None:
-    assert len(list(wrong_size("x = 1", "model"))) == 1
-    assert len(list(wrong_size('""""""', "model"))) == 1
-    assert list(wrong_size('"""' + "a\n" * 39 + 'b"""', "model")) == []
-    assert len(list(wrong_size('"""' + "a\n" * 40 + 'b"""', "model"))) == 1
+    assert len(list(wrong_size("x = 1", "core.model"))) == 1
+    assert len(list(wrong_size('""""""', "core.model"))) == 1
+    assert list(wrong_size('"""' + "a\n" * 39 + 'b"""', "core.model")) == []
+    assert len(list(wrong_size('"""' + "a\n" * 40 + 'b"""', "core.model"))) == 1
 
 
 def test_a_banned_name_is_seen_as_file_and_as_folder() -> None:
@@ -381,7 +411,7 @@ def test_a_banned_name_is_seen_as_file_and_as_folder() -> None:
 
 def test_every_way_to_bind_a_public_name_is_seen() -> None:
     source = (
-        "from redask.app import open, aopen as a\nimport redask.model\n"
+        "from redask.app import open, aopen as a\nimport redask.core.model\n"
         "__version__ = '1'\n_x = y = 1\n"
         "def f(): ...\nasync def g(): ...\nclass H: ...\nz: int = 1\n_private: int = 2\n"
     )

@@ -43,7 +43,7 @@ def test_the_packages_of_node_are_those_the_page_names() -> None:
     assert f"`npm install eventsource@{named['dependencies']['eventsource']}`" in page
 
 
-def test_there_is_a_page_for_every_door() -> None:
+def test_there_is_a_page_for_every_transport() -> None:
     assert {"http", "rpc", "mcp", "grpc", "postgres"} <= {path.stem for path in CLIENTS}
     for path in CLIENTS:
         assert len(pages.read(path.read_text(encoding="utf-8"))) >= 3

@@ -9,8 +9,8 @@ from runpy import run_path
 
 import pages
 
-from redask.access import predicate, redaction
-from redask.access.policy import read_policy
+from redask.core.access import predicate, redaction
+from redask.core.access.policy import read_policy
 
 ROOT = Path(__file__).parent.parent
 

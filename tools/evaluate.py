@@ -24,8 +24,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import redask
+from redask.core.settings import Settings
 from redask.evaluation import packs, running
-from redask.settings import Settings
 
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "quality.md"

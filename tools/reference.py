@@ -3,11 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from redask import settings
-from redask.clauses import CLAUSES
-from redask.providers import PROVIDERS
-from redask.rules import capabilities
-from redask.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
+from redask.core import settings
+from redask.core.clauses import CLAUSES
+from redask.core.rules import capabilities
+from redask.core.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
+from redask.providers.registry import PROVIDERS
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 
@@ -24,7 +24,7 @@ def page() -> str:
             "",
             "`[EXPLAIN] ASK 'question' | $1 | ?`, then any of these, in any order, each at most",
             "once. The option is the clause's name in JSON, in keyword arguments and at every",
-            "other door.",
+            "other transport.",
             "",
             *_table(("clause", "option", "meaning"), _clauses()),
             "",

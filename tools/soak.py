@@ -1,13 +1,13 @@
-"""`make soak`: half an hour of mixed load at every door, by clients good and bad.
+"""`make soak`: half an hour of mixed load at every transport, by clients good and bad.
 
     python tools/soak.py --minutes 30
 
 One `redask serve`, a `redask rpc` and a `redask mcp` over one database. Clients ask through every
-door, some vanish in the middle of an answer, some cancel, some send rubbish (as `make fuzz-wire`
-does); meanwhile rows are written and policies change. At the end: every answer has exactly one
-audit row and no question has two, every row that was acknowledged is there, the audit log is
-whole, nothing failed on our side, every process leaves with 0 and in silence, and memory is flat:
-after the warm-up (five minutes, or a third of a shorter run) the server grew by no more than
+transport, some vanish in the middle of an answer, some cancel, some send rubbish (as `make
+fuzz-wire` does); meanwhile rows are written and policies change. At the end: every answer has
+exactly one audit row and no question has two, every row that was acknowledged is there, the audit
+log is whole, nothing failed on our side, every process leaves with 0 and in silence, and memory is
+flat: after the warm-up (five minutes, or a third of a shorter run) the server grew by no more than
 GROWTH of its size and GROWTH_BYTES.
 
 Each client asks one question at a time and thinks in between, so that all take about one core.
@@ -26,7 +26,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
 from served import Served, audited, fill, megabytes
-from soak_clients import CLIENTS, ENDING, ENDS, QUIET, Soak, Turn
+from soak_clients import CLIENTS, ENDING, ENDS, QUIET, ProviderTurn, Soak
 
 import redask
 
@@ -34,7 +34,7 @@ THINK = 0.25  # seconds, on average
 GROWTH, GROWTH_BYTES = 0.10, 32 * 1024 * 1024
 
 
-def work(soak: Soak, make: Callable[[Soak], Turn], seed: int) -> None:
+def work(soak: Soak, make: Callable[[Soak], ProviderTurn], seed: int) -> None:
     rng = random.Random(seed)
     try:
         turn = make(soak)
@@ -118,7 +118,7 @@ def judged(soak: Soak, sizes: list[int], directory: Path) -> list[tuple[str, str
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Load every door for a while.")
+    parser = argparse.ArgumentParser(description="Load every transport for a while.")
     parser.add_argument("--minutes", type=float, default=30.0)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 
 from peers.contest import DIMENSIONS, Matrix, Passage
-from redask.embedders.minilm import MiniLm
+from redask.embedding.models.minilm import MiniLm
 from redask.evaluation import packs
 
 REAL = 5_000

@@ -19,7 +19,7 @@ import tantivy
 
 from peers import contest
 from peers.contest import CitedReply, Known, Passage
-from redask.rules import terms
+from redask.core.rules import terms
 
 PACKAGES = ("tantivy", "faiss-cpu")
 NOTE = "tantivy + faiss + one SQLite commit"

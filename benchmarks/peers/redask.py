@@ -15,12 +15,13 @@ from types import MappingProxyType
 import redask
 from peers import contest
 from peers.contest import CitedReply, Known, Passage
-from redask import embedders, telemetry
-from redask.embedders.minilm import MiniLm
-from redask.model import Capabilities, Knobs, Prompt
-from redask.ports import Completion
-from redask.rules import urn
-from redask.settings import Settings
+from redask.core.model import Capabilities, Knobs, Prompt
+from redask.core.ports import Completion
+from redask.core.rules import urn
+from redask.core.settings import Settings
+from redask.embedding import models
+from redask.embedding.models.minilm import MiniLm
+from redask.engine import telemetry
 
 PACKAGES = ("redask",)
 NOTE = "words, vectors, graph; validated, audited"
@@ -116,8 +117,8 @@ class OurDatabase:
 
 
 def _database(home: Path, known: Known) -> redask.OpenDatabase:
-    row = embedders.EmbedderRow("looked_up", "for this run", lambda _: LookedUp(known))
-    embedders.EMBEDDERS = (*embedders.EMBEDDERS, row)
+    row = models.EmbedderRow("looked_up", "for this run", lambda _: LookedUp(known))
+    models.EMBEDDERS = (*models.EMBEDDERS, row)
     return redask.open(
         home / "data",
         embedder=row.name,

@@ -2,15 +2,15 @@
 
 from typing import TYPE_CHECKING, Any
 
-from redask.errors import AskError
-from redask.model import Caller, Mode
+from redask.core.errors import AskError
+from redask.core.model import Caller, Mode
 
 if TYPE_CHECKING:
-    from redask.api import OpenDatabase
-    from redask.api import open_async as aopen
-    from redask.api import open_database as open
-    from redask.async_api import AsyncDatabase
-    from redask.results import CitedAnswer
+    from redask.api.asynchronous import AsyncDatabase
+    from redask.api.results import CitedAnswer
+    from redask.api.sync import OpenDatabase
+    from redask.api.sync import open_async as aopen
+    from redask.api.sync import open_database as open
 
 __version__ = "0.1.0"
 __all__ = [
@@ -26,11 +26,11 @@ __all__ = [
 ]
 
 _LATE = {
-    "AsyncDatabase": ("async_api", "AsyncDatabase"),
-    "CitedAnswer": ("results", "CitedAnswer"),
-    "OpenDatabase": ("api", "OpenDatabase"),
-    "aopen": ("api", "open_async"),
-    "open": ("api", "open_database"),
+    "AsyncDatabase": ("api.asynchronous", "AsyncDatabase"),
+    "CitedAnswer": ("api.results", "CitedAnswer"),
+    "OpenDatabase": ("api.sync", "OpenDatabase"),
+    "aopen": ("api.sync", "open_async"),
+    "open": ("api.sync", "open_database"),
 }
 
 

@@ -13,40 +13,41 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
-from redask import settings as choices
-from redask.access.policy import must_own
-from redask.budget import Budget
-from redask.embedders import RemoteModel
-from redask.embedders import make as make_embedder
-from redask.embedding import EmbeddingProgress, EmbeddingStage
-from redask.engine import Engine
-from redask.errors import BadAsk, Denied, Misconfigured
-from redask.index import SearchIndex, analysis, languages
-from redask.index.embedding_text import embedding_text
+from redask.core import settings as choices
+from redask.core.access.policy import must_own
+from redask.core.errors import BadAsk, Denied, Misconfigured
+from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
+from redask.core.ports import Embedder, Provider, Query, SelectShape
+from redask.core.rules import cost
+from redask.core.rules.audit_chain import Broken, Intact
+from redask.embedding.embedding_text import embedding_text
+from redask.embedding.models import RemoteModel
+from redask.embedding.models import make as make_embedder
+from redask.embedding.similarity import Similarity
+from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
+from redask.engine.answer_cache import AnswerCaching
+from redask.engine.ask import Engine
+from redask.engine.budget import Budget
+from redask.engine.retrieval import Retriever
+from redask.engine.workers import Workers
+from redask.index import SearchIndex
+from redask.index.analysis import analyzer, languages
 from redask.ingest import pipeline
-from redask.likeness import Likeness
-from redask.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.ports import Embedder, Provider, Query, SelectShape
-from redask.providers import PROVIDERS
-from redask.providers.extractive import NAME as EXTRACTIVE
-from redask.providers.extractive import Extractive
-from redask.provisioning import Opener
-from redask.recall import Recall
-from redask.retrieval import Retriever
-from redask.rules import cost
-from redask.rules.chain import Broken, Intact
-from redask.stores import Truth, open_store
-from redask.stores.answers import SqliteAnswers
-from redask.stores.audit_log import AUDITORS, SqliteAuditLog, open_calls
-from redask.stores.database import Database
-from redask.stores.ledger import SqliteLedger
-from redask.stores.rows import collection_fault, entities, entity, link
-from redask.workers import Workers
+from redask.providers.extractive.answerer import NAME as EXTRACTIVE
+from redask.providers.extractive.answerer import Extractive
+from redask.providers.pool import ProviderPool
+from redask.providers.registry import PROVIDERS
+from redask.stores import EntityStore, open_store
+from redask.stores.entity_rows import collection_fault, entities, entity, link
+from redask.stores.sqlite.audit_log import AUDITORS, SqliteAuditLog, open_calls
+from redask.stores.sqlite.cached_answers import SqliteAnswerCache
+from redask.stores.sqlite.connection import Database
+from redask.stores.sqlite.ledger import SqliteLedger
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _THREADS = 8
-PATIENCE_SECONDS = 10.0
+BUSY_TIMEOUT_SECONDS = 10.0
 CONFIGURATION = "redask.toml"
 
 
@@ -54,14 +55,14 @@ CONFIGURATION = "redask.toml"
 class App:
     """Everything that is open for one database directory."""
 
-    store: Truth
+    store: EntityStore
     index: SearchIndex
     calls: Database
     log: SqliteAuditLog
     retriever: Retriever
     engine: Engine
     ledger: SqliteLedger
-    opener: Opener
+    opener: ProviderPool
     workers: Workers
     clock: Callable[[], int]
     settings: choices.Settings
@@ -141,7 +142,7 @@ class App:
         fault = None if collection is None else collection_fault(collection)
         if fault:
             raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
-        desk = pipeline.IngestDesk(
+        desk = pipeline.IngestContext(
             manifest=self.store.manifest,
             caller=caller,
             entity=entity,
@@ -253,18 +254,18 @@ def build(
     chosen = settings or load_settings(directory)
     maker = _embedder(chosen.embedder, embedder)
     store = open_store(str(directory))
-    calls = open_calls(directory, patience=PATIENCE_SECONDS)
+    calls = open_calls(directory, busy_timeout=BUSY_TIMEOUT_SECONDS)
     index = SearchIndex(directory / "index", store)
     stage = EmbeddingStage(store, maker, embedding_text) if maker else None
     retriever = Retriever(store, index, stage, chosen)
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     ledger = SqliteLedger(calls)
-    opener = Opener(chosen, {**_quoting(maker), **providers})
+    opener = ProviderPool(chosen, {**_quoting(maker), **providers})
     workers = Workers(_THREADS, "redask")
     engine = Engine(
         retriever=retriever,
         log=log,
-        recall=Recall(SqliteAnswers(calls, chosen.cache_max_entries), chosen, clock),
+        recall=AnswerCaching(SqliteAnswerCache(calls, chosen.cache_max_entries), chosen, clock),
         budget=Budget(chosen.limits, ledger, clock),
         providers=frozenset({*PROVIDERS, *providers}),
         installed=frozenset(
@@ -303,9 +304,9 @@ def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
         return {}
 
     def language_of(question: str) -> str:
-        return languages.detect_question(question, analysis.words(question), ())
+        return languages.detect_question(question, analyzer.words(question), ())
 
-    return {EXTRACTIVE: Extractive(Likeness(embedder, language_of), embedder.model)}
+    return {EXTRACTIVE: Extractive(Similarity(embedder, language_of), embedder.model)}
 
 
 def _must_audit(caller: Caller) -> None:

@@ -3,9 +3,9 @@
 import json
 import random
 
-from redask.errors import BadAsk
-from redask.ports import Entity
-from redask.wire.json import text
+from redask.core.errors import BadAsk
+from redask.core.ports import Entity
+from redask.core.wire.json import text
 from tests.access.watching import NEIGHBOUR, OWNER, Watched, visible, watched
 from tests.access.worlds import COLLECTIONS, World, edges, entity, readable
 
@@ -29,7 +29,7 @@ def check(seed: int) -> None:
         assert {each.urn: json.loads(each.payload) for each in found} == readable(world)
         database.put(found, NEIGHBOUR)  # another tenant has just what the principal can read here
         database.others_ask(world)
-        closed = sorted(database.app.store.sight(world.principal).denied)
+        closed = sorted(database.app.store.visibility(world.principal).denied)
         seen = database.observe(world, closed)
         with watched() as twin:
             twin.put(found)

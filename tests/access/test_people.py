@@ -10,11 +10,11 @@ import pytest
 from stage import DAY_NS, ROWS, Clock
 
 import redask
-from redask.access import credentials
-from redask.errors import BadAsk, BadTtl, Denied, Unauthenticated
+from redask.core.access import credentials
+from redask.core.errors import BadAsk, BadTtl, Denied, Unauthenticated
+from redask.core.model import Ask, Caller
 from redask.index import SearchIndex
-from redask.model import Ask, Caller
-from redask.stores.sqlite import SqliteStore
+from redask.stores.sqlite.store import SqliteStore
 
 
 @pytest.fixture
@@ -134,7 +134,7 @@ def test_who_is_signed_in_loses_and_changes_rights_with_the_next_statement(
     assert len(mia.search("ferry")) == 0  # no topic: what cannot be evaluated denies
     db.set_user("mia", attributes={"topic": "Ferry prices"})
     assert [hit.urn for hit in mia.search("ferry")] == ["urn:reddb:row:notes/2"]
-    db.set_user("mia", role="guest")
+    db.set_user("mia", role="client")
     assert len(mia.search("ferry")) == 0
     assert mia.get("urn:reddb:row:notes/2") is None
     db.set_user("mia", role="owner")
@@ -301,13 +301,13 @@ def test_tenants_know_nothing_of_each_other(tmp_path: Path) -> None:
             lambda: local.revoke_token(ident),
             lambda: local.make_token("mia"),
             lambda: local.remove_user("mia"),
-            lambda: local.set_user("mia", role="guest"),
+            lambda: local.set_user("mia", role="client"),
         ):
             with pytest.raises(BadAsk, match="there is no"):
                 call()
         with local.signed_in(token) as mia:
             assert len(mia.search("ferry")) == 2
-            mia.add_user("tom", role="guest")
+            mia.add_user("tom", role="client")
         assert local.users() == []
     with pytest.raises(Unauthenticated):
         redask.open(tmp_path, token=token, tenant="local")
@@ -359,7 +359,7 @@ def test_attributes_come_back_as_they_were_given(db: redask.OpenDatabase) -> Non
 
 def test_what_does_not_exist_and_what_exists_twice_is_said(db: redask.OpenDatabase) -> None:
     with pytest.raises(BadAsk, match="there is a user mia already"):
-        db.add_user("mia", role="guest")
+        db.add_user("mia", role="client")
     with pytest.raises(BadAsk, match="there is no user leo"):
         db.make_token("leo")
     with pytest.raises(BadAsk, match="there is no user leo"):
@@ -377,14 +377,14 @@ def test_what_does_not_exist_and_what_exists_twice_is_said(db: redask.OpenDataba
 
 def test_a_change_of_users_counts_as_a_change_of_who_sees_what(tmp_path: Path) -> None:
     with SqliteStore(tmp_path) as store:
-        seen = [store.sight(Caller()).version]
+        seen = [store.visibility(Caller()).version]
         for change in (
             lambda: store.people.add("mia", "r", {}, Caller()),
             lambda: store.people.change("mia", "s", None, Caller()),
             lambda: store.people.remove("mia", 1, Caller()),
         ):
             change()
-            seen.append(store.sight(Caller()).version)
+            seen.append(store.visibility(Caller()).version)
         assert len(set(seen)) == 4
 
 

@@ -10,16 +10,18 @@ from typing import Any
 
 import pytest
 
-from redask.access import policy, predicate
-from redask.access.policy import Face, Grant, Policy
-from redask.index import adjacency, buckets, lexical
-from redask.index.forward import Snapshot
-from redask.index.lexical import Lexical
-from redask.index.tantivy_words import View
-from redask.rules import caching, prompt
-from redask.stores import inspection, sqlite, unembedded, visibility
-from redask.stores.sqlite import SqliteStore
-from redask.stores.visibility import EVERYTHING, Eyes
+from redask.core.access import policy, predicate
+from redask.core.access.policy import Grant, Policy, Projection
+from redask.core.rules import caching, prompt
+from redask.index import buckets
+from redask.index.forward.forward_index import Snapshot
+from redask.index.graph import adjacency
+from redask.index.lexical import bm25
+from redask.index.lexical.bm25 import Lexical
+from redask.index.lexical.tantivy_terms import View
+from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
+from redask.stores.sqlite.store import SqliteStore
+from redask.stores.sqlite.visibility_queries import EVERYTHING, StoreVisibility
 from tests.access.checking import check
 
 ROUNDS = 60
@@ -34,8 +36,12 @@ def bug(plant: Plant) -> Plant:
 
 @bug
 def the_store_shows_forbidden_rows(patch: pytest.MonkeyPatch) -> None:
-    face = Eyes.face
-    patch.setattr(Eyes, "face", lambda self, home, label: face(self, home, label) or Face())
+    projection = StoreVisibility.projection
+    patch.setattr(
+        StoreVisibility,
+        "projection",
+        lambda self, home, label: projection(self, home, label) or Projection(),
+    )
 
 
 @bug
@@ -43,9 +49,11 @@ def rows_are_filtered_after_ranking(patch: pytest.MonkeyPatch) -> None:
     search = buckets.search
 
     def unfiltered(*given: Any) -> Any:
-        generation_, state, query, sight, read = given
+        generation_, state, query, visibility, read = given
         own = {share.label: share.label for share in state.shares}
-        everything = dataclasses.replace(sight, faces=None if sight.faces is None else own)
+        everything = dataclasses.replace(
+            visibility, projections=None if visibility.projections is None else own
+        )
         return search(generation_, state, query, everything, read)
 
     patch.setattr(buckets, "search", unfiltered)
@@ -58,7 +66,7 @@ def counts_of_entities_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> Non
     def greedy(self: Lexical, view: View, snapshot: Snapshot, *rest: Any) -> None:
         tail, readable, _ = rest
         shares = snapshot.statistics()
-        totals = lexical.Totals(sum(s.entities for s in shares), sum(s.tokens for s in shares))
+        totals = bm25.Totals(sum(s.entities for s in shares), sum(s.tokens for s in shares))
         init(self, view, snapshot, tail, readable, totals)
 
     patch.setattr(Lexical, "__init__", greedy)
@@ -85,7 +93,7 @@ def vectors_are_not_filtered(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def an_edge_with_a_hidden_end_is_shown(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Eyes, "whole_edges", lambda self, connection, keys: frozenset(keys))
+    patch.setattr(StoreVisibility, "whole_edges", lambda self, connection, keys: frozenset(keys))
 
 
 @bug
@@ -100,13 +108,13 @@ def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
-    marked = sqlite._marked
+    marked = store._marked
 
     def undressed(policy_: Policy | None, label: str, payload: str | None) -> Any:
-        mark, faces = marked(policy_, label, payload)
-        return mark, tuple((name, payload) for name, _ in faces)
+        mark, projections = marked(policy_, label, payload)
+        return mark, tuple((name, payload) for name, _ in projections)
 
-    patch.setattr(sqlite, "_marked", undressed)
+    patch.setattr(store, "_marked", undressed)
 
 
 @bug
@@ -118,23 +126,23 @@ def columns_are_masked_in_the_answer_but_not_in_the_prompt(patch: pytest.MonkeyP
         return assemble(question, whole, **rest)
 
     patch.setattr(prompt, "assemble", leaking)
-    show = Face.show
+    show = Projection.show
 
-    def noted(self: Face, payload: str) -> str:
+    def noted(self: Projection, payload: str) -> str:
         shown = show(self, payload)
         if shown != payload:
             for urn in [urn for urn, own in ORIGINALS.items() if own == shown]:
                 ORIGINALS[urn] = payload
         return shown
 
-    read = sqlite._shown
+    read = store._shown
 
-    def remembered(connection: Any, eyes: Eyes, rows: Any) -> Any:
+    def remembered(connection: Any, visibility: StoreVisibility, rows: Any) -> Any:
         ORIGINALS.update({row[0]: row[-1] for row in rows})
-        return read(connection, eyes, rows)
+        return read(connection, visibility, rows)
 
-    patch.setattr(Face, "show", noted)
-    patch.setattr(sqlite, "_shown", remembered)
+    patch.setattr(Projection, "show", noted)
+    patch.setattr(store, "_shown", remembered)
 
 
 ORIGINALS: dict[str, str] = {}
@@ -142,18 +150,18 @@ ORIGINALS: dict[str, str] = {}
 
 @bug
 def a_mask_leaves_missing_values_missing(patch: pytest.MonkeyPatch) -> None:
-    show = Face.show
+    show = Projection.show
 
-    def honest(self: Face, payload: str) -> str:
+    def honest(self: Projection, payload: str) -> str:
         present = frozenset(name for name in self.mask if f'"{name}":' in payload)
-        return show(Face(self.hide, present), payload)
+        return show(Projection(self.hide, present), payload)
 
-    patch.setattr(Face, "show", honest)
+    patch.setattr(Projection, "show", honest)
 
 
 @bug
 def a_policy_change_is_not_noticed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sqlite, "access_number", lambda *_: 1)
+    patch.setattr(store, "access_number", lambda *_: 1)
 
 
 @bug
@@ -181,14 +189,14 @@ def what_is_unknown_admits(patch: pytest.MonkeyPatch) -> None:
 @bug
 def an_attribute_that_is_missing_opens_the_collection(patch: pytest.MonkeyPatch) -> None:
     grant = policy.grant
-    patch.setattr(visibility, "grant", lambda p, who: grant(p, who) or Grant())
+    patch.setattr(visibility_queries, "grant", lambda p, who: grant(p, who) or Grant())
 
 
 @bug
 def catalogues_count_hidden_rows(patch: pytest.MonkeyPatch) -> None:
     collections = inspection.collections
     patch.setattr(
-        inspection, "collections", lambda c, tenant, eyes=EVERYTHING: collections(c, tenant)
+        inspection, "collections", lambda c, tenant, visibility=EVERYTHING: collections(c, tenant)
     )
 
 
@@ -196,23 +204,23 @@ def catalogues_count_hidden_rows(patch: pytest.MonkeyPatch) -> None:
 def columns_of_hidden_rows_are_listed(patch: pytest.MonkeyPatch) -> None:
     columns = inspection.columns
     patch.setattr(
-        inspection, "columns", lambda c, tenant, name, eyes=None: columns(c, tenant, name)
+        inspection, "columns", lambda c, tenant, name, visibility=None: columns(c, tenant, name)
     )
 
 
 @bug
 def other_tenants_are_read(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(sqlite, "_TENANT", "(SELECT max(id) FROM tenants WHERE ? <> '')")
+    patch.setattr(store, "_TENANT", "(SELECT max(id) FROM tenants WHERE ? <> '')")
 
 
 @bug
 def hidden_columns_are_embedded(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(unembedded, "policies", lambda *_: {})
+    patch.setattr(embedding_queue, "policies", lambda *_: {})
 
 
 @bug
 def select_shows_everything(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteStore, "_eyes_of", lambda *_: EVERYTHING)
+    patch.setattr(SqliteStore, "_visibility_of", lambda *_: EVERYTHING)
 
 
 def caught(seed: int) -> bool:

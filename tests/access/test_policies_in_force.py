@@ -9,7 +9,7 @@ import pytest
 from stage import ROWS
 
 import redask
-from redask.errors import BadAsk, Denied
+from redask.core.errors import BadAsk, Denied
 
 FERRY = "When does the ferry leave?"
 CACHE = {"cache": {"ttl": "1h"}}

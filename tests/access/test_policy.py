@@ -7,22 +7,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.access.policy import (
+from redask.core.access.policy import (
     MASK,
-    MAX_FACES,
+    MAX_PROJECTIONS,
     MAX_RULES,
     WHOLE,
-    Face,
     Grant,
     Policy,
     Principal,
+    Projection,
     grant,
     must_own,
     read_policy,
 )
-from redask.errors import BadAsk, Denied
-from redask.model import Caller
-from redask.wire.json import text
+from redask.core.errors import BadAsk, Denied
+from redask.core.model import Caller
+from redask.core.wire.json import text
 
 SUPPORT = {
     "roles": ["support", "sales"],
@@ -43,7 +43,7 @@ def sees(policy: Policy, who: Principal, row: dict[str, object]) -> dict[str, An
     granted = grant(policy, who)
     if granted is None or not granted.admits(policy.label(row)):
         return None
-    shown: dict[str, Any] = json.loads(granted.face.show(text(row)))
+    shown: dict[str, Any] = json.loads(granted.projection.show(text(row)))
     return shown
 
 
@@ -65,9 +65,9 @@ ROW: dict[str, object] = {"id": 1, "region": "north", "status": "done", "salary"
         (somebody("support", region=["north"]), ROW, None),
         (somebody("support"), ROW, None),
         (somebody("support"), {**ROW, "public": True}, None),
-        (somebody("guest"), ROW, None),
-        (somebody("guest"), {**ROW, "public": True}, {**ROW, "public": True}),
-        (somebody("guest"), {**ROW, "public": "true"}, None),
+        (somebody("client"), ROW, None),
+        (somebody("client"), {**ROW, "public": True}, {**ROW, "public": True}),
+        (somebody("client"), {**ROW, "public": "true"}, None),
         (somebody("Support", region="north"), ROW, None),
         (somebody("", region="north"), {**ROW, "public": True}, {**ROW, "public": True}),
     ],
@@ -79,9 +79,9 @@ def test_a_rule_gives_its_rows_and_its_columns(
 
 
 def test_without_a_policy_the_tenant_reads_everything() -> None:
-    assert grant(None, somebody("guest")) == Grant()
+    assert grant(None, somebody("client")) == Grant()
     assert Grant().admits("")
-    assert Grant().face is WHOLE
+    assert Grant().projection is WHOLE
 
 
 def test_without_rules_only_the_owner_reads() -> None:
@@ -114,9 +114,11 @@ def test_the_role_s_own_rule_wins_over_the_one_for_everybody_wherever_it_stands(
 
 
 def test_a_mask_tells_nothing_of_what_is_behind_it() -> None:
-    face = Face(hide=frozenset({"a"}), mask=frozenset({"b", "c"}))
-    assert face.show('{"a":1,"b":null,"d":1}') == face.show('{"b":"long text","c":5,"d":1}')
-    assert face.show('{"d":1}') == '{"b":"***","c":"***","d":1}'
+    projection = Projection(hide=frozenset({"a"}), mask=frozenset({"b", "c"}))
+    assert projection.show('{"a":1,"b":null,"d":1}') == projection.show(
+        '{"b":"long text","c":5,"d":1}'
+    )
+    assert projection.show('{"d":1}') == '{"b":"***","c":"***","d":1}'
 
 
 def test_a_label_holds_what_the_conditions_look_at_and_nothing_else() -> None:
@@ -131,13 +133,13 @@ def test_marks_differ_by_collection_label_and_face_and_by_nothing_else() -> None
     other = read_policy("pets", {"read": [SUPPORT, OTHERS]})
     again = read_policy("people", {"read": [SUPPORT, OTHERS]})
     marks = {
-        policy.mark(label, face)
+        policy.mark(label, projection)
         for policy in (POLICY, other)
         for label in ("", "{}", '{"a":1}')
-        for face in (None, *policy.faces)
+        for projection in (None, *policy.projections)
     }
     assert len(marks) == 2 * 3 * 3
-    assert POLICY.mark("{}", POLICY.faces[1]) == again.mark("{}", again.faces[1])
+    assert POLICY.mark("{}", POLICY.projections[1]) == again.mark("{}", again.projections[1])
 
 
 def rules(*given: object) -> dict[str, object]:
@@ -173,7 +175,7 @@ def rules(*given: object) -> dict[str, object]:
         (rules({"roles": ["a"], "rows": 1}), "read[0].rows"),
         (rules({"roles": ["a"], "rows": "a ="}), "read[0].rows"),
         (rules({"roles": ["a"], "rows": "x" * 5000}), "read[0].rows"),
-        (rules(*({"roles": [f"r{i}"], "hide": [f"c{i}"]} for i in range(MAX_FACES))), "read"),
+        (rules(*({"roles": [f"r{i}"], "hide": [f"c{i}"]} for i in range(MAX_PROJECTIONS))), "read"),
     ],
 )
 def test_a_bad_policy_is_told_where(document: object, where: str) -> None:
@@ -183,10 +185,10 @@ def test_a_bad_policy_is_told_where(document: object, where: str) -> None:
 
 
 def test_as_many_faces_as_there_may_be() -> None:
-    given = [{"roles": [f"r{i}"], "hide": [f"c{i}"]} for i in range(MAX_FACES - 1)]
+    given = [{"roles": [f"r{i}"], "hide": [f"c{i}"]} for i in range(MAX_PROJECTIONS - 1)]
     policy = read_policy("t", {"read": [*given, {"roles": ["whole"]}]})
-    assert len(policy.faces) == MAX_FACES
-    assert policy.faces[0] == WHOLE
+    assert len(policy.projections) == MAX_PROJECTIONS
+    assert policy.projections[0] == WHOLE
 
 
 _ANY = st.recursive(
@@ -219,7 +221,7 @@ _CONTENT = st.dictionaries(
 )
 
 
-@given(_CONTENT, _CONTENT, st.sampled_from(["support", "guest"]))
+@given(_CONTENT, _CONTENT, st.sampled_from(["support", "client"]))
 def test_rows_that_differ_in_hidden_columns_alone_look_the_same(
     one: dict[str, object], other: dict[str, object], role: str
 ) -> None:

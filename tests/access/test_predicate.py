@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redask.access.predicate import MAX_BYTES, MAX_TEXT, parse
-from redask.errors import BadStatement
+from redask.core.access.predicate import MAX_BYTES, MAX_TEXT, parse
+from redask.core.errors import BadStatement
 
 USER = {"region": "north", "level": 3, "areas": ["a", "b"], "none": [], "odd": ["a", 1]}
 

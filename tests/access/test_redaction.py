@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask import settings
-from redask.access import redaction
-from redask.access.redaction import PERSONAL, SECRET, Redactor
-from redask.model import Notice
-from redask.wire.json import text
+from redask.core import settings
+from redask.core.access import redaction
+from redask.core.access.redaction import PERSONAL, SECRET, Redactor
+from redask.core.model import Notice
+from redask.core.wire.json import text
 
 ALL = Redactor(True, PERSONAL)
 SECRETS = Redactor(True, ())

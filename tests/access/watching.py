@@ -14,16 +14,16 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-from redask import clauses
 from redask.app import App, build
-from redask.embedders.hashed import Hashed
-from redask.errors import AskError
-from redask.model import Caller, Event
-from redask.ports import Entity
-from redask.settings import load
-from redask.stores.database import Database
-from redask.wire import envelope, frames
-from redask.wire.json import text
+from redask.core import clauses
+from redask.core.errors import AskError
+from redask.core.model import Caller, Event
+from redask.core.ports import Entity
+from redask.core.settings import load
+from redask.core.wire import envelope, frames
+from redask.core.wire.json import text
+from redask.embedding.models.hashed import Hashed
+from redask.stores.sqlite.connection import Database
 from tests.access.worlds import World, readable
 
 OWNER = Caller("acme", "root", "owner")

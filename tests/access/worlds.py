@@ -11,17 +11,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from redask.embedders.hashed import Hashed
-from redask.model import Caller, Kind, Urn
-from redask.ports import Entity
-from redask.rules import urn as urns
-from redask.stores.rows import link
-from redask.wire.json import text
+from redask.core.model import Caller, Kind, Urn
+from redask.core.ports import Entity
+from redask.core.rules import urn as urns
+from redask.core.wire.json import text
+from redask.embedding.models.hashed import Hashed
+from redask.stores.entity_rows import link
 
 WORDS = "amber birch cedar delta ember falcon garnet harbor island juniper".split()
 NAMES = ["Ada Holm", "Ben Rau", "Cleo Park", "Amber Harbor", "Delta", "Juniper Island Ferry"]
 REGIONS = ["EU", "US", "ASIA"]
-ROLES = ["support", "finance", "guest"]
+ROLES = ["support", "finance", "client"]
 COLLECTIONS = ["tickets", "people", "notes", "facts"]
 ATTRIBUTES: list[dict[str, object]] = [
     {"region": "EU"},

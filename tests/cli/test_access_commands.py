@@ -8,9 +8,10 @@ import pytest
 from click.testing import CliRunner, Result
 
 import redask
-from redask import cli, sample
-from redask.access.credentials import REFUSED
+from redask import cli
 from redask.cli import main
+from redask.core.access.credentials import REFUSED
+from redask.evaluation import sample
 
 RULE = {"roles": ["support"], "rows": "country = :user.country", "hide": ["certificate"]}
 POLICY = {"read": [RULE]}
@@ -107,7 +108,7 @@ def test_check_shows_what_somebody_would_see_and_writes_nothing(company: Path) -
     assert shown == (
         f"user mia, role support\n  suppliers: 1 of {held} rows; hidden: certificate\n"
     )
-    assert fine(company, *checking, "--role", "guest", stdin=written).endswith("closed\n")
+    assert fine(company, *checking, "--role", "client", stdin=written).endswith("closed\n")
     assert fine(company, *checking, "--role", "support", stdin=written).endswith("closed\n")
     assert fine(company, "policy", "list", "--json") == "{}\n"
     fine(company, "policy", "set", "suppliers", "-", stdin=written)
@@ -216,7 +217,7 @@ def test_bad_input_is_told_in_one_line_with_code_2(
 
 
 def test_no_command_opens_a_database_past_the_sign_in() -> None:
-    """`eval` makes one of its own, in a temporary directory; doors sign in at their desk."""
+    """`eval` makes one of its own, in a temporary directory; transports authenticate."""
     others = {f"{name}_command.py" for name in ("eval", "serve", "rpc", "mcp")}
     folder = Path(cli.__file__).parent
     for file in sorted(folder.glob("*_command.py")):

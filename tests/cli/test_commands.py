@@ -13,12 +13,12 @@ from loopback import Loopback
 from wires import polite_model, speech_of
 
 import redask
-from redask import sample
-from redask.clauses import CLAUSES
 from redask.cli import COMMANDS, main
+from redask.core.clauses import CLAUSES
+from redask.core.rules import capabilities
+from redask.core.wire import json as canonical
+from redask.evaluation import sample
 from redask.providers.scripted import Scripted
-from redask.rules import capabilities
-from redask.wire import json as canonical
 
 REDASK = [sys.executable, "-c", "from redask.cli import main; main()"]
 LATE = "What does a gold customer get for a late delivery?"

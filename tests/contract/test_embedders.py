@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from embedding_host import hosting
 
-from redask import embedders
-from redask.embedders import EMBEDDERS, RemoteModel
-from redask.embedders.hashed import Hashed
-from redask.errors import Misconfigured
-from redask.ports import Embedder
-from redask.stores import embeddings
+from redask.core.errors import Misconfigured
+from redask.core.ports import Embedder
+from redask.embedding import models
+from redask.embedding.models import EMBEDDERS, RemoteModel
+from redask.embedding.models.hashed import Hashed
+from redask.stores import vector_encoding
 
 TEXTS = [
     "The invoice was paid late.",
@@ -44,7 +44,7 @@ def remote() -> Iterator[RemoteModel]:
 
 @pytest.fixture(scope="module")
 def embedder(name: str, remote: RemoteModel) -> Embedder:
-    made = embedders.make(name, remote)
+    made = models.make(name, remote)
     assert made is not None
     return made
 
@@ -103,18 +103,18 @@ def test_another_process_gets_the_same_vectors(
 
 def test_vectors_survive_the_stores_rounding_to_32_bits_as_unit_vectors(embedder: Embedder) -> None:
     (vector,) = embedder.embed(["The invoice was paid late."])
-    kept = embeddings.unpack(embeddings.pack(vector))
+    kept = vector_encoding.unpack(vector_encoding.pack(vector))
     assert np.linalg.norm(kept) == pytest.approx(1, abs=1e-6)
 
 
 def test_none_embeds_nothing() -> None:
-    assert embedders.make("none") is None
+    assert models.make("none") is None
 
 
 def test_names_are_unique_and_an_unknown_one_is_refused_with_the_known_ones() -> None:
     assert len({row.name for row in EMBEDDERS}) == len(EMBEDDERS)
     with pytest.raises(Misconfigured, match="'nope'; there are none, minilm"):
-        embedders.make("nope")
+        models.make("nope")
 
 
 def test_features_that_cancel_still_leave_a_unit_vector() -> None:

@@ -1,7 +1,7 @@
 """What every provider promises; each row of PROVIDERS is held to it.
 
-A provider behind a network talks to a polite server on loopback (tests/support/wires.py), `local`
-to the small real model; it gets a shorter prompt, for it reads word by word.
+A provider behind a network talks to a reports_errors server on loopback (tests/support/wires.py),
+`local` to the small real model; it gets a shorter prompt, for it reads word by word.
 """
 
 import asyncio
@@ -12,13 +12,13 @@ from loopback import Loopback
 from model_server import model_file
 from wires import polite_model
 
-from redask.errors import Misconfigured
-from redask.model import Knobs, Prompt, Source
-from redask.ports import Completion, Connected, Provider
-from redask.providers import PROVIDERS
-from redask.rules import capabilities, citations, determinism
-from redask.rules.prompt import assemble
-from redask.settings import key_variables
+from redask.core.errors import Misconfigured
+from redask.core.model import Knobs, Prompt, Source
+from redask.core.ports import Completion, Connected, Provider
+from redask.core.rules import capabilities, citations, determinism
+from redask.core.rules.prompt import assemble
+from redask.core.settings import key_variables
+from redask.providers.registry import PROVIDERS
 
 EVERY = pytest.mark.parametrize("name", PROVIDERS)
 Open = Callable[[], Provider]

@@ -12,7 +12,7 @@ import pytest
 from filing import database, docx, held, pdf
 
 import redask
-from redask.ingest import READERS
+from redask.ingest.readers import READERS
 from redask.ingest.records import ReaderRow
 
 

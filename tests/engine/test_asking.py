@@ -7,15 +7,15 @@ import pytest
 from stage import ROWS, Player, Stage
 
 import redask
-from redask import errors
-from redask.engine import NO_SOURCES
-from redask.model import Answered, AnswerReset, AnswerToken, Event, Failed, SourcesFound
-from redask.rules import determinism, fingerprint, prompt
-from redask.rules.audit import answer_hash
-from redask.settings import load
-from redask.stores.answers import SqliteAnswers
-from redask.wire import frames
-from redask.wire import json as canonical
+from redask.core import errors
+from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed, SourcesFound
+from redask.core.rules import determinism, fingerprint, prompt
+from redask.core.rules.audit import answer_hash
+from redask.core.settings import load
+from redask.core.wire import frames
+from redask.core.wire import json as canonical
+from redask.engine.ask import NO_SOURCES
+from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 
 FERRY = "When does the ferry leave?"
 
@@ -371,7 +371,7 @@ def test_a_cache_that_fails_costs_the_answer_nothing(
     def fail(*_: object) -> None:
         raise errors.StoreFailed("the disk is gone")
 
-    monkeypatch.setattr(SqliteAnswers, method, fail)
+    monkeypatch.setattr(SqliteAnswerCache, method, fail)
     player = Player("openai", ["At nine [^1]."] * 2)
     db = harbour.open(player)
     for asked in (1, 2):

@@ -13,14 +13,14 @@ from typing import Any
 import pytest
 from cache_histories import check, problem
 
-from redask import recall
-from redask.engine import Engine, ProviderCall
-from redask.errors import Ungrounded
-from redask.model import Answer, Validation
-from redask.rules import caching
-from redask.rules.validation import Accept
-from redask.run import Run
-from redask.stores.answers import SqliteAnswers
+from redask.core.errors import Ungrounded
+from redask.core.model import Answer, Validation
+from redask.core.rules import caching
+from redask.core.rules.validation import Accept
+from redask.engine import answer_cache
+from redask.engine.ask import Engine, ProviderCall
+from redask.engine.ask_state import AskState
+from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 
 
 def test_the_cache_answers_when_it_may_and_never_otherwise(
@@ -84,14 +84,14 @@ def an_answer_dies_a_nanosecond_too_soon(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def a_hit_is_not_validated_in_this_mode(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(recall, "judge", lambda *_: Accept(()))
+    patch.setattr(answer_cache, "judge", lambda *_: Accept(()))
 
 
 @bug
 def rejected_answers_are_stored(patch: pytest.MonkeyPatch) -> None:
     attempt = Engine._attempt
 
-    async def greedy(self: Engine, run: Run, found: Any, call: ProviderCall) -> Answer:
+    async def greedy(self: Engine, run: AskState, found: Any, call: ProviderCall) -> Answer:
         try:
             return await attempt(self, run, found, call)
         except Ungrounded:
@@ -118,27 +118,27 @@ def nocache_is_not_heard(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def the_readers_ttl_counts(patch: pytest.MonkeyPatch) -> None:
-    look_up = recall.Place.look_up
+    look_up = answer_cache.CacheSlot.look_up
 
-    def impatient(self: recall.Place) -> Answer | None:
+    def impatient(self: answer_cache.CacheSlot) -> Answer | None:
         if isinstance(self.use, caching.Use):
             kept = self.cache.get(self.key)
             if kept and caching.expired(kept.stored_at, self.use.ttl, self.clock()):
                 return None
         return look_up(self)
 
-    patch.setattr(recall.Place, "look_up", impatient)
+    patch.setattr(answer_cache.CacheSlot, "look_up", impatient)
 
 
 @bug
 def the_cache_never_answers(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteAnswers, "get", lambda *_: None)
+    patch.setattr(SqliteAnswerCache, "get", lambda *_: None)
 
 
 @bug
 def one_entry_too_few_is_kept(patch: pytest.MonkeyPatch) -> None:
-    init = SqliteAnswers.__init__
-    patch.setattr(SqliteAnswers, "__init__", lambda self, db, most: init(self, db, most - 1))
+    init = SqliteAnswerCache.__init__
+    patch.setattr(SqliteAnswerCache, "__init__", lambda self, db, most: init(self, db, most - 1))
 
 
 def caught(seed: int) -> bool:

@@ -14,11 +14,11 @@ from stage import ROWS, Clock
 from wires import speech_of
 
 import redask
-from redask import errors
-from redask.model import Answered, AnswerReset, AnswerToken, Failed
-from redask.providers import PROVIDERS
-from redask.rules.audit import answer_hash
-from redask.settings import load
+from redask.core import errors
+from redask.core.model import Answered, AnswerReset, AnswerToken, Failed
+from redask.core.rules.audit import answer_hash
+from redask.core.settings import load
+from redask.providers.registry import PROVIDERS
 
 FERRY = "When does the ferry leave?"
 ANSWER = "At nine [^1]."

@@ -11,7 +11,7 @@ import pytest
 from stage import Player, Stage
 
 import redask
-from redask.rules import citations
+from redask.core.rules import citations
 
 DATA = Path(os.environ.get("REDASK_DATA") or Path(__file__).parents[2] / ".." / "shared" / "data")
 SOURCE = re.compile(r'<source id="(\d+)" urn="([^"]*)">(.*?)</source>\n', re.DOTALL)

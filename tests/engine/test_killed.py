@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import redask
-from redask.rules.chain import Intact
+from redask.core.rules.audit_chain import Intact
 
 CHILD = """
 import os, signal, sys

@@ -10,11 +10,11 @@ import pytest
 from stage import Player, Stage
 
 import redask
-from redask import errors
-from redask.model import Answered, AnswerToken, Knobs, Prompt
-from redask.ports import Completion
-from redask.rules.audit import answer_hash
-from redask.stores.calls import CALLS_FILE
+from redask.core import errors
+from redask.core.model import Answered, AnswerToken, Knobs, Prompt
+from redask.core.ports import Completion
+from redask.core.rules.audit import answer_hash
+from redask.stores.sqlite.calls_migrations import CALLS_FILE
 
 FERRY = "When does the ferry leave?"
 
@@ -113,7 +113,7 @@ def test_a_cancelled_plain_ask_leaves_its_row(harbour: Stage) -> None:
 
 
 def test_without_its_row_there_is_no_answer(harbour: Stage, monkeypatch: Any) -> None:
-    monkeypatch.setattr("redask.app.PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr("redask.app.BUSY_TIMEOUT_SECONDS", 0.1)
     db = harbour.open(Player("scripted", ["At nine [^1]."]))
     file = harbour.directory / CALLS_FILE
     with closing(sqlite3.connect(file, isolation_level=None)) as other:

@@ -9,8 +9,8 @@ import pytest
 from stage import Player, Stage
 
 import redask
-from redask.model import Answered, SourcesFound
-from redask.rules import fingerprint
+from redask.core.model import Answered, SourcesFound
+from redask.core.rules import fingerprint
 
 SECRET = "hunter2hunter2"
 ADDRESS = "jo@harbour.example"
@@ -117,8 +117,8 @@ def test_reading_and_searching_are_not_redacted(office: Stage) -> None:
 
 def test_a_policy_comes_before_redaction(office: Stage) -> None:
     db = office.open(Player("openai", ["The office. [^1]"]), toml=ON)
-    db.set_policy("notes", {"read": [{"roles": ["guest"], "hide": ["text"]}]})
-    db.add_user("gus", role="guest")
+    db.set_policy("notes", {"read": [{"roles": ["client"], "hide": ["text"]}]})
+    db.add_user("gus", role="client")
     answer = db.signed_in(db.make_token("gus")).ask(QUESTION)
     assert answer.validation.warnings == ()
     assert "redacted" not in str(answer.sources_flat)

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import redask
-from redask.errors import BadAsk, BadStatement, LimitExceeded
-from redask.settings import load
+from redask.core.errors import BadAsk, BadStatement, LimitExceeded
+from redask.core.settings import load
 
 
 def test_select_and_execute_give_the_same_rows(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import BadAsk
+from redask.core.errors import BadAsk
 from redask.evaluation import packs
 
 

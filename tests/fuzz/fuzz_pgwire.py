@@ -1,10 +1,11 @@
-"""`make fuzz-pgwire`: a million mutated messages at the Postgres wire door, also inside TLS.
+"""`make fuzz-pgwire`: a million mutated messages at the Postgres wire transport, also inside TLS.
 
     python tests/fuzz/fuzz_pgwire.py --messages 1000000 --seed 7 --jobs 2
 
-Each process has a real database with a scripted provider, served by the real server twice: in
-the clear and with TLS. Connections come a few at a time, cut their bytes anywhere, and are
-strangers without a token or signed in. Promises, each of which ends the run when it breaks:
+Each process has a real database with a scripted provider, served by the real server twice: in the
+clear and with TLS. Connections come a few at a time, cut their bytes anywhere, and are
+unauthenticated clients without a token or signed in. Promises, each of which ends the run when it
+breaks:
 
     nobody who is not signed in hears more than how to sign in, or why not
     everything that is said is a message of the protocol
@@ -42,15 +43,15 @@ os.environ.setdefault("REDASK_EMBEDDER_NAME", "none")
 import wire_mutations
 import wire_play as wire
 from certificates import pair
-from doors import SETTINGS, fill
+from transports import SETTINGS, fill
 
-from redask import serving
-from redask.api import open_async
+from redask.api.sync import open_async
+from redask.core.settings import load
 from redask.providers.scripted import Scripted
-from redask.settings import load
-from redask.transports.desk import Gate
-from redask.transports.pgwire.conversation import Conversation
-from redask.transports.pgwire.server import WireServer
+from redask.server import serving
+from redask.server.admission import Admission
+from redask.server.pgwire.listener import PostgresListener
+from redask.server.pgwire.session.dispatch import StatementDispatcher
 
 CHUNK = 10_000  # messages between two reports of a process
 AT_ONCE = 8
@@ -96,8 +97,8 @@ class Fuzzed:
     def __init__(self, place: Path, noted: list[str]) -> None:
         self.place = place
         self.noted = noted
-        self.gate = Gate()
-        self.servers: list[WireServer] = []
+        self.admission = Admission()
+        self.servers: list[PostgresListener] = []
         self.ports: list[int] = []
         self.expected: list[wire.Said] = []
 
@@ -107,12 +108,12 @@ class Fuzzed:
         self.db = await open_async(
             self.place / "db", settings=load(FEW, {}), providers={"scripted": Scripted()}
         )
-        desk = serving.FrontDesk(self.db, anonymous=False)
+        authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         self.trust = ssl.create_default_context(cafile=certificate)
         for given in (None, context):
-            server = WireServer(desk, self.gate, _converse, given)
+            server = PostgresListener(authenticator, self.admission, _converse, given)
             listening = socket.create_server(("127.0.0.1", 0), backlog=512)
             self.ports.append(listening.getsockname()[1])
             await server.listen(listening)
@@ -124,7 +125,7 @@ class Fuzzed:
     async def close(self) -> None:
         for server in self.servers:
             await server.close(1)
-        await self.gate.close(1)
+        await self.admission.close(1)
         await self.db.close()
 
     async def connect(self, *, tls: bool) -> wire.RawClient:
@@ -158,7 +159,7 @@ class Fuzzed:
         async with asyncio.timeout(SECONDS):
             if await self.honest() != self.expected:
                 raise Surprise("an honest client is answered in another way than before")
-            while any(server._lines for server in self.servers) or self.gate._tasks:
+            while any(server._lines for server in self.servers) or self.admission._tasks:
                 await asyncio.sleep(0.001)
         if self.noted:
             raise Surprise(f"logged: {self.noted[:3]}")
@@ -277,9 +278,9 @@ def _shown(sent: wire_mutations.Volley | None) -> str:
     return repr(sent.messages if sent else None)[-6000:]
 
 
-def _converse(guest: Any) -> Conversation:
-    return Conversation(
-        guest.session, user=guest.user, database=guest.database, startup=guest.startup
+def _converse(client: Any) -> StatementDispatcher:
+    return StatementDispatcher(
+        client.session, user=client.user, database=client.database, startup=client.startup
     )
 
 
@@ -296,15 +297,15 @@ async def fuzz(seed: int, count: int, tell: Callable[[PgReport], None]) -> None:
     failed: list[str] = noted.lines
     loop = asyncio.get_running_loop()
     loop.set_exception_handler(lambda _, context: failed.append(str(context)))
-    door = Fuzzed(place, noted.lines)
+    transport = Fuzzed(place, noted.lines)
     rng, done, at_first, report = random.Random(seed), 0, 0.0, PgReport()
     try:
-        await door.open()
+        await transport.open()
         while done < count:
             report = PgReport()
             most = min(CHUNK, count - done)
             while report.messages < most:
-                await door.round(rng, report, most)
+                await transport.round(rng, report, most)
             done += report.messages
             report.megabytes = megabytes()
             if done < WARM * count or not at_first:
@@ -318,7 +319,7 @@ async def fuzz(seed: int, count: int, tell: Callable[[PgReport], None]) -> None:
         tell(report)
     finally:
         logging.getLogger().removeHandler(noted)
-        await door.close()
+        await transport.close()
         shutil.rmtree(place, ignore_errors=True)
 
 

@@ -22,11 +22,11 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
-from redask import clauses
-from redask.errors import AskError, BadStatement, BadTtl, BadUrn, NotCanonical
-from redask.model import Mode
-from redask.rules import caching, citations, text, urn
-from redask.wire import json as canonical
+from redask.core import clauses, text
+from redask.core.errors import AskError, BadStatement, BadTtl, BadUrn, NotCanonical
+from redask.core.model import Mode
+from redask.core.rules import caching, citations, urn
+from redask.core.wire import json as canonical
 
 U64 = 2**64 - 1
 BIG = 7**9000  # more digits than int() reads

@@ -31,11 +31,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from guarded import CLOSED, FOREIGN, ODD_KEYS, OWNER, READER, SECRET, STRANGER, build
 
-from redask.errors import AskError, DeadlineExceeded
-from redask.model import Caller
-from redask.stores.guard import Guard
-from redask.stores.sqlite import SqliteStore
-from redask.wire.json import text
+from redask.core.errors import AskError, DeadlineExceeded
+from redask.core.model import Caller
+from redask.core.wire.json import text
+from redask.stores.sqlite.select.authorizer import Guard
+from redask.stores.sqlite.store import SqliteStore
 
 CHUNK = 500
 FORBIDDEN = {READER: (SECRET, FOREIGN), OWNER: (FOREIGN,), STRANGER: (SECRET,)}

@@ -1,9 +1,9 @@
-"""`make fuzz-wire`: a million bad messages at every door, and the next honest client is served.
+"""`make fuzz-wire`: a million bad messages at every transport; the next honest client is served.
 
-    python tests/fuzz/fuzz_wire.py --door grpc --count 1000000 --seed 7 --minutes 20
+    python tests/fuzz/fuzz_wire.py --transport grpc --count 1000000 --seed 7 --minutes 20
 
-Doors: http, rpc, mcp (on a pipe and over HTTP), grpc. Each is attacked in a real process over a
-tiny database with the scripted provider, by several clients at once: garbage, damage, truncation,
+Transports: http, rpc, mcp (on a pipe and over HTTP), grpc. Each is attacked in a real process over
+a tiny database with the scripted provider, by several clients at once: garbage, damage, truncation,
 messages out of order, lengths that lie, bad UTF-8, bytes that drip, sockets half closed, clients
 that vanish; among them one in a hundred good questions. `tests/support/fuzz_*.py` say how.
 
@@ -32,7 +32,7 @@ from fuzz_lines import McpFuzz, RpcFuzz
 from mutations import Asked
 from served import Process, Served, audited, fill, megabytes
 
-DOORS: dict[str, Any] = {"http": HttpFuzz, "rpc": RpcFuzz, "mcp": McpFuzz, "grpc": GrpcFuzz}
+TRANSPORTS: dict[str, Any] = {"http": HttpFuzz, "rpc": RpcFuzz, "mcp": McpFuzz, "grpc": GrpcFuzz}
 CLIENTS = {"http": 4, "rpc": 2, "mcp": 4, "grpc": 8}  # more at gRPC, where bad calls wait
 HONEST = 4000  # messages between two honest clients
 WARM = 0.2
@@ -49,9 +49,9 @@ class Fuzz(Protocol):
 
 @dataclass
 class Round:
-    """The attack on one door."""
+    """The attack on one transport."""
 
-    door: str
+    transport: str
     server: Served
     count: int
     until: float
@@ -66,16 +66,16 @@ class Round:
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
-        self.asked = Asked(self.door)
+        self.asked = Asked(self.transport)
 
     def attack(self, seed: int, token: str) -> None:
         """One client, until there were enough messages."""
         rng, since = random.Random(seed), 0
         try:
-            client: Fuzz = DOORS[self.door](self.server, token, self.asked)
+            client: Fuzz = TRANSPORTS[self.transport](self.server, token, self.asked)
             with self.lock:
                 self.clients.append(client)
-                if self.door in ("rpc", "mcp"):
+                if self.transport in ("rpc", "mcp"):
                     self.clients[0].lasting = True
             while not self.over():
                 count = client.batch(rng)
@@ -104,20 +104,22 @@ class Round:
         return watched.rss() if watched is not None and watched.alive() else 0
 
     def watched(self) -> Process | None:
-        if self.door in ("http", "grpc"):
+        if self.transport in ("http", "grpc"):
             return self.server
         return self.clients[0].process if self.clients else None
 
 
-def run(doors: list[str], count: int, seed: int, minutes: float, tell: bool = True) -> list[Round]:
-    """Attack doors of one server, one after the other, until there is a surprise."""
+def run(
+    transports: list[str], count: int, seed: int, minutes: float, tell: bool = True
+) -> list[Round]:
+    """Attack transports of one server, one after the other, until there is a surprise."""
     rounds: list[Round] = []
     with tempfile.TemporaryDirectory(prefix="redask-fuzz-") as name:
         directory = Path(name) / "db"
         token = fill(directory)["mia"]
         with Served(directory) as server:
-            for door in doors:
-                made = Round(door, server, count, time.monotonic() + minutes * 60)
+            for transport in transports:
+                made = Round(transport, server, count, time.monotonic() + minutes * 60)
                 rounds.append(made)
                 attacked(made, token, seed, tell)
                 if not server.alive():
@@ -132,7 +134,7 @@ def run(doors: list[str], count: int, seed: int, minutes: float, tell: bool = Tr
 
 def attacked(made: Round, token: str, seed: int, tell: bool) -> None:
     """Send a round's messages, from several clients at once if they are many."""
-    clients = CLIENTS[made.door] if made.count > 10_000 else 1
+    clients = CLIENTS[made.transport] if made.count > 10_000 else 1
     threads = [
         threading.Thread(target=made.attack, args=(seed * 1009 + each, token), daemon=True)
         for each in range(clients)
@@ -143,7 +145,7 @@ def attacked(made: Round, token: str, seed: int, tell: bool) -> None:
     end = max(made.last, default=0)
     if tell and made.warm and end:
         shown = f"{megabytes(made.warm)} when warm, {megabytes(end)} at the end"
-        print(f"{made.door:5} memory: {shown}", flush=True)
+        print(f"{made.transport:5} memory: {shown}", flush=True)
     if made.warm and end - made.warm > GROWTH:
         made.surprise = made.surprise or f"memory grew by {megabytes(end - made.warm)}"
 
@@ -160,7 +162,9 @@ def _watch(made: Round, threads: list[threading.Thread], tell: bool) -> None:
                 told, rate = now, made.sent / (now - started)
                 facts = f"{made.sent:>10,} messages, {rate:,.0f}/s"
                 answers = f"{made.asked.answered.total():,} answers, {made.honest} honest clients"
-                print(f"{made.door:5}{facts}, {answers}, {megabytes(made.memory())}", flush=True)
+                print(
+                    f"{made.transport:5}{facts}, {answers}, {megabytes(made.memory())}", flush=True
+                )
         made.took = time.monotonic() - started
     except KeyboardInterrupt:
         made.stopped = True
@@ -180,19 +184,19 @@ def _unaudited(directory: Path, rounds: list[Asked]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Send rubbish to every door.")
-    parser.add_argument("--door", choices=[*DOORS, "all"], default="all")
-    parser.add_argument("--count", type=int, default=1_000_000, help="messages per door")
+    parser = argparse.ArgumentParser(description="Send rubbish to every transport.")
+    parser.add_argument("--transport", choices=[*TRANSPORTS, "all"], default="all")
+    parser.add_argument("--count", type=int, default=1_000_000, help="messages per transport")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--minutes", type=float, default=60.0, help="the most for one door")
+    parser.add_argument("--minutes", type=float, default=60.0, help="the most for one transport")
     options = parser.parse_args()
-    doors = list(DOORS) if options.door == "all" else [options.door]
-    print(f"{options.count:,} messages a door, seed {options.seed}", flush=True)
-    rounds = run(doors, options.count, options.seed, options.minutes)
+    transports = list(TRANSPORTS) if options.transport == "all" else [options.transport]
+    print(f"{options.count:,} messages a transport, seed {options.seed}", flush=True)
+    rounds = run(transports, options.count, options.seed, options.minutes)
     passed = sum(each.sent for each in rounds)
     for made in rounds:
         answers = f"{made.asked.answered.total():,} answers, all audited"
-        print(f"{made.door:5}{made.sent:>10,} messages, {answers}, in {made.took:.0f} s")
+        print(f"{made.transport:5}{made.sent:>10,} messages, {answers}, in {made.took:.0f} s")
         if made.surprise:
             print(f"{made.surprise}\n{passed} passed, 1 failed (seed {options.seed})")
             return 1

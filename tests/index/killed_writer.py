@@ -19,7 +19,7 @@ from unittest import mock
 
 import numpy as np
 
-from redask.index.vector import VectorIndex
+from redask.index.vector.nearest import VectorIndex
 
 DIMENSIONS = 8
 EXACT = 40

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 
-from redask.model import Caller, Source
-from redask.ports import Change, Entity, Sight
-from redask.rules import urn as urns
+from redask.core.model import Caller, Source
+from redask.core.ports import Change, Entity, Visibility
+from redask.core.rules import urn as urns
 
 
 class MemoryStore:
@@ -36,8 +36,8 @@ class MemoryStore:
         found = [self._latest[self._keys[urn]].entity for urn in urns if urn in self._keys]
         return [Source(entity.urn, entity.payload) for entity in found if entity]
 
-    def sight(self, caller: Caller) -> Sight:
-        return Sight()
+    def visibility(self, caller: Caller) -> Visibility:
+        return Visibility()
 
     def watermark(self, tenant: str) -> int:
         return self._seq

@@ -11,9 +11,9 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from redask.core.model import Caller
 from redask.index import SearchIndex
-from redask.model import Caller
-from redask.stores.sqlite import SqliteStore
+from redask.stores.sqlite.store import SqliteStore
 from tests.index.texts import questions
 
 

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.index import analysis, languages, vocabulary
-from redask.index.analysis import Analysed, Term
-from redask.index.records import MAX_NAME_WORDS, U32, U64, name_of, ngrams, runs
-from redask.index.vocabulary import hashed, number_of, stem_number, stem_text, token
-from redask.rules import terms
+from redask.core.rules import terms
+from redask.index.analysis import analyzer, languages, vocabulary
+from redask.index.analysis.analyzer import Analysed, Term
+from redask.index.analysis.vocabulary import hashed, number_of, stem_number, stem_text, token
+from redask.index.forward.entries import MAX_NAME_WORDS, U32, U64, name_of, ngrams, runs
 
 NASTY = [
     *("", " ", "null", "Ω≈ç√∫˜µ≤≥÷", "ЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГД", "田中さんにあげて下さい"),
@@ -29,7 +29,7 @@ NASTY = [
 
 
 def one(content: object, language: str | None = None) -> Analysed:
-    return analysis.entity(json.dumps(content, ensure_ascii=False), language)
+    return analyzer.entity(json.dumps(content, ensure_ascii=False), language)
 
 
 def numbers(found: Analysed) -> U64:
@@ -45,40 +45,40 @@ def stems(*words: str) -> list[str]:
 
 
 def test_words_are_runs_of_letters_and_digits_in_lower_case() -> None:
-    assert analysis.words("The Normans' 1st-born isn't O'Neil_here.") == [
+    assert analyzer.words("The Normans' 1st-born isn't O'Neil_here.") == [
         "the", "normans", "1st", "born", "isn't", "o'neil", "here"
     ]  # fmt: skip
 
 
 def test_typographic_apostrophes_are_apostrophes() -> None:
-    assert analysis.words("l’homme – ce n’est “rien”") == ["l'homme", "ce", "n'est", "rien"]
+    assert analyzer.words("l’homme – ce n’est “rien”") == ["l'homme", "ce", "n'est", "rien"]
 
 
 def test_scripts_without_spaces_become_characters_and_pairs() -> None:
-    assert analysis.words("NFL黑豹队3") == ["nfl", "黑", "黑豹", "豹", "豹队", "队", "3"]
-    assert analysis.words("猫") == ["猫"]
-    assert analysis.words("서울에") == ["서", "서울", "울", "울에", "에"]
+    assert analyzer.words("NFL黑豹队3") == ["nfl", "黑", "黑豹", "豹", "豹队", "队", "3"]
+    assert analyzer.words("猫") == ["猫"]
+    assert analyzer.words("서울에") == ["서", "서울", "울", "울에", "에"]
 
 
 def test_combining_marks_stay_with_their_letters() -> None:
-    assert analysis.words("हिन्दी में") == ["हिन्दी", "में"]
-    assert analysis.words("cafe\u0301 x") == ["cafe\u0301", "x"]
+    assert analyzer.words("हिन्दी में") == ["हिन्दी", "में"]
+    assert analyzer.words("cafe\u0301 x") == ["cafe\u0301", "x"]
 
 
 @given(st.text(st.characters(max_codepoint=0x24F, exclude_categories=["Cs"])))
 def test_fast_ways_to_find_words_find_those_of_terms(text: str) -> None:
-    assert [word.removesuffix("'s") for word in analysis.words(text)] == terms.words(text)
+    assert [word.removesuffix("'s") for word in analyzer.words(text)] == terms.words(text)
 
 
 @given(st.text(st.sampled_from("aB1 9_-./:@+'’é中\n\twxhtps\u00a0()"), max_size=60))
 def test_the_fast_way_to_find_literals_finds_those_of_terms(text: str) -> None:
-    assert tuple(analysis.literals(text)) == terms.literals(text)
+    assert tuple(analyzer.literals(text)) == terms.literals(text)
 
 
 @pytest.mark.parametrize("text", ["see www.x.org now", "(https://a.b/c?d=1), x", "mail a@b.cd"])
 def test_addresses_are_literals(text: str) -> None:
-    assert tuple(analysis.literals(text)) == terms.literals(text)
-    assert analysis.literals(text)
+    assert tuple(analyzer.literals(text)) == terms.literals(text)
+    assert analyzer.literals(text)
 
 
 def test_a_token_is_the_stem_above_the_surface() -> None:
@@ -111,7 +111,7 @@ def test_an_entity_without_text_has_no_tokens() -> None:
 
 def test_numbers_of_any_size_are_text() -> None:
     digits = "9" * 5_000
-    found = analysis.entity(f'{{"n":{digits}}}')
+    found = analyzer.entity(f'{{"n":{digits}}}')
     assert len(numbers(found)) == 1
 
 
@@ -123,8 +123,8 @@ def test_a_batch_is_analysed_as_its_entities_are_one_by_one() -> None:
         "los gatos que están en la casa",
     ]
     given = [(json.dumps({"title": text, "x": text * 3}), None) for text in [*texts, *NASTY]]
-    assert analysis.entities(given) == [analysis.entity(payload) for payload, _ in given]
-    assert analysis.entities([]) == []
+    assert analyzer.entities(given) == [analyzer.entity(payload) for payload, _ in given]
+    assert analyzer.entities([]) == []
 
 
 @pytest.mark.parametrize("text", NASTY)
@@ -142,7 +142,7 @@ def test_monstrous_words_match_exactly_but_are_not_kept() -> None:
         found = one({"text": f"{word} {other}"})
         first, second = found.words.split()
         assert first != second
-        (group,) = analysis.question(word, (), ("en",)).groups
+        (group,) = analyzer.question(word, (), ("en",)).groups
         assert [term.text for term in group] == [first]
 
 
@@ -221,7 +221,7 @@ def test_every_voter_has_stop_words_and_a_stemmer() -> None:
 
 
 def groups(question: str, present: tuple[str, ...] = ("en",)) -> list[list[str]]:
-    wanted = analysis.question(question, terms.extract(question).literals, present)
+    wanted = analyzer.question(question, terms.extract(question).literals, present)
     return [[term.text for term in group] for group in wanted.groups]
 
 
@@ -244,7 +244,7 @@ def test_each_language_present_adds_its_stem() -> None:
 
 
 def test_identifiers_are_terms_of_their_own_beside_their_words() -> None:
-    wanted = analysis.question("CVE-2023-22809", ("CVE-2023-22809",), ("en",))
+    wanted = analyzer.question("CVE-2023-22809", ("CVE-2023-22809",), ("en",))
     literal = Term(vocabulary.literal_text("CVE-2023-22809"), number_of("CVE-2023-22809"), True)
     assert wanted.groups[-1] == (literal,)
     assert [group[0].text for group in wanted.groups[:-1]] == stems("cve", "2023", "22809")
@@ -252,7 +252,7 @@ def test_identifiers_are_terms_of_their_own_beside_their_words() -> None:
 
 def test_a_quoted_phrase_points_to_its_words() -> None:
     question = 'who wrote "The Art of War"?'
-    wanted = analysis.question(question, terms.extract(question).literals, ("en",))
+    wanted = analyzer.question(question, terms.extract(question).literals, ("en",))
     (phrase,) = wanted.phrases
     assert phrase.text == "The Art of War"
     assert [wanted.groups[member][0].text for member in phrase.members] == stems("art", "war")
@@ -260,7 +260,7 @@ def test_a_quoted_phrase_points_to_its_words() -> None:
 
 def test_a_quoted_phrase_of_stop_words_is_searched_with_them() -> None:
     question = 'Hamlet says "to be"'
-    wanted = analysis.question(question, terms.extract(question).literals, ("en",))
+    wanted = analyzer.question(question, terms.extract(question).literals, ("en",))
     (phrase,) = wanted.phrases
     assert [wanted.groups[member][0].text for member in phrase.members] == stems("to", "be")
 

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redask.index.codes import Codes, rotate
-from redask.index.cosine import Floats, unit
-from redask.index.vector_files import Flags
+from redask.index.vector.cosine import Floats, unit
+from redask.index.vector.files import Flags
+from redask.index.vector.quantization import Codes, rotate
 
 DIMENSIONS = [1, 2, 3, 5, 8, 31, 64, 100, 384]
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.index import cosine
-from redask.index.cosine import Floats
+from redask.index.vector import cosine
+from redask.index.vector.cosine import Floats
 
 
 def random_units(count: int, dimensions: int, seed: int) -> Floats:

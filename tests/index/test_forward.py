@@ -8,16 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redask.errors import Damaged
-from redask.index import analysis
-from redask.index.forward import Forward, Snapshot
-from redask.index.records import Entry, Link, Share, name_of
-from redask.index.vocabulary import number_of, token
-from redask.wire.json import text
+from redask.core.errors import Damaged
+from redask.core.wire.json import text
+from redask.index.analysis import analyzer
+from redask.index.analysis.vocabulary import number_of, token
+from redask.index.forward.entries import Entry, Link, Share, name_of
+from redask.index.forward.forward_index import Forward, Snapshot
 
 
 def entry(key: int, collection: str = "t", label: str = "all", **columns: object) -> Entry:
-    found = analysis.entity(text(columns), "en")
+    found = analyzer.entity(text(columns), "en")
     return Entry(key, f"urn:{key}", collection, label, *found[:-1])
 
 

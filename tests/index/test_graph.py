@@ -6,7 +6,7 @@ from itertools import pairwise
 import pytest
 from walking import World
 
-from redask.index import graph
+from redask.index.graph import traversal
 
 OPEN = frozenset(["all"])
 
@@ -65,7 +65,7 @@ def test_an_entity_with_a_literal_of_the_question_is_a_start(world: World) -> No
 
 
 def test_a_literal_of_too_many_entities_is_no_start(world: World) -> None:
-    for number in range(graph.COMMON + 1):
+    for number in range(traversal.COMMON + 1):
         world.put(str(number), text="see CVE-2023-22809")
     assert world.reached("What about CVE-2023-22809?", depth=0) == []
 
@@ -160,14 +160,14 @@ def test_a_word_of_too_many_texts_is_no_mention(world: World) -> None:
     film = world.put("film", name="Film", text="a film by Beckett")
     start = world.put("start", name="Notfilm", text="about the film of the same name")
     assert film in world.reached("What is Notfilm?", depth=1)
-    for number in range(graph.COMMON):
+    for number in range(traversal.COMMON):
         world.put(f"more {number}", text="yet another film")
     assert world.reached("What is Notfilm?", depth=1) == [start]
 
 
 def test_a_name_that_too_many_texts_hold_is_not_read_backwards(world: World) -> None:
     paris = world.put("paris", name="Paris")
-    for number in range(graph.COMMON + 1):
+    for number in range(traversal.COMMON + 1):
         world.put(f"more {number}", text="somewhere in Paris")
     assert world.reached("What is said of Paris?", depth=1) == [paris]
 
@@ -181,10 +181,10 @@ def test_the_words_of_a_name_apart_are_no_mention(world: World) -> None:
 def test_who_is_met_on_the_way_and_has_too_many_edges_is_a_dead_end(world: World) -> None:
     start, hub = world.put("start", name="Start"), world.put("hub", name="Hub")
     edge = world.link(start, "in", hub)
-    for number in range(graph.COMMON):
+    for number in range(traversal.COMMON):
         world.link(world.put(f"leaf {number}"), "in", hub)
     assert set(world.reached("What about Start?", top_k=500)) == {start, hub, edge}
-    assert len(world.reached("What about Hub?", top_k=500)) == 2 * graph.COMMON + 3
+    assert len(world.reached("What about Hub?", top_k=500)) == 2 * traversal.COMMON + 3
 
 
 def test_a_start_with_a_crowd_of_edges_is_a_dead_end(
@@ -193,9 +193,9 @@ def test_a_start_with_a_crowd_of_edges_is_a_dead_end(
     hub = world.put("hub", name="Hub")
     for number in range(30):
         world.link(world.put(f"leaf {number}"), "in", hub)
-    monkeypatch.setattr(graph, "CROWD", 30)
+    monkeypatch.setattr(traversal, "CROWD", 30)
     assert len(world.reached("What about Hub?", top_k=500)) == 61
-    monkeypatch.setattr(graph, "CROWD", 29)
+    monkeypatch.setattr(traversal, "CROWD", 29)
     assert world.reached("What about Hub?", top_k=500) == [hub]
 
 
@@ -257,7 +257,7 @@ def test_a_mention_read_backwards_is_worth_less(world: World) -> None:
 
 def test_many_equal_steps_carry_less_each(world: World) -> None:
     hub = world.put("hub", name="Hub")
-    for number in range(4 * graph.FEW):
+    for number in range(4 * traversal.FEW):
         world.link(world.put(f"leaf {number}"), "in", hub)
     scores = [score for _, score in world.walk("Which is the amber Hub?", depth=1, top_k=2)]
     assert scores == [0.5, 0.5 * 0.7 / 4 / 2]
@@ -273,10 +273,10 @@ def test_of_several_ways_the_best_counts(world: World) -> None:
 
 
 def test_many_of_one_name_are_worth_less_each(world: World) -> None:
-    for number in range(2 * graph.FEW):
+    for number in range(2 * traversal.FEW):
         world.put(f"part {number}", title="The Long Report", text=f"part {number}")
     found = world.walk("The Long Report", depth=0, top_k=100)
-    assert len(found) == 2 * graph.FEW
+    assert len(found) == 2 * traversal.FEW
     assert found[0][1] <= 0.5
 
 
@@ -308,7 +308,7 @@ def test_collections_narrow_what_is_found_not_the_way_there(world: World) -> Non
 
 
 def tangle(world: World, seed: int, hidden: bool) -> None:
-    """Entities that name each other and edges between them, some for others' eyes only.
+    """Entities that name each other and edges between them, some for others' visibility only.
 
     Hidden ones come last and share names and words with the open ones.
     """
@@ -366,7 +366,7 @@ def test_edges_to_what_is_hidden_do_not_count(world: World) -> None:
     hub, leaf = world.put("hub", name="Hub"), world.put("leaf")
     world.link(leaf, "in", hub)
     before = world.walk("What about Hub?", depth=1, labels=OPEN)
-    for number in range(2 * graph.FEW):
+    for number in range(2 * traversal.FEW):
         world.link(world.put(f"secret {number}", "secret"), "in", hub)
     assert world.walk("What about Hub?", depth=1, labels=OPEN) == before
 
@@ -379,7 +379,7 @@ def test_a_hidden_hit_is_no_start(world: World) -> None:
 
 def test_names_are_too_common_only_by_what_is_visible(world: World) -> None:
     paris, fair = world.put("paris", name="Paris"), world.put("fair", text="the fair in Paris")
-    for number in range(graph.COMMON):
+    for number in range(traversal.COMMON):
         world.put(f"more {number}", "secret", text="somewhere in Paris")
     assert world.reached("What is said of Paris?", labels=OPEN) == [paris, fair]
     assert world.reached("What is said of Paris?") == [paris]

@@ -12,7 +12,7 @@ from urllib.parse import quote
 import pytest
 from walking import Searched, World
 
-from redask.rules.fusion import Bucket, fuse
+from redask.core.rules.fusion import Bucket, fuse
 
 DATA = Path(os.environ.get("REDASK_DATA") or Path(__file__).parents[3] / "shared" / "data")
 

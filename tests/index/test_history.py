@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from redask.core.model import Caller
+from redask.core.ports import Entity, Found
 from redask.index import SearchIndex
-from redask.model import Caller
-from redask.ports import Entity, Found
-from redask.stores.sqlite import SqliteStore
+from redask.stores.sqlite.store import SqliteStore
 from tests.index.memory_store import MemoryStore
 from tests.index.texts import corpus, questions, row
 

@@ -8,15 +8,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redask.errors import Damaged
-from redask.index import analysis, lexical, tantivy_words
-from redask.index.forward import Forward
-from redask.index.lexical import Lexical, Totals
-from redask.index.records import Classes, Entry, Sequences, class_of
-from redask.index.scoring import Hit, Scorer, Weighing, frequencies, said
-from redask.index.tantivy_words import View, WordIndex, guarded, idf, raw_idf
-from redask.ports import Query
-from redask.wire.json import text
+from redask.core.errors import Damaged
+from redask.core.ports import Query
+from redask.core.wire.json import text
+from redask.index.analysis import analyzer
+from redask.index.forward.entries import Classes, Entry, Sequences, class_of
+from redask.index.forward.forward_index import Forward
+from redask.index.lexical import bm25, tantivy_terms
+from redask.index.lexical.bm25 import Lexical, Totals
+from redask.index.lexical.scoring import Hit, Scorer, Weighing, frequencies, said
+from redask.index.lexical.tantivy_terms import View, WordIndex, guarded, idf, raw_idf
 from tests.index.texts import ask, words
 
 
@@ -33,24 +34,24 @@ class Bench:
         """Entities by number, label and text."""
         entries, spelt = [], []
         for key, label, prose in given:
-            found = analysis.entity(text({"text": prose}), "en")
+            found = analyzer.entity(text({"text": prose}), "en")
             entries.append(Entry(key, f"urn:{key:05}", "t", label, *found[:-1]))
             spelt.append((key, class_of(label, "t"), found.words))
             self.texts[f"urn:{key:05}"] = prose
         self._write(entries, [], tail)
         if not tail:
-            with self._words.writing(many=False) as pen:
+            with self._words.writing(many=False) as writer:
                 for each in spelt:
-                    pen.add(*each)
-                pen.commit()
+                    writer.add(*each)
+                writer.commit()
 
     def delete(self, *keys: int, tail: bool = False) -> None:
         self._write([], keys, tail)
         if not tail:
-            with self._words.writing(many=False) as pen:
+            with self._words.writing(many=False) as writer:
                 for key in keys:
-                    pen.delete(key)
-                pen.commit()
+                    writer.delete(key)
+                writer.commit()
 
     def _write(self, entries: Sequence[Entry], deleted: Sequence[int], tail: bool) -> None:
         with self._forward.writing() as writing:
@@ -64,7 +65,7 @@ class Bench:
             if labels is not None:
                 readable = frozenset(class_of(label, "t") for label in labels)
             words = Lexical(self._words.view(), snapshot, snapshot.tail(), readable, totals)
-            wanted = analysis.question(query.question, query.terms.literals, ("en",))
+            wanted = analyzer.question(query.question, query.terms.literals, ("en",))
             return words.search(wanted, query.top_k, readable, self.read)
 
     def read(self, urns: Sequence[str]) -> dict[str, str]:
@@ -76,7 +77,7 @@ class Bench:
     def holding(self, question: str, limit: int) -> list[int] | None:
         with self._forward.snapshot() as snapshot:
             words = Lexical(self._words.view(), snapshot, snapshot.tail(), None, Totals(1, 1))
-            groups = analysis.question(question, (), ("en",)).groups
+            groups = analyzer.question(question, (), ("en",)).groups
             return words.holding([term for group in groups for term in group], limit)
 
     def close(self) -> None:
@@ -102,9 +103,9 @@ def prose(count: int, seed: int = 0) -> list[str]:
 def naive(texts: dict[str, str], question: str, limit: int) -> list[tuple[str, float]]:
     """BM25 by the book, over stems, word by word."""
     stems = {
-        urn: analysis.entity(text({"t": said}), "en").words.split() for urn, said in texts.items()
+        urn: analyzer.entity(text({"t": said}), "en").words.split() for urn, said in texts.items()
     }
-    wanted = [group[0].text for group in analysis.question(question, (), ("en",)).groups]
+    wanted = [group[0].text for group in analyzer.question(question, (), ("en",)).groups]
     average = sum(map(len, stems.values())) / len(stems)
     weights = {}
     for term in wanted:
@@ -178,8 +179,8 @@ def test_many_ties_are_broken_by_urn(bench: Bench) -> None:
 def test_a_plateau_of_ties_is_settled_by_urn(
     walk: int, bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lexical, "PLATEAU", 200)
-    monkeypatch.setattr(lexical, "WALK", walk)
+    monkeypatch.setattr(bm25, "PLATEAU", 200)
+    monkeypatch.setattr(bm25, "WALK", walk)
     order = random.Random(1).sample(range(3_000), 3_000)
     bench.put(*((key, "open" if key % 3 else "secret", "alpha beta") for key in order))
     bench.put((2_999, "open", "alpha alpha"), (7, "open", "beta"), (1, "open", "alpha"), tail=True)
@@ -188,7 +189,7 @@ def test_a_plateau_of_ties_is_settled_by_urn(
 
 
 def test_a_phrase_beyond_a_plateau_is_found(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lexical, "PLATEAU", 200)
+    monkeypatch.setattr(bm25, "PLATEAU", 200)
     bench.put(*((key, "all", "beta alpha") for key in range(3_000)))
     bench.put((9_999, "all", "alpha beta gamma"))
     assert bench.search(ask('"alpha beta"', top_k=1))[0].key == 9_999
@@ -262,7 +263,7 @@ def test_holding_is_remembered_for_one_state_one_limit_and_one_class_alone(bench
     bench.put((1, "all", "alpha beta"), (2, "some", "alpha beta"))
     view = bench.view()
     only = frozenset({class_of("some", "t")})
-    groups = analysis.question("alpha", (), ("en",)).groups
+    groups = analyzer.question("alpha", (), ("en",)).groups
     terms = [term.text for group in groups for term in group]
     for _ in range(2):
         assert sorted(view.holding(terms, None, 5) or []) == [1, 2]
@@ -279,7 +280,7 @@ def test_words_that_nobody_holds_are_not_remembered(bench: Bench) -> None:
     bench.put((1, "all", "alpha"), (2, "some", "alpha"))
     view = bench.view()
     only = class_of("some", "t")
-    term = analysis.question("alpha", (), ("en",)).groups[0][0].text
+    term = analyzer.question("alpha", (), ("en",)).groups[0][0].text
     for number in range(50):
         assert view.count(f"w{number}", frozenset({only})) == 0
         assert view.count(term, frozenset({only})) == 1
@@ -293,7 +294,7 @@ def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:
     starts = np.concatenate(([0], np.cumsum(lengths)))
     tokens = chance.integers(0, 30, int(starts[-1])).astype(np.uint64) << np.uint64(32)
     every = Sequences(list(range(200)), [f"{key:03}" for key in range(200)], starts, tokens)
-    terms = tuple(analysis.Term(f"{number:02}", number) for number in range(25))
+    terms = tuple(analyzer.Term(f"{number:02}", number) for number in range(25))
     weighing = Weighing(terms, tuple(chance.random(25).tolist()), (), 1.0)
     scorer = Scorer(weighing, 25.3, lambda _: {})
     together = {hit.key: hit.score for hit in scorer.score(every, None)}
@@ -308,7 +309,7 @@ def test_a_score_does_not_depend_on_what_is_scored_beside_it() -> None:
 def test_frequencies_count_words_and_literals_apart() -> None:
     number = 7 << 32 | 7
     rows = Sequences([1, 2], ["a", "b"], np.array([0, 3, 3]), np.array([number, 7, 7], np.uint64))
-    terms = [analysis.Term("w", 7), analysis.Term("l", 7, True)]
+    terms = [analyzer.Term("w", 7), analyzer.Term("l", 7, True)]
     assert frequencies(rows, terms).tolist() == [[1, 0], [2, 0]]
 
 
@@ -316,7 +317,7 @@ def test_tantivy_computes_weights_as_we_think(bench: Bench) -> None:
     bench.put(*((key, "all", "alpha beta" if key % 99 else "alpha") for key in range(999)))
     view = bench.view()
     for word, held in (("alpha", 999), ("beta", 988)):
-        term = analysis.question(word, (), ("en",)).groups[0][0].text
+        term = analyzer.question(word, (), ("en",)).groups[0][0].text
         assert raw_idf(999, held) == pytest.approx(view.told(term)["idf"], rel=1e-6)
 
 
@@ -330,7 +331,7 @@ def test_a_word_that_all_entities_hold_is_scored_exactly(bench: Bench) -> None:
 def test_a_weight_that_tantivy_rounds_to_nothing_is_replaced_by_the_most(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(tantivy_words, "raw_idf", lambda *_: 0.0)
+    monkeypatch.setattr(tantivy_terms, "raw_idf", lambda *_: 0.0)
     bench.put(*((key, "all", "alpha" + " beta" * (key % 37)) for key in range(500)))
     expected = naive(bench.texts, "alpha beta", 20)
     assert [hit.urn for hit in bench.search(ask("alpha beta"))] == [urn for urn, _ in expected]

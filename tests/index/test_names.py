@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.index import names
-from redask.index.names import Mention, Sieve
-from redask.index.records import MAX_NAME_WORDS, U32, U64, name_of
+from redask.index.forward.entries import MAX_NAME_WORDS, U32, U64, name_of
+from redask.index.graph import mentions
+from redask.index.graph.mentions import BloomFilter, Mention
 
 # Few different words, so that names overlap and recur; as far apart as hashes are.
 WORD = st.sampled_from([0x1B873593, 0x52DCE729, 0x85EBCA6B, 0xE6546B64])
@@ -20,10 +20,10 @@ def number(name: tuple[int, ...]) -> int:
     return found
 
 
-def sieve_of(numbers: set[int]) -> Sieve:
-    sieve = Sieve()
-    sieve.follow(lambda _: np.array(sorted(numbers), np.uint64), 1)
-    return sieve
+def sieve_of(numbers: set[int]) -> BloomFilter:
+    bloom_filter = BloomFilter()
+    bloom_filter.follow(lambda _: np.array(sorted(numbers), np.uint64), 1)
+    return bloom_filter
 
 
 def found_one_by_one(text: U32, known: set[tuple[int, ...]]) -> list[Mention]:
@@ -42,8 +42,8 @@ def found_one_by_one(text: U32, known: set[tuple[int, ...]]) -> list[Mention]:
 @given(st.lists(WORDS, max_size=5), NAMES)
 def test_names_are_found_as_one_by_one(texts: list[U32], known: set[tuple[int, ...]]) -> None:
     numbers = {number(name) for name in known}
-    found = names.candidates(texts, sieve_of(numbers))
-    assert [names.longest(some, numbers) for some in found] == [
+    found = mentions.candidates(texts, sieve_of(numbers))
+    assert [mentions.longest(some, numbers) for some in found] == [
         found_one_by_one(text, known) for text in texts
     ]
 
@@ -64,7 +64,7 @@ def test_a_text_mentions_a_name_where_its_words_follow_each_other(
         }
         for name in asked
     ]
-    assert names.mentioning(texts, [(number(name), len(name)) for name in asked]) == holding
+    assert mentions.mentioning(texts, [(number(name), len(name)) for name in asked]) == holding
 
 
 @given(st.sets(st.integers(0, 2**64 - 1), max_size=50))
@@ -87,13 +87,13 @@ def test_the_sieve_reads_only_what_is_new() -> None:
         log.append(seq)
         return np.array([seq], np.uint64)
 
-    sieve = Sieve()
+    bloom_filter = BloomFilter()
     for watermark in (5, 5, 3, 9):
-        sieve.follow(names_since, watermark)
+        bloom_filter.follow(names_since, watermark)
     assert log == [0, 5]
 
 
 def test_no_more_than_so_many_words_of_a_text_are_read() -> None:
-    text = np.zeros(names.READ + 5, np.uint32)
+    text = np.zeros(mentions.READ + 5, np.uint32)
     text[-1] = 1
-    assert names.candidates([text], sieve_of({number((1,))})) == [[]]
+    assert mentions.candidates([text], sieve_of({number((1,))})) == [[]]

@@ -9,17 +9,18 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import Damaged, StoreFailed
-from redask.index import MAX_OPEN, SearchIndex, forward, generation
-from redask.index.analysis import Wanted
+from redask.core.errors import Damaged, StoreFailed
+from redask.core.model import Caller
+from redask.core.ports import Entity, Found
+from redask.core.wire.json import text
+from redask.index import MAX_OPEN, SearchIndex, generation
+from redask.index.analysis.analyzer import Wanted
+from redask.index.forward import forward_index
+from redask.index.forward.entries import U64, Classes
 from redask.index.generation import TAIL, Generation
-from redask.index.lexical import Lexical
-from redask.index.records import U64, Classes
-from redask.index.scoring import ReadTexts
-from redask.index.tantivy_words import Pen
-from redask.model import Caller
-from redask.ports import Entity, Found
-from redask.wire.json import text
+from redask.index.lexical.bm25 import Lexical
+from redask.index.lexical.scoring import ReadTexts
+from redask.index.lexical.tantivy_terms import TermWriter
 from tests.index.memory_store import MemoryStore
 from tests.index.texts import ask, corpus, questions, row
 
@@ -195,14 +196,14 @@ def test_opening_does_not_read_every_name(opened: Opened, monkeypatch: pytest.Mo
     opened.store.put([row(5_000, name="Bob"), row(5_001, text="Ann Number 77 met Bob")], CALLER)
     opened.index.close()
     read = []
-    names_since = forward.Snapshot.names_since
+    names_since = forward_index.Snapshot.names_since
 
-    def noted(snapshot: forward.Snapshot, seq: int) -> U64:
+    def noted(snapshot: forward_index.Snapshot, seq: int) -> U64:
         found = names_since(snapshot, seq)
         read.append(len(found))
         return found
 
-    monkeypatch.setattr(forward.Snapshot, "names_since", noted)
+    monkeypatch.setattr(forward_index.Snapshot, "names_since", noted)
     linked = [urn for urn, _ in opened.index.search(ask("who met Bob"), CALLER)[2].candidates]
     assert {row(5_000).urn, row(77).urn} <= set(linked)
     assert read == [1]
@@ -357,7 +358,7 @@ def test_an_index_of_another_layout_is_built_anew(
 ) -> None:
     filled.index.close()
     before = filled.generation()
-    monkeypatch.setattr(generation, "LAYOUT", forward.LAYOUT + 1)
+    monkeypatch.setattr(generation, "LAYOUT", forward_index.LAYOUT + 1)
     assert answers(filled.index) == expected
     assert filled.generation() != before
 
@@ -398,14 +399,14 @@ def test_a_crash_between_the_two_commits_is_mended(
     filled: Opened, monkeypatch: pytest.MonkeyPatch, expected: list[tuple[Found, ...]]
 ) -> None:
     filled.store.delete([entity.urn for entity in CONTENT[:600]], CALLER)
-    commit = Pen.commit
+    commit = TermWriter.commit
 
-    def fall(pen: Pen) -> str:
-        commit(pen)
+    def fall(writer: TermWriter) -> str:
+        commit(writer)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Pen, "commit", fall)
+        patch.setattr(TermWriter, "commit", fall)
         with pytest.raises(KeyboardInterrupt):
             filled.index.search(QUESTIONS[0], CALLER)
     before = filled.generation()

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redask.errors import BadAsk
-from redask.index import vector, vector_view
-from redask.index.cosine import Floats, exact, unit
-from redask.index.vector import Vector, VectorIndex
+from redask.core.errors import BadAsk
+from redask.index.vector import nearest, snapshot
+from redask.index.vector.cosine import Floats, exact, unit
+from redask.index.vector.nearest import Vector, VectorIndex
 
 D = 16
 Content = dict[int, tuple[int, Floats]]
@@ -48,7 +48,7 @@ def by_hand(content: Content, query: Floats, k: int, allowed: set[int] | None = 
 @pytest.fixture
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
     """Candidates are chosen by their codes even among few rows."""
-    monkeypatch.setattr(vector_view, "CANDIDATES", 60)
+    monkeypatch.setattr(snapshot, "CANDIDATES", 60)
 
 
 def test_a_new_index_is_empty_and_writes_nothing(tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_folding_moves_what_is_pending_and_keeps_the_answers(tmp_path: Path) -> 
 
 
 def test_many_changes_want_a_fold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vector, "FOLD_AT", 30)
+    monkeypatch.setattr(nearest, "FOLD_AT", 30)
     index = filled(tmp_path, random_rows(29, 1))
     assert not index.wants_fold
     index.apply([], [], 2)  # a batch counts, even an empty one: the journal grows

@@ -9,10 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redask.errors import Damaged, StoreFailed
-from redask.index import vector_files
-from redask.index.cosine import Floats
-from redask.index.vector import VectorIndex
+from redask.core.errors import Damaged, StoreFailed
+from redask.index.vector import files
+from redask.index.vector.cosine import Floats
+from redask.index.vector.nearest import VectorIndex
 
 D = 8
 
@@ -162,7 +162,7 @@ def test_an_index_of_another_dimension_or_layout_is_not_used(
 ) -> None:
     with pytest.raises(Damaged, match="8 dimensions, not 9"):
         assert VectorIndex(folded, 9).seq
-    monkeypatch.setattr(vector_files, "LAYOUT", 2)
+    monkeypatch.setattr(files, "LAYOUT", 2)
     with pytest.raises(Damaged, match="layout 1, not 2"):
         assert opened(folded).seq
 

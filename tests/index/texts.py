@@ -4,11 +4,11 @@ import random
 from bisect import bisect
 from itertools import accumulate
 
-from redask.model import Kind, Urn
-from redask.ports import Entity, Query
-from redask.rules import terms
-from redask.rules import urn as urns
-from redask.wire.json import text
+from redask.core.model import Kind, Urn
+from redask.core.ports import Entity, Query
+from redask.core.rules import terms
+from redask.core.rules import urn as urns
+from redask.core.wire.json import text
 
 _SYLLABLES = "ba cor de fi gan hu jo kal lem mi nor pu ra sel ti vor wen xi yo zan".split()
 _SIZE = 4_000

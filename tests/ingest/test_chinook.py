@@ -14,9 +14,9 @@ from click.testing import CliRunner
 
 import redask
 from redask.cli import main
-from redask.model import Capabilities, Knobs, Prompt
-from redask.ports import Completion
-from redask.rules import capabilities
+from redask.core.model import Capabilities, Knobs, Prompt
+from redask.core.ports import Completion
+from redask.core.rules import capabilities
 
 DATA = Path(os.environ.get("REDASK_DATA") or Path(__file__).parents[3] / "shared" / "data")
 CHINOOK = DATA / "databases" / "chinook.sqlite"

@@ -5,9 +5,9 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.ingest import chunks, markdown
-from redask.ingest.chunks import MOST, Chunk
-from redask.rules.tokens import estimate
+from redask.core.token_count import estimate
+from redask.ingest.readers import chunks, markdown
+from redask.ingest.readers.chunks import MOST, Chunk
 
 
 def cut(text: str) -> list[Chunk]:

@@ -10,7 +10,7 @@ import pytest
 from filing import contents
 
 import redask
-from redask.ingest import columns
+from redask.ingest.readers import parquet as columns
 
 TYPE = arro3.core.DataType
 TIMES = {"day": TYPE.date32(), "moment": TYPE.timestamp("us")}  # made from numbers

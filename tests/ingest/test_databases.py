@@ -8,7 +8,7 @@ import pytest
 from filing import contents, database, edges
 
 import redask
-from redask.ingest import databases
+from redask.ingest.readers import sqlite_files
 
 SHOP = (
     "CREATE TABLE artist (id INTEGER PRIMARY KEY, Name TEXT)",
@@ -126,7 +126,7 @@ def test_foreign_keys_of_several_columns_to_themselves_and_to_others_meet(
     ],
 )
 def test_labels_are_words(columns: tuple[str, ...], words: str) -> None:
-    assert databases.label(columns) == words
+    assert sqlite_files.label(columns) == words
 
 
 def test_views_virtual_tables_and_shadows_are_left_out(
@@ -160,7 +160,7 @@ def test_a_log_that_was_not_folded_in_is_read_and_noticed(
 def test_a_locked_database_is_left_out(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(databases, "PATIENCE_SECONDS", 0.1)
+    monkeypatch.setattr(sqlite_files, "BUSY_TIMEOUT_SECONDS", 0.1)
     file = database(tmp_path / "l.db", *SHOP)
     with closing(sqlite3.connect(file, isolation_level=None)) as other:
         other.execute("BEGIN EXCLUSIVE")

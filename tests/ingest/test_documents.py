@@ -6,7 +6,7 @@ import pytest
 from filing import OLD_OFFICE, contents, docx, edges, pdf, write
 
 import redask
-from redask.ingest import documents
+from redask.ingest.readers import documents
 
 
 def only_reason(db: redask.OpenDatabase, path: Path) -> str:

@@ -11,7 +11,7 @@ import pytest
 from filing import held, write
 
 import redask
-from redask.errors import StoreFailed
+from redask.core.errors import StoreFailed
 
 
 @pytest.fixture

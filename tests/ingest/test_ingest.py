@@ -14,9 +14,10 @@ import pytest
 from filing import app_of, contents, edges, held, write
 
 import redask
-from redask.errors import AskError, BadAsk, StoreFailed
-from redask.ingest import READERS, content, pipeline, spool
-from redask.model import IngestProgress
+from redask.core.errors import AskError, BadAsk, StoreFailed
+from redask.core.model import IngestProgress
+from redask.ingest import pipeline, spool
+from redask.ingest.readers import READERS, content
 
 
 def watermark(db: redask.OpenDatabase) -> int:
@@ -274,7 +275,7 @@ def test_a_reader_that_surprises_us_is_told_by_its_file(
     def surprise(text: str) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("redask.ingest.markdown.outline", surprise)
+    monkeypatch.setattr("redask.ingest.readers.markdown.outline", surprise)
     files = write(tmp_path / "a.md", "x"), write(tmp_path / "t.csv", "id\n1\n")
     assert reasons(db, *files) == {"a.md": "could not be read (ZeroDivisionError)"}
     assert len(held(db)) == 1

@@ -7,7 +7,7 @@ import pytest
 from filing import contents, write
 
 import redask
-from redask.ingest import content
+from redask.ingest.readers import content
 
 
 def test_lines_are_rows(db: redask.OpenDatabase, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.ingest import markdown
+from redask.ingest.readers import markdown
 
 Sections = list[tuple[tuple[str, ...], list[str]]]
 

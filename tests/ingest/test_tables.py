@@ -6,7 +6,7 @@ import pytest
 from filing import contents, write
 
 import redask
-from redask.ingest.tables import value
+from redask.ingest.readers.delimited import value
 
 
 def reason(db: redask.OpenDatabase, path: Path) -> str:
@@ -85,7 +85,7 @@ def test_a_bad_table_is_left_out_with_its_reason(
 def test_a_line_without_end_is_refused(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redask.ingest.content.LONGEST", 1000)
+    monkeypatch.setattr("redask.ingest.readers.content.LONGEST", 1000)
     assert "more than 1,000 characters: line 2" in reason(
         db, write(tmp_path / "t.csv", "a\n" + "x" * 5000)
     )

@@ -1,4 +1,4 @@
-// What pgjdbc makes of the Postgres wire door: one line for each fact, `name<TAB>value`.
+// What pgjdbc makes of the Postgres wire transport: one line for each fact, `name<TAB>value`.
 // java -cp postgresql.jar PgProbe.java URL USER TOKEN QUESTION, one failing statement a line on
 // standard input; a statement may hold one ?, which is bound to QUESTION.
 import java.io.BufferedReader;

@@ -1,4 +1,4 @@
-// What node-postgres makes of the Postgres wire door, as one JSON object on standard output.
+// What node-postgres makes of the Postgres wire transport, as one JSON object on standard output.
 // node pg_probe.mjs < {"config": {…}, "question": "…", "failing": [[sql, params]]}
 import { readFileSync } from "node:fs";
 import pg from "pg";

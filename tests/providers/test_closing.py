@@ -13,10 +13,10 @@ from stage import ROWS
 from wires import polite_model, speech_of
 
 import redask
-from redask import errors
-from redask.model import AnswerToken, Failed, Knobs, Prompt
-from redask.providers import PROVIDERS
-from redask.settings import load
+from redask.core import errors
+from redask.core.model import AnswerToken, Failed, Knobs, Prompt
+from redask.core.settings import load
+from redask.providers.registry import PROVIDERS
 
 FERRY = "When does the ferry leave?"
 FAMILIES = ("openai", "anthropic", "huggingface")

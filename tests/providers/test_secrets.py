@@ -11,11 +11,12 @@ from loopback import Loopback, Received, Wire
 from stage import ROWS
 
 import redask
-from redask.errors import AskError, Misconfigured
-from redask.model import Failed
-from redask.providers import PROVIDERS, failures
-from redask.providers.access import Access
-from redask.settings import key_variables, load
+from redask.core.errors import AskError, Misconfigured
+from redask.core.model import Failed
+from redask.core.settings import key_variables, load
+from redask.providers.registry import PROVIDERS
+from redask.providers.vendors import failures
+from redask.providers.vendors.endpoint import Access
 
 KEY = "sk-9Qx7vTz2LmWp4RbN8dKf"
 FAMILIES = ("openai", "anthropic", "huggingface", "custom")
@@ -171,7 +172,7 @@ def test_a_local_model_that_is_no_model_is_misconfigured(tmp_path: Path, name: s
     pytest.importorskip("xllamacpp")
     (tmp_path / "text.gguf").write_text("hello")
     (tmp_path / "half.gguf").write_bytes(b"GGUF\x03\x00\x00\x00" + b"\xff" * 100)
-    from redask.model import Knobs, Prompt
+    from redask.core.model import Knobs, Prompt
 
     with pytest.raises(Misconfigured, match="REDASK_LOCAL_MODEL"):
         asyncio.run(

@@ -2,8 +2,8 @@
 
 import pytest
 
-from redask.providers import seeking
-from redask.providers.seeking import Sought
+from redask.providers.extractive import expected_answer
+from redask.providers.extractive.expected_answer import Sought
 
 
 @pytest.mark.parametrize(
@@ -24,7 +24,7 @@ from redask.providers.seeking import Sought
     ],
 )
 def test_the_first_question_word_decides(question: str, sought: Sought | None) -> None:
-    assert seeking.of(question) is sought
+    assert expected_answer.of(question) is sought
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_the_first_question_word_decides(question: str, sought: Sought | None) -
 def test_what_is_found_is_not_what_was_said(
     sought: Sought | None, text: str, expected: float
 ) -> None:
-    assert seeking.found(sought, text, {"ana", "1999"}) == expected
+    assert expected_answer.found(sought, text, {"ana", "1999"}) == expected
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_what_is_found_is_not_what_was_said(
 def test_names_are_capitalised_in_english_and_numbers_are_long(
     question: str, names: list[str]
 ) -> None:
-    assert seeking.names(question) == names
+    assert expected_answer.names(question) == names

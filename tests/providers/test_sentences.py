@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.providers.sentences import MAX_LENGTH, one_line, split
+from redask.providers.extractive.sentences import MAX_LENGTH, one_line, split
 
 
 def texts(text: str) -> list[str]:

@@ -10,11 +10,12 @@ import pytest
 from loopback import EVENTS, JSON, Loopback, Wire
 from wires import BUILD, polite_model, speech_of
 
-from redask.errors import AskError, Failure, ProviderFailed, ProviderRefused
-from redask.model import Knobs, Source
-from redask.ports import Completion, Provider
-from redask.providers import PROVIDERS, connections
-from redask.rules.prompt import assemble
+from redask.core.errors import AskError, Failure, ProviderFailed, ProviderRefused
+from redask.core.model import Knobs, Source
+from redask.core.ports import Completion, Provider
+from redask.core.rules.prompt import assemble
+from redask.providers.registry import PROVIDERS
+from redask.providers.vendors import connections
 
 KNOBS = Knobs(0.0, 7)
 KEY = "sk-test-0123456789abcdef"

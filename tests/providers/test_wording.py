@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.providers.wording import Wording
+from redask.providers.extractive.word_forms import Wording
 
 
 @pytest.mark.parametrize(

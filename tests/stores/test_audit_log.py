@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import AuditUnavailable
-from redask.model import Caller, Mode
-from redask.rules import audit, chain
-from redask.rules.chain import Broken, Intact
-from redask.stores.audit_log import SqliteAuditLog, open_calls
-from redask.stores.calls import CALLS_FILE
+from redask.core.errors import AuditUnavailable
+from redask.core.model import Caller, Mode
+from redask.core.rules import audit, audit_chain
+from redask.core.rules.audit_chain import Broken, Intact
+from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.stores.sqlite.calls_migrations import CALLS_FILE
 
 DAY_NS = 86_400 * 10**9
 OWNER = Caller()
@@ -49,7 +49,7 @@ def row(number: int, *, user: str = "ada", tenant: str = "local", ts: int = 0) -
 
 @contextmanager
 def opened(directory: Path, retention_days: int = 90) -> Iterator[SqliteAuditLog]:
-    with closing(open_calls(directory, patience=5)) as database:
+    with closing(open_calls(directory, busy_timeout=5)) as database:
         log = SqliteAuditLog(database, retention_days)
         try:
             yield log
@@ -189,7 +189,7 @@ def test_retention_takes_old_rows_and_leaves_a_log_that_verifies(tmp_path: Path)
 
 
 def test_when_the_row_cannot_be_written_append_says_so(tmp_path: Path) -> None:
-    with closing(open_calls(tmp_path, patience=0.1)) as database:
+    with closing(open_calls(tmp_path, busy_timeout=0.1)) as database:
         log = SqliteAuditLog(database, 90)
         with closing(sqlite3.connect(tmp_path / CALLS_FILE, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
@@ -210,7 +210,7 @@ async def main(log, rows):
     for number in range(rows):
         await log.append({"ts": number, "tenant": "local", "user": sys.argv[2], "n": number})
 
-with closing(open_calls(Path(sys.argv[1]), patience=20)) as database:
+with closing(open_calls(Path(sys.argv[1]), busy_timeout=20)) as database:
     log = SqliteAuditLog(database, 90)
     asyncio.run(main(log, 40))
     log.close()
@@ -232,4 +232,6 @@ def test_several_processes_extend_one_chain(tmp_path: Path) -> None:
 
 
 def test_the_chain_starts_from_nothing() -> None:
-    assert chain.verify([], chain.Head(), chain.seal(chain.Head())) == Intact(0, chain.Head())
+    assert audit_chain.verify(
+        [], audit_chain.Head(), audit_chain.seal(audit_chain.Head())
+    ) == Intact(0, audit_chain.Head())

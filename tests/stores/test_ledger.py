@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from reserving import DAY, reserve
 
 import redask
-from redask.ports import Account
-from redask.rules.cost import Allow, Reject, Spent
-from redask.stores.audit_log import open_calls
-from redask.stores.calls import CALLS_FILE, LADDER
-from redask.stores.database import Database
-from redask.stores.ledger import Spending, SqliteLedger
+from redask.core.ports import Account
+from redask.core.rules.cost import Allow, Reject, Spent
+from redask.stores.sqlite.audit_log import open_calls
+from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
+from redask.stores.sqlite.connection import Database
+from redask.stores.sqlite.ledger import Spending, SqliteLedger
 
 MINE = Account("t", DAY, "openai")
 
 
 @pytest.fixture
 def ledger(tmp_path: Path) -> Iterator[SqliteLedger]:
-    with closing(open_calls(tmp_path, patience=5)) as database:
+    with closing(open_calls(tmp_path, busy_timeout=5)) as database:
         yield SqliteLedger(database)
 
 
@@ -106,11 +106,11 @@ def test_the_report_is_by_day_tenant_and_provider(ledger: SqliteLedger) -> None:
 
 
 def test_spending_of_an_older_redask_is_kept_without_a_provider(tmp_path: Path) -> None:
-    old = Database(tmp_path / CALLS_FILE, patience=5, ladder=LADDER[:1])
+    old = Database(tmp_path / CALLS_FILE, busy_timeout=5, migrations=MIGRATIONS[:1])
     with old.writing() as connection:
         connection.execute("INSERT INTO spending VALUES ('t', ?, 0.3)", (DAY,))
     old.close()
-    with closing(open_calls(tmp_path, patience=5)) as database:
+    with closing(open_calls(tmp_path, busy_timeout=5)) as database:
         assert SqliteLedger(database).report(0) == [Spending(Account("t", DAY, ""), 0.3, 0.0)]
 
 
@@ -121,7 +121,7 @@ def test_a_cap_is_never_passed_and_used_to_the_last_nano(calls: list[tuple[int, 
 
     with (
         tempfile.TemporaryDirectory() as directory,
-        closing(open_calls(Path(directory), patience=5)) as database,
+        closing(open_calls(Path(directory), busy_timeout=5)) as database,
     ):
         ledger, total = SqliteLedger(database), 0
         for amount, percent in calls:

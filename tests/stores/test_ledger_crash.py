@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from reserving import DAY
 
-from redask.stores.audit_log import open_calls
-from redask.stores.ledger import SqliteLedger
+from redask.stores.sqlite.audit_log import open_calls
+from redask.stores.sqlite.ledger import SqliteLedger
 
 RESERVING = Path(__file__).parent.parent / "support" / "reserving.py"
 
@@ -64,7 +64,7 @@ def test_a_killed_process_loses_no_reservation_and_counts_none_twice(
         lines = killed(tmp_path, turn, rng.uniform(0, 0.08))
         old = {-number: amount for number, amount in enumerate(reserved, start=1)}
         allowed = after(lines, spent, old)
-        with closing(open_calls(tmp_path, patience=10)) as database:
+        with closing(open_calls(tmp_path, busy_timeout=10)) as database:
             ledger = SqliteLedger(database)
             with database.reading() as connection:
                 found = connection.execute("SELECT nanos FROM reserved").fetchall()

@@ -12,14 +12,14 @@ from typing import Any
 import pytest
 from guarded import FOREIGN, OWNER, READABLE, READER, SECRET, STRANGER, build
 
-from redask.errors import AskError, BadAsk, BadStatement, Denied
-from redask.model import Caller
-from redask.stores import guard, naming
-from redask.stores.rows import entities, link
-from redask.stores.sqlite import SqliteStore
-from redask.stores.tables import Tables
-from redask.stores.visibility import EVERYTHING
-from redask.wire.json import text
+from redask.core.errors import AskError, BadAsk, BadStatement, Denied
+from redask.core.model import Caller
+from redask.core.wire.json import text
+from redask.stores.entity_rows import entities, link
+from redask.stores.sqlite.select import authorizer, table_names
+from redask.stores.sqlite.select.views import CollectionViews
+from redask.stores.sqlite.store import SqliteStore
+from redask.stores.sqlite.visibility_queries import EVERYTHING
 
 QUESTIONS = (
     *(f"SELECT * FROM {name}" for name in (*READABLE, "red_ask_audit", "plans", "shadow")),
@@ -200,7 +200,7 @@ RAW = (
 
 @pytest.mark.parametrize("sql", RAW)
 def test_the_guard_needs_no_reader(worlds: list[SqliteStore], sql: str) -> None:
-    watched = guard.Guard(frozenset({"v"}), frozenset({"r_1"}), frozenset())
+    watched = authorizer.Guard(frozenset({"v"}), frozenset({"r_1"}), frozenset())
     with worlds[1]._database.beside() as connection, watched.watching(connection):
         with pytest.raises(sqlite3.Error):
             connection.execute(sql).fetchall()
@@ -210,15 +210,15 @@ def test_the_guard_needs_no_reader(worlds: list[SqliteStore], sql: str) -> None:
 # --- planted bugs ----------------------------------------------------------------------------
 
 
-def _no_labels(self: Tables, home: int) -> str:
+def _no_labels(self: CollectionViews, home: int) -> str:
     return ""
 
 
-def _no_broken_edges(self: Tables) -> list[int]:
+def _no_broken_edges(self: CollectionViews) -> list[int]:
     return []
 
 
-def _nothing_masked(self: Tables, home: int) -> frozenset[str]:
+def _nothing_masked(self: CollectionViews, home: int) -> frozenset[str]:
     return frozenset()
 
 
@@ -244,7 +244,7 @@ def test_a_filter_left_out_is_seen(
     bug: Any,
     seen_by: str,
 ) -> None:
-    monkeypatch.setattr(Tables, method, bug)
+    monkeypatch.setattr(CollectionViews, method, bug)
     assert seen_by in QUESTIONS
     assert differences(worlds, seen_by)
 
@@ -253,7 +253,7 @@ def test_eyes_that_see_everything_are_seen(
     worlds: list[SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for world in worlds:
-        monkeypatch.setattr(world._selects, "_eyes_of", lambda *_: EVERYTHING)
+        monkeypatch.setattr(world._selects, "_visibility_of", lambda *_: EVERYTHING)
     both = {"SELECT * FROM people", "SELECT * FROM plans"}
     assert differences(worlds, *both) == both
 
@@ -261,13 +261,13 @@ def test_eyes_that_see_everything_are_seen(
 def test_an_order_of_writing_is_seen(
     worlds: list[SqliteStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    made = Tables._create
+    made = CollectionViews._create
 
-    def by_key(self: Tables, body: str) -> str:
+    def by_key(self: CollectionViews, body: str) -> str:
         scan = body.replace("INDEXED BY entities_by_urn", "NOT INDEXED")
         return made(self, scan.partition(" ORDER BY ")[0])
 
-    monkeypatch.setattr(Tables, "_create", by_key)
+    monkeypatch.setattr(CollectionViews, "_create", by_key)
     assert differences(worlds, "SELECT sum(score), avg(score), total(score) FROM people")
 
 
@@ -278,18 +278,18 @@ def test_a_guard_that_trusts_a_name_is_seen(
     sql = "WITH r_1 AS (SELECT payload FROM entities) SELECT r_1.payload FROM r_1, notes"
     assert SECRET not in outcome(worlds[1], sql)
 
-    def unread(text: str) -> naming.SelectStatement:
-        table = naming.TableMention("notes", 1, 1)
-        return naming.SelectStatement(text, (table,), None, 0, frozenset({"r_1"}), True, 0, ())
+    def unread(text: str) -> table_names.SelectStatement:
+        table = table_names.TableMention("notes", 1, 1)
+        return table_names.SelectStatement(text, (table,), None, 0, frozenset({"r_1"}), True, 0, ())
 
-    monkeypatch.setattr(naming, "read", unread)
+    monkeypatch.setattr(table_names, "read", unread)
     assert SECRET not in outcome(worlds[1], sql)  # the guard alone still stands
-    monkeypatch.setattr(guard.Guard, "__init__", _trusting)
+    monkeypatch.setattr(authorizer.Guard, "__init__", _trusting)
     assert SECRET in outcome(worlds[1], sql.replace(", notes", ""))
 
 
-def _trusting(self: guard.Guard, **names: frozenset[str]) -> None:
+def _trusting(self: authorizer.Guard, **names: frozenset[str]) -> None:
     self._named = self._trusted = names["named"] | {"r_1"}
-    self._functions, self._rowids, self.refused = guard.FUNCTIONS, frozenset(), None
+    self._functions, self._rowids, self.refused = authorizer.FUNCTIONS, frozenset(), None
     self._calls = self.patterns = 0
-    self.resting, self._copies = guard._Resting(), frozenset()
+    self.resting, self._copies = authorizer._Resting(), frozenset()

@@ -15,11 +15,11 @@ from typing import cast
 import pytest
 
 import redask
-from redask.api import OpenDatabase
-from redask.errors import BadAsk, StoreFailed, Unauthenticated
-from redask.model import Caller
-from redask.stores.rows import entities
-from redask.stores.sqlite import SqliteStore
+from redask.api.sync import OpenDatabase
+from redask.core.errors import BadAsk, StoreFailed, Unauthenticated
+from redask.core.model import Caller
+from redask.stores.entity_rows import entities
+from redask.stores.sqlite.store import SqliteStore
 
 ROWS = [{"id": number, "region": region} for number, region in enumerate(("north", "south") * 3)]
 POLICY = {"read": [{"roles": ["clerk"], "rows": "region = :user.region"}]}
@@ -69,7 +69,7 @@ BY_ID = "SELECT id FROM notes WHERE id >= ?"
 @pytest.fixture
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
     """Where a busy machine makes nothing slow."""
-    monkeypatch.setattr("redask.stores.selects._QUICK_SECONDS", 60.0)
+    monkeypatch.setattr("redask.stores.sqlite.select.prepared._QUICK_SECONDS", 60.0)
     with redask.open(tmp_path / "db") as db:
         db.put("notes", ROWS)
     with SqliteStore(tmp_path / "db") as store:
@@ -125,7 +125,7 @@ def test_what_takes_many_steps_is_stopped_and_goes_to_a_thread_from_then_on(
 def test_what_took_long_last_time_is_not_run_at_once(
     store: SqliteStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redask.stores.selects._QUICK_SECONDS", 0.0)
+    monkeypatch.setattr("redask.stores.sqlite.select.prepared._QUICK_SECONDS", 0.0)
     _run(store, 4, times=3)
     assert store.select_now(BY_ID, [4], OWNER) is None
 

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
-from redask.model import Caller
-from redask.stores import naming
-from redask.stores.guard import FUNCTIONS, TABLE_FUNCTIONS
-from redask.stores.naming import MAX_SQL_BYTES
-from redask.stores.rows import entities
-from redask.stores.sqlite import SqliteStore
+from redask.core.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
+from redask.core.model import Caller
+from redask.stores.entity_rows import entities
+from redask.stores.sqlite.select import table_names
+from redask.stores.sqlite.select.authorizer import FUNCTIONS, TABLE_FUNCTIONS
+from redask.stores.sqlite.select.table_names import MAX_SQL_BYTES
+from redask.stores.sqlite.store import SqliteStore
 
 ME = Caller()
 FOREVER = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
@@ -170,7 +170,7 @@ def test_a_select_sees_one_state_and_writes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("before", ["/* x */ ", "-- x\n", " \n\t", "/* /* */", "/**/--\n"])
 def test_what_sqlite_gets_starts_with_the_select(before: str) -> None:
-    assert naming.read(f"{before}SELECT 1").render({}).sql == "SELECT 1"
+    assert table_names.read(f"{before}SELECT 1").render({}).sql == "SELECT 1"
     for word in ("EXPLAIN", "EXPLAIN QUERY PLAN"):
         with pytest.raises(BadStatement, match="found 'EXPLAIN'"):
-            naming.read(f"{before}{word} SELECT 1")
+            table_names.read(f"{before}{word} SELECT 1")

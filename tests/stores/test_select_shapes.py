@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import redask
-from redask.api import OpenDatabase
-from redask.errors import BadAsk, Denied
+from redask.api.sync import OpenDatabase
+from redask.core.errors import BadAsk, Denied
 
 ROWS = [
     {"id": 1, "title": "Ferry", "price": 2, "open": True, "tags": ["a"], "mixed": 1, "n": 3},

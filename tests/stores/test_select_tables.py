@@ -11,13 +11,13 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
-from redask.errors import BadAsk, BadStatement
-from redask.model import Caller, Kind
-from redask.ports import Entity
-from redask.stores.rows import entities, link
-from redask.stores.sqlite import SqliteStore
-from redask.stores.tables import TAKEN, named_apart
-from redask.wire.json import text
+from redask.core.errors import BadAsk, BadStatement
+from redask.core.model import Caller, Kind
+from redask.core.ports import Entity
+from redask.core.wire.json import text
+from redask.stores.entity_rows import entities, link
+from redask.stores.sqlite.select.views import TAKEN, named_apart
+from redask.stores.sqlite.store import SqliteStore
 
 ME = Caller()
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from redask.errors import BadUrn, UrnFault
-from redask.model import Kind, Urn
-from redask.rules import urn as urns
-from redask.stores.addresses import address, canonical
+from redask.core.errors import BadUrn, UrnFault
+from redask.core.model import Kind, Urn
+from redask.core.rules import urn as urns
+from redask.stores.canonical_urns import address, canonical
 
 TEXT = st.text(st.characters(codec="utf-8"), min_size=1)
 URNS = st.builds(

@@ -11,10 +11,10 @@ import sys
 import time
 from pathlib import Path
 
-from redask.model import Caller
-from redask.ports import Entity
-from redask.stores import rows
-from redask.stores.sqlite import SqliteStore
+from redask.core.model import Caller
+from redask.core.ports import Entity
+from redask.stores import entity_rows
+from redask.stores.sqlite.store import SqliteStore
 
 ME = Caller()
 ROUNDS = 6
@@ -57,8 +57,8 @@ def _walk_and_kill(directory: Path, first: int, chance: random.Random) -> int:
 
 def _entities(number: int) -> list[Entity]:
     ids = range(number % 17, number % 17 + 40)
-    made = rows.entities("t", [{"id": i, "step": number, "text": "word " * i} for i in ids])
-    return [*made, rows.link(made[0].urn, f"label {number % 5}", made[-1].urn)]
+    made = entity_rows.entities("t", [{"id": i, "step": number, "text": "word " * i} for i in ids])
+    return [*made, entity_rows.link(made[0].urn, f"label {number % 5}", made[-1].urn)]
 
 
 def _doomed(number: int) -> list[str]:

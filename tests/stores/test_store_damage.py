@@ -12,11 +12,11 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import StoreFailed
-from redask.model import Caller
-from redask.ports import Entity
-from redask.stores import rows
-from redask.stores.sqlite import FILE, SqliteStore
+from redask.core.errors import StoreFailed
+from redask.core.model import Caller
+from redask.core.ports import Entity
+from redask.stores import entity_rows
+from redask.stores.sqlite.store import FILE, SqliteStore
 
 ME = Caller()
 NOBODY = 65534
@@ -25,8 +25,8 @@ NOBODY = 65534
 def fill(directory: Path, count: int = 500) -> None:
     with SqliteStore(directory) as store:
         batch = [{"id": n, "text": f"row {n} " * 20} for n in range(count)]
-        store.put([*rows.entities("t", batch), rows.link(_urn(1), "x", _urn(2))], ME)
-        store.put(rows.entities("v", [{"id": 1}], vectors=[[1.0, 2.0]]), ME)
+        store.put([*entity_rows.entities("t", batch), entity_rows.link(_urn(1), "x", _urn(2))], ME)
+        store.put(entity_rows.entities("v", [{"id": 1}], vectors=[[1.0, 2.0]]), ME)
 
 
 def _urn(number: int) -> str:
@@ -86,7 +86,7 @@ def test_a_file_in_place_of_the_directory_is_refused(tmp_path: Path) -> None:
 
 def test_a_log_that_lost_its_database_is_not_replayed_into_a_new_one(tmp_path: Path) -> None:
     with SqliteStore(tmp_path) as store:
-        store.put(rows.entities("t", [{"id": 1}]), ME)
+        store.put(entity_rows.entities("t", [{"id": 1}]), ME)
         shutil.copy(tmp_path / f"{FILE}-wal", tmp_path / "kept")
     (tmp_path / FILE).unlink()
     (tmp_path / "kept").rename(tmp_path / f"{FILE}-wal")
@@ -192,7 +192,7 @@ def test_a_read_only_file_can_be_read_and_refuses_writes(public_directory: Path)
         with SqliteStore(public_directory) as store:
             assert store.get(_urn(1), ME) is not None
             with pytest.raises(StoreFailed, match="read-only"):
-                store.put(rows.entities("t", [{"id": 1}]), ME)
+                store.put(entity_rows.entities("t", [{"id": 1}]), ME)
 
 
 # --- a full disk ---------------------------------------------------------------------------
@@ -225,7 +225,7 @@ def test_a_full_disk_loses_nothing_and_leaves_nothing_half_written(
 ) -> None:
     directory, cramp = cramped
     with SqliteStore(directory) as store:
-        store.put(rows.entities("t", [{"id": 1, "text": "first"}]), ME)
+        store.put(entity_rows.entities("t", [{"id": 1, "text": "first"}]), ME)
         cramp(store)
         acknowledged = _fill_up(store)
         before = store.page("t", ME, limit=10_000), store.watermark("local")
@@ -250,7 +250,7 @@ def _fill_up(store: SqliteStore) -> int:
 
 def _batch(number: int, size: int = 10) -> list[Entity]:
     ids = range(100 + 10 * number, 100 + 10 * number + size)
-    return rows.entities("t", [{"id": row, "text": f"{row} " * 100} for row in ids])
+    return entity_rows.entities("t", [{"id": row, "text": f"{row} " * 100} for row in ids])
 
 
 def test_a_full_disk_cannot_hold_a_new_database(tmp_path: Path) -> None:

@@ -6,10 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import StoreFailed
-from redask.model import Caller
-from redask.stores import migrations, rows
-from redask.stores.sqlite import FILE, SqliteStore
+from redask.core.errors import StoreFailed
+from redask.core.model import Caller
+from redask.stores import entity_rows
+from redask.stores.sqlite import migrations
+from redask.stores.sqlite.store import FILE, SqliteStore
 
 ME = Caller()
 
@@ -18,7 +19,7 @@ ME = Caller()
 def old(tmp_path: Path) -> Path:
     """A directory with a database of today that holds one row."""
     with SqliteStore(tmp_path) as store:
-        store.put(rows.entities("t", [{"id": 1}]), ME)
+        store.put(entity_rows.entities("t", [{"id": 1}]), ME)
     return tmp_path
 
 

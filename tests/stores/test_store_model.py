@@ -11,11 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from redask.errors import BadAsk
-from redask.model import Caller, Kind
-from redask.ports import Entity
-from redask.stores import rows
-from redask.stores.sqlite import SqliteStore
+from redask.core.errors import BadAsk
+from redask.core.model import Caller, Kind
+from redask.core.ports import Entity
+from redask.stores import entity_rows
+from redask.stores.sqlite.store import SqliteStore
 
 TENANTS = st.sampled_from(["local", "other"])
 COLLECTIONS = st.sampled_from(["a", "b c"])
@@ -54,7 +54,7 @@ class StoreMachine(RuleBasedStateMachine):
         vector: tuple[float, ...] | None,
     ) -> None:
         given = [{"id": number, **content} for number, content in batch.items()]
-        entities = rows.entities(collection, given, vectors=[vector] * len(given))
+        entities = entity_rows.entities(collection, given, vectors=[vector] * len(given))
         held = self.held[tenant]
         changed = 0
         for entity in entities:
@@ -68,7 +68,7 @@ class StoreMachine(RuleBasedStateMachine):
 
     @rule(tenant=TENANTS, collection=COLLECTIONS, one=IDS, two=IDS, label=st.sampled_from("pq"))
     def link(self, tenant: str, collection: str, one: int, two: int, label: str) -> None:
-        edge = rows.link(urn(collection, one), label, urn("a", two))
+        edge = entity_rows.link(urn(collection, one), label, urn("a", two))
         held = self.held[tenant]
         if edge.source in held and edge.target in held:
             self.store.put([edge], Caller(tenant=tenant))
@@ -96,7 +96,7 @@ class StoreMachine(RuleBasedStateMachine):
     def fail(self, tenant: str) -> None:
         before = self.store.watermark(tenant)
         bad = Entity("urn:reddb:row:a/0", "[]")
-        good = rows.entities("new", [{"id": 1}])
+        good = entity_rows.entities("new", [{"id": 1}])
         with pytest.raises(BadAsk):
             self.store.put([*good, bad], Caller(tenant=tenant))
         assert self.store.watermark(tenant) == before

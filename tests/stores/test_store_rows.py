@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.errors import BadAsk, BadRows, BadUrn, RowProblem
-from redask.model import Kind, Urn
-from redask.rules import urn as urns
-from redask.stores.rows import entities, entity, link
+from redask.core.errors import BadAsk, BadRows, BadUrn, RowProblem
+from redask.core.model import Kind, Urn
+from redask.core.rules import urn as urns
+from redask.stores.entity_rows import entities, entity, link
 
 TEXT = st.text(st.characters(codec="utf-8", exclude_characters="\0"))
 JSON = st.recursive(

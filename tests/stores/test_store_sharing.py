@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import StoreFailed
-from redask.model import Caller
-from redask.stores import rows
-from redask.stores.database import Database
-from redask.stores.migrations import MIGRATIONS
-from redask.stores.sqlite import FILE, SqliteStore
+from redask.core.errors import StoreFailed
+from redask.core.model import Caller
+from redask.stores import entity_rows
+from redask.stores.sqlite.connection import Database
+from redask.stores.sqlite.migrations import MIGRATIONS
+from redask.stores.sqlite.store import FILE, SqliteStore
 
 ME = Caller()
 
@@ -26,10 +26,10 @@ import sys
 from pathlib import Path
 from redask.model import Caller
 from redask.stores import rows
-from redask.stores.sqlite import SqliteStore
+from redask.stores.sqlite.store import SqliteStore
 
 name = sys.argv[2]
-with SqliteStore(Path(sys.argv[1]), patience=60) as store:
+with SqliteStore(Path(sys.argv[1]), busy_timeout=60) as store:
     for number in range(30):
         mine = [{"id": f"{name}-{number}-{part}", "by": name} for part in range(5)]
         shared = [{"id": "shared", "by": name, "number": number}]
@@ -43,7 +43,7 @@ from pathlib import Path
 from redask.errors import StoreFailed
 from redask.model import Caller
 from redask.stores import rows
-from redask.stores.sqlite import SqliteStore
+from redask.stores.sqlite.store import SqliteStore
 
 store = SqliteStore(Path(sys.argv[1]))
 if os.fork() == 0:
@@ -66,7 +66,7 @@ def start(script: str, *arguments: str) -> subprocess.Popen[str]:
 
 
 def put(store: SqliteStore, *ids: str) -> None:
-    store.put(rows.entities("t", [{"id": name} for name in ids]), ME)
+    store.put(entity_rows.entities("t", [{"id": name} for name in ids]), ME)
 
 
 def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_processes_that_write_at_once_lose_nothing(tmp_path: Path) -> None:
 
 def test_processes_that_make_the_database_at_once_make_one(tmp_path: Path) -> None:
     script = (
-        "import sys; from pathlib import Path; from redask.stores.sqlite import SqliteStore\n"
+        "import sys; from pathlib import Path; from redask.stores.sqlite.store import SqliteStore\n"
         "print('ready', flush=True); sys.stdin.readline()\n"
         "print(SqliteStore(Path(sys.argv[1])).identity)"
     )
@@ -151,7 +151,7 @@ def test_a_reader_is_not_held_up_by_a_writer_and_sees_only_what_was_committed(
 
 def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:
     with (
-        SqliteStore(tmp_path, patience=60) as store,
+        SqliteStore(tmp_path, busy_timeout=60) as store,
         closing(sqlite3.connect(tmp_path / FILE, check_same_thread=False)) as rival,
     ):
         rival.execute("BEGIN IMMEDIATE")
@@ -164,7 +164,7 @@ def test_a_writer_waits_for_another_process(tmp_path: Path) -> None:
 
 def test_a_writer_that_waits_in_vain_says_so_and_can_try_again(tmp_path: Path) -> None:
     with (
-        SqliteStore(tmp_path, patience=0.05) as store,
+        SqliteStore(tmp_path, busy_timeout=0.05) as store,
         closing(sqlite3.connect(tmp_path / FILE)) as rival,
     ):
         put(store, "a")
@@ -178,7 +178,7 @@ def test_a_writer_that_waits_in_vain_says_so_and_can_try_again(tmp_path: Path) -
 
 
 def test_a_second_thread_that_waits_in_vain_says_so(tmp_path: Path) -> None:
-    database = Database(tmp_path / FILE, patience=0.05, ladder=MIGRATIONS)
+    database = Database(tmp_path / FILE, busy_timeout=0.05, migrations=MIGRATIONS)
 
     def write() -> None:
         with database.writing() as connection:
@@ -195,7 +195,7 @@ def test_a_second_thread_that_waits_in_vain_says_so(tmp_path: Path) -> None:
 
 
 def test_an_exception_inside_a_transaction_takes_everything_back(tmp_path: Path) -> None:
-    database = Database(tmp_path / FILE, patience=1, ladder=MIGRATIONS)
+    database = Database(tmp_path / FILE, busy_timeout=1, migrations=MIGRATIONS)
 
     def interrupted() -> None:
         with database.writing() as connection:
@@ -263,7 +263,7 @@ def test_equal_content_does_not_touch_the_disk(tmp_path: Path) -> None:
 
 def test_what_is_stored_is_plain_sql_for_whoever_looks(tmp_path: Path) -> None:
     with SqliteStore(tmp_path) as store:
-        store.put(rows.entities("t", [{"id": 1, "x": 1}, {"id": 2, "x": 0.5}]), ME)
+        store.put(entity_rows.entities("t", [{"id": 1, "x": 1}, {"id": 2, "x": 0.5}]), ME)
     with closing(sqlite3.connect(tmp_path / FILE)) as connection:
         assert connection.execute("SELECT * FROM red_columns").fetchall() == [
             ("local", "t", "id", "integer"),

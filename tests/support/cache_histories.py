@@ -5,7 +5,7 @@ and go, time passes, providers fail, and two handles with different settings (tw
 effect) ask for several users of two tenants. Contents are few, so that old states come back.
 
 Every ASK is answered twice. The twin has no cache, its providers are well, and it is asked
-first: its prompt is the truth about what the caller may read now. `Remembered` is contract 13
+first: its prompt is the store about what the caller may read now. `Remembered` is contract 13
 once more, over whole prompts in place of hashes: it says whether the ASK is a hit, and of what.
 
     a hit where there must be none           stale, foreign, expired, of another prompt or mode
@@ -24,10 +24,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from redask import clauses
 from redask.app import App, build
-from redask.engine import Engine
-from redask.errors import (
+from redask.core import clauses
+from redask.core.errors import (
     AskError,
     BadAsk,
     Failure,
@@ -36,12 +35,13 @@ from redask.errors import (
     ProvidersExhausted,
     Ungrounded,
 )
-from redask.model import Answer, Ask, Caller, Knobs, Mode, Prompt
-from redask.ports import Cached, Completion
-from redask.rules import capabilities, determinism
-from redask.rules import prompt as prompts
-from redask.settings import load
-from redask.stores.rows import entities, link
+from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt
+from redask.core.ports import CachedAnswer, Completion
+from redask.core.rules import capabilities, determinism
+from redask.core.rules import prompt as prompts
+from redask.core.settings import load
+from redask.engine.ask import Engine
+from redask.stores.entity_rows import entities, link
 
 STEPS = 20
 MAX_ENTRIES = 3
@@ -136,10 +136,10 @@ class Oracle:
 class NoCache:
     """The twin's cache: looking into it is a fault."""
 
-    def get(self, key: str) -> Cached | None:
+    def get(self, key: str) -> CachedAnswer | None:
         raise AssertionError(f"NOCACHE looked for {key}")
 
-    def put(self, key: str, entry: Cached) -> None:
+    def put(self, key: str, entry: CachedAnswer) -> None:
         raise AssertionError(f"NOCACHE stored {key}")
 
 

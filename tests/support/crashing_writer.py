@@ -10,7 +10,8 @@ import sys
 from typing import Any
 
 import redask
-from redask.index import generation, vector
+from redask.index import generation
+from redask.index.vector import nearest
 
 WORDS = "ferry harbour lighthouse tide island Amrum Föhr nine ten late storm ticket".split()
 IDS = 60
@@ -18,7 +19,7 @@ IDS = 60
 
 def main(directory: str, seed: int) -> None:
     generation.TAIL = 8  # fold words and vectors all the time, not once in 20,000 rows
-    vector.FOLD_AT = 8
+    nearest.FOLD_AT = 8
     rng = random.Random(seed)
     with redask.open(directory, embedder="hashed") as db:
         while True:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-from redask.embedders.hashed import Hashed
+from redask.embedding.models.hashed import Hashed
 
 Reply = tuple[int, bytes]
 

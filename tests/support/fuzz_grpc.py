@@ -22,7 +22,7 @@ from google.protobuf.message import DecodeError
 from mutations import Asked, mangled
 from served import SECONDS, Served, Silence
 
-from redask.transports.generated import redask_pb2 as pb
+from redask.server.grpc.generated import redask_pb2 as pb
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, PRIORITY, RESET, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
@@ -156,7 +156,7 @@ def _check(call: Call) -> None:
 
 
 class GrpcFuzz:
-    """One door, attacked."""
+    """One transport, attacked."""
 
     name = "grpc"
 

@@ -60,7 +60,7 @@ def refused(status: int, body: bytes) -> None:
 
 
 class HttpFuzz:
-    """One door, attacked."""
+    """One transport, attacked."""
 
     name = "http"
 

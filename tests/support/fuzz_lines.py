@@ -1,7 +1,7 @@
 """Bad lines: JSON-RPC and MCP on pipes, and MCP over HTTP.
 
 Lines of every kind go into one process, ahead of its replies; a batch is over when its good
-questions and a last ping are answered. Now and then a conversation ends: with half a line, after
+questions and a last ping are answered. Now and then a dispatcher ends: with half a line, after
 which the process must leave with 0 and silent, or by nobody reading any more, after which it must
 leave by itself.
 """
@@ -264,7 +264,7 @@ class McpHttp(HttpFuzz):
 
 
 class McpFuzz:
-    """MCP on a pipe and over HTTP, as one door; the pipe carries the most."""
+    """MCP on a pipe and over HTTP, as one transport; the pipe carries the most."""
 
     name = "mcp"
 

@@ -11,13 +11,13 @@ import random
 from contextlib import closing
 from pathlib import Path
 
-from redask.model import Caller, Kind, Mode
-from redask.ports import Entity
-from redask.rules import audit
-from redask.stores.audit_log import SqliteAuditLog, open_calls
-from redask.stores.rows import entities, link
-from redask.stores.sqlite import SqliteStore
-from redask.wire.json import text
+from redask.core.model import Caller, Kind, Mode
+from redask.core.ports import Entity
+from redask.core.rules import audit
+from redask.core.wire.json import text
+from redask.stores.entity_rows import entities, link
+from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.stores.sqlite.store import SqliteStore
 
 SECRET = "sEcReT"
 FOREIGN = "fOrEiGn"
@@ -171,7 +171,7 @@ def _hidden_edges(world: int) -> list[Entity]:
 
 
 def _calls(directory: Path, world: int) -> None:
-    with closing(open_calls(directory, patience=5)) as database:
+    with closing(open_calls(directory, busy_timeout=5)) as database:
         log = SqliteAuditLog(database, 90)
         try:
             for user, tenant in (("ada", "local"), ("ada", "local")):

@@ -10,7 +10,7 @@ from typing import Any
 
 import redask
 from redask.ingest import pipeline, spool
-from redask.stores.origins import SqliteManifest
+from redask.stores.sqlite.manifest import SqliteManifest
 
 
 def telling(write: Callable[..., Any]) -> Callable[..., Any]:

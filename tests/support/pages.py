@@ -10,7 +10,7 @@ In what is printed, `…` stands for what varies or is left out: inside a line f
 on a line for any number of lines. What bash exports holds for the blocks after it. A command that
 ends in ` &` goes on until the page ends, and then must end well: the page goes on as soon as it
 printed the lines of its block, and it may print more. Pages show the default ports; every run
-takes free ones, and puts the shown ones into what was printed (PORTS has a row for each door).
+takes free ones, and puts the shown ones into what was printed (PORTS has a row for each transport).
 `redask` and `python` are those of this test run. Nothing else is replaced.
 
 `python tests/support/pages.py PAGE…` writes what is printed now into pages; read the difference.

@@ -5,11 +5,11 @@ import json
 import re
 from collections.abc import Mapping
 
-from redask.model import Knobs, Source
-from redask.ports import Completion
-from redask.providers.extractive import NO_ANSWER, Extractive
-from redask.rules import citations
-from redask.rules.prompt import assemble
+from redask.core.model import Knobs, Source
+from redask.core.ports import Completion
+from redask.core.rules import citations
+from redask.core.rules.prompt import assemble
+from redask.providers.extractive.answerer import NO_ANSWER, Extractive
 
 FERRY = "When does the ferry to Amrum leave?"
 MARKERS = re.compile(r" (?:\[\^[0-9]+\])+$")

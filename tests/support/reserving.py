@@ -9,12 +9,12 @@ import random
 import sys
 from pathlib import Path
 
-from redask.model import Usage
-from redask.ports import Account
-from redask.rules import cost
-from redask.rules.cost import Allow, Limits, Reject, Spent
-from redask.stores.audit_log import open_calls
-from redask.stores.ledger import SqliteLedger
+from redask.core.model import Usage
+from redask.core.ports import Account
+from redask.core.rules import cost
+from redask.core.rules.cost import Allow, Limits, Reject, Spent
+from redask.stores.sqlite.audit_log import open_calls
+from redask.stores.sqlite.ledger import SqliteLedger
 
 DAY = 20_000
 
@@ -32,7 +32,7 @@ def reserve(ledger: SqliteLedger, nanos: int, cap: int) -> int | Reject:
 
 def main(directory: str, seed: int, cap: int) -> None:
     rng = random.Random(seed)
-    ledger = SqliteLedger(open_calls(Path(directory), patience=30))
+    ledger = SqliteLedger(open_calls(Path(directory), busy_timeout=30))
     held: list[tuple[int, int]] = []
     while True:
         if held and rng.random() < 0.5:

@@ -23,8 +23,8 @@ from typing import IO, Any, Self
 from stage import ROWS
 
 import redask
-from redask.rules.chain import Intact
-from redask.settings import load
+from redask.core.rules.audit_chain import Intact
+from redask.core.settings import load
 
 SECONDS = 60.0  # in which whatever is alive says something
 START = "from redask.cli import main; main()"

@@ -22,9 +22,9 @@ from mutations import Asked, written
 from served import Piped, Served
 
 import redask
-from redask.settings import load
-from redask.transports.generated import redask_pb2 as pb
-from redask.transports.generated import redask_pb2_grpc
+from redask.core.settings import load
+from redask.server.grpc.generated import redask_pb2 as pb
+from redask.server.grpc.generated import redask_pb2_grpc
 
 QUIET = load('[embedder]\nname = "none"', {})
 OPENING = {"protocolVersion": "2025-06-18", "capabilities": {}}
@@ -67,7 +67,7 @@ class Soak:
         return {"Authorization": f"Bearer {self.tokens[user]}"}
 
 
-Turn = Callable[[random.Random], None]
+ProviderTurn = Callable[[random.Random], None]
 
 
 def given(question: str, model: str = "scripted-1") -> dict[str, Any]:
@@ -77,7 +77,7 @@ def given(question: str, model: str = "scripted-1") -> dict[str, Any]:
 # --- clients: each makes a turn, which is then taken again and again ---------------------------
 
 
-def http_client(soak: Soak) -> Turn:
+def http_client(soak: Soak) -> ProviderTurn:
     client = httpx.Client(base_url=soak.url, headers=soak.headers(), timeout=60)
 
     def turn(_: random.Random) -> None:
@@ -90,7 +90,7 @@ def http_client(soak: Soak) -> Turn:
     return turn
 
 
-def stream_client(soak: Soak) -> Turn:
+def stream_client(soak: Soak) -> ProviderTurn:
     """Server-sent events; every third time it vanishes after the first piece."""
     client = httpx.Client(base_url=soak.url, headers=soak.headers(), timeout=60)
 
@@ -110,7 +110,7 @@ def stream_client(soak: Soak) -> Turn:
     return turn
 
 
-def grpc_client(soak: Soak) -> Turn:
+def grpc_client(soak: Soak) -> ProviderTurn:
     """Calls and streams; every third stream is cancelled."""
     channel = grpc.insecure_channel(f"127.0.0.1:{soak.server.grpc_port}")
     stub = redask_pb2_grpc.RedaskStub(channel)  # type: ignore[no-untyped-call]
@@ -137,7 +137,7 @@ def grpc_client(soak: Soak) -> Turn:
     return turn
 
 
-def pipe_client(soak: Soak, command: str) -> Turn:
+def pipe_client(soak: Soak, command: str) -> ProviderTurn:
     """`redask rpc` or `redask mcp`; every fourth question is cancelled while it is answered."""
     piped = Piped(soak.server.directory, soak.tokens["mia"], command).__enter__()
     soak.figures.setdefault(command, Counter())
@@ -200,7 +200,7 @@ def _reply(piped: Piped, heard: list[bytes], name: str, maybe: bool) -> dict[str
             raise
 
 
-def mcp_http_client(soak: Soak) -> Turn:
+def mcp_http_client(soak: Soak) -> ProviderTurn:
     client = httpx.Client(base_url=soak.url, headers=soak.headers(), timeout=60)
     accept = {"Accept": "application/json, text/event-stream"}
 
@@ -216,7 +216,7 @@ def mcp_http_client(soak: Soak) -> Turn:
     return turn
 
 
-def writer(soak: Soak) -> Turn:
+def writer(soak: Soak) -> ProviderTurn:
     """Rows over HTTP, as the owner; each that was acknowledged must be there at the end."""
     client = httpx.Client(base_url=soak.url, headers=soak.headers("olga"), timeout=60)
 
@@ -234,7 +234,7 @@ def writer(soak: Soak) -> Turn:
     return turn
 
 
-def lawgiver(soak: Soak) -> Turn:
+def lawgiver(soak: Soak) -> ProviderTurn:
     """Another policy every few seconds, from another process than the server's."""
     db = redask.open(soak.server.directory, settings=QUIET)
 
@@ -250,7 +250,7 @@ def lawgiver(soak: Soak) -> Turn:
     return turn
 
 
-def rubbish(soak: Soak, kind: Any) -> Turn:
+def rubbish(soak: Soak, kind: Any) -> ProviderTurn:
     asked = Asked(kind.__name__)
     client = kind(soak.server, soak.tokens["mia"], asked)
 
@@ -267,7 +267,7 @@ def rubbish(soak: Soak, kind: Any) -> Turn:
     return turn
 
 
-CLIENTS: list[Callable[[Soak], Turn]] = [
+CLIENTS: list[Callable[[Soak], ProviderTurn]] = [
     http_client,
     http_client,
     stream_client,

@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import redask
-from redask.model import Capabilities, Knobs, Prompt
-from redask.ports import Completion
-from redask.rules import capabilities, determinism
-from redask.settings import Settings, load
+from redask.core.model import Capabilities, Knobs, Prompt
+from redask.core.ports import Completion
+from redask.core.rules import capabilities, determinism
+from redask.core.settings import Settings, load
 
 DAY_NS = 86_400 * 10**9
 

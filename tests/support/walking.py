@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from redask.index import analysis, graph
-from redask.index.forward import Forward, Snapshot
-from redask.index.lexical import Lexical, Totals
-from redask.index.names import Sieve
-from redask.index.records import Entry, Link, class_of
-from redask.index.tantivy_words import WordIndex
-from redask.model import Kind, Urn
-from redask.ports import Query
-from redask.rules import terms
-from redask.rules import urn as urns
-from redask.wire.json import text
+from redask.core.model import Kind, Urn
+from redask.core.ports import Query
+from redask.core.rules import terms
+from redask.core.rules import urn as urns
+from redask.core.wire.json import text
+from redask.index.analysis import analyzer
+from redask.index.forward.entries import Entry, Link, class_of
+from redask.index.forward.forward_index import Forward, Snapshot
+from redask.index.graph import traversal
+from redask.index.graph.mentions import BloomFilter
+from redask.index.lexical.bm25 import Lexical, Totals
+from redask.index.lexical.tantivy_terms import WordIndex
 
 Found = list[tuple[str, float]]
 
@@ -52,7 +53,7 @@ class World:
             forward = Forward(Path(folder) / "forward.sqlite", create=True)
             words = WordIndex(Path(folder) / "words")
             entries = []
-            analysed = analysis.entities([(payload, None) for *_, payload in self.entities])
+            analysed = analyzer.entities([(payload, None) for *_, payload in self.entities])
             with words.writing(many=False) as pen:
                 for (urn, collection, label, _), found in zip(self.entities, analysed, strict=True):
                     key = numbers.pop()
@@ -80,13 +81,13 @@ class Searched:
     def __init__(self, forward: Forward, words: WordIndex) -> None:
         self._forward = forward
         self._view = words.view()
-        self._sieve = Sieve()
+        self._sieve = BloomFilter()
 
     def words(self, question: str, limit: int = 20) -> Found:
         """The bucket bm25."""
         with self._forward.snapshot() as snapshot:
             lexical, spoken = self._lexical(snapshot, None)
-            wanted = analysis.question(question, (), spoken)
+            wanted = analyzer.question(question, (), spoken)
             found = lexical.search(wanted, limit, None, lambda _: {})
             return [(hit.urn, hit.score) for hit in found]
 
@@ -103,13 +104,13 @@ class Searched:
         """The bucket graph."""
         query = Query(question, terms.extract(question), None, collections, top_k, depth)
         with self._forward.snapshot() as snapshot:
-            return graph.walk(query, hits, self._reading(snapshot, labels))
+            return traversal.walk(query, hits, self._reading(snapshot, labels))
 
-    def _reading(self, snapshot: Snapshot, labels: frozenset[str] | None) -> graph.Reading:
+    def _reading(self, snapshot: Snapshot, labels: frozenset[str] | None) -> traversal.Reading:
         self._sieve.follow(snapshot.names_since, 1)
         lexical, spoken = self._lexical(snapshot, labels)
         adjacency = snapshot.adjacency(labels)
-        return graph.Reading(snapshot, adjacency, lexical, self._sieve, labels, spoken)
+        return traversal.Reading(snapshot, adjacency, lexical, self._sieve, labels, spoken)
 
     def _lexical(
         self, snapshot: Snapshot, labels: frozenset[str] | None

@@ -1,14 +1,14 @@
-"""A Postgres wire door with a made-up conversation, and a client that speaks in raw messages.
+"""A Postgres wire transport with a made-up dispatcher, and a client that speaks in raw messages.
 
-async with Playing() as door:
-    client = await door.client()                    signed in
+async with Playing() as transport:
+    client = await transport.client()                    signed in
     await client.ask(query("rows 3"))               → [Said("T", …), Said("D", …), …]
 
 statement       what it does
 rows N          N rows of a number (int4) and a word (text, NULL in every third)
 say $1 …        its parameters, as declared or as text
 wait            never ends; `Play.left` counts those that were cancelled
-fail KIND       that error of `redask.errors`; `bug` is none of them
+fail KIND       that error of `redask.core.errors`; `bug` is none of them
 begin, commit, rollback, restore
 drop A B        prepared statements; without a name: all
 tell N V        a setting that clients are told of; `timeout S` is the statement_timeout
@@ -28,16 +28,12 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self, cast
 
-from redask import errors
-from redask.access import credentials
-from redask.transports.desk import Gate, Session
-from redask.transports.pgwire.planned import (
-    TransactionStep,
-    WireColumn,
-    WireFault,
-    WireRows,
-)
-from redask.transports.pgwire.server import WireServer
+from redask.core import errors
+from redask.core.access import credentials
+from redask.server.admission import Admission
+from redask.server.pgwire.listener import PostgresListener
+from redask.server.pgwire.session.planned import TransactionStep, WireColumn, WireFault, WireRows
+from redask.server.sessions import Session
 
 INT4, TEXT = 23, 25
 SALT_SECRET = b"salt"
@@ -204,20 +200,22 @@ class Said:
 
 
 class Playing:
-    """The door, open."""
+    """The transport, open."""
 
     def __init__(
         self,
-        desk: PlayDesk | None = None,
-        gate: Gate | None = None,
+        authenticator: PlayDesk | None = None,
+        admission: Admission | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
         self.plays: list[Play] = []
-        self.gate = gate or Gate()
-        self.server = WireServer(desk or PlayDesk(), self.gate, self._converse, context)
+        self.admission = admission or Admission()
+        self.server = PostgresListener(
+            authenticator or PlayDesk(), self.admission, self._converse, context
+        )
         self.clients: list[RawClient] = []
 
-    def _converse(self, guest: object) -> Play:
+    def _converse(self, client: object) -> Play:
         self.plays.append(Play())
         return self.plays[-1]
 

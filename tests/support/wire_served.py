@@ -1,12 +1,12 @@
-"""The Postgres wire door of one small database in a thread, and drivers behind one face.
+"""The Postgres wire transport of one small database in a thread, and drivers behind one projection.
 
-    with WireServed(directory) as door:
-        with door.driver("asyncpg") as driver:
+    with WireServed(directory) as transport:
+        with transport.driver("asyncpg") as driver:
             driver.rows("ASK $1 LIMIT 2", "Why?")       → list of tuples
             driver.state("ASK")                         → "42601"
 
-The database and its actors are those of `doors`. Every driver takes `$1` and gives what it makes
-of the values. Each runs where it may block: beside the server, never in its loop.
+The database and its actors are those of `transports`. Every driver takes `$1` and gives what it
+makes of the values. Each runs where it may block: beside the server, never in its loop.
 """
 
 import asyncio
@@ -22,24 +22,24 @@ import asyncpg
 import pg8000.exceptions
 import pg8000.native
 import psycopg
-from doors import SETTINGS, actors, fill
+from transports import SETTINGS, actors, fill
 
-from redask import serving
-from redask.api import open_async
-from redask.settings import load
-from redask.transports.desk import Gate
+from redask.api.sync import open_async
+from redask.core.settings import load
+from redask.server import serving
+from redask.server.admission import Admission
 
 _T = TypeVar("_T")
 
 
 class WireServed:
-    """The door, open."""
+    """The transport, open."""
 
     host = "127.0.0.1"
 
     def __init__(self, directory: Path, *, filled: bool = False, **more: Any) -> None:
         self.directory = directory
-        self.gate = Gate(64, 256)
+        self.admission = Admission(64, 256)
         self.actors = actors()
         self.certificate: Path | None = more.get("certificate")
         self._filled = filled
@@ -75,7 +75,7 @@ class WireServed:
         self._end = asyncio.Event()
         opened = asyncio.get_running_loop().create_future()
         self._server = asyncio.create_task(
-            serving.serve(self.db, self._serving, opened.set_result, self._end, self.gate)
+            serving.serve(self.db, self._serving, opened.set_result, self._end, self.admission)
         )
         await asyncio.wait([opened, self._server], return_when=asyncio.FIRST_COMPLETED)
         if self._server.done():
@@ -143,7 +143,7 @@ class Psycopg(Driver):
 
     def __init__(
         self,
-        door: WireServed,
+        transport: WireServed,
         user: str,
         token: str,
         *,
@@ -151,10 +151,10 @@ class Psycopg(Driver):
         prepare: bool | None = None,
     ) -> None:
         tls: dict[str, Any] = {}
-        if door.certificate:
-            tls = {"sslmode": "verify-full", "sslrootcert": door.certificate}
+        if transport.certificate:
+            tls = {"sslmode": "verify-full", "sslrootcert": transport.certificate}
         self.connection = psycopg.connect(
-            f"{door.address}/local", user=user, password=token, autocommit=True, **tls
+            f"{transport.address}/local", user=user, password=token, autocommit=True, **tls
         )
         self._binary, self._prepare = binary, prepare
 
@@ -190,11 +190,11 @@ class InItsLoop(Driver):
 class AsyncPsycopg(InItsLoop):
     """psycopg 3 for asyncio."""
 
-    def __init__(self, door: WireServed, user: str, token: str) -> None:
+    def __init__(self, transport: WireServed, user: str, token: str) -> None:
         self._begin()
         self.connection = self.run(
             psycopg.AsyncConnection.connect(
-                f"{door.address}/local", user=user, password=token, autocommit=True
+                f"{transport.address}/local", user=user, password=token, autocommit=True
             )
         )
 
@@ -216,11 +216,15 @@ class AsyncPsycopg(InItsLoop):
 class Asyncpg(InItsLoop):
     """asyncpg, which prepares everything and speaks binary."""
 
-    def __init__(self, door: WireServed, user: str, token: str) -> None:
+    def __init__(self, transport: WireServed, user: str, token: str) -> None:
         self._begin()
-        tls = ssl.create_default_context(cafile=door.certificate) if door.certificate else False
+        tls = (
+            ssl.create_default_context(cafile=transport.certificate)
+            if transport.certificate
+            else False
+        )
         self.connection = self.run(
-            asyncpg.connect(f"{door.address}/local", user=user, password=token, ssl=tls)
+            asyncpg.connect(f"{transport.address}/local", user=user, password=token, ssl=tls)
         )
 
     def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:
@@ -238,10 +242,19 @@ class Asyncpg(InItsLoop):
 class Pg8000(Driver):
     """pg8000, in Python alone."""
 
-    def __init__(self, door: WireServed, user: str, token: str) -> None:
-        tls = ssl.create_default_context(cafile=door.certificate) if door.certificate else None
+    def __init__(self, transport: WireServed, user: str, token: str) -> None:
+        tls = (
+            ssl.create_default_context(cafile=transport.certificate)
+            if transport.certificate
+            else None
+        )
         self.connection = pg8000.native.Connection(
-            user, host=door.host, port=door.port, database="local", password=token, ssl_context=tls
+            user,
+            host=transport.host,
+            port=transport.port,
+            database="local",
+            password=token,
+            ssl_context=tls,
         )
 
     def rows(self, sql: str, *params: object) -> list[tuple[Any, ...]]:

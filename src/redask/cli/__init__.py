@@ -31,10 +31,14 @@ COMMANDS = {
     "eval": "Measure retrieval and answers on a pack of questions.",
     "demo": "Load a small sample company and ask it three questions.",
 }
+_FOLDERS = {
+    **dict.fromkeys(("user", "token", "policy"), "access_commands"),
+    **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
+}
 
 
 class Commands(click.Group):
-    """The commands, each in `redask.cli.<name>_command`."""
+    """The commands, each in `<name>_command` of its folder."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -42,7 +46,8 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"redask.cli.{cmd_name}_command")
+        folder = _FOLDERS.get(cmd_name, "commands")
+        module = importlib.import_module(f"redask.cli.{folder}.{cmd_name}_command")
         command: click.Command = module.command
         return command
 
@@ -72,4 +77,4 @@ class Commands(click.Group):
 def main(ctx: click.Context, db: str, token: str | None, tenant: str | None) -> None:
     """Ask a question over your own data and get an answer you can check."""
     ctx.obj = db
-    ctx.meta.update({"redask.token": token, "redask.tenant": tenant})  # for `session.opened`
+    ctx.meta.update({"redask.token": token, "redask.tenant": tenant})  # for `opening.opened`

@@ -5,8 +5,8 @@ from typing import Any, TypeVar
 
 import click
 
-from redask.clauses import CLAUSES, Clause
-from redask.clauses.rows import Takes
+from redask.core.clauses import CLAUSES, Clause
+from redask.core.clauses.definitions import Takes
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 

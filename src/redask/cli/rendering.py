@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from redask.model import Answer, Source
+from redask.core.model import Answer, Source
 
 _SNIPPET = 160
 

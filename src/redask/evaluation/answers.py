@@ -10,7 +10,7 @@ escapes one in a quotation. A gold answer without a word is contained in nothing
 import re
 from collections.abc import Collection, Iterable
 
-from redask.rules import citations
+from redask.core.rules import citations
 
 _WORD = re.compile(r"\w+")
 _ARTICLES = frozenset(("a", "an", "the"))

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Self
 
-from redask.errors import BadAsk
+from redask.core.errors import BadAsk
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,11 @@ question goes through the same search and the same ASK as anybody's.
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from redask.api import OpenDatabase
+from redask.api.sync import OpenDatabase
+from redask.core.rules import urn
 from redask.evaluation import answers as gold
 from redask.evaluation import ranking
 from redask.evaluation.packs import Pack, Question
-from redask.rules import urn
 
 COLLECTION = "passages"
 FUSED = "fused"

@@ -4,14 +4,14 @@
 `<directory>/<first 16 hex digits of the SHA-256 of the tenant>`; at most MAX_OPEN of them are
 open at a time. Deleting the directory loses nothing.
 
-    module          what it decides
     partition       when to catch up, when to rebuild
     generation      in which order files change
-    analysis        what the tokens of a text are;  languages: stemmers, stop words, detection
-    forward         what is kept of an entity;  records: in which shape
-    lexical         scores of words;  tantivy_words: proposals and counts
-    vector          nearest vectors;  graph: who is linked to whom
     buckets         the three results of a search
+    analysis/       what the tokens of a text are; stemmers, stop words, language detection
+    forward/        what is kept of an entity, and in which form
+    lexical/        BM25: tantivy proposes and counts, `scoring` scores
+    vector/         nearest neighbours
+    graph/          edges, names and mentions, and the traversal
 """
 
 import threading
@@ -20,9 +20,9 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from redask.core.model import Caller
+from redask.core.ports import Found, Query, Store
 from redask.index.partition import Health, Partition
-from redask.model import Caller
-from redask.ports import Found, Query, Store
 
 MAX_OPEN = 16
 

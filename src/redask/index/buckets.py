@@ -11,12 +11,13 @@ narrow what is found, in every bucket, and change no score.
 
 from collections.abc import Sequence
 
-from redask.index import analysis, graph, languages
+from redask.core.ports import Found, Query, Visibility
+from redask.index.analysis import analyzer, languages
+from redask.index.forward.entries import Classes, Share, class_of
 from redask.index.generation import Generation, State, vector_class
-from redask.index.lexical import Lexical, Totals
-from redask.index.records import Classes, Share, class_of
-from redask.index.scoring import ReadTexts
-from redask.ports import Found, Query, Sight
+from redask.index.graph import traversal
+from redask.index.lexical.bm25 import Lexical, Totals
+from redask.index.lexical.scoring import ReadTexts
 
 SEEDS = 5  # the best hits of words and of vectors from which the graph is walked
 MEANT = 0.5  # what the best vector counts beside the best words, among the seeds
@@ -25,11 +26,11 @@ Candidates = list[tuple[str, float]]
 
 
 def search(
-    generation: Generation, state: State, query: Query, sight: Sight, read: ReadTexts
+    generation: Generation, state: State, query: Query, visibility: Visibility, read: ReadTexts
 ) -> tuple[Found, ...]:
-    """What a sight shows, by three measures; `read` gives the texts of what it shows."""
-    faces = sight.faces
-    labels = None if faces is None else frozenset(faces)
+    """What a visibility shows, by three measures; `read` gives the texts of what it shows."""
+    projections = visibility.projections
+    labels = None if projections is None else frozenset(projections)
     shares = [share for share in state.shares if labels is None or share.label in labels]
     totals = Totals(sum(each.entities for each in shares), sum(each.tokens for each in shares))
     readable = None if labels is None else frozenset(map(_class, shares))
@@ -39,22 +40,22 @@ def search(
     lexical = Lexical(state.view, state.snapshot, state.tail, readable, totals)
 
     present = sorted({share.language for share in shares})
-    wanted = analysis.question(query.question, query.terms.literals, present)
+    wanted = analyzer.question(query.question, query.terms.literals, present)
     hits = lexical.search(wanted, query.top_k, among, read)
     words = [(hit.urn, hit.score) for hit in hits]
     foreign = _foreign(query, present)
-    own = _own_classes(sight, shares, query.collections)
+    own = _own_classes(visibility, shares, query.collections)
     vectors = [] if foreign else _nearest(generation, state, query, own)
-    generation.sieve.follow(state.snapshot.names_since, state.watermark)
-    reading = graph.Reading(
+    generation.bloom_filter.follow(state.snapshot.names_since, state.watermark)
+    reading = traversal.Reading(
         texts=state.snapshot,
         adjacency=state.snapshot.adjacency(labels),
         words=lexical,
-        sieve=generation.sieve,
+        bloom_filter=generation.bloom_filter,
         labels=labels,
         languages=present,
     )
-    linked = graph.walk(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reading)
+    linked = traversal.walk(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reading)
     return (
         Found("bm25", tuple(words)),
         Found("vector", tuple(vectors), foreign),
@@ -62,11 +63,11 @@ def search(
     )
 
 
-def _own_classes(sight: Sight, shares: Sequence[Share], only: Sequence[str]) -> Classes:
-    """The classes of the entities themselves, whichever face is seen: vectors have no faces."""
-    if sight.faces is None and not only:
+def _own_classes(visibility: Visibility, shares: Sequence[Share], only: Sequence[str]) -> Classes:
+    """The classes of the entities themselves: a vector is one for all projections."""
+    if visibility.projections is None and not only:
         return None
-    own = sight.faces or {}
+    own = visibility.projections or {}
     return frozenset(
         class_of(own.get(share.label, share.label), share.collection)
         for share in shares
@@ -98,7 +99,7 @@ def _foreign(query: Query, present: Sequence[str]) -> str:
     if not known or not query.vector:
         return ""
     spoken = ", ".join(sorted(known))
-    asked = languages.detect_question(query.question, analysis.words(query.question), present)
+    asked = languages.detect_question(query.question, analyzer.words(query.question), present)
     if asked not in known:
         return f"left out, for the question is in {asked} and the embedder knows {spoken}"
     if present and known.isdisjoint(present):

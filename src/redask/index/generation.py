@@ -24,16 +24,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from redask.errors import Damaged, StoreFailed
-from redask.index import analysis
-from redask.index.forward import LAYOUT, Forward, Snapshot
-from redask.index.forward_writing import Writing
-from redask.index.names import Sieve
-from redask.index.records import FACES, Entry, Link, Share, Tail, class_of
-from redask.index.tantivy_words import Pen, View, WordIndex
-from redask.index.vector import VectorIndex
-from redask.index.vocabulary import number_of
-from redask.ports import Change, Entity, Store
+from redask.core.errors import Damaged, StoreFailed
+from redask.core.ports import Change, Entity, Store
+from redask.index.analysis import analyzer
+from redask.index.analysis.vocabulary import number_of
+from redask.index.forward.entries import PROJECTIONS, Entry, Link, Share, Tail, class_of
+from redask.index.forward.forward_index import LAYOUT, Forward, Snapshot
+from redask.index.forward.forward_writer import ForwardTransaction
+from redask.index.graph.mentions import BloomFilter
+from redask.index.lexical.tantivy_terms import TermWriter, View, WordIndex
+from redask.index.vector.nearest import VectorIndex
 
 TAIL = 512
 _BATCH = 500  # changes read at a time
@@ -65,7 +65,7 @@ class Generation:
         self._known: tuple[str, View] | None = None
         self._read: tuple[int, tuple[Share, ...], Tail] | None = None
         self._vectors: dict[int, VectorIndex] = {}
-        self.sieve = Sieve()
+        self.bloom_filter = BloomFilter()
         if not (directory / "forward.sqlite").is_file():
             raise Damaged("the forward index is missing")
         with sound():
@@ -73,10 +73,10 @@ class Generation:
             self.words = WordIndex(directory / "words")
             with self.forward.snapshot() as snapshot:
                 meta = snapshot.meta()
-                saved = snapshot.sieve()
+                saved = snapshot.bloom_filter()
         self._sieve_saved, bits = saved or (0, b"")
         if saved:
-            self.sieve.restore(self._sieve_saved, bits)
+            self.bloom_filter.restore(self._sieve_saved, bits)
         if meta.get("layout") != str(LAYOUT):
             raise Damaged(f"the index has layout {meta.get('layout')}, not {LAYOUT}")
         if meta.get("identity") != identity:
@@ -151,15 +151,15 @@ class Generation:
                     index.fold()
         self.load()
 
-    def _keep_sieve(self) -> None:
-        """Save the sieve when reading the names since the last time would take a while."""
+    def _keep_bloom_filter(self) -> None:
+        """Save the bloom_filter when reading the names since the last time would take a while."""
         with self.forward.snapshot() as snapshot:
             if len(snapshot.names_since(self._sieve_saved)) < _NAMES:
                 return
-            self.sieve.follow(snapshot.names_since, snapshot.position().watermark)
-        self._sieve_saved, bits = self.sieve.saved()
+            self.bloom_filter.follow(snapshot.names_since, snapshot.position().watermark)
+        self._sieve_saved, bits = self.bloom_filter.saved()
         with self.forward.writing() as writing:
-            writing.keep_sieve(self._sieve_saved, bits)
+            writing.keep_bloom_filter(self._sieve_saved, bits)
 
     def _step(self, store: Store, tenant: str) -> bool:
         """Apply some changes. → whether there may be more"""
@@ -202,24 +202,26 @@ class Generation:
         after, target = span
         done, more = 0, True
         with self.forward.writing() as writing:
-            with self.words.writing(many=target - after > TAIL * 8) as pen:
+            with self.words.writing(many=target - after > TAIL * 8) as writer:
                 for row in waiting:
-                    pen.delete(row)
+                    writer.delete(row)
                 while more and done < _GROUP:
                     changes = store.changes(tenant, after, _BATCH)
-                    self._apply(writing, changes, pen)
+                    self._apply(writing, changes, writer)
                     more = len(changes) == _BATCH
                     after = changes[-1].seq if changes else after
                     done += len(changes)
-                pen.commit()
+                writer.commit()
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
             _note(writing, self.words, max(after, 0 if more else target), files)
-        self._keep_sieve()
+        self._keep_bloom_filter()
         return more
 
-    def _apply(self, writing: Writing, changes: Sequence[Change], pen: Pen | None) -> None:
-        """Put changes everywhere; without a pen, into the tail."""
+    def _apply(
+        self, writing: ForwardTransaction, changes: Sequence[Change], writer: TermWriter | None
+    ) -> None:
+        """Put changes everywhere; without a writer, into the tail."""
         if not changes:
             return
         texts: list[tuple[Change, int, str, str]] = []  # change, row, mark, payload
@@ -228,37 +230,37 @@ class Generation:
             entity = change.entity
             if entity is None or change.collection.startswith(_SYSTEM):
                 continue
-            for number, (mark, payload) in enumerate(_faces(change, entity)):
-                row = change.key << FACES | number
+            for number, (mark, payload) in enumerate(_projections(change, entity)):
+                row = change.key << PROJECTIONS | number
                 if entity.source is None or entity.target is None:
                     texts.append((change, row, mark, payload))
                 elif link := _link(change, row, mark, payload, (entity.source, entity.target)):
                     links.append(link)
-        analysed = analysis.entities([(payload, each.language) for each, *_, payload in texts])
+        analysed = analyzer.entities([(payload, each.language) for each, *_, payload in texts])
         vectors: dict[int, list[tuple[int, int, tuple[float, ...]]]] = {}
         for change, row, _, _ in texts:
             vector = change.entity.vector if change.entity else None
-            if vector and any(vector) and row == change.key << FACES:
+            if vector and any(vector) and row == change.key << PROJECTIONS:
                 kind = vector_class(class_of(change.mark, change.collection))
                 vectors.setdefault(len(vector), []).append((row, kind, vector))
         seq = changes[-1].seq
-        touched = [change.key << FACES for change in changes]
+        touched = [change.key << PROJECTIONS for change in changes]
         self._apply_vectors(writing, vectors, touched, seq)
         entries = [
             Entry(row, change.urn, change.collection, mark, *found[:-1])
             for (change, row, mark, _), found in zip(texts, analysed, strict=True)
         ]
-        rows = [first + face for first in touched for face in range(1 << FACES)]
-        gone = writing.apply(entries, links, rows, seq=seq, tail=pen is None)
-        if pen:
+        rows = [first + projection for first in touched for projection in range(1 << PROJECTIONS)]
+        gone = writing.apply(entries, links, rows, seq=seq, tail=writer is None)
+        if writer:
             for row in {*touched, *gone}.difference(entry.key for entry in entries):
-                pen.delete(row)
+                writer.delete(row)
             for entry, found in zip(entries, analysed, strict=True):
-                pen.add(entry.key, class_of(entry.label, entry.collection), found.words)
+                writer.add(entry.key, class_of(entry.label, entry.collection), found.words)
 
     def _apply_vectors(
         self,
-        writing: Writing,
+        writing: ForwardTransaction,
         added: dict[int, list[tuple[int, int, tuple[float, ...]]]],
         touched: Sequence[int],
         seq: int,
@@ -302,18 +304,20 @@ def vector_class(kind: str) -> int:
     return number_of(kind) >> 1  # their numbers are signed
 
 
-def _note(writing: Writing, words: WordIndex, watermark: int, files: dict[str, list[int]]) -> None:
+def _note(
+    writing: ForwardTransaction, words: WordIndex, watermark: int, files: dict[str, list[int]]
+) -> None:
     """Write down that tantivy knows everything up to a change."""
     writing.folded(watermark, words.stamp())
     writing.meta("files", json.dumps(words.measure(files)))
 
 
-def _faces(change: Change, entity: Entity) -> tuple[tuple[str, str], ...]:
-    return change.faces or ((change.mark, entity.payload),)
+def _projections(change: Change, entity: Entity) -> tuple[tuple[str, str], ...]:
+    return change.projections or ((change.mark, entity.payload),)
 
 
 def _link(change: Change, row: int, mark: str, payload: str, ends: tuple[str, str]) -> Link | None:
-    """An edge as one face shows it; None when it does not show the ends."""
+    """An edge as one projection shows it; None when it does not show the ends."""
     content = json.loads(payload)
     if (content.get("from"), content.get("to")) != ends:
         return None

@@ -25,11 +25,12 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from redask.errors import Damaged, StoreFailed
-from redask.index import analysis, buckets
+from redask.core.errors import Damaged, StoreFailed
+from redask.core.model import Caller
+from redask.core.ports import Found, Query, Store
+from redask.index import buckets
+from redask.index.analysis import analyzer
 from redask.index.generation import Generation, State, sound
-from redask.model import Caller
-from redask.ports import Found, Query, Store
 
 # Searches of one process take turns: most of one is Python, and several at once, fighting for its
 # lock, take longer than one after the other (16 at once: 0.6 of the rate of one; in turns, 1.1).
@@ -71,19 +72,19 @@ class Partition:
 
     def _search(self, query: Query, caller: Caller) -> tuple[Found, ...]:
         with ExitStack() as stack, sound():
-            sight = self._store.sight(caller)
+            visibility = self._store.visibility(caller)
             generation, state = self._ready(stack)
-            while (now := self._store.sight(caller)).version != sight.version:
+            while (now := self._store.visibility(caller)).version != visibility.version:
                 stack.close()  # policies changed on the way: the marks must be the index's
-                sight = now
+                visibility = now
                 generation, state = self._ready(stack)
 
             def read(urns: Sequence[str]) -> dict[str, str]:
                 sources = self._store.read(urns, caller)
-                return {source.urn: analysis.text(source.payload) for source in sources}
+                return {source.urn: analyzer.text(source.payload) for source in sources}
 
             with _TURN:
-                return buckets.search(generation, state, query, sight, read)
+                return buckets.search(generation, state, query, visibility, read)
 
     def health(self) -> Health:
         """How the partition is, without catching up."""

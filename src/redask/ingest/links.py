@@ -11,10 +11,10 @@ may point at what is read later, and what it points at may get other chunks.
 
 from collections.abc import Callable, Iterator, Mapping
 
-from redask.ingest import chunks
-from redask.model import Caller
-from redask.ports import Entity, FileLink, LoadOutcome, OriginManifest
-from redask.rules import urn as urns
+from redask.core.model import Caller
+from redask.core.ports import Entity, FileLink, LoadOutcome, OriginManifest
+from redask.core.rules import urn as urns
+from redask.ingest.readers import chunks
 
 LABEL = "links to"
 _SOME = 500

@@ -16,8 +16,8 @@ import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from redask.core.model import FileProblem
 from redask.ingest.records import FoundFile, ReaderRow
-from redask.model import FileProblem
 
 ReaderFor = Callable[[str], ReaderRow | None]
 

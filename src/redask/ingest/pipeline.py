@@ -1,9 +1,9 @@
-"""One ingest from top to bottom: `run` over paths, with the `IngestDesk` that the app sets up.
+"""One ingest from top to bottom: `run` over paths, with the `IngestContext` that the app sets up.
 
     1  list the files of every path                                                  `listing`
     2  forget what came from files that are gone from a folder asked for
     3  file by file: pass over what is unchanged; read it to its end             readers, `spool`
-    4  write, many small files in one transaction, a large one in parts: `IngestDesk.write`
+    4  write, many small files in one transaction, a large one in parts: `IngestContext.write`
     5  files that brought what another file brought: once more, now that all others are there
     6  settle the links between files                                                  `links`
 
@@ -18,8 +18,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
-from redask.errors import AskError, BadAsk, Cancelled, StoreFailed
-from redask.ingest import content, links, listing, reader_for
+from redask.core.errors import AskError, BadAsk, Cancelled, StoreFailed
+from redask.core.model import Caller, FileProblem, IngestProgress, IngestReport, IngestTally, Urn
+from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin, OriginManifest
+from redask.core.rules import urn as urns
+from redask.ingest import links, listing
+from redask.ingest.readers import content, reader_for
 from redask.ingest.records import (
     FoundFile,
     OpenedFile,
@@ -30,16 +34,13 @@ from redask.ingest.records import (
     stamp,
 )
 from redask.ingest.spool import Spool
-from redask.model import Caller, FileProblem, IngestProgress, IngestReport, IngestTally, Urn
-from redask.ports import Entity, FileLink, Load, LoadOutcome, Origin, OriginManifest
-from redask.rules import urn as urns
 
 BATCH = 5000  # entities in one transaction
 _FORGET = 100
 
 
 @dataclass(frozen=True, slots=True)
-class IngestDesk:
+class IngestContext:
     """What an ingest works with. `write` is where a batch is written, and may add vectors."""
 
     manifest: OriginManifest
@@ -52,7 +53,7 @@ class IngestDesk:
     stopped: Callable[[], bool] = field(default=lambda: False)
 
 
-def run(paths: Sequence[str], choice: str | None, desk: IngestDesk) -> IngestReport:
+def run(paths: Sequence[str], choice: str | None, desk: IngestContext) -> IngestReport:
     """Bring the database up to date with the files at these paths."""
     return _Ingest(choice, desk).run(paths)
 
@@ -60,7 +61,7 @@ def run(paths: Sequence[str], choice: str | None, desk: IngestDesk) -> IngestRep
 class _Ingest:
     """The state of one run."""
 
-    def __init__(self, choice: str | None, desk: IngestDesk) -> None:
+    def __init__(self, choice: str | None, desk: IngestContext) -> None:
         self._choice = choice
         self._desk = desk
         self._known: dict[str, Origin] = {}

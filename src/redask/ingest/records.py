@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from redask.model import Urn
+from redask.core.model import Urn
 
 
 @dataclass(frozen=True, slots=True)

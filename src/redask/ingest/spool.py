@@ -12,8 +12,8 @@ from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
 
-from redask.errors import BadAsk
-from redask.ports import Entity, FileLink
+from redask.core.errors import BadAsk
+from redask.core.ports import Entity, FileLink
 
 SMALL = 5000
 BYTES = 16 * 1024 * 1024

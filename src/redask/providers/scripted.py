@@ -22,12 +22,13 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle
 
-from redask.errors import Failure, ProviderFailed, ProviderRefused
-from redask.model import Knobs, Prompt
-from redask.ports import Completion
-from redask.providers import excerpts, quoting
-from redask.rules import capabilities, determinism, tokens
-from redask.rules import prompt as prompts
+from redask.core import token_count
+from redask.core.errors import Failure, ProviderFailed, ProviderRefused
+from redask.core.model import Knobs, Prompt
+from redask.core.ports import Completion
+from redask.core.rules import capabilities, determinism
+from redask.core.rules import prompt as prompts
+from redask.providers.extractive import excerpts, quotation
 
 NAME = "scripted"
 MODEL = "scripted-1"
@@ -38,7 +39,7 @@ _WORD = re.compile(r"\s*\S+\s*")
 
 @dataclass(frozen=True, slots=True)
 class Estimated:
-    """Usage as `rules.tokens` estimates it."""
+    """Usage as `core.token_count` estimates it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +146,7 @@ class Scripted:
 def _first_line(prompt: Prompt) -> str:
     """A quotation of the first source."""
     quotable = excerpts.read(prompt.sources[0]).excerpts if prompt.sources else ()
-    return quoting.cite(quotable[0].text, [1]) if quotable else NO_SOURCE
+    return quotation.cite(quotable[0].text, [1]) if quotable else NO_SOURCE
 
 
 def _failure(failure: Failure) -> ProviderFailed:
@@ -157,5 +158,5 @@ def _failure(failure: Failure) -> ProviderFailed:
 
 def _usage(reply: Reply, prompt: Prompt, text: str) -> tuple[int | None, int | None]:
     if isinstance(reply.usage, Estimated):
-        return tokens.estimate(prompts.render(prompt)), tokens.estimate(text)
+        return token_count.estimate(prompts.render(prompt)), token_count.estimate(text)
     return reply.usage or (None, None)

@@ -1,10 +1,10 @@
-"""Where the truth can live: one row for each store. `open_store(location)` picks by scheme.
+"""Where the store can live: one row for each store. `open_store(location)` picks by scheme.
 
     location                        row
     a directory (the default)       sqlite
 
 A new store is one file and one row here; the row enrols it in the contract suite of the
-stores. `Truth` is what every row gives: the engine's `Store` and, around it, what catalogues
+stores. `EntityStore` is what every row gives: the engine's `Store` and, around it, what catalogues
 and `doctor` need.
 """
 
@@ -13,17 +13,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from redask.access.credentials import TokenFacts, User, Verifiers
-from redask.errors import Misconfigured
-from redask.model import Caller, Source
-from redask.ports import Entity, OriginManifest, SelectShape, Store, TableShape, VectorStore
-from redask.stores.records import Collection, Column, Statistics
-from redask.stores.selects import SELECT_MS, SELECT_ROWS
-from redask.stores.sqlite import SqliteStore
-from redask.stores.writing import GIVEN
+from redask.core.access.credentials import TokenFacts, User, Verifiers
+from redask.core.errors import Misconfigured
+from redask.core.model import Caller, Source
+from redask.core.ports import Entity, OriginManifest, SelectShape, Store, TableShape, VectorStore
+from redask.stores.sqlite.select.prepared import SELECT_MS, SELECT_ROWS
+from redask.stores.sqlite.store import SqliteStore
+from redask.stores.sqlite.writer import GIVEN
+from redask.stores.statistics import Collection, Column, Statistics
 
 
-class People(Protocol):
+class Users(Protocol):
     """Users and tokens; all but the first three are for owners, about the owner's tenant."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
@@ -63,7 +63,7 @@ class People(Protocol):
         """Let a token open nothing from now on."""
 
 
-class Truth(Store, VectorStore, Protocol):
+class EntityStore(Store, VectorStore, Protocol):
     """A whole store: what `ports.Store` and `ports.VectorStore` promise, catalogues, health.
 
     `identity` is drawn at random when a store is made: an index that was built from
@@ -73,7 +73,7 @@ class Truth(Store, VectorStore, Protocol):
     identity: str
 
     @property
-    def people(self) -> People:
+    def people(self) -> Users:
         """Who may sign in."""
 
     @property
@@ -159,17 +159,17 @@ class StoreRow:
 
     name: str
     scheme: str
-    open: Callable[[str], Truth]
+    open: Callable[[str], EntityStore]
 
 
-def _open_directory(location: str) -> Truth:
+def _open_directory(location: str) -> EntityStore:
     return SqliteStore(Path(location))
 
 
 STORES = (StoreRow("sqlite", "", _open_directory),)
 
 
-def open_store(location: str) -> Truth:
+def open_store(location: str) -> EntityStore:
     """Open the store at `location`, making it when there is none."""
     if "\0" in location:
         raise Misconfigured("the location of a store holds a NUL character")

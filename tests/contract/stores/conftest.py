@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from redask.stores import STORES, StoreRow, Truth, open_store
+from redask.stores import STORES, EntityStore, StoreRow, open_store
 
 LOCATIONS: dict[str, Callable[[Path], str]] = {"sqlite": str}
 
@@ -26,7 +26,7 @@ def location(locate: Callable[[Path], str], tmp_path: Path) -> str:
 
 
 @pytest.fixture
-def store(location: str) -> Iterator[Truth]:
+def store(location: str) -> Iterator[EntityStore]:
     """A new store; whatever a test did to it, it must be sound in the end."""
     opened = open_store(location)
     yield opened

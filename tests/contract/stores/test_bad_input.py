@@ -4,24 +4,24 @@ import math
 
 import pytest
 
-from redask.errors import BadAsk, BadUrn
-from redask.model import Caller, Kind, Source
-from redask.ports import Entity
-from redask.stores import Truth, rows
-from redask.stores.records import Collection
+from redask.core.errors import BadAsk, BadUrn
+from redask.core.model import Caller, Kind, Source
+from redask.core.ports import Entity
+from redask.stores import EntityStore, entity_rows
+from redask.stores.statistics import Collection
 
 ME = Caller()
 
 
 def tickets(*ids: int, title: str = "broken pump") -> list[Entity]:
-    return rows.entities("tickets", [{"id": number, "title": title} for number in ids])
+    return entity_rows.entities("tickets", [{"id": number, "title": title} for number in ids])
 
 
 def urn(number: int | str) -> str:
     return f"urn:reddb:row:tickets/{number}"
 
 
-def log(store: Truth, after: int = 0, tenant: str = "local") -> list[tuple[int, str, bool]]:
+def log(store: EntityStore, after: int = 0, tenant: str = "local") -> list[tuple[int, str, bool]]:
     found = store.changes(tenant, after, 10_000)
     return [(change.seq, change.urn, change.entity is not None) for change in found]
 
@@ -61,7 +61,7 @@ BAD_ENTITIES = {
 
 @pytest.mark.parametrize("entity", BAD_ENTITIES.values(), ids=BAD_ENTITIES.keys())
 def test_a_bad_entity_is_refused_and_nothing_of_its_batch_is_written(
-    store: Truth, entity: Entity
+    store: EntityStore, entity: Entity
 ) -> None:
     store.put(tickets(1), ME)
     with pytest.raises(BadAsk) as caught:
@@ -71,27 +71,27 @@ def test_a_bad_entity_is_refused_and_nothing_of_its_batch_is_written(
     assert store.collections(ME) == [Collection("tickets", None, {Kind.ROW: 1})]
 
 
-def test_a_urn_twice_in_one_batch_is_refused(store: Truth) -> None:
+def test_a_urn_twice_in_one_batch_is_refused(store: EntityStore) -> None:
     with pytest.raises(BadAsk, match=r"tickets/1 stands twice"):
         store.put([*tickets(1, 2), *tickets(1, title="other")], ME)
     assert store.watermark("local") == 0
 
 
-def test_text_that_only_looks_like_a_nul_is_kept(store: Truth) -> None:
-    store.put(rows.entities("a", [{"id": 1, "x": "\\u0000", "y": "\x01"}]), ME)
+def test_text_that_only_looks_like_a_nul_is_kept(store: EntityStore) -> None:
+    store.put(entity_rows.entities("a", [{"id": 1, "x": "\\u0000", "y": "\x01"}]), ME)
     assert store.read(["urn:reddb:row:a/1"], ME)[0].payload == (
         '{"id":1,"x":"\\\\u0000","y":"\\u0001"}'
     )
 
 
-def test_a_payload_just_within_the_bound_is_kept(store: Truth) -> None:
+def test_a_payload_just_within_the_bound_is_kept(store: EntityStore) -> None:
     payload = f'{{"x":"{"y" * (8 * 1024 * 1024 - 8)}"}}'
     store.put([Entity("urn:reddb:row:a/1", payload)], ME)
     assert store.read(["urn:reddb:row:a/1"], ME) == [Source("urn:reddb:row:a/1", payload)]
 
 
 @pytest.mark.parametrize("bad", ["", "tickets/1", "urn:reddb:row:tickets", "URN:reddb:row:a/1"])
-def test_reading_and_deleting_refuse_what_is_no_urn(store: Truth, bad: str) -> None:
+def test_reading_and_deleting_refuse_what_is_no_urn(store: EntityStore, bad: str) -> None:
     with pytest.raises(BadUrn):
         store.read([bad], ME)
     with pytest.raises(BadUrn):

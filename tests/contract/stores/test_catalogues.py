@@ -2,26 +2,26 @@
 
 import pytest
 
-from redask.errors import BadAsk
-from redask.model import Caller, Kind
-from redask.ports import Entity
-from redask.stores import Truth, rows
-from redask.stores.records import Collection, Column
+from redask.core.errors import BadAsk
+from redask.core.model import Caller, Kind
+from redask.core.ports import Entity
+from redask.stores import EntityStore, entity_rows
+from redask.stores.statistics import Collection, Column
 
 ME = Caller()
 
 
 def tickets(*ids: int, title: str = "broken pump") -> list[Entity]:
-    return rows.entities("tickets", [{"id": number, "title": title} for number in ids])
+    return entity_rows.entities("tickets", [{"id": number, "title": title} for number in ids])
 
 
 def urn(number: int | str) -> str:
     return f"urn:reddb:row:tickets/{number}"
 
 
-def columns_of(store: Truth, *contents: dict[str, object]) -> dict[str, str]:
+def columns_of(store: EntityStore, *contents: dict[str, object]) -> dict[str, str]:
     batch = [{"id": number, **content} for number, content in enumerate(contents)]
-    store.put(rows.entities("t", batch), ME)
+    store.put(entity_rows.entities("t", batch), ME)
     return {column.name: column.type for column in store.columns("t", ME) if column.name != "id"}
 
 
@@ -48,32 +48,34 @@ def columns_of(store: Truth, *contents: dict[str, object]) -> dict[str, str]:
     ],
 )
 def test_a_column_has_the_type_of_its_values(
-    store: Truth, values: list[object], type_name: str
+    store: EntityStore, values: list[object], type_name: str
 ) -> None:
     assert columns_of(store, *({"x": value} for value in values)) == {"x": type_name}
 
 
-def test_columns_are_the_union_of_keys(store: Truth) -> None:
+def test_columns_are_the_union_of_keys(store: EntityStore) -> None:
     assert columns_of(store, {"b": 1}, {"a": "x"}, {}) == {"a": "text", "b": "integer"}
     assert [column.name for column in store.columns("t", ME)] == ["a", "b", "id"]
 
 
-def test_columns_follow_what_is_there_not_what_was(store: Truth) -> None:
+def test_columns_follow_what_is_there_not_what_was(store: EntityStore) -> None:
     columns_of(store, {"x": 1}, {"x": "text", "rare": True})
     store.delete(["urn:reddb:row:t/1"], ME)
     assert store.columns("t", ME) == [Column("id", "integer"), Column("x", "integer")]
-    store.put(rows.entities("t", [{"id": 0, "y": 0.5}]), ME)
+    store.put(entity_rows.entities("t", [{"id": 0, "y": 0.5}]), ME)
     assert store.columns("t", ME) == [Column("id", "integer"), Column("y", "real")]
     store.delete(["urn:reddb:row:t/0"], ME)
     assert store.columns("t", ME) == []
     assert store.collections(ME) == []
 
 
-def test_a_collection_cannot_grow_more_columns_than_a_table_has(store: Truth) -> None:
+def test_a_collection_cannot_grow_more_columns_than_a_table_has(store: EntityStore) -> None:
     for start in (0, 740):
-        store.put(rows.entities("t", [{"id": start} | dict.fromkeys(_names(start, 740), 1)]), ME)
+        store.put(
+            entity_rows.entities("t", [{"id": start} | dict.fromkeys(_names(start, 740), 1)]), ME
+        )
     with pytest.raises(BadAsk, match=r"t would have 1501 columns, more than 1500"):
-        store.put(rows.entities("t", [{"id": 9} | dict.fromkeys(_names(5000, 20), 1)]), ME)
+        store.put(entity_rows.entities("t", [{"id": 9} | dict.fromkeys(_names(5000, 20), 1)]), ME)
     assert len(store.columns("t", ME)) == 1481
 
 
@@ -81,21 +83,23 @@ def _names(start: int, count: int) -> list[str]:
     return [f"c{number}" for number in range(start, start + count)]
 
 
-def test_column_names_are_kept_as_written(store: Truth) -> None:
+def test_column_names_are_kept_as_written(store: EntityStore) -> None:
     odd: dict[str, object] = {'q"uote': 1, "new\nline": 2, "\\": 3, "日本": 4, "Case": 5, "case": 6}
     assert set(columns_of(store, odd)) == set(odd)
 
 
-def test_a_language_is_declared_before_or_after_writing(store: Truth) -> None:
+def test_a_language_is_declared_before_or_after_writing(store: EntityStore) -> None:
     store.set_language("notes", "de", ME)
     assert store.collections(ME) == [Collection("notes", "de", {})]
-    store.put(rows.entities("notes", [{"id": 1}]), ME)
+    store.put(entity_rows.entities("notes", [{"id": 1}]), ME)
     assert store.changes("local", 0, 10)[0].language == "de"
 
 
-def test_a_new_language_sends_the_whole_collection_through_the_log_again(store: Truth) -> None:
+def test_a_new_language_sends_the_whole_collection_through_the_log_again(
+    store: EntityStore,
+) -> None:
     store.put(tickets(1, 2, 3), ME)
-    store.put(rows.entities("other", [{"id": 1}]), ME)
+    store.put(entity_rows.entities("other", [{"id": 1}]), ME)
     store.delete([urn(2)], ME)
     before = store.watermark("local")
     assert store.set_language("tickets", "fr", ME) == before + 2
@@ -110,13 +114,13 @@ def test_a_new_language_sends_the_whole_collection_through_the_log_again(store: 
 
 @pytest.mark.parametrize(("collection", "language"), [("red_x", "en"), ("", "en"), ("a", "e\0n")])
 def test_a_bad_collection_or_language_is_refused(
-    store: Truth, collection: str, language: str
+    store: EntityStore, collection: str, language: str
 ) -> None:
     with pytest.raises(BadAsk):
         store.set_language(collection, language, ME)
 
 
-def test_settings_are_kept_replaced_and_forgotten(store: Truth) -> None:
+def test_settings_are_kept_replaced_and_forgotten(store: EntityStore) -> None:
     assert store.setting("embedder") is None
     store.set_setting("embedder", "mini")
     store.set_setting("embedder", "maxi")
@@ -125,9 +129,9 @@ def test_settings_are_kept_replaced_and_forgotten(store: Truth) -> None:
     assert store.setting("embedder") is None
 
 
-def test_statistics_count_what_is_there(store: Truth) -> None:
-    store.put([*tickets(1, 2, 3), rows.link(urn(1), "blocks", urn(2))], ME)
-    store.put(rows.entities("notes", [{"id": 1}], kind=Kind.DOCUMENT, vectors=[[1.0]]), ME)
+def test_statistics_count_what_is_there(store: EntityStore) -> None:
+    store.put([*tickets(1, 2, 3), entity_rows.link(urn(1), "blocks", urn(2))], ME)
+    store.put(entity_rows.entities("notes", [{"id": 1}], kind=Kind.DOCUMENT, vectors=[[1.0]]), ME)
     store.delete([urn(3)], ME)
     told = store.statistics(ME)
     assert told.collections == (

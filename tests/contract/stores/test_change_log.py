@@ -5,28 +5,28 @@ from pathlib import Path
 
 import pytest
 
-from redask.errors import Misconfigured, StoreFailed
-from redask.model import Caller
-from redask.ports import Entity
-from redask.stores import Truth, open_store, rows
+from redask.core.errors import Misconfigured, StoreFailed
+from redask.core.model import Caller
+from redask.core.ports import Entity
+from redask.stores import EntityStore, entity_rows, open_store
 
 ME = Caller()
 
 
 def tickets(*ids: int, title: str = "broken pump") -> list[Entity]:
-    return rows.entities("tickets", [{"id": number, "title": title} for number in ids])
+    return entity_rows.entities("tickets", [{"id": number, "title": title} for number in ids])
 
 
 def urn(number: int | str) -> str:
     return f"urn:reddb:row:tickets/{number}"
 
 
-def log(store: Truth, after: int = 0, tenant: str = "local") -> list[tuple[int, str, bool]]:
+def log(store: EntityStore, after: int = 0, tenant: str = "local") -> list[tuple[int, str, bool]]:
     found = store.changes(tenant, after, 10_000)
     return [(change.seq, change.urn, change.entity is not None) for change in found]
 
 
-def test_each_change_gets_the_next_sequence(store: Truth) -> None:
+def test_each_change_gets_the_next_sequence(store: EntityStore) -> None:
     assert store.watermark("local") == 0
     assert store.put(tickets(1, 2), ME) == 2
     assert store.put(tickets(3), ME) == 3
@@ -34,7 +34,7 @@ def test_each_change_gets_the_next_sequence(store: Truth) -> None:
     assert store.watermark("local") == 3
 
 
-def test_the_log_holds_each_entity_once_at_its_latest_change(store: Truth) -> None:
+def test_the_log_holds_each_entity_once_at_its_latest_change(store: EntityStore) -> None:
     store.put(tickets(1, 2), ME)
     store.put(tickets(1, title="mended"), ME)
     assert log(store) == [(2, urn(2), True), (3, urn(1), True)]
@@ -44,16 +44,18 @@ def test_the_log_holds_each_entity_once_at_its_latest_change(store: Truth) -> No
     assert log(store) == [(2, urn(2), True), (5, urn(1), True)]
 
 
-def test_the_log_is_read_in_pieces(store: Truth) -> None:
+def test_the_log_is_read_in_pieces(store: EntityStore) -> None:
     store.put(tickets(*range(7)), ME)
     assert [change.seq for change in store.changes("local", 2, 3)] == [3, 4, 5]
     assert store.changes("local", 7, 3) == []
     assert store.changes("local", 0, 0) == []
 
 
-def test_a_change_carries_all_an_index_needs(store: Truth) -> None:
-    store.put(rows.entities("tickets", [{"id": 1}, {"id": 2}], vectors=[[1, 0.5], [0, 1]]), ME)
-    edge = rows.link(urn(1), "blocks", urn(2))
+def test_a_change_carries_all_an_index_needs(store: EntityStore) -> None:
+    store.put(
+        entity_rows.entities("tickets", [{"id": 1}, {"id": 2}], vectors=[[1, 0.5], [0, 1]]), ME
+    )
+    edge = entity_rows.link(urn(1), "blocks", urn(2))
     store.put([edge], ME)
     store.set_language("links", "en", ME)
     first, second, third = store.changes("local", 0, 10)
@@ -64,7 +66,7 @@ def test_a_change_carries_all_an_index_needs(store: Truth) -> None:
     assert len({first.key, second.key, third.key}) == 3
 
 
-def test_a_key_belongs_to_one_urn_for_ever(store: Truth) -> None:
+def test_a_key_belongs_to_one_urn_for_ever(store: EntityStore) -> None:
     store.put(tickets(1, 2), ME)
     keys = {change.urn: change.key for change in store.changes("local", 0, 10)}
     store.delete([urn(1), urn(2)], ME)

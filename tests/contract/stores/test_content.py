@@ -2,69 +2,69 @@
 
 import pytest
 
-from redask.errors import BadAsk
-from redask.model import Caller, Kind, Source
-from redask.ports import Entity
-from redask.stores import Truth, rows
-from redask.stores.records import Collection
+from redask.core.errors import BadAsk
+from redask.core.model import Caller, Kind, Source
+from redask.core.ports import Entity
+from redask.stores import EntityStore, entity_rows
+from redask.stores.statistics import Collection
 
 ME = Caller()
 OTHER = Caller(tenant="other")
 
 
 def tickets(*ids: int, title: str = "broken pump") -> list[Entity]:
-    return rows.entities("tickets", [{"id": number, "title": title} for number in ids])
+    return entity_rows.entities("tickets", [{"id": number, "title": title} for number in ids])
 
 
 def urn(number: int | str) -> str:
     return f"urn:reddb:row:tickets/{number}"
 
 
-def test_what_was_put_is_read_in_the_order_asked_for(store: Truth) -> None:
+def test_what_was_put_is_read_in_the_order_asked_for(store: EntityStore) -> None:
     store.put(tickets(1, 2, 3), ME)
     found = store.read([urn(3), urn(1)], ME)
     assert [source.urn for source in found] == [urn(3), urn(1)]
     assert found[1].payload == '{"id":1,"title":"broken pump"}'
 
 
-def test_what_is_not_there_is_left_out(store: Truth) -> None:
+def test_what_is_not_there_is_left_out(store: EntityStore) -> None:
     store.put(tickets(1), ME)
     assert [source.urn for source in store.read([urn(9), urn(1)], ME)] == [urn(1)]
     assert store.get(urn(9), ME) is None
 
 
-def test_a_urn_asked_for_twice_is_read_twice(store: Truth) -> None:
+def test_a_urn_asked_for_twice_is_read_twice(store: EntityStore) -> None:
     store.put(tickets(1), ME)
     assert len(store.read([urn(1), urn(1)], ME)) == 2
 
 
-def test_either_hex_case_names_the_same_entity(store: Truth) -> None:
-    store.put(rows.entities("kaffee", [{"id": "é"}]), ME)
+def test_either_hex_case_names_the_same_entity(store: EntityStore) -> None:
+    store.put(entity_rows.entities("kaffee", [{"id": "é"}]), ME)
     found = store.get("urn:reddb:row:kaffee/%c3%a9", ME)
     assert found == Source("urn:reddb:row:kaffee/%C3%A9", '{"id":"é"}')
     assert store.delete(["urn:reddb:row:kaffee/%c3%a9"], ME) == 1
 
 
-def test_a_second_put_replaces_the_first(store: Truth) -> None:
+def test_a_second_put_replaces_the_first(store: EntityStore) -> None:
     store.put(tickets(1), ME)
     store.put(tickets(1, title="mended"), ME)
     assert store.read([urn(1)], ME) == [Source(urn(1), '{"id":1,"title":"mended"}')]
 
 
-def test_equal_content_changes_nothing(store: Truth) -> None:
+def test_equal_content_changes_nothing(store: EntityStore) -> None:
     first = store.put(tickets(1, 2), ME)
     before = store.changes("local", 0, 10)
     assert store.put(tickets(2, 1), ME) == first
     assert store.changes("local", 0, 10) == before
 
 
-def test_putting_nothing_gives_the_watermark(store: Truth) -> None:
+def test_putting_nothing_gives_the_watermark(store: EntityStore) -> None:
     assert store.put([], ME) == 0
     last = store.put(tickets(1), ME)
     assert store.put([], ME) == last
 
 
-def test_a_deleted_entity_is_gone_and_may_come_back(store: Truth) -> None:
+def test_a_deleted_entity_is_gone_and_may_come_back(store: EntityStore) -> None:
     store.put(tickets(1, 2), ME)
     assert store.delete([urn(1), urn(9)], ME) == 1
     assert store.get(urn(1), ME) is None
@@ -73,19 +73,19 @@ def test_a_deleted_entity_is_gone_and_may_come_back(store: Truth) -> None:
     assert store.get(urn(1), ME) is not None
 
 
-def test_the_six_kinds_share_a_collection_without_meeting(store: Truth) -> None:
+def test_the_six_kinds_share_a_collection_without_meeting(store: EntityStore) -> None:
     for kind in sorted(set(Kind) - {Kind.EDGE, Kind.VECTOR}):
-        store.put(rows.entities("things", [{"id": 1, "kind": kind.value}], kind=kind), ME)
-    store.put(rows.entities("things", [{"id": 1}], kind=Kind.VECTOR, vectors=[[0.5]]), ME)
+        store.put(entity_rows.entities("things", [{"id": 1, "kind": kind.value}], kind=kind), ME)
+    store.put(entity_rows.entities("things", [{"id": 1}], kind=Kind.VECTOR, vectors=[[0.5]]), ME)
     things = store.page("things", ME)
     assert [source.urn.split(":")[2] for source in things] == sorted(set(Kind) - {Kind.EDGE})
     counts = dict.fromkeys(set(Kind) - {Kind.EDGE}, 1)
     assert store.collections(ME) == [Collection("things", None, counts)]
 
 
-def test_a_collection_is_paged_in_urn_order(store: Truth) -> None:
+def test_a_collection_is_paged_in_urn_order(store: EntityStore) -> None:
     store.put(tickets(*range(25)), ME)
-    store.put(rows.entities("tickets0", [{"id": 1}]), ME)
+    store.put(entity_rows.entities("tickets0", [{"id": 1}]), ME)
     seen: list[str] = []
     while page := store.page("tickets", ME, after=seen[-1] if seen else "", limit=10):
         assert len(page) <= 10
@@ -94,7 +94,7 @@ def test_a_collection_is_paged_in_urn_order(store: Truth) -> None:
     assert store.page("tickets", ME, limit=0) == []
 
 
-def test_a_tenant_sees_nothing_of_another(store: Truth) -> None:
+def test_a_tenant_sees_nothing_of_another(store: EntityStore) -> None:
     store.put(tickets(1), ME)
     store.set_setting("colour", "red")
     assert store.read([urn(1)], OTHER) == []
@@ -109,7 +109,7 @@ def test_a_tenant_sees_nothing_of_another(store: Truth) -> None:
     assert store.get(urn(1), ME) is not None
 
 
-def test_two_tenants_may_use_one_urn(store: Truth) -> None:
+def test_two_tenants_may_use_one_urn(store: EntityStore) -> None:
     store.put(tickets(1, title="mine"), ME)
     store.put(tickets(1, title="theirs"), OTHER)
     assert store.read([urn(1)], ME)[0].payload == '{"id":1,"title":"mine"}'
@@ -118,19 +118,19 @@ def test_two_tenants_may_use_one_urn(store: Truth) -> None:
     assert store.get(urn(1), OTHER) is not None
 
 
-def test_an_edge_cannot_reach_into_another_tenant(store: Truth) -> None:
+def test_an_edge_cannot_reach_into_another_tenant(store: EntityStore) -> None:
     store.put(tickets(1), ME)
     store.put(tickets(2), OTHER)
     with pytest.raises(BadAsk, match="tickets/2"):
-        store.put([rows.link(urn(1), "blocks", urn(2))], ME)
+        store.put([entity_rows.link(urn(1), "blocks", urn(2))], ME)
 
 
 @pytest.mark.parametrize("tenant", ["", "a\0b", "a\x1fb", "x" * 257, "\ud800"])
-def test_a_bad_tenant_name_writes_nothing(store: Truth, tenant: str) -> None:
+def test_a_bad_tenant_name_writes_nothing(store: EntityStore, tenant: str) -> None:
     with pytest.raises(BadAsk):
         store.put(tickets(1), Caller(tenant=tenant))
 
 
-def test_a_tenant_without_utf_8_reads_nothing_and_says_why(store: Truth) -> None:
+def test_a_tenant_without_utf_8_reads_nothing_and_says_why(store: EntityStore) -> None:
     with pytest.raises(BadAsk, match="surrogate"):
         store.read([urn(1)], Caller(tenant="\udfff"))

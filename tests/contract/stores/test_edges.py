@@ -2,63 +2,65 @@
 
 import pytest
 
-from redask.errors import BadAsk
-from redask.model import Caller
-from redask.ports import Entity
-from redask.stores import Truth, rows
+from redask.core.errors import BadAsk
+from redask.core.model import Caller
+from redask.core.ports import Entity
+from redask.stores import EntityStore, entity_rows
 
 ME = Caller()
 
 
 def tickets(*ids: int, title: str = "broken pump") -> list[Entity]:
-    return rows.entities("tickets", [{"id": number, "title": title} for number in ids])
+    return entity_rows.entities("tickets", [{"id": number, "title": title} for number in ids])
 
 
 def urn(number: int | str) -> str:
     return f"urn:reddb:row:tickets/{number}"
 
 
-def test_linking_twice_is_linking_once(store: Truth) -> None:
+def test_linking_twice_is_linking_once(store: EntityStore) -> None:
     store.put(tickets(1, 2), ME)
-    last = store.put([rows.link(urn(1), "blocks", urn(2))], ME)
-    assert store.put([rows.link(urn(1), "blocks", urn(2))], ME) == last
+    last = store.put([entity_rows.link(urn(1), "blocks", urn(2))], ME)
+    assert store.put([entity_rows.link(urn(1), "blocks", urn(2))], ME) == last
     assert store.statistics(ME).edges == 1
 
 
 @pytest.mark.parametrize(("source", "target", "missing"), [(1, 9, 9), (9, 1, 9)])
 def test_a_dangling_edge_is_refused_by_the_name_of_the_missing_end(
-    store: Truth, source: int, target: int, missing: int
+    store: EntityStore, source: int, target: int, missing: int
 ) -> None:
     store.put(tickets(1), ME)
     with pytest.raises(BadAsk) as caught:
-        store.put([*tickets(5), rows.link(urn(source), "blocks", urn(target))], ME)
+        store.put([*tickets(5), entity_rows.link(urn(source), "blocks", urn(target))], ME)
     assert urn(missing) in caught.value.message
     assert store.get(urn(5), ME) is None
 
 
-def test_an_edge_to_a_deleted_entity_is_refused(store: Truth) -> None:
+def test_an_edge_to_a_deleted_entity_is_refused(store: EntityStore) -> None:
     store.put(tickets(1, 2), ME)
     store.delete([urn(2)], ME)
     with pytest.raises(BadAsk, match="does not exist"):
-        store.put([rows.link(urn(1), "blocks", urn(2))], ME)
+        store.put([entity_rows.link(urn(1), "blocks", urn(2))], ME)
 
 
-def test_an_edge_and_its_ends_may_come_in_any_order_of_one_batch(store: Truth) -> None:
-    store.put([rows.link(urn(1), "blocks", urn(2)), *tickets(2, 1)], ME)
+def test_an_edge_and_its_ends_may_come_in_any_order_of_one_batch(store: EntityStore) -> None:
+    store.put([entity_rows.link(urn(1), "blocks", urn(2)), *tickets(2, 1)], ME)
     assert store.statistics(ME).edges == 1
 
 
-def test_cycles_and_self_loops_are_fine(store: Truth) -> None:
-    ring = [rows.link(urn(a), "next", urn(b)) for a, b in [(1, 2), (2, 1), (3, 3)]]
+def test_cycles_and_self_loops_are_fine(store: EntityStore) -> None:
+    ring = [entity_rows.link(urn(a), "next", urn(b)) for a, b in [(1, 2), (2, 1), (3, 3)]]
     store.put([*tickets(1, 2, 3), *ring], ME)
     assert store.delete([urn(3)], ME) == 2
     assert store.delete([urn(1)], ME) == 3
     assert [source.urn for source in store.page("tickets", ME)] == [urn(2)]
 
 
-def test_deleting_an_entity_deletes_edges_that_touch_it_and_edges_on_those(store: Truth) -> None:
-    edge = rows.link(urn(1), "blocks", urn(2))
-    comment = rows.link(urn(3), "disputes", edge.urn)
+def test_deleting_an_entity_deletes_edges_that_touch_it_and_edges_on_those(
+    store: EntityStore,
+) -> None:
+    edge = entity_rows.link(urn(1), "blocks", urn(2))
+    comment = entity_rows.link(urn(3), "disputes", edge.urn)
     store.put([*tickets(1, 2, 3), edge, comment], ME)
     assert store.delete([urn(2)], ME) == 3
     assert store.page("links", ME) == []
@@ -69,7 +71,7 @@ def test_deleting_an_entity_deletes_edges_that_touch_it_and_edges_on_those(store
     }
 
 
-def test_an_edge_may_move_to_other_ends(store: Truth) -> None:
+def test_an_edge_may_move_to_other_ends(store: EntityStore) -> None:
     def edge(target: int) -> Entity:
         payload = f'{{"from":"{urn(1)}","to":"{urn(target)}"}}'
         return Entity("urn:reddb:edge:roads/1", payload, source=urn(1), target=urn(target))
@@ -95,7 +97,7 @@ def test_an_edge_may_move_to_other_ends(store: Truth) -> None:
     ],
     ids=["no ends", "payload without ends", "a row with ends", "ends not canonical"],
 )
-def test_a_half_said_edge_is_refused(store: Truth, entity: Entity) -> None:
+def test_a_half_said_edge_is_refused(store: EntityStore, entity: Entity) -> None:
     store.put(tickets(1), ME)
     with pytest.raises(BadAsk):
         store.put([entity], ME)

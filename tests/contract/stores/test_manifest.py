@@ -2,10 +2,10 @@
 
 import pytest
 
-from redask.errors import BadAsk
-from redask.model import Caller, Kind
-from redask.ports import Entity, FileLink, Load, Origin
-from redask.stores import Truth, rows
+from redask.core.errors import BadAsk
+from redask.core.model import Caller, Kind
+from redask.core.ports import Entity, FileLink, Load, Origin
+from redask.stores import EntityStore, entity_rows
 
 ME = Caller()
 
@@ -15,18 +15,18 @@ def origin(path: str, stamp: str | None = "s") -> Origin:
 
 
 def made(*ids: object, collection: str = "t", **values: object) -> list[Entity]:
-    return rows.entities(collection, [{"id": each, **values} for each in ids])
+    return entity_rows.entities(collection, [{"id": each, **values} for each in ids])
 
 
 def documents(*labels: str) -> list[Entity]:
-    return rows.entities("d", [{"id": label} for label in labels], kind=Kind.DOCUMENT)
+    return entity_rows.entities("d", [{"id": label} for label in labels], kind=Kind.DOCUMENT)
 
 
-def live(store: Truth) -> set[str]:
+def live(store: EntityStore) -> set[str]:
     return {change.urn for change in store.changes("local", 0, 1000) if change.entity}
 
 
-def test_what_an_origin_no_longer_brings_goes(store: Truth) -> None:
+def test_what_an_origin_no_longer_brings_goes(store: EntityStore) -> None:
     first = store.manifest.load([Load(origin("/d/a"), made(1, 2, 3))], ME)
     again = store.manifest.load([Load(origin("/d/a"), [*made(1), *made(3, x=1), *made(4)])], ME)
     assert (first.written, first.removed) == (3, 0)
@@ -34,7 +34,7 @@ def test_what_an_origin_no_longer_brings_goes(store: Truth) -> None:
     assert live(store) == {f"urn:reddb:row:t/{number}" for number in (1, 3, 4)}
 
 
-def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: Truth) -> None:
+def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: EntityStore) -> None:
     manifest = store.manifest
     manifest.load([Load(origin("/d/a", "old"), made(1, 2, 9))], ME)
     manifest.load([Load(origin("/d/a", "new"), made(1), last=False)], ME)
@@ -46,13 +46,13 @@ def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: Truth) -
     assert live(store) == {"urn:reddb:row:t/1", "urn:reddb:row:t/3"}
 
 
-def test_parts_begun_anew_forget_what_was_seen_before(store: Truth) -> None:
+def test_parts_begun_anew_forget_what_was_seen_before(store: EntityStore) -> None:
     store.manifest.load([Load(origin("/d/a"), made(1, 2), last=False)], ME)
     store.manifest.load([Load(origin("/d/a"), made(2, 3))], ME)
     assert live(store) == {"urn:reddb:row:t/2", "urn:reddb:row:t/3"}
 
 
-def test_an_origin_that_collides_is_refused_and_the_others_are_written(store: Truth) -> None:
+def test_an_origin_that_collides_is_refused_and_the_others_are_written(store: EntityStore) -> None:
     store.manifest.load([Load(origin("/d/a"), made(1))], ME)
     loads = [
         Load(origin("/d/b"), [*made(1), *made(2)]),
@@ -68,21 +68,21 @@ def test_an_origin_that_collides_is_refused_and_the_others_are_written(store: Tr
     assert store.manifest.collisions(origin("/d/c"), urns, ME) is None
 
 
-def test_what_nobody_brought_is_taken_over(store: Truth) -> None:
+def test_what_nobody_brought_is_taken_over(store: EntityStore) -> None:
     store.put(made(1, 2), ME)
     store.manifest.load([Load(origin("/d/a"), made(1))], ME)
     assert store.manifest.forget(["/d/a", "/d/never"], ME) == 1
     assert live(store) == {"urn:reddb:row:t/2"}
 
 
-def test_a_batch_that_is_refused_leaves_nothing(store: Truth) -> None:
-    bad = rows.link("urn:reddb:row:t/1", "x", "urn:reddb:row:t/99")
+def test_a_batch_that_is_refused_leaves_nothing(store: EntityStore) -> None:
+    bad = entity_rows.link("urn:reddb:row:t/1", "x", "urn:reddb:row:t/99")
     with pytest.raises(BadAsk):
         store.manifest.load([Load(origin("/d/a"), made(1)), Load(origin("/d/b"), [bad])], ME)
     assert (live(store), store.manifest.known("/d", ME)) == (set(), {})
 
 
-def test_known_are_those_at_a_path_or_below_it(store: Truth) -> None:
+def test_known_are_those_at_a_path_or_below_it(store: EntityStore) -> None:
     paths = ("/d", "/d/a", "/d/a/b", "/d.a", "/da", "/e")
     store.manifest.load([Load(origin(path), made(place)) for place, path in enumerate(paths)], ME)
     assert set(store.manifest.known("/d", ME)) == {"/d", "/d/a", "/d/a/b"}
@@ -91,13 +91,13 @@ def test_known_are_those_at_a_path_or_below_it(store: Truth) -> None:
     assert store.manifest.known("/d", Caller(tenant="other")) == {}
 
 
-def test_an_origin_with_something_missing_has_no_stamp(store: Truth) -> None:
+def test_an_origin_with_something_missing_has_no_stamp(store: EntityStore) -> None:
     store.manifest.load([Load(origin("/d/a"), made(1, 2))], ME)
     store.delete(["urn:reddb:row:t/2"], ME)
     assert store.manifest.known("/d/a", ME)["/d/a"].stamp is None
 
 
-def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: Truth) -> None:
+def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: EntityStore) -> None:
     manifest = store.manifest
     (one, two) = documents("one", "two")
     links = [FileLink(one.urn, "/d/b", "x")]
@@ -105,7 +105,7 @@ def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: Tru
     assert manifest.unlinked(10, ME) == {"/d/a": links, "/d/b": []}
     assert list(manifest.unlinked(1, ME)) == ["/d/a"]
     assert manifest.chunks("/d/b", ME) == [two.urn]
-    edge = rows.link(one.urn, "links to", two.urn)
+    edge = entity_rows.link(one.urn, "links to", two.urn)
     assert manifest.link({"/d/a": [edge], "/d/b": []}, ME).written == 1
     assert manifest.unlinked(10, ME) == {}
     manifest.load([Load(origin("/d/b"), [two])], ME)
@@ -116,7 +116,7 @@ def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: Tru
     assert live(store) == {one.urn}
 
 
-def test_tenants_have_manifests_of_their_own(store: Truth) -> None:
+def test_tenants_have_manifests_of_their_own(store: EntityStore) -> None:
     other = Caller(tenant="other")
     store.manifest.load([Load(origin("/d/a"), made(1))], ME)
     assert store.manifest.load([Load(origin("/d/b"), made(1))], other).refused == {}
@@ -125,7 +125,7 @@ def test_tenants_have_manifests_of_their_own(store: Truth) -> None:
     assert len(live(store)) == 1
 
 
-def test_chunks_are_documents_in_their_order(store: Truth) -> None:
+def test_chunks_are_documents_in_their_order(store: EntityStore) -> None:
     made_here = documents("b", "a", "c")
     store.manifest.load([Load(origin("/d/a"), [*made_here, *made(1)])], ME)
     store.delete([made_here[1].urn], ME)

@@ -2,17 +2,17 @@
 
 import pytest
 
-from redask.access.credentials import User
-from redask.errors import BadAsk, Denied, Unauthenticated
-from redask.model import Caller
-from redask.stores import Truth
+from redask.core.access.credentials import User
+from redask.core.errors import BadAsk, Denied, Unauthenticated
+from redask.core.model import Caller
+from redask.stores import EntityStore
 
 ME = Caller()
 OTHER = Caller(tenant="other")
 SECOND = 10**9
 
 
-def test_a_token_is_its_user_s_until_it_expires_or_is_revoked(store: Truth) -> None:
+def test_a_token_is_its_user_s_until_it_expires_or_is_revoked(store: EntityStore) -> None:
     people = store.people
     people.add("mia", "support", {"region": "north"}, ME)
     lasting = people.make_token("mia", 0, None, ME)
@@ -31,7 +31,7 @@ def test_a_token_is_its_user_s_until_it_expires_or_is_revoked(store: Truth) -> N
     ]
 
 
-def test_a_role_and_attributes_are_those_of_now(store: Truth) -> None:
+def test_a_role_and_attributes_are_those_of_now(store: EntityStore) -> None:
     people = store.people
     people.add("mia", "support", {"a": 1}, ME)
     token = people.make_token("mia", 0, None, ME)
@@ -44,7 +44,7 @@ def test_a_role_and_attributes_are_those_of_now(store: Truth) -> None:
     assert people.users(ME) == []
 
 
-def test_tenants_have_their_own_people_of_the_same_name(store: Truth) -> None:
+def test_tenants_have_their_own_people_of_the_same_name(store: EntityStore) -> None:
     people = store.people
     for caller, role in ((ME, "here"), (OTHER, "there")):
         people.add("mia", role, {}, caller)
@@ -58,7 +58,7 @@ def test_tenants_have_their_own_people_of_the_same_name(store: Truth) -> None:
         people.revoke(tokens[0].split("_")[1], 0, OTHER)
 
 
-def test_nobody_but_an_owner_sees_or_changes_them(store: Truth) -> None:
+def test_nobody_but_an_owner_sees_or_changes_them(store: EntityStore) -> None:
     people, reader = store.people, Caller(role="auditor")
     for work in (
         lambda: people.users(reader),

@@ -2,10 +2,10 @@
 
 import pytest
 
-from redask.errors import BadAsk, Denied, LimitExceeded
-from redask.model import Caller
-from redask.stores import Truth
-from redask.stores.rows import entities
+from redask.core.errors import BadAsk, Denied, LimitExceeded
+from redask.core.model import Caller
+from redask.stores import EntityStore
+from redask.stores.entity_rows import entities
 
 OWNER = Caller()
 READER = Caller("local", "ada", "reader")
@@ -15,7 +15,7 @@ ROWS = [
 ]
 
 
-def test_a_collection_is_a_table(store: Truth) -> None:
+def test_a_collection_is_a_table(store: EntityStore) -> None:
     store.put(entities("t", ROWS), OWNER)
     assert store.select("SELECT * FROM t ORDER BY id", (), OWNER) == [
         {
@@ -38,7 +38,7 @@ def test_a_collection_is_a_table(store: Truth) -> None:
     assert store.select("SELECT count(*) AS n FROM t WHERE name = ?", ["a"], OWNER) == [{"n": 1}]
 
 
-def test_the_policy_holds(store: Truth) -> None:
+def test_the_policy_holds(store: EntityStore) -> None:
     store.put(entities("t", ROWS), OWNER)
     rule = {"roles": ["reader"], "rows": "open = true", "hide": ["price"], "mask": ["name"]}
     store.set_policy("t", {"read": [rule]}, OWNER)
@@ -46,12 +46,12 @@ def test_the_policy_holds(store: Truth) -> None:
         {"id": 2, "urn": "urn:reddb:row:t/2", "name": "***", "open": 1, "tags": '["x"]'}
     ]
     with pytest.raises(Denied):
-        store.select("SELECT 1 FROM t", (), Caller("local", "bob", "guest"))
+        store.select("SELECT 1 FROM t", (), Caller("local", "bob", "client"))
     with pytest.raises(BadAsk):
         store.select("SELECT 1 FROM t", (), Caller("other", "eve", "owner"))
 
 
-def test_it_only_reads_and_is_bounded(store: Truth) -> None:
+def test_it_only_reads_and_is_bounded(store: EntityStore) -> None:
     store.put(entities("t", ROWS), OWNER)
     with pytest.raises(BadAsk):
         store.select("DELETE FROM t", (), OWNER)

@@ -4,36 +4,38 @@ from dataclasses import replace
 
 import pytest
 
-from redask.errors import BadAsk
-from redask.model import Caller
-from redask.ports import Entity
-from redask.stores import Truth, rows
+from redask.core.errors import BadAsk
+from redask.core.model import Caller
+from redask.core.ports import Entity
+from redask.stores import EntityStore, entity_rows
 
 ME = Caller()
 T = ME.tenant
 
 
 def notes(*ids: int, text: str = "x") -> list[Entity]:
-    return rows.entities("notes", [{"id": number, "text": text} for number in ids])
+    return entity_rows.entities("notes", [{"id": number, "text": text} for number in ids])
 
 
-def waiting(store: Truth, tenant: str = T) -> list[str]:
+def waiting(store: EntityStore, tenant: str = T) -> list[str]:
     return [each.urn.rpartition("/")[2] for each in store.unembedded(tenant, 100)]
 
 
-def give(store: Truth, entities: list[Entity], model: str = "mini") -> None:
+def give(store: EntityStore, entities: list[Entity], model: str = "mini") -> None:
     given = [replace(each, vector=(0.6, 0.8)) for each in entities]
     store.set_vectors(given, T, model=model, through=store.watermark(T))
 
 
-def vector_of(store: Truth, number: int) -> tuple[float, ...] | None:
+def vector_of(store: EntityStore, number: int) -> tuple[float, ...] | None:
     wanted = f"urn:reddb:row:notes/{number}"
     (found,) = [c.entity for c in store.changes(T, 0, 100) if c.urn == wanted]
     assert found is not None
     return found.vector
 
 
-def test_what_was_written_without_a_vector_waits_in_the_order_of_its_changes(store: Truth) -> None:
+def test_what_was_written_without_a_vector_waits_in_the_order_of_its_changes(
+    store: EntityStore,
+) -> None:
     store.put(notes(2, 1), ME)
     store.put(notes(3), ME)
     store.put(notes(2, text="changed"), ME)
@@ -43,9 +45,9 @@ def test_what_was_written_without_a_vector_waits_in_the_order_of_its_changes(sto
     assert store.unembedded(T, 100)[2].payload == '{"id":2,"text":"changed"}'
 
 
-def test_edges_deleted_entities_and_other_tenants_do_not_wait(store: Truth) -> None:
+def test_edges_deleted_entities_and_other_tenants_do_not_wait(store: EntityStore) -> None:
     store.put(notes(1, 2), ME)
-    edge = rows.link("urn:reddb:row:notes/1", "knows", "urn:reddb:row:notes/2")
+    edge = entity_rows.link("urn:reddb:row:notes/1", "knows", "urn:reddb:row:notes/2")
     store.put([edge], ME)
     store.delete(["urn:reddb:row:notes/2"], ME)
     assert waiting(store) == ["1"]
@@ -54,7 +56,7 @@ def test_edges_deleted_entities_and_other_tenants_do_not_wait(store: Truth) -> N
     assert not store.is_embedding_pending(Caller(tenant="other"))
 
 
-def test_a_vector_ends_the_waiting_and_is_a_change_the_index_will_see(store: Truth) -> None:
+def test_a_vector_ends_the_waiting_and_is_a_change_the_index_will_see(store: EntityStore) -> None:
     store.put(notes(1, 2), ME)
     give(store, notes(1, 2))
     assert waiting(store) == []
@@ -64,7 +66,7 @@ def test_a_vector_ends_the_waiting_and_is_a_change_the_index_will_see(store: Tru
     assert store.vector_space(T) == ("mini", 2)
 
 
-def test_a_vector_of_a_text_that_changed_meanwhile_is_not_set(store: Truth) -> None:
+def test_a_vector_of_a_text_that_changed_meanwhile_is_not_set(store: EntityStore) -> None:
     store.put(notes(1, 2), ME)
     seen = store.watermark(T)
     store.put(notes(1, text="new"), ME)
@@ -77,7 +79,9 @@ def test_a_vector_of_a_text_that_changed_meanwhile_is_not_set(store: Truth) -> N
     assert waiting(store) == ["1"]
 
 
-def test_a_change_after_the_last_look_waits_even_when_all_before_it_is_done(store: Truth) -> None:
+def test_a_change_after_the_last_look_waits_even_when_all_before_it_is_done(
+    store: EntityStore,
+) -> None:
     store.put(notes(1), ME)
     seen = store.watermark(T)
     store.put(notes(2), ME)
@@ -87,22 +91,24 @@ def test_a_change_after_the_last_look_waits_even_when_all_before_it_is_done(stor
     assert waiting(store) == ["2"]
 
 
-def test_what_was_looked_at_and_got_no_vector_does_not_wait_for_ever(store: Truth) -> None:
-    store.put(rows.entities("flags", [{"id": 1, "on": True}]), ME)
+def test_what_was_looked_at_and_got_no_vector_does_not_wait_for_ever(store: EntityStore) -> None:
+    store.put(entity_rows.entities("flags", [{"id": 1, "on": True}]), ME)
     give(store, [])
     assert waiting(store) == []
-    store.put(rows.entities("flags", [{"id": 1, "on": False}]), ME)
+    store.put(entity_rows.entities("flags", [{"id": 1, "on": False}]), ME)
     assert waiting(store) == ["1"]
 
 
-def test_the_mark_never_goes_back(store: Truth) -> None:
-    store.put(rows.entities("flags", [{"id": 1, "on": True}]), ME)
+def test_the_mark_never_goes_back(store: EntityStore) -> None:
+    store.put(entity_rows.entities("flags", [{"id": 1, "on": True}]), ME)
     give(store, [])
     store.set_vectors([], T, model="mini", through=0)
     assert waiting(store) == []
 
 
-def test_dropping_vectors_makes_everything_wait_again_and_tells_the_index(store: Truth) -> None:
+def test_dropping_vectors_makes_everything_wait_again_and_tells_the_index(
+    store: EntityStore,
+) -> None:
     store.put(notes(1, 2), ME)
     give(store, notes(1, 2))
     before = store.watermark(T)
@@ -114,14 +120,14 @@ def test_dropping_vectors_makes_everything_wait_again_and_tells_the_index(store:
     assert store.vector_space(T) == ("maxi", 2)
 
 
-def test_vectors_that_came_with_the_data_are_not_dropped(store: Truth) -> None:
-    store.put(rows.entities("notes", [{"id": 1}], vectors=[(1.0,)]), ME)
+def test_vectors_that_came_with_the_data_are_not_dropped(store: EntityStore) -> None:
+    store.put(entity_rows.entities("notes", [{"id": 1}], vectors=[(1.0,)]), ME)
     with pytest.raises(BadAsk, match="came with the data"):
         store.drop_vectors(T)
     assert store.vector_space(T) == ("given", 1)
 
 
-def test_vectors_of_two_models_do_not_mix(store: Truth) -> None:
+def test_vectors_of_two_models_do_not_mix(store: EntityStore) -> None:
     store.put(notes(1, 2), ME)
     give(store, notes(1))
     with pytest.raises(BadAsk, match="model mini"):
@@ -129,7 +135,7 @@ def test_vectors_of_two_models_do_not_mix(store: Truth) -> None:
     assert store.vector_space(T) == ("mini", 2)
 
 
-def test_a_lease_is_one_holders_until_it_is_released_or_over(store: Truth) -> None:
+def test_a_lease_is_one_holders_until_it_is_released_or_over(store: EntityStore) -> None:
     assert store.claim_embedding(T, "a", 100, 160) == "a"
     assert store.claim_embedding(T, "b", 159, 220) == "a"
     assert store.claim_embedding(T, "a", 159, 220) == "a"  # renewed

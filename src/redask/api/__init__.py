@@ -1,0 +1,1 @@
+"""The Python API: synchronous, asynchronous, administration, results."""

@@ -1,0 +1,314 @@
+"""An open database for asyncio: `AsyncDatabase`; `api` has its synchronous twin and the story.
+
+Methods come in pairs where a transport needs them: by question and keyword arguments, and by `Ask`
+(`ask` and `answer`, `explain` and `plan`, `stream` and `events`, `search` and `find`). Every
+one begins by finding out who asks.
+"""
+
+import asyncio
+import os
+import re
+import threading
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from redask.api.admin import AsyncAdministration
+from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
+from redask.app import App
+from redask.core import clauses
+from redask.core.access.credentials import Verifiers
+from redask.core.errors import AskError, BadAsk, Denied
+from redask.core.model import (
+    Answer,
+    Ask,
+    Caller,
+    Event,
+    Failed,
+    IngestProgress,
+    IngestReport,
+    Source,
+)
+from redask.core.ports import AuditEntry, SelectShape, TableShape
+from redask.core.rules.audit_chain import Broken, Intact
+from redask.embedding.stage import EmbeddingProgress
+
+_T = TypeVar("_T")
+_SELECT = re.compile(
+    r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSignIn:
+    """A token, and the tenant it must be for, if that matters."""
+
+    token: str = field(repr=False)
+    tenant: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProvenToken:
+    """A token that somebody proved to hold, by its public part."""
+
+    ident: str
+
+
+class AsyncDatabase(AsyncAdministration):
+    """An open database for asyncio; see the module."""
+
+    def __init__(
+        self, app: App, who: Caller | TokenSignIn | ProvenToken, *, shared: bool = False
+    ) -> None:
+        self._app = app
+        self._principal = who
+        self._shared = shared
+        self._closed = False
+
+    async def signed_in(self, token: str, *, tenant: str | None = None) -> "AsyncDatabase":
+        """The same open database as another principal; closing it closes nothing else."""
+        session = AsyncDatabase(self._app, TokenSignIn(token, tenant), shared=True)
+        await session._who()
+        return session
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        """What a proof of knowing a token is checked against; for transports, which check it."""
+        app = await self._opened_here()
+        return await app.in_thread(app.store.people.verifiers, user, tenant, app.clock())
+
+    async def holding(self, ident: str) -> "AsyncDatabase":
+        """As `signed_in`, for a token that the transport saw proven and that was never sent."""
+        session = AsyncDatabase(await self._opened_here(), ProvenToken(ident), shared=True)
+        await session._who()
+        return session
+
+    async def ask(self, question: str, **options: object) -> CitedAnswer:
+        """Answer a question; every clause is an option."""
+        return await self.answer(clauses.from_options(question, options, ""))
+
+    async def explain(self, question: str, **options: object) -> dict[str, Any]:
+        """What `ask` would do, without asking anybody."""
+        return await self.plan(clauses.from_options(question, options, ""))
+
+    def stream(self, question: str, **options: object) -> AsyncGenerator[Event, None]:
+        """The events of an answer while it is written."""
+        return self.events(clauses.from_options(question, options, ""))
+
+    async def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
+        """The events of an answer; raises only before the first one."""
+        caller = await self._who()
+        events: asyncio.Queue[Event | None] = asyncio.Queue()
+
+        async def hand_over(event: Event) -> None:
+            events.put_nowait(event)
+            await asyncio.sleep(0)  # the reader's turn, before the next piece is parsed
+
+        asking = asyncio.create_task(self._app.engine.ask(ask, caller, hand_over))
+        asking.add_done_callback(lambda _: events.put_nowait(None))
+        started = False
+        try:
+            while (event := await events.get()) is not None:
+                started = True
+                yield event
+            error = asking.exception()
+            if error is not None and not (started and isinstance(error, AskError)):
+                raise error
+            if isinstance(error, AskError):
+                yield Failed(error)
+        finally:
+            asking.cancel()
+            await asyncio.wait([asking])
+
+    async def answer(self, ask: Ask) -> CitedAnswer:
+        """Answer an Ask."""
+        answer = await self._app.engine.ask(ask, await self._who())
+        return CitedAnswer(*(getattr(answer, each.name) for each in fields(Answer)))
+
+    async def plan(self, ask: Ask) -> dict[str, Any]:
+        """What answering an Ask would do."""
+        return await self._app.engine.explain(ask, await self._who())
+
+    async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
+        if isinstance(statement, str) and _SELECT.match(statement):
+            return await self.select(statement, params)
+        ask = clauses.parse(statement, params)
+        if ask.stream:
+            raise BadAsk("execute returns rows: for STREAM, use stream()", detail="STREAM")
+        if ask.explain:
+            return [{"plan": await self.plan(ask)}]
+        return [(await self.answer(ask)).to_dict()]
+
+    async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        found = self.select_now(sql, params)
+        if found is not None:
+            return found
+        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
+
+    def select_now(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]] | None:
+        """The rows of a SELECT that ran before and took next to no time; None: `select` them."""
+        return self._app.select_now(sql, params, self._asking())
+
+    async def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, and what its parameters are, without running it."""
+        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
+
+    def version(self) -> int:
+        """A number that changes with every write to the store, of whichever process."""
+        return self._app.store.version()
+
+    async def tables(self) -> list[TableShape]:
+        """What can be named in a SELECT, with names and types of the columns."""
+        return await self._app.in_thread(self._app.store.tables, await self._who())
+
+    async def search(self, question: str, **options: object) -> SearchResult:
+        """What the data holds on a question, best first, without an answer."""
+        return await self.find(clauses.from_options(question, options, ""))
+
+    async def find(self, ask: Ask) -> SearchResult:
+        """The same for an Ask."""
+        found = await self._app.in_thread(self._app.retriever.find, ask, await self._who())
+        hits = zip(found.fused, found.sources, strict=True)
+        return SearchResult(
+            tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
+            found.buckets,
+            found.warnings,
+        )
+
+    async def put(
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        kind: str = "row",
+        wait: bool = True,
+    ) -> list[str]:
+        """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        With `wait=False` they are embedded later, by the next `put` or by `embed`.
+        """
+        caller = await self._who()
+        return await self._app.in_thread(self._app.put, collection, rows, kind, caller, wait=wait)
+
+    async def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
+        """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
+        caller = await self._who()
+        return await self._app.in_thread(self._app.embed, caller, anew=anew, progress=progress)
+
+    async def ingest(
+        self,
+        *paths: str | Path,
+        collection: str | None = None,
+        progress: Callable[[IngestProgress], None] | None = None,
+        wait: bool = True,
+    ) -> IngestSummary:
+        """Bring the database up to date with files and folders. → what was done, what was not.
+
+        Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it
+        stops soon; what was written is whole, and the next call goes on.
+        """
+        if not paths:
+            raise BadAsk("name at least one file or folder to ingest", detail="paths")
+        stop = threading.Event()
+        caller = await self._who()
+        places = [os.fspath(path) for path in paths]
+        tell = progress or (lambda _: None)
+        work = asyncio.ensure_future(
+            self._app.in_thread(self._app.ingest, places, collection, caller, tell, stop.is_set)
+        )
+        try:
+            report = await asyncio.shield(work)
+        except asyncio.CancelledError:
+            stop.set()
+            await asyncio.wait([work])
+            work.exception()  # seen: it is the stop that was asked for
+            raise
+        if wait:
+            await self.embed()
+        return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
+
+    async def link(self, source: str, label: str, target: str) -> str:
+        """Connect two entities. → the edge's URN."""
+        caller = await self._who()
+        return await self._app.in_thread(self._app.link, source, label, target, caller)
+
+    async def delete(self, *urns: str) -> int:
+        """Remove entities and the edges that touch them. → how many entities went."""
+        return await self._app.in_thread(self._app.store.delete, urns, await self._who())
+
+    async def get(self, urn: str) -> str | None:
+        """The payload of one entity, or None when there is none that the caller may see."""
+        found = await self.source(urn)
+        return found.payload if found else None
+
+    async def source(self, urn: str) -> Source | None:
+        """One entity as the caller may see it, or None."""
+        found = await self._app.in_thread(self._app.store.read, [urn], await self._who())
+        return found[0] if found else None
+
+    async def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:
+        """The newest audit rows the caller may see; `before` a number, to page on."""
+        caller = await self._who()
+        return await self._app.in_thread(self._app.log.entries, caller, limit=limit, before=before)
+
+    async def verify_audit(self) -> Intact | Broken:
+        """Whether the audit log is what was written."""
+        return await self._app.in_thread(self._app.verify_audit, await self._who())
+
+    async def spending(self, days: int = 30) -> list[dict[str, Any]]:
+        """What was spent, by UTC day, tenant and provider, newest first."""
+        return await self._app.in_thread(self._app.spending, await self._who(), days)
+
+    async def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
+        """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
+        return await self._app.in_thread(self._app.doctor, await self._who(), rebuild_index)
+
+    async def close(self) -> None:
+        """Let go of the database; what is running is finished first."""
+        self._closed = True
+        if not self._shared:
+            await asyncio.to_thread(self._app.close)
+            await self._app.opener.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        await self.close()
+
+    async def _opened_here(self) -> App:
+        """For whoever opened the files: nobody who signed in turns into somebody else."""
+        await self._who()
+        if not isinstance(self._principal, Caller):
+            raise Denied("only whoever opened the database signs others in")
+        return self._app
+
+    async def _who(self) -> Caller:
+        """Who asks; a token is looked at for every statement, so that a change holds at once.
+
+        Here and not in a thread: reading three small rows takes a third of what going there does.
+        """
+        return self._asking()
+
+    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        """Do it in a thread, as whoever asks when its turn comes."""
+        return await self._app.in_thread(lambda: work(self._asking()))
+
+    def _asking(self) -> Caller:
+        if self._closed:
+            raise BadAsk("the database is closed")
+        app, given = self._app, self._principal
+        if isinstance(given, Caller):
+            return given
+        people = app.store.people
+        if isinstance(given, ProvenToken):
+            return people.held(given.ident, app.clock())
+        return people.sign_in(given.token, app.clock(), given.tenant)

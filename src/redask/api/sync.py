@@ -1,0 +1,263 @@
+"""The Python API: `redask.open` for scripts, threads and notebooks, `redask.aopen` for asyncio.
+
+    db = redask.open("./mydata")
+    db.ingest("docs/", "shop.sqlite")      files and folders; read again, only changes are written
+    db.put("tickets", [{"id": 1, "title": "…"}]); db.link(a, "blocks", b); db.delete(a)
+    db.ask("Why?", limit=5).to_dict()      the envelope;   db.explain("Why?")   the plan
+    for event in db.stream("Why?"): …      ends in Answered, or in Failed after the first event
+    db.execute("ASK $1 LIMIT 5", ["Why?"]) one row;        db.search("Why?"), db.audit()
+    db.signed_in(token).ask("Why?")        the same database, as somebody else
+    db.select("SELECT * FROM tickets")     rows;           execute takes a SELECT, too
+
+Keyword arguments are the options of `clauses`. Both classes are one: the synchronous one runs
+an event loop of its own in a thread, so it also works where a loop is already running.
+Everything raises `redask.AskError` and its children, and nothing else on purpose.
+"""
+
+import asyncio
+import queue
+import threading
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from redask.api.admin import Administration
+from redask.api.asynchronous import AsyncDatabase, TokenSignIn
+from redask.api.results import CitedAnswer, IngestSummary, SearchResult
+from redask.app import build, load_settings
+from redask.core.errors import BadAsk
+from redask.core.model import Caller, Event, IngestProgress
+from redask.core.ports import AuditEntry, SelectShape, TableShape
+from redask.core.rules.audit_chain import Broken, Intact
+from redask.core.text import name_fault
+from redask.embedding.stage import EmbeddingProgress
+from redask.providers.pool import check_provider, survey
+
+_T = TypeVar("_T")
+LOCAL = Caller()
+
+
+class OpenDatabase(Administration):
+    """An open database for everybody else; see the module."""
+
+    _async: AsyncDatabase
+
+    def __init__(
+        self, opened: AsyncDatabase, loop: asyncio.AbstractEventLoop | None = None
+    ) -> None:
+        self._async = opened
+        self._thread: threading.Thread | None = None  # None: the loop is somebody else's
+        self._loop = loop or asyncio.new_event_loop()
+        if loop is None:
+            self._thread = threading.Thread(
+                target=self._loop.run_forever, name="redask", daemon=True
+            )
+            self._thread.start()
+
+    def signed_in(self, token: str, *, tenant: str | None = None) -> "OpenDatabase":
+        """The same open database as another principal; closing it closes nothing else."""
+        return OpenDatabase(self._run(self._async.signed_in(token, tenant=tenant)), self._loop)
+
+    def ask(self, question: str, **options: object) -> CitedAnswer:
+        """Answer a question; every clause is an option."""
+        return self._run(self._async.ask(question, **options))
+
+    def explain(self, question: str, **options: object) -> dict[str, Any]:
+        """What `ask` would do, without asking anybody."""
+        return self._run(self._async.explain(question, **options))
+
+    def stream(self, question: str, **options: object) -> Iterator[Event]:
+        """The events of an answer while it is written."""
+        events: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()
+
+        async def pump() -> None:
+            try:
+                async for event in self._async.stream(question, **options):
+                    events.put(event)
+                events.put(None)
+            except BaseException as error:
+                events.put(error)
+                raise
+
+        pumping = asyncio.run_coroutine_threadsafe(pump(), self._loop)
+        try:
+            while (event := events.get()) is not None:
+                if isinstance(event, BaseException):
+                    raise event
+                yield event
+        finally:
+            pumping.cancel()
+
+    def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
+        return self._run(self._async.execute(statement, params))
+
+    def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        return self._run(self._async.select(sql, params))
+
+    def describe(self, sql: str) -> SelectShape:
+        """What a SELECT would give, and what its parameters are, without running it."""
+        return self._run(self._async.describe(sql))
+
+    def tables(self) -> list[TableShape]:
+        """What can be named in a SELECT, with names and types of the columns."""
+        return self._run(self._async.tables())
+
+    def search(self, question: str, **options: object) -> SearchResult:
+        """What the data holds on a question, best first, without an answer."""
+        return self._run(self._async.search(question, **options))
+
+    def put(
+        self,
+        collection: str,
+        rows: Sequence[Mapping[str, object]],
+        *,
+        kind: str = "row",
+        wait: bool = True,
+    ) -> list[str]:
+        """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        With `wait=False` they are embedded later, by the next `put` or by `embed`.
+        """
+        return self._run(self._async.put(collection, rows, kind=kind, wait=wait))
+
+    def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
+        """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
+        return self._run(self._async.embed(anew=anew, progress=progress))
+
+    def ingest(
+        self,
+        *paths: str | Path,
+        collection: str | None = None,
+        progress: Callable[[IngestProgress], None] | None = None,
+        wait: bool = True,
+    ) -> IngestSummary:
+        """Bring the database up to date with files and folders. → what was done, what was not.
+
+        Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
+        soon; what was written is whole, and the next call goes on.
+        """
+        return self._run(
+            self._async.ingest(*paths, collection=collection, progress=progress, wait=wait)
+        )
+
+    def link(self, source: str, label: str, target: str) -> str:
+        """Connect two entities. → the edge's URN."""
+        return self._run(self._async.link(source, label, target))
+
+    def delete(self, *urns: str) -> int:
+        """Remove entities and the edges that touch them. → how many entities went."""
+        return self._run(self._async.delete(*urns))
+
+    def get(self, urn: str) -> str | None:
+        """The payload of one entity, or None when there is none that the caller may see."""
+        return self._run(self._async.get(urn))
+
+    def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:
+        """The newest audit rows the caller may see; `before` a number, to page on."""
+        return self._run(self._async.audit(limit, before))
+
+    def verify_audit(self) -> Intact | Broken:
+        """Whether the audit log is what was written."""
+        return self._run(self._async.verify_audit())
+
+    def spending(self, days: int = 30) -> list[dict[str, Any]]:
+        """What was spent, by UTC day, tenant and provider, newest first."""
+        return self._run(self._async.spending(days))
+
+    def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
+        """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
+        return self._run(self._async.doctor(rebuild_index=rebuild_index))
+
+    def close(self) -> None:
+        """Let go of the database; closing twice is fine."""
+        if self._loop.is_closed():
+            return
+        self._run(self._async.close())
+        if self._thread is None:
+            return
+        self._run(self._loop.shutdown_asyncgens())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        """Run in the database's own loop; Ctrl-C here cancels there, and waits for the row."""
+        if self._loop.is_closed():
+            work.close()
+            raise BadAsk("the database is closed")
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        try:
+            return future.result()
+        except KeyboardInterrupt:
+            future.cancel()
+            raise
+
+
+def open_database(
+    location: str | Path, *, token: str | None = None, tenant: str | None = None, **choices: Any
+) -> OpenDatabase:
+    """Open a directory, making the database when there is none. `redask.open`.
+
+    With a token, as the user it belongs to; else as the owner of a tenant, `local` by default.
+    """
+    who = _principal(token, tenant)
+    opened = OpenDatabase(AsyncDatabase(build(location, **choices), who))
+    try:
+        opened._run(opened._async._who())
+    except BaseException:
+        opened.close()
+        raise
+    return opened
+
+
+async def open_async(
+    location: str | Path, *, token: str | None = None, tenant: str | None = None, **choices: Any
+) -> AsyncDatabase:
+    """The same for asyncio. `redask.aopen`."""
+    who = _principal(token, tenant)
+    opened = AsyncDatabase(await asyncio.to_thread(build, location, **choices), who)
+    try:
+        await opened._who()
+    except BaseException:
+        await opened.close()
+        raise
+    return opened
+
+
+def _principal(token: str | None, tenant: str | None) -> Caller | TokenSignIn:
+    fault = None if tenant is None else name_fault(tenant)
+    if fault:
+        raise BadAsk(f"the name of the tenant {fault}", detail="tenant")
+    if token is not None:
+        return TokenSignIn(token, tenant)
+    return LOCAL if tenant is None else replace(LOCAL, tenant=tenant)
+
+
+def providers_at(location: str | Path) -> list[dict[str, object]]:
+    """Every provider as the configuration of a directory (which need not exist) sees it."""
+    return survey(load_settings(Path(location)))
+
+
+def check_providers(location: str | Path, names: Sequence[str]) -> list[dict[str, object]]:
+    """One tiny call to each of these providers: `ok`, and the model, or why not."""
+    settings = load_settings(Path(location))
+
+    async def check() -> list[dict[str, object]]:
+        return [await check_provider(settings, name) for name in names]
+
+    return asyncio.run(check())

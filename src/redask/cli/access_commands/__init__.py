@@ -1,0 +1,1 @@
+"""Commands about users, tokens and policies. One file a command."""

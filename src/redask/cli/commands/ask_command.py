@@ -1,0 +1,61 @@
+"""`redask ask "…"`: the answer as it comes, its footnotes, and what it cost."""
+
+import sys
+from typing import Any
+
+import click
+
+from redask.cli import opening
+from redask.cli.flags import clause_flags, options_of
+from redask.cli.opening import leave, reports_errors
+from redask.core.errors import AskError
+from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed
+from redask.core.wire import envelope
+from redask.core.wire import json as canonical
+
+
+@click.command("ask")
+@click.argument("question")
+@clause_flags()
+@click.option("--json", "as_json", is_flag=True, help="Print exactly the response envelope.")
+@click.option("--explain", is_flag=True, help="Show the plan instead of asking.")
+@click.option("--stream/--no-stream", default=None, help="Print the answer while it is written.")
+@click.pass_obj
+def command(
+    db: str, /, question: str, as_json: bool, explain: bool, stream: bool | None, **flags: Any
+) -> None:
+    """Answer QUESTION over your data, with footnotes to its sources."""
+    with reports_errors(as_json), opening.opened(db) as opened:
+        options = options_of(flags)
+        if explain:
+            from redask.cli.commands.explain_command import explain as show_plan
+
+            show_plan(opened, question, options, as_json)
+        elif as_json:
+            answer = opened.ask(question, **options)
+            click.echo(canonical.text(envelope.build(answer)))
+        elif stream if stream is not None else sys.stdout.isatty():
+            for event in opened.stream(question, **options):
+                _show(event)
+        else:
+            answer = opened.ask(question, **options)
+            click.echo(answer.answer)
+            _show(Answered(answer))
+
+
+def _show(event: Event) -> None:
+    match event:
+        case AnswerToken(text):
+            click.echo(text, nl=False)
+        case AnswerReset(reason):
+            click.echo(f"\n--- {reason}: the answer starts anew ---")
+        case Answered(answer):
+            from rich.console import Console
+
+            from redask.cli.rendering import show_sources
+
+            click.echo()
+            show_sources(Console(highlight=False, soft_wrap=True), answer)
+        case Failed(error) if isinstance(error, AskError):
+            click.echo()
+            leave(error, as_json=False)

@@ -1,0 +1,41 @@
+"""`redask explain "…"`: the plan of an ask, which costs nothing."""
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from redask.cli import opening
+from redask.cli.flags import clause_flags, options_of
+from redask.cli.opening import reports_errors
+from redask.core.wire import json as canonical
+
+if TYPE_CHECKING:
+    from redask.api.sync import OpenDatabase
+
+_FOR_SEARCH = ("collection", "limit", "min_score", "depth")
+
+
+@click.command("explain")
+@click.argument("question")
+@clause_flags()
+@click.option("--json", "as_json", is_flag=True, help="Print exactly the plan.")
+@click.pass_obj
+def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
+    """Show what asking QUESTION would do: sources, provider, knobs, size."""
+    with reports_errors(as_json), opening.opened(db) as opened:
+        explain(opened, question, options_of(flags), as_json)
+
+
+def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
+    """The plan as canonical JSON, or for people: then also which buckets were left out and why."""
+    plan = opened.explain(question, **options)
+    if as_json:
+        click.echo(canonical.text(plan))
+        return
+    from rich.console import Console
+
+    from redask.cli.rendering import show_plan
+
+    searched = {name: options[name] for name in _FOR_SEARCH if name in options}
+    notes = opened.search(question, **searched).notes
+    show_plan(Console(highlight=False, soft_wrap=True), plan, notes)

@@ -1,0 +1,109 @@
+"""`redask ingest PATH…`: files, folders and databases into yours, and what became of them."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+
+from redask.cli import opening
+from redask.cli.opening import reports_errors
+from redask.cli.rendering import EmbeddingLine
+from redask.core.errors import BadAsk
+from redask.core.wire import json as canonical
+from redask.core.wire.outcomes import OUTCOMES
+
+if TYPE_CHECKING:
+    from redask.api.results import IngestSummary
+    from redask.core.model import IngestProgress
+
+
+@click.command("ingest")
+@click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+@click.option("--collection", help="Where it goes, instead of the names of folders and files.")
+@click.option("--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed`).")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def command(
+    db: str, paths: tuple[str, ...], collection: str | None, no_wait: bool, as_json: bool
+) -> None:
+    """Read PATH... into the database: folders, documents, tables, SQLite databases.
+
+    Run it again whenever the files have changed: what is unchanged is passed over, what is gone
+    from a folder is removed. Ends with 2 when a file was left out, and says why.
+    """
+    with reports_errors(as_json):
+        with opening.opened(db, make=True) as opened:
+            with _bar() as progress:
+                done = opened.ingest(*paths, collection=collection, progress=progress, wait=False)
+            if not no_wait:
+                opened.embed(progress=EmbeddingLine())
+        if as_json:
+            click.echo(canonical.text(done.to_dict()))
+        else:
+            _show(done)
+        if not done.ok:
+            sys.exit(OUTCOMES[BadAsk].exit)
+
+
+@contextmanager
+def _bar() -> "Iterator[Callable[[IngestProgress], None] | None]":
+    """A bar with rate and time left, on a terminal; nothing elsewhere."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TextColumn,
+        TimeRemainingColumn,
+        TransferSpeedColumn,
+    )
+
+    with Progress(
+        TextColumn("{task.fields[files]}"),
+        BarColumn(),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        TimeRemainingColumn(),
+        TextColumn("{task.description}"),
+        console=Console(stderr=True),
+        transient=True,
+    ) as bar:
+        task = bar.add_task("", total=None, files="looking for files")
+
+        def tell(at: "IngestProgress") -> None:
+            bar.update(
+                task,
+                total=at.bytes,
+                completed=at.bytes_done,
+                files=f"{at.files_done}/{at.files} files, {at.entities} entities",
+                description=at.path.rpartition("/")[2][:40].replace("[", "("),
+            )
+
+        yield tell
+
+
+def _show(done: "IngestSummary") -> None:
+    from rich.console import Console
+    from rich.markup import escape
+    from rich.table import Table
+
+    console = Console(highlight=False, soft_wrap=True)
+    if done.tallies:
+        table = Table(box=None, padding=(0, 2))
+        for name in ("files", "read", "unchanged", "failed", "entities"):
+            table.add_column(name, justify="left" if name == "files" else "right")
+        for tally in done.tallies:
+            counts = (tally.read, tally.unchanged, tally.failed, tally.entities)
+            table.add_row(tally.reader, *map(str, counts))
+        console.print(table)
+    facts = [f"{done.written} entities written", f"{done.removed} removed"]
+    facts += [f"{done.gone} files gone"] if done.gone else []
+    facts += [f"{done.ignored} files ignored (no reader is for them)"] if done.ignored else []
+    console.print(", ".join(facts))
+    for problem in done.problems:
+        console.print(f"[yellow]left out[/] {escape(problem.path)}: {escape(problem.reason)}")

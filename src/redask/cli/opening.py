@@ -1,0 +1,86 @@
+"""What every command does around its work: open the database, and fail politely."""
+
+import json
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, NoReturn
+
+import click
+
+from redask.core.errors import AskError, BadAsk
+from redask.core.wire import json as canonical
+from redask.core.wire import outcomes
+
+if TYPE_CHECKING:
+    from redask.api.asynchronous import AsyncDatabase
+    from redask.api.sync import OpenDatabase
+
+
+@contextmanager
+def reports_errors(as_json: bool = False) -> Iterator[None]:
+    """Turn an error into one line (or its JSON) and the exit code of its outcome."""
+    try:
+        yield
+    except AskError as error:
+        leave(error, as_json)
+    except KeyboardInterrupt:
+        click.echo("\nredask: cancelled", err=True)
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(0)
+
+
+def leave(error: AskError, as_json: bool) -> NoReturn:
+    """Say what went wrong and exit."""
+    if as_json:
+        click.echo(canonical.text(outcomes.body(error)))
+    else:
+        more = f" ({error.detail})" if error.detail and error.detail not in error.message else ""
+        click.echo(f"redask: {error.message}{more}", err=True)
+    sys.exit(outcomes.of(error).exit)
+
+
+def opened(location: str, *, make: bool = False, embedder: str | None = None) -> "OpenDatabase":
+    """The database, as whoever the command line names: every command opens it here.
+
+    With `make`, a database that is not there yet is made.
+    """
+    from redask.api.sync import open_database
+
+    given = click.get_current_context().meta
+    place = location if make else existing(location)
+    return open_database(
+        place, token=given["redask.token"], tenant=given["redask.tenant"], embedder=embedder
+    )
+
+
+async def served(location: str, tenant: str | None) -> "AsyncDatabase":
+    """The database for a transport, which signs in its callers itself; until then a tenant's."""
+    from redask.api.sync import open_async
+
+    return await open_async(existing(location), tenant=tenant)
+
+
+def moment(nanoseconds: int | None) -> str:
+    """A time for people, in UTC; a dash for none."""
+    if nanoseconds is None:
+        return "–"
+    return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def existing(location: str) -> str:
+    """The location, if there is a database; else a helpful word."""
+    if not (Path(location) / "redask.sqlite").exists():
+        raise BadAsk(
+            f"there is no database in {location} yet: `redask ingest PATH` makes one from your "
+            "files, `redask demo` one with sample data to try, `--db DIR` names another"
+        )
+    return location
+
+
+def pretty(value: object) -> str:
+    """JSON for people: the canonical values, indented."""
+    return json.dumps(json.loads(canonical.encode(value)), indent=2, ensure_ascii=False)

@@ -1,0 +1,1 @@
+"""Commands that serve the database. One file a command."""

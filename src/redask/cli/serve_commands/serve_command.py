@@ -1,0 +1,76 @@
+"""`redask serve`: HTTP with MCP, gRPC and the Postgres wire, until Ctrl-C."""
+
+import asyncio
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from redask.cli import opening
+from redask.cli.opening import reports_errors
+
+if TYPE_CHECKING:
+    from redask.server.serving import Serving
+
+
+@click.command("serve")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
+@click.option("--port", default=8080, show_default=True, help="The port of HTTP.")
+@click.option("--grpc-port", default=50051, show_default=True, help="The port of gRPC.")
+@click.option("--pg-port", default=5433, show_default=True, help="The port of PostgreSQL clients.")
+@click.option("--http/--no-http", default=True, help="Whether HTTP (and MCP) is served.")
+@click.option("--grpc/--no-grpc", default=None, help="Whether gRPC is; if it is installed.")
+@click.option("--pg/--no-pg", default=True, help="Whether PostgreSQL clients are served.")
+@click.option("--no-auth", is_flag=True, help="Callers without a token are the local owner.")
+@click.option("--certificate", type=click.Path(path_type=Path), help="TLS: the certificate.")
+@click.option("--key", type=click.Path(path_type=Path), help="TLS: its key.")
+@click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
+@click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
+@click.pass_obj
+def command(db: str, /, **given: Any) -> None:
+    """Serve the database over HTTP (with MCP at /mcp), gRPC and PostgreSQL's protocol.
+
+    Callers sign in with a token (`redask token make USER`). With --no-auth, and on a loopback
+    address only, whoever comes without one acts as the local owner. With --tenant, only its tokens
+    are taken. For PostgreSQL clients the token is the password, and the
+    tenant (local, unless there are others) the database.
+    """
+    with reports_errors():
+        from redask.server.serving import Serving, check
+
+        serving = Serving(
+            host=given["host"],
+            http_port=given["port"] if given["http"] else None,
+            grpc_port=given["grpc_port"] if _wants_grpc(given["grpc"]) else None,
+            pg_port=given["pg_port"] if given["pg"] else None,
+            anonymous=given["no_auth"],
+            certificate=given["certificate"],
+            key=given["key"],
+            at_once=given["at_once"],
+            waiting=given["waiting"],
+            tenant=click.get_current_context().meta["redask.tenant"],
+        )
+        check(serving)
+        asyncio.run(_serve(db, serving))
+
+
+async def _serve(location: str, serving: "Serving") -> None:
+    from redask.server.serving import serve
+
+    async with await opening.served(location, serving.tenant) as opened:
+        await serve(opened, serving, _ready)
+    click.echo("redask: stopped", err=True)
+
+
+def _ready(addresses: list[str]) -> None:
+    for address in addresses:
+        click.echo(f"redask: serving {address}", err=True)
+
+
+def _wants_grpc(asked: bool | None) -> bool:
+    """As asked; when nothing was said, if the package is there."""
+    if asked is not None:
+        return asked
+    from importlib.util import find_spec
+
+    return find_spec("grpc") is not None

@@ -1,0 +1,195 @@
+"""Who somebody is: users, what may be known of them, and the tokens they sign in with.
+
+    redask_<id>_<secret>        id: 16 hex digits, public; secret: 64 hex digits, 256 random bits
+
+Only a salted hash of the secret is kept, so a token is shown once, when it is made. The secret
+is random and long: nobody can guess it from a fast hash, and a fast one keeps sign-in cheap
+enough to be repeated for every statement. `opens` costs the same whether a token is known or
+not, and compares in constant time. Every refusal is `REFUSED`: why is nobody's business.
+
+For transports where a token is a password that must not travel (SCRAM-SHA-256), two keys derived
+from the whole token are kept as well. Their salt is the same for all tokens of a user, because
+it is sent before it is known which of them the client has; it comes from a secret of the
+database and the name alone, so names that nobody has get one just like it.
+
+    attribute            allowed
+    name                 letters, digits, _; not name, role or tenant; at most 100 of them
+    text                 at most 1000 characters, no control characters but tab and line ends
+    number               64-bit integers, finite doubles
+    true, false
+    list of those        at most 100
+
+The random numbers come from `secrets`; everything else here is pure.
+"""
+
+import hashlib
+import hmac
+import math
+import re
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from redask.core.access.policy import ANYBODY
+from redask.core.access.predicate import MAX_TEXT
+from redask.core.errors import BadAsk, Unauthenticated
+from redask.core.model import Caller
+from redask.core.text import forbidden, name_fault
+from redask.core.values import printable
+
+LOCAL_USER = Caller().user  # whoever opens the files; a user of this name could pose as them
+MAX_ITEMS = 100
+MAX_EXPIRY_SECONDS = 36_500 * 86_400
+SCRAM_ITERATIONS = 4096  # what clients insist on; the token itself is beyond guessing
+REFUSED = "the token is not valid: sign in with one that is"
+
+_SHAPE = re.compile(r"redask_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
+_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*", re.ASCII)
+_OWN = frozenset({"name", "role", "tenant"})
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """Somebody who may sign in."""
+
+    name: str
+    role: str
+    attributes: Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenFacts:
+    """What is known of a token once its secret is gone; times in epoch nanoseconds."""
+
+    id: str
+    user: str
+    made: int
+    expires: int | None
+    revoked: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """What a token is checked against."""
+
+    salt: bytes
+    digest: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class TokenVerifier:
+    """What a proof of knowing a token is checked against, by the token's public part."""
+
+    token: str
+    stored_key: bytes
+    server_key: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Verifiers:
+    """All of a user's live tokens that can be proven; none for a user that is not."""
+
+    salt: bytes
+    tokens: tuple[TokenVerifier, ...]
+    iterations: int = SCRAM_ITERATIONS
+
+
+# No secret fits it: for tokens that nobody knows, so that they cost what known ones do.
+NO_LOCK = Lock(bytes(16), bytes(32))
+
+
+def new_token() -> tuple[str, str, Lock]:
+    """A token nobody had before: its id, the whole token to show once, the lock to keep."""
+    ident, secret, salt = secrets.token_hex(8), secrets.token_hex(32), secrets.token_bytes(16)
+    return ident, f"redask_{ident}_{secret}", Lock(salt, _digest(salt, secret))
+
+
+def token_id(token: str) -> str:
+    """The public part of a token; empty when it is none."""
+    found = _SHAPE.fullmatch(token)
+    return found[1] if found else ""
+
+
+def opens(token: str, lock: Lock) -> bool:
+    """Whether the token is the one the lock was made for."""
+    found = _SHAPE.fullmatch(token)
+    given = _digest(lock.salt, found[2] if found else "0" * 64)
+    return hmac.compare_digest(given, lock.digest) and found is not None
+
+
+def scram_salt(secret: bytes, tenant: str, user: str) -> bytes:
+    """The salt of a name, whether or not somebody has it."""
+    return hmac.digest(secret, f"{tenant}\0{user}".encode(), hashlib.sha256)[:16]
+
+
+def verifier(token: str, salt: bytes) -> TokenVerifier:
+    """What is kept of a token to check proofs against."""
+    salted = hashlib.pbkdf2_hmac("sha256", token.encode(), salt, SCRAM_ITERATIONS)
+    client_key = hmac.digest(salted, b"Client Key", hashlib.sha256)
+    server_key = hmac.digest(salted, b"Server Key", hashlib.sha256)
+    return TokenVerifier(token_id(token), hashlib.sha256(client_key).digest(), server_key)
+
+
+def is_live(facts: TokenFacts, now: int) -> bool:
+    """Whether a token is neither revoked nor expired; at its expiry it is."""
+    return facts.revoked is None and (facts.expires is None or now < facts.expires)
+
+
+def refusal() -> Unauthenticated:
+    """The one answer to whoever cannot be signed in."""
+    return Unauthenticated(REFUSED)
+
+
+def check_user(name: object, role: object, attributes: object) -> User:
+    """A user from plain data, or `BadAsk` that says what is wrong and where."""
+    for what, value in (("user", name), ("role", role)):
+        fault = name_fault(value) if isinstance(value, str) else "is not text"
+        if fault:
+            raise BadAsk(f"the name of the {what} {fault}", detail=what)
+    assert isinstance(name, str)
+    assert isinstance(role, str)
+    if name == LOCAL_USER:
+        raise BadAsk(f"{name} is the name of whoever opens the files: choose another", detail=name)
+    if role == ANYBODY:
+        raise BadAsk(f"{ANYBODY} stands for every role in a policy: it is no role", detail="role")
+    if not isinstance(attributes, Mapping) or len(attributes) > MAX_ITEMS:
+        raise BadAsk(f"attributes are at most {MAX_ITEMS} names with values", detail="attributes")
+    return User(name, role, {_name(key): _value(key, attributes[key]) for key in attributes})
+
+
+def _name(key: object) -> str:
+    if not isinstance(key, str) or len(key) > MAX_ITEMS or not _NAME.fullmatch(key):
+        raise _bad(key, f"has a name that is not letters, digits and _, at most {MAX_ITEMS}")
+    if key in _OWN:
+        raise _bad(key, "is known of every user: it cannot be given")
+    return key
+
+
+def _value(key: object, value: object) -> object:
+    if not isinstance(value, list | tuple):
+        return _single(key, value)
+    if len(value) > MAX_ITEMS:
+        raise _bad(key, f"lists more than {MAX_ITEMS} values")
+    return [_single(key, item) for item in value]
+
+
+def _single(key: object, value: object) -> object:
+    if isinstance(value, str):
+        if len(value) > MAX_TEXT:
+            raise _bad(key, f"is longer than {MAX_TEXT} characters")
+        if forbidden(value, lines=True) is not None:
+            raise _bad(key, "holds a control character or half of one character")
+    elif isinstance(value, int):  # a boolean is one, too
+        if not -(1 << 63) <= value < 1 << 63:
+            raise _bad(key, "is an integer beyond 64 bits")
+    elif not isinstance(value, float) or not math.isfinite(value):
+        raise _bad(key, "is neither text, a number, true, false nor a list of those")
+    return value
+
+
+def _bad(key: object, why: str) -> BadAsk:
+    return BadAsk(f"the attribute {printable(key)} {why}", detail=f"attributes.{printable(key)}")
+
+
+def _digest(salt: bytes, secret: str) -> bytes:
+    return hmac.digest(salt, secret.encode(), hashlib.sha256)

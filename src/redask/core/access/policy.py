@@ -1,0 +1,235 @@
+"""What a collection's policy says: `read_policy(document)`, then `grant` for a principal.
+
+    {"read": [
+      {"roles": ["support"], "rows": "region = :user.region and status <> 'draft'",
+       "hide": ["salary"], "mask": ["email"]},
+      {"roles": ["*"], "rows": "public = true"}
+    ]}
+
+    who                                          what they read of the collection
+    role `owner`                                 everything, whatever the policy says
+    anybody, when there is no policy             everything: the tenant's own
+    the rule that names the role                 its rows, without its hidden columns
+    no rule, but one for `*`                     that one's
+    no rule                                      nothing: naming the collection is `Denied`
+    a rule whose condition asks for an           nothing, likewise: what cannot be
+    attribute that the user lacks                evaluated denies
+
+A hidden column is gone. A masked one is `***` in every row, whether the row has a value or
+not: nothing of it may show. `id` is the address of a row, and cannot be hidden or masked.
+
+**Projections** are the different column sets the rules give, the whole first; each is indexed
+apart, so there are at most 16. A row's **label** is what the conditions look at, and nothing else:
+who may read it depends on its label alone. `marks` name both for the index, in one opaque word.
+
+`grant` is the one function that turns principal and policy into what may be read; SELECT,
+search, ASK, EXPLAIN, look-up and graph walks all ask it.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from hashlib import sha256
+from types import MappingProxyType
+
+from redask.core.access.predicate import MAX_TEXT, Condition, parse
+from redask.core.errors import BadAsk, BadStatement, Denied
+from redask.core.model import Caller
+from redask.core.text import name_fault
+from redask.core.values import printable
+from redask.core.wire.json import text
+
+OWNER = "owner"
+AUDITOR = "auditor"
+ANYBODY = "*"
+MASK = "***"
+OPEN = "all"  # the mark of what no policy speaks of
+MAX_PROJECTIONS = 16
+MAX_RULES = 1000
+_MAX_COLUMNS = 1000
+_FIXED = ("id",)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """How a payload is shown: without some columns, and with others masked."""
+
+    hide: frozenset[str] = frozenset()
+    mask: frozenset[str] = frozenset()
+
+    def show(self, payload: str) -> str:
+        """The payload with this projection, as canonical JSON."""
+        if not self.hide and not self.mask:
+            return payload
+        content = json.loads(payload)
+        shown = {name: value for name, value in content.items() if name not in self.hide}
+        return text(shown | dict.fromkeys(self.mask, MASK))
+
+
+WHOLE = Projection()
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What some roles may read."""
+
+    roles: tuple[str, ...]
+    rows: Condition | None
+    projection: Projection
+
+
+@dataclass(frozen=True, slots=True)
+class Policy:
+    """A collection's rules, and what follows from them for its entities."""
+
+    collection: str
+    rules: tuple[Rule, ...]
+    columns: tuple[str, ...] = field(init=False)
+    projections: tuple[Projection, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        looked_at = {name for rule in self.rules if rule.rows for name in rule.rows.columns}
+        projections = {rule.projection for rule in self.rules} - {WHOLE}
+        ordered = sorted(
+            projections, key=lambda projection: (sorted(projection.hide), sorted(projection.mask))
+        )
+        object.__setattr__(self, "columns", tuple(sorted(looked_at)))
+        object.__setattr__(self, "projections", (WHOLE, *ordered))
+
+    @property
+    def hidden(self) -> frozenset[str]:
+        """The columns that are hidden or masked for anybody."""
+        return frozenset().union(
+            *(projection.hide | projection.mask for projection in self.projections)
+        )
+
+    def label(self, content: Mapping[str, object]) -> str:
+        """What the conditions see of an entity, as canonical JSON; long texts are cut."""
+        seen: dict[str, object] = {}
+        for name in self.columns:
+            value = content.get(name)
+            if isinstance(value, str):
+                value = value[: MAX_TEXT + 1]
+            elif isinstance(value, list | dict):
+                value = []
+            if value is not None:
+                seen[name] = value
+        return text(seen) if self.columns else ""
+
+    def mark(self, label: str, projection: Projection | None = None) -> str:
+        """The word for a label, and for a projection of it."""
+        spelt = (
+            "" if projection is None else text([sorted(projection.hide), sorted(projection.mask)])
+        )
+        joined = text([self.collection, list(self.columns), label, spelt])
+        return sha256(joined.encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A caller, and what is known of the user: name, role, tenant and attributes."""
+
+    caller: Caller
+    attributes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+    def values(self) -> Mapping[str, object]:
+        """What `:user.…` stands for; an attribute cannot pose as name, role or tenant."""
+        caller = self.caller
+        own = {"name": caller.user, "role": caller.role, "tenant": caller.tenant}
+        return {**self.attributes, **own}
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """What one principal may read of one collection."""
+
+    projection: Projection = WHOLE
+    rows: Condition | None = None
+    user: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
+
+    def admits(self, label: str) -> bool:
+        """Whether entities with this label may be read."""
+        if self.rows is None:
+            return True
+        return self.rows.holds(json.loads(label) if label else {}, self.user)
+
+
+def grant(policy: Policy | None, principal: Principal) -> Grant | None:
+    """What the principal may read of the policy's collection; None for nothing."""
+    if policy is None or principal.caller.role == OWNER:
+        return Grant()
+    for role in (principal.caller.role, ANYBODY):
+        for rule in policy.rules:
+            if role in rule.roles:
+                user = principal.values()
+                if rule.rows and not rule.rows.attributes <= user.keys():
+                    return None
+                return Grant(rule.projection, rule.rows, user)
+    return None
+
+
+def must_own(caller: Caller) -> None:
+    """Raise `Denied` unless the caller may write data, policies and users."""
+    if caller.role != OWNER:
+        raise Denied(f"the role {caller.role!a} may only read: this needs the role {OWNER}")
+
+
+def read_policy(collection: str, document: object) -> Policy:
+    """A policy from plain data, or `BadAsk` that says what is wrong and where."""
+    if not isinstance(document, dict) or set(document) != {"read"}:
+        raise _bad("read", 'a policy is an object with one key, "read"')
+    listed = document["read"]
+    if not isinstance(listed, list) or len(listed) > MAX_RULES:
+        raise _bad("read", f"is a list of at most {MAX_RULES} rules")
+    rules = tuple(_rule(f"read[{place}]", each) for place, each in enumerate(listed))
+    seen: dict[str, int] = {}
+    for place, rule in enumerate(rules):
+        for role in rule.roles:
+            if seen.setdefault(role, place) != place:
+                raise _bad(f"read[{place}].roles", f"{role!a} has a rule already")
+    policy = Policy(collection, rules)
+    if len(policy.projections) > MAX_PROJECTIONS:
+        raise _bad("read", f"more than {MAX_PROJECTIONS - 1} different sets of hidden columns")
+    return policy
+
+
+def _rule(where: str, document: object) -> Rule:
+    if not isinstance(document, dict):
+        raise _bad(where, "a rule is an object")
+    unknown = sorted(printable(key) for key in set(document) - {"roles", "rows", "hide", "mask"})
+    if unknown:
+        raise _bad(f"{where}.{unknown[0]}", "no such key: there are roles, rows, hide, mask")
+    roles = _names(f"{where}.roles", document.get("roles"))
+    if not roles:
+        raise _bad(f"{where}.roles", "names at least one role")
+    if OWNER in roles:
+        raise _bad(f"{where}.roles", "the owner reads everything: no rule changes that")
+    hide, mask = (_names(f"{where}.{key}", document.get(key, [])) for key in ("hide", "mask"))
+    for key, names in (("hide", hide), ("mask", mask)):
+        for name in _FIXED:
+            if name in names:
+                raise _bad(f"{where}.{key}", f"{name} is the address of a row: it stays")
+    if set(hide) & set(mask):
+        raise _bad(f"{where}.mask", f"{min(set(hide) & set(mask))!a} is hidden already")
+    rows = document.get("rows")
+    if rows is not None and not isinstance(rows, str):
+        raise _bad(f"{where}.rows", "a condition is text")
+    try:
+        condition = None if rows is None else parse(rows)
+    except BadStatement as error:
+        raise _bad(f"{where}.rows", error.message) from None
+    return Rule(roles, condition, Projection(frozenset(hide), frozenset(mask)))
+
+
+def _names(where: str, value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or len(value) > _MAX_COLUMNS:
+        raise _bad(where, f"is a list of at most {_MAX_COLUMNS} names")
+    for name in value:
+        fault = name_fault(name) if isinstance(name, str) else "is not text"
+        if fault:
+            raise _bad(where, f"the name {printable(name)} {fault}")
+    return tuple(value)
+
+
+def _bad(where: str, why: str) -> BadAsk:
+    return BadAsk(f"the policy is not valid at {where}: {why}", detail=where)

@@ -1,0 +1,27 @@
+"""The clauses of ASK, one row each, and the two ways to read them.
+
+    statement               option           takes                          Ask field
+    USING provider | 'a,b'  using            providers, in failover order   using
+    MODEL 'name'            model            a name                         model
+    COLLECTION a, "b"       collection       a name or several              collections
+    LIMIT n                 limit            1–200                          limit
+    MIN_SCORE x             min_score        0–1                            min_score
+    DEPTH n                 depth            0–10                           depth
+    STRICT ON|OFF           strict           true or false                  mode
+    STREAM                  –                nothing                        stream
+    TEMPERATURE x           temperature      0–2                            temperature
+    SEED n                  seed             0–2^64-1                       seed
+    CACHE TTL '5m'          cache {ttl}      a time to live                 cache_ttl
+    NOCACHE                 nocache          nothing (true or false)        nocache
+
+`parse` reads a statement, `from_options` what JSON and keyword arguments say; both check a value
+with the same function of the row, so names and ranges hold on every surface. The rows also
+make the JSON Schema, the command line's flags and the reference page. A new clause is a row
+here and a field of `Ask`.
+"""
+
+from redask.core.clauses.definitions import CLAUSES, Clause
+from redask.core.clauses.options import from_options
+from redask.core.clauses.statement import parse
+
+__all__ = ["CLAUSES", "Clause", "from_options", "parse"]

@@ -1,0 +1,281 @@
+"""The nouns of redask, each defined once, frozen and without behaviour.
+
+An `Ask` goes to the engine, which reads `Source`s for a `Caller`, asks a provider with
+a `Prompt` and `Knobs`, and returns an `Answer`; meanwhile it emits the events at the end
+of this file. Everything that decides something lives in `redask.core.rules`.
+
+A URN travels through the system in its encoded form (a `str`); `Urn` is what
+`rules.urn` makes of it. Text is never normalised.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """How citations are judged. The one Mode of the project."""
+
+    STRICT = "strict"
+    LENIENT = "lenient"
+
+
+class Kind(StrEnum):
+    """What an addressable entity is; the second part of its URN."""
+
+    ROW = "row"
+    DOCUMENT = "document"
+    VECTOR = "vector"
+    NODE = "node"
+    EDGE = "edge"
+    KV = "kv"
+
+
+@dataclass(frozen=True, slots=True)
+class Urn:
+    """The decoded address of one entity; `fragment` is a document's chunk label."""
+
+    kind: Kind
+    collection: str
+    id: str
+    fragment: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks: the principal every read, answer and audit row belongs to."""
+
+    tenant: str = "local"
+    user: str = "local"
+    role: str = "owner"
+
+
+@dataclass(frozen=True, slots=True)
+class Ask:
+    """One question with its clauses; `None` means "as the settings say"."""
+
+    question: str
+    explain: bool = False
+    using: tuple[str, ...] = ()
+    model: str | None = None
+    collections: tuple[str, ...] = ()
+    limit: int = 20
+    min_score: float | None = None
+    depth: int = 2
+    mode: Mode | None = None
+    stream: bool = False
+    temperature: float | None = None
+    seed: int | None = None
+    cache_ttl: int | None = None
+    nocache: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One thing the caller may read: its URN and its payload, canonical JSON as a string."""
+
+    urn: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Capabilities:
+    """What a provider can do, in the order of the contract's table."""
+
+    supports_citations: bool
+    supports_seed: bool
+    supports_temperature_zero: bool
+    supports_streaming: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Knobs:
+    """Sampling parameters; `None` means not sent. Zero is a value."""
+
+    temperature: float | None
+    seed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """One warning or error, as envelopes and audit rows list them."""
+
+    kind: str
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A well-formed marker in an answer; `span` is half-open, in code points."""
+
+    marker: int
+    span: tuple[int, int]
+    source_index: int
+
+
+@dataclass(frozen=True, slots=True)
+class Issue:
+    """What is wrong with a marker: `malformed` or `out_of_range`."""
+
+    kind: str
+    span: tuple[int, int]
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What to search for: words without stop words, and literals to match as written."""
+
+    words: tuple[str, ...]
+    literals: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a provider is given; `user` is the rendered text, `sources` what it was made of.
+
+    `weights` says how telling each search word is, so that a provider that quotes
+    instead of generating needs to parse nothing back.
+    """
+
+    system: str
+    user: str
+    question: str
+    sources: tuple[Source, ...]
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What an ASK has used, or plans to use; `cost_usd` is `None` when no price is known."""
+
+    prompt_tokens: int = 0
+    sources_bytes: int = 0
+    completion_tokens: int = 0
+    elapsed_ms: int = 0
+    cost_usd: float | None = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Footnote:
+    """A marker of the answer and the URN it points to."""
+
+    marker: int
+    urn: str
+
+
+@dataclass(frozen=True, slots=True)
+class Validation:
+    """How the answer fared: `ok`, and what there is to say about it."""
+
+    ok: bool
+    errors: tuple[Notice, ...] = ()
+    warnings: tuple[Notice, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A finished answer. The fields are the twelve keys of the response envelope."""
+
+    answer: str
+    citations: tuple[Footnote, ...]
+    sources_flat: tuple[Source, ...]
+    validation: Validation
+    provider: str
+    model: str
+    mode: Mode
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    cache_hit: bool = False
+    retry_count: int = 0
+
+
+# --- ingest: what reading files reports --------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class FileProblem:
+    """A file that was left out, and why."""
+
+    path: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class IngestTally:
+    """What one reader did: files by outcome, and the entities of the files it read."""
+
+    reader: str
+    read: int = 0
+    unchanged: int = 0
+    failed: int = 0
+    entities: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What an ingest did. `written` counts new and changed entities, `removed` those that went.
+
+    `ignored` are files in folders that no reader is for, `gone` files that are no longer there.
+    """
+
+    tallies: tuple[IngestTally, ...]
+    problems: tuple[FileProblem, ...]
+    written: int = 0
+    removed: int = 0
+    ignored: int = 0
+    gone: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class IngestProgress:
+    """How far an ingest is; `path` is the file it is at."""
+
+    path: str
+    files_done: int
+    files: int
+    bytes_done: int
+    bytes: int
+    entities: int
+
+
+# --- events: what an ASK emits while it runs, in this order ----------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class SourcesFound:
+    """The sources of the answer to come; always first."""
+
+    sources_flat: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerToken:
+    """A piece of the answer, as the provider produced it."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerReset:
+    """All tokens so far are void, because of a `retry` or a `failover`."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """The end of a stream that succeeded; its audit row exists."""
+
+    answer: Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """The end of a stream that did not succeed."""
+
+    error: Exception
+
+
+Event = SourcesFound | AnswerToken | AnswerReset | Answered | Failed

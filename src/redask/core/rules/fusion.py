@@ -1,0 +1,76 @@
+"""Reciprocal Rank Fusion: `fuse` the buckets' candidate lists into one ranking.
+
+    score(d) = Σ over buckets  weight / (k + rank of d in that bucket)
+
+Rank counts from 1 by position in the list, after two removals: items below the bucket's
+`min_score` (equal stays; NaN goes) and repetitions of a URN (its best rank counts). Native
+scores decide nothing else. A bucket of weight 0 is left out.
+
+Sums are exact integers over one common denominator and compared exactly, so neither bucket
+order nor float rounding can decide a tie; each becomes a double once, at the end. Order: score
+descending, then encoded URN ascending (code points order like their UTF-8 bytes).
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from redask.core.errors import Misconfigured
+
+K = 60
+LIMIT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Bucket:
+    """One list of `(urn, native score)` in rank order, its floor and its weight."""
+
+    candidates: Sequence[tuple[str, float]]
+    min_score: float | None = None
+    weight: float | Fraction = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Fused:
+    """One item of the fused ranking."""
+
+    urn: str
+    score: float
+
+
+def fuse(buckets: Sequence[Bucket], k: int = K, limit: int = LIMIT) -> list[Fused]:
+    """The best `limit` items of all buckets."""
+    weights = [_weight(bucket.weight) for bucket in buckets]
+    ranked = [
+        _ranked(bucket) if weight else [] for bucket, weight in zip(buckets, weights, strict=True)
+    ]
+    deepest = max(map(len, ranked), default=0)
+    scale = math.lcm(*range(k + 1, k + deepest + 1))
+    scale *= math.lcm(*(weight.denominator for weight in weights))
+    totals: dict[str, int] = {}
+    for urns, weight in zip(ranked, weights, strict=True):
+        share = int(weight * scale)
+        for rank, urn in enumerate(urns, start=1):
+            totals[urn] = totals.get(urn, 0) + share // (k + rank)
+    best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
+    try:
+        return [Fused(urn, total / scale) for urn, total in best[: max(limit, 0)]]
+    except OverflowError:
+        raise Misconfigured("the weights of the buckets are too large for a score") from None
+
+
+def _ranked(bucket: Bucket) -> list[str]:
+    """The URNs that keep their place: above the floor, each once, in order."""
+    floor = -math.inf if bucket.min_score is None else bucket.min_score
+    return list(dict.fromkeys(urn for urn, score in bucket.candidates if score >= floor))
+
+
+def _weight(weight: float | Fraction) -> Fraction:
+    try:
+        exact = Fraction(weight)
+    except (ValueError, OverflowError):
+        exact = Fraction(-1)
+    if exact < 0:
+        raise Misconfigured(f"the weight of a bucket is a number from 0 up, not {weight}")
+    return exact

@@ -1,0 +1,161 @@
+"""What a clause or a setting may be: each function reads one kind of value or raises `Unfit`.
+
+Values come from a statement, from JSON, keyword arguments or TOML alike. A boolean is never a
+number; 20.0 counts as 20; NaN is in no range; names follow `core.text`. `Unfit` says what was
+expected and what was found; who knows the place (a column, an option's path) adds it.
+"""
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TypeGuard
+
+from redask.core.errors import BadTtl
+from redask.core.model import Mode
+from redask.core.rules.caching import parse_ttl
+from redask.core.rules.failover import parse_using
+from redask.core.text import MAX_NAME, codepoint, forbidden, name_fault
+
+Reader = Callable[[object], object]
+_SHOWN = 32
+MAX_NAMES = 1000
+_NAME = f"a name of 1 to {MAX_NAME} printable characters"
+
+
+class Unfit(Exception):
+    """A value that does not fit; `path` leads into it, `item` counts inside a list."""
+
+    def __init__(self, expected: str, found: str, path: str = "", item: int = 0) -> None:
+        super().__init__(f"expected {expected}, found {found}")
+        self.expected = expected
+        self.found = found
+        self.path = path
+        self.item = item
+
+
+def whole(low: int, high: int) -> Reader:
+    """A whole number in a range; 20.0 is one, 1.5 and true are not."""
+    expected = f"a whole number from {low} to {high}"
+
+    def read(value: object) -> int:
+        if _in_range(value, low, high) and value == int(value):
+            value = int(value)
+        if not _in_range(value, low, high) or not isinstance(value, int):
+            raise Unfit(expected, shown(value))
+        return value
+
+    return read
+
+
+def real(low: int, high: int) -> Reader:
+    """A number in a range, as a double; -0.0 becomes 0.0."""
+    expected = f"a number from {low} to {high}"
+
+    def read(value: object) -> float:
+        if not _in_range(value, low, high):
+            raise Unfit(expected, shown(value))
+        return float(value) + 0.0
+
+    return read
+
+
+def _in_range(value: object, low: int, high: int) -> TypeGuard[int | float | Decimal]:
+    """Whether it is a number, and one in the range; a Decimal may be none."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return False
+    return not (isinstance(value, Decimal) and value.is_nan()) and low <= value <= high
+
+
+def boolean(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise Unfit("true or false", shown(value))
+    return value
+
+
+def mode(value: object) -> Mode:
+    """`strict` as a Mode."""
+    return Mode.STRICT if boolean(value) else Mode.LENIENT
+
+
+def name(value: object) -> str:
+    if not isinstance(value, str):
+        raise Unfit("a name", shown(value))
+    fault = name_fault(value)
+    if fault:
+        raise Unfit(_NAME, f"one that {fault}")
+    return value
+
+
+def names(value: object) -> tuple[str, ...]:
+    """One name or a list of them, each once."""
+    if isinstance(value, str):
+        return (name(value),)
+    if not isinstance(value, list | tuple) or not value:
+        raise Unfit("a name or a list of names", shown(value))
+    if len(value) > MAX_NAMES:
+        raise Unfit(f"at most {MAX_NAMES} names", str(len(value)))
+    read = []
+    for item, each in enumerate(value):
+        try:
+            read.append(name(each))
+        except Unfit as unfit:
+            raise Unfit(unfit.expected, unfit.found, f"[{item}]", item) from None
+    return tuple(dict.fromkeys(read))
+
+
+def providers(value: object) -> tuple[str, ...]:
+    """Providers as 'a,b,c'; none of them means what the settings say."""
+    if not isinstance(value, str):
+        raise Unfit("a provider or several, such as 'openai,groq'", shown(value))
+    bad = forbidden(value)  # looked for first: trimming would take some of them away
+    if bad is not None:
+        raise Unfit(_NAME, f"one that holds the character {codepoint(value[bad])}")
+    return tuple(name(each) for each in parse_using(value))
+
+
+def ttl(value: object) -> int:
+    """A time to live such as "5m", as seconds."""
+    expected = "a time to live such as 5m"
+    if not isinstance(value, str):
+        raise Unfit(expected, shown(value))
+    try:
+        return parse_ttl(value)
+    except BadTtl as error:
+        raise Unfit(expected, f"{error.detail}: {error.message}") from None
+
+
+def cache(value: object) -> int:
+    """`{"ttl": "5m"}` as seconds."""
+    if not isinstance(value, dict):
+        raise Unfit('an object such as {"ttl": "5m"}', shown(value))
+    for key in value:
+        if key != "ttl":
+            raise Unfit("no other key than ttl", shown(key), f".{printable(key)}")
+    try:
+        return ttl(value.get("ttl"))
+    except Unfit as unfit:
+        raise Unfit(unfit.expected, unfit.found, ".ttl") from None
+
+
+def shown(value: object) -> str:
+    """A value for an error message: short, printable, on one line."""
+    if isinstance(value, str):
+        text = ascii(value) if len(value) <= _SHOWN else ascii(value[: _SHOWN - 1]) + "…"
+    elif value is None or isinstance(value, bool):
+        text = {None: "null", True: "true", False: "false"}[value]
+    elif isinstance(value, int) and value.bit_length() > 128:
+        text = "a number of more than 38 digits"
+    elif isinstance(value, int | float):
+        text = str(value)
+    elif isinstance(value, list | tuple):
+        text = "a list" if value else "an empty list"
+    else:
+        text = "an object" if isinstance(value, dict) else type(value).__name__
+    return text
+
+
+def printable(key: object) -> str:
+    """A key as part of a path in a message: ASCII and short, whatever was sent."""
+    if not isinstance(key, str):
+        return shown(key)
+    text = key.encode("ascii", "backslashreplace").decode()
+    return text if len(key) <= _SHOWN and text.isprintable() else shown(key)

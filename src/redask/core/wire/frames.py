@@ -1,0 +1,80 @@
+"""A streamed answer as frames: `of` one event, and `fold` frames back into the envelope.
+
+    event          frame          payload
+    SourcesFound   sources        {sources_flat}                             first, once
+    AnswerToken    answer_token   {text}                                     any number
+    AnswerReset    answer_reset   {reason}: what was sent of the answer is void
+    Answered       validation     {audit, citations, errors, ok, warnings}   last, or
+    Failed         error          {code, message}                            last
+
+`audit` holds the eight flat fields of the envelope. Folding gives the envelope, byte for byte:
+streaming and plain calls are one path, and this is how to see it.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, assert_never
+
+from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed, SourcesFound
+from redask.core.wire import envelope, outcomes
+
+_AUDIT = (
+    "cache_hit",
+    "completion_tokens",
+    "cost_usd",
+    "mode",
+    "model",
+    "prompt_tokens",
+    "provider",
+    "retry_count",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame's name and its payload, for the canonical encoder."""
+
+    name: str
+    payload: dict[str, Any]
+
+
+def of(event: Event) -> Frame:
+    """The frame of an event."""
+    match event:
+        case SourcesFound():
+            return Frame("sources", {"sources_flat": envelope.sources(event.sources_flat)})
+        case AnswerToken():
+            return Frame("answer_token", {"text": event.text})
+        case AnswerReset():
+            return Frame("answer_reset", {"reason": event.reason})
+        case Answered():
+            whole: dict[str, Any] = envelope.build(event.answer)
+            audit = {key: whole[key] for key in _AUDIT}
+            citations = whole["citations"]
+            return Frame(
+                "validation", {"audit": audit, "citations": citations, **whole["validation"]}
+            )
+        case Failed():
+            outcome = outcomes.of(event.error)
+            return Frame("error", {"code": outcome.http, "message": outcomes.message(event.error)})
+        case _:
+            assert_never(event)
+
+
+def fold(frames: Iterable[Frame]) -> dict[str, Any]:
+    """The envelope of a stream that ended in `validation`."""
+    whole: dict[str, Any] = {"answer": ""}
+    for frame in frames:
+        match frame.name:
+            case "sources":
+                whole["sources_flat"] = frame.payload["sources_flat"]
+            case "answer_token":
+                whole["answer"] += frame.payload["text"]
+            case "answer_reset":
+                whole["answer"] = ""
+            case "validation":
+                rest = dict(frame.payload)
+                whole.update(rest.pop("audit"))
+                whole["citations"] = rest.pop("citations")
+                whole["validation"] = rest
+    return whole

@@ -1,0 +1,199 @@
+"""One ASK while it runs: what is known so far, from which its audit row is made.
+
+The engine moves it forward; whatever happens, `row` tells what was true at that moment.
+
+    ended by             answer hashed        citations     errors
+    an accepted answer   the answer           its markers   the failover trail, mostly empty
+    Ungrounded           the rejected one     its markers   trail, malformed / out_of_range
+    a caller who left    what was streamed    none          trail, cancelled
+    anything else        the empty text       none          trail, and the limit's name or the kind
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field, replace
+
+from redask.core import errors
+from redask.core.model import (
+    Answer,
+    AnswerReset,
+    AnswerToken,
+    Ask,
+    Caller,
+    Event,
+    Footnote,
+    Knobs,
+    Mode,
+    Notice,
+    Source,
+    Usage,
+    Validation,
+)
+from redask.core.rules import audit, citations, failover
+from redask.core.rules.capabilities import Settled
+from redask.core.rules.validation import Attempt
+
+_log = logging.getLogger("redask.engine.ask")
+Emit = Callable[[Event], Awaitable[None]]
+
+
+@dataclass(slots=True)
+class AskState:
+    """The state of one ASK."""
+
+    ask: Ask
+    caller: Caller
+    listener: Emit | None
+    started: int
+    mode: Mode
+    provider: str = ""
+    model: str = ""
+    knobs: Knobs = field(default=Knobs(None, None))
+    urns: tuple[str, ...] = ()
+    answer: str = ""
+    markers: tuple[int, ...] = ()
+    used: Usage = field(default_factory=Usage)
+    cache_hit: bool = False
+    validation_ok: bool = False
+    attempt: Attempt = Attempt.FIRST
+    notes: tuple[Notice, ...] = ()
+    build: str = ""
+    failures: list[errors.ProviderFailed] = field(default_factory=list)
+    reasons: tuple[Notice, ...] = ()
+
+    @property
+    def listened(self) -> bool:
+        """Whether somebody wants the tokens as they come."""
+        return self.listener is not None
+
+    @property
+    def retry_count(self) -> int:
+        return 0 if self.cache_hit or self.attempt is Attempt.FIRST else 1
+
+    async def emit(self, event: Event) -> None:
+        """Tell the listener, if there is one."""
+        if self.listener is not None:
+            await self.listener(event)
+
+    async def token(self, piece: str) -> None:
+        """Add a piece to the answer; what has no UTF-8 becomes the replacement character."""
+        piece = piece.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        if piece:
+            self.answer += piece
+            await self.emit(AnswerToken(piece))
+
+    async def reset(self, reason: str) -> None:
+        """Void the answer so far; the listener hears of it only if it heard of the answer."""
+        if self.answer:
+            self.answer = ""
+            await self.emit(AnswerReset(reason))
+
+    def tries(self, provider: str, model: str, mode: Settled) -> None:
+        """From now on, this is the provider the row names."""
+        self.provider, self.model, self.mode = provider, model, mode.effective
+        self.notes = () if mode.warning is None else (mode.warning,)
+
+    def spend(self, used: Usage) -> None:
+        """Add one call to the totals."""
+        self.used = Usage(
+            prompt_tokens=self.used.prompt_tokens + used.prompt_tokens,
+            completion_tokens=self.used.completion_tokens + used.completion_tokens,
+            cost_usd=(self.used.cost_usd or 0.0) + (used.cost_usd or 0.0),
+        )
+
+    def finish(self, sources: tuple[Source, ...], verdict: Validation) -> Answer:
+        """The answer, as it stands."""
+        cited = sorted(marker for marker in self.markers if marker <= len(sources))
+        return Answer(
+            answer=self.answer,
+            citations=tuple(Footnote(marker, sources[marker - 1].urn) for marker in cited),
+            sources_flat=sources,
+            validation=verdict,
+            provider=self.provider,
+            model=self.model,
+            mode=self.mode,
+            prompt_tokens=self.used.prompt_tokens,
+            completion_tokens=self.used.completion_tokens,
+            cost_usd=self.used.cost_usd or 0.0,
+            cache_hit=False,
+            retry_count=self.retry_count,
+        )
+
+    async def serve(self, cached: Answer, settled: Knobs) -> Answer:
+        """The answer from the cache: as it was, but free, in this call's mode."""
+        self.cache_hit = self.validation_ok = True
+        self.knobs = settled
+        self.markers = distinct(citations.parse(cached.answer, len(cached.sources_flat)))
+        await self.token(cached.answer)
+        return replace(
+            cached,
+            mode=self.mode,
+            cache_hit=True,
+            prompt_tokens=0,
+            completion_tokens=0,
+            cost_usd=0.0,
+            retry_count=0,
+        )
+
+    def fail(self, error: BaseException, timeout_ms: int) -> errors.AskError:
+        """Note how the ASK failed. → the error the caller gets."""
+        failure = _as_ours(error, timeout_ms)
+        own: tuple[Notice, ...] = (Notice(failure.kind, failure.message),)
+        if isinstance(failure, errors.Ungrounded):
+            own = failure.errors
+        elif isinstance(failure, errors.LimitExceeded):
+            own = (Notice(failure.limit, failure.message),)
+        elif isinstance(failure, errors.ProviderFailed):
+            own = ()  # the trail ends with it
+        self.reasons = (*failover.trail(self.failures), *own)
+        self.validation_ok = False
+        if not isinstance(failure, errors.Ungrounded):
+            self.markers = ()
+            if not isinstance(failure, errors.Cancelled):
+                self.answer = ""
+        return failure
+
+    def row(self, *, include_answer: bool, hash_question: bool) -> dict[str, object]:
+        """The audit row of what is known now."""
+        return audit.record(
+            ts=self.started,
+            tenant=self.caller.tenant,
+            user=self.caller.user,
+            role=self.caller.role,
+            question=self.ask.question,
+            sources_urns=self.urns,
+            provider=self.provider,
+            model=self.model,
+            prompt_tokens=self.used.prompt_tokens,
+            completion_tokens=self.used.completion_tokens,
+            cost_usd=self.used.cost_usd or 0.0,
+            answer=self.answer,
+            citations=self.markers,
+            cache_hit=self.cache_hit,
+            mode=self.mode,
+            temperature=self.knobs.temperature,
+            seed=self.knobs.seed,
+            validation_ok=self.validation_ok,
+            retry_count=self.retry_count,
+            errors=self.reasons,
+            include_answer=include_answer,
+            hash_question=hash_question,
+        )
+
+
+def distinct(parsed: citations.Parsed) -> tuple[int, ...]:
+    """The markers of an answer, each once, in order of first appearance."""
+    return tuple(dict.fromkeys(citation.marker for citation in parsed.citations))
+
+
+def _as_ours(error: BaseException, timeout_ms: int) -> errors.AskError:
+    if isinstance(error, errors.AskError):
+        return error
+    if isinstance(error, asyncio.CancelledError):
+        return errors.Cancelled("the caller left before the answer was there")
+    if isinstance(error, TimeoutError):
+        message = f"ask.timeout_ms allows {timeout_ms}, and that has passed"
+        return errors.DeadlineExceeded("timeout_ms", message)
+    _log.error("internal error", exc_info=error)
+    return errors.AskError("internal error")

@@ -1,0 +1,138 @@
+"""What the data says about a question: `find` the sources a caller may read, best first.
+
+Search the three buckets, read what was found through the store (which shows a caller only
+what that caller may see), drop the rest before anything is ranked, and fuse. When a policy
+hid some, the buckets are searched deeper until the limit is filled or nothing is left.
+Both ASK and plain search come through here.
+
+`find_for_provider` is the same for ASK and EXPLAIN, with what the settings redact taken out:
+prompt, response, fingerprint, hashes and limits all see the redacted payloads. A plain search
+hands rows to those who may read them, as SELECT does, and redacts nothing.
+
+The vector bucket is empty when there is no embedder, when the vectors are of another model, or
+when question or data are in a language it does not know; then its `left_out` says why.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from redask.core import text
+from redask.core.access import redaction
+from redask.core.errors import Denied
+from redask.core.model import Ask, Caller, Notice, Source
+from redask.core.ports import Found, Index, Query, Store
+from redask.core.rules import explain, fusion, terms
+from redask.core.settings import Settings
+from redask.embedding.stage import EmbeddingStage
+from redask.engine import telemetry
+
+SMALLEST_TOP_K = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The fused ranking with its sources, and the buckets it was made of."""
+
+    fused: tuple[fusion.Fused, ...]
+    sources: tuple[Source, ...]
+    buckets: tuple[Found, ...]
+    retrieval: tuple[explain.Retrieval, ...]
+    warnings: tuple[Notice, ...] = ()
+    redacted: tuple[Mapping[str, int], ...] = ()  # for each source, how many of which kind
+
+    def notices(self, kept: int) -> tuple[Notice, ...]:
+        """What there is to say about the first so many sources."""
+        return redaction.notice(self.redacted[:kept])
+
+
+@dataclass(frozen=True, slots=True)
+class Retriever:
+    """Where to search and how."""
+
+    store: Store
+    index: Index
+    embedding: EmbeddingStage | None
+    settings: Settings
+
+    def find(self, ask: Ask, caller: Caller) -> Hits:
+        """The best `ask.limit` sources for the question."""
+        denied = self.store.visibility(caller).denied if ask.collections else frozenset()
+        for name in ask.collections:
+            if text.lower(name).startswith("red_"):
+                raise Denied(f"{name} is a system collection, which is never a source")
+            if name in denied:
+                raise Denied(f"the collection {name} is not open to the role {caller.role}")
+        top_k = max(SMALLEST_TOP_K, ask.limit)
+        wanted = terms.extract(ask.question)
+        warnings = self.embedding.warnings(caller) if self.embedding else ()
+        vector, languages = self._embed(ask.question, caller)
+        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
+        found, readable = self._search(query, ask.limit, caller)
+        floors = [self._floor(bucket, ask) for bucket in found]
+        fused = fusion.fuse(
+            [
+                fusion.Bucket(bucket.candidates, floor, self.settings.buckets[bucket.bucket].weight)
+                for bucket, floor in zip(found, floors, strict=True)
+            ],
+            fusion.K,
+            ask.limit,
+        )
+        return Hits(
+            tuple(fused),
+            tuple(readable[item.urn] for item in fused),
+            found,
+            tuple(
+                explain.Retrieval(bucket.bucket, top_k, floor)
+                for bucket, floor in zip(found, floors, strict=True)
+            ),
+            warnings,
+        )
+
+    def find_for_provider(self, ask: Ask, caller: Caller) -> Hits:
+        """The same, as it may leave for a provider."""
+        hits = self.find(ask, caller)
+        redactor = redaction.Redactor(self.settings.redact_secrets, self.settings.redact_personal)
+        if redactor.is_idle:
+            return hits
+        with telemetry.step("redact"):
+            done = [redactor.redact(source.payload) for source in hits.sources]
+        shown = (
+            Source(source.urn, payload)
+            for source, (payload, _) in zip(hits.sources, done, strict=True)
+        )
+        return replace(hits, sources=tuple(shown), redacted=tuple(counts for _, counts in done))
+
+    def _embed(
+        self, question: str, caller: Caller
+    ) -> tuple[tuple[float, ...] | None, frozenset[str]]:
+        """The question's vector, if there are any to compare it with, and what it is good for."""
+        if self.embedding is None or not self.embedding.fits(caller.tenant):
+            return None, frozenset()
+        embedder = self.embedding.embedder
+        with telemetry.step("embed"):
+            return embedder.embed([question])[0], embedder.languages
+
+    def _search(
+        self, query: Query, limit: int, caller: Caller
+    ) -> tuple[tuple[Found, ...], dict[str, Source]]:
+        """The buckets without what the caller may not read, and what the rest says."""
+        while True:
+            with telemetry.step("search"):
+                found = self.index.search(query, caller)
+            urns = dict.fromkeys(urn for bucket in found for urn, _ in bucket.candidates)
+            with telemetry.step("read"):
+                readable = {source.urn: source for source in self.store.read([*urns], caller)}
+            deeper = any(len(bucket.candidates) >= query.top_k for bucket in found)
+            if len(readable) == len(urns) or len(readable) >= limit or not deeper:
+                break
+            query = replace(query, top_k=query.top_k * 2)
+        visible = tuple(
+            replace(bucket, candidates=tuple(i for i in bucket.candidates if i[0] in readable))
+            for bucket in found
+        )
+        return visible, readable
+
+    def _floor(self, bucket: Found, ask: Ask) -> float:
+        if ask.min_score is not None:
+            return ask.min_score
+        return self.settings.buckets[bucket.bucket].min_score

@@ -1,0 +1,1 @@
+"""Text to tokens: the analyzer, its vocabulary, and the languages it knows."""

@@ -1,0 +1,1 @@
+"""The forward index: what each entity says, as numbers, beside its address."""

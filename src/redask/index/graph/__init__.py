@@ -1,0 +1,1 @@
+"""The bucket graph: traversal along edges and mentions of names."""

@@ -1,0 +1,1 @@
+"""The bucket bm25: tantivy proposes, we score."""

@@ -1,0 +1,1 @@
+"""The bucket vector: nearest neighbours by cosine, exact and independent of history."""

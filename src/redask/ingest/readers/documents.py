@@ -1,0 +1,162 @@
+"""PDF, Office and HTML through `kreuzberg`, as Markdown: only so come headings and links along.
+
+We look first, because a library that guesses is no judge of what a file is:
+
+    what is found                                              reason given
+    not what its name says (no %PDF, no zip, no HTML)          damaged, or no … file
+    a container with an encrypted package                      protected by a password
+    a zip that unpacks to more than UNPACKED bytes             unpacks to more than …
+    HTML that is no UTF-8                                      read as the encoding it declares
+    no text in it                                              holds no text (a scan?)
+
+The zip is really unpacked, in small pieces, and not believed: its directory can lie. Caches of
+kreuzberg are off, they would keep copies of what we read outside the database.
+"""
+
+import codecs
+import io
+import os
+import re
+import zipfile
+from collections.abc import Iterator
+from functools import cache
+from typing import TYPE_CHECKING
+
+from redask.core.errors import BadAsk
+from redask.ingest.readers import content, markdown, passages
+from redask.ingest.records import OpenedFile, ReadRecord
+
+if TYPE_CHECKING:
+    import kreuzberg
+
+UNPACKED = 512 * 1024 * 1024
+SECONDS = 120
+_ENTRIES = 100_000
+_BLOCK = 1024 * 1024
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OPEN = "application/vnd.oasis.opendocument."
+_HTML = "text/html"
+_PDF = "application/pdf"
+MIME = {
+    ".pdf": _PDF,
+    ".docx": f"{_OFFICE}wordprocessingml.document",
+    ".pptx": f"{_OFFICE}presentationml.presentation",
+    ".xlsx": f"{_OFFICE}spreadsheetml.sheet",
+    ".odt": f"{_OPEN}text",
+    ".odp": f"{_OPEN}presentation",
+    ".ods": f"{_OPEN}spreadsheet",
+    ".epub": "application/epub+zip",
+    ".rtf": "application/rtf",
+    ".doc": "application/msword",
+    ".ppt": "application/vnd.ms-powerpoint",
+    ".xls": "application/vnd.ms-excel",
+    ".html": _HTML,
+    ".htm": _HTML,
+    ".xhtml": _HTML,
+}
+_OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
+_BEGINS = {
+    ".pdf": b"%PDF-",
+    ".rtf": b"{\\rtf",
+    **dict.fromkeys((".doc", ".ppt", ".xls"), _OLD_OFFICE),
+    **dict.fromkeys((".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"), b"PK\x03\x04"),
+}
+_ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
+_CHARSET = re.compile(rb"charset=[\"']?\s{0,4}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
+_HEAD = r"(?:title|base|canonical|link-|meta-)[\w:.-]{0,60}: [^\n]*\n"
+_METADATA = re.compile(rf"\A---\n(?:{_HEAD})*\n?## {_HEAD}\n*")  # so kreuzberg writes <head>
+_UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
+
+
+def read(file: OpenedFile) -> Iterator[ReadRecord]:
+    """The chunks of a document, and its links."""
+    suffix = os.path.splitext(file.found.path)[1].lower()
+    _check_kind(suffix, file.data)
+    data = _as_utf8(file.data) if MIME[suffix] == _HTML else file.data
+    text, title = _extract(data, MIME[suffix])
+    outline = markdown.outline(text)
+    outline.title = title or outline.title
+    return passages.read(file.found, outline)
+
+
+def _check_kind(suffix: str, data: bytes) -> None:
+    """Refuse what is not what its name says, and what would unpack without end."""
+    begin = _BEGINS.get(suffix)
+    if begin == b"PK\x03\x04" and data.startswith(_OLD_OFFICE) and _ENCRYPTED in data:
+        raise BadAsk("is protected by a password: save it without one")
+    if begin is not None and begin not in data[: 1024 if suffix == ".pdf" else len(begin)]:
+        raise BadAsk(f"is damaged, or no {suffix} file")
+    if begin == b"PK\x03\x04":
+        _unpack(data)
+
+
+def _unpack(data: bytes) -> None:
+    """Unpack a zip into nothing, to see that it is whole and not too much."""
+    total = 0
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            entries = archive.infolist()
+            if len(entries) > _ENTRIES:
+                raise BadAsk(f"packs {len(entries):,} files, more than {_ENTRIES:,}")
+            for entry in entries:
+                if entry.flag_bits & 1:
+                    raise BadAsk("is protected by a password: save it without one")
+                with archive.open(entry) as packed:
+                    while block := packed.read(_BLOCK):
+                        total += len(block)
+                        if total > UNPACKED:
+                            raise BadAsk(f"unpacks to more than {UNPACKED:,} bytes: a zip bomb?")
+    except BadAsk:
+        raise
+    except Exception as error:  # zipfile, zlib, lzma and bz2 each have errors of their own
+        raise BadAsk(f"is damaged: {error}") from None
+
+
+def _as_utf8(data: bytes) -> bytes:
+    """A page in UTF-8, whatever encoding it declares."""
+    declared = _CHARSET.search(data[:2048])
+    marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
+    try:
+        return content.text(data).encode()
+    except BadAsk:
+        if declared is None or marked or b"\0" in data:
+            raise
+    name = declared[1].decode()
+    try:
+        return data.decode(name).encode()
+    except (LookupError, UnicodeError):
+        raise BadAsk(f"is not in the encoding that it declares, {name}") from None
+
+
+def _extract(data: bytes, mime: str) -> tuple[str, str]:
+    """The text as Markdown, and the title that the file gives itself."""
+    import kreuzberg
+
+    try:
+        found = kreuzberg.extract_bytes_sync(data, mime, config=_configuration())
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # of the many parsers below it; a panic is no Exception
+        detail = " ".join(str(error).split())[:200]
+        if "password" in detail.lower() or "encrypt" in detail.lower():
+            raise BadAsk("is protected by a password: save it without one") from None
+        raise BadAsk(f"cannot be read as a document: {detail}") from None
+    text = _UNPRINTABLE.sub("", found.content).replace("\r\n", "\n").replace("\r", "\n")
+    if mime == _HTML:
+        text = _METADATA.sub("", text, 1)
+    if not text.strip():
+        raise BadAsk("holds no text (a scan, or damaged?)")
+    title = (found.metadata or {}).get("title")
+    return text, " ".join(str(title).split())[:300] if title else ""
+
+
+@cache
+def _configuration() -> "kreuzberg.ExtractionConfig":
+    import kreuzberg
+
+    return kreuzberg.ExtractionConfig(
+        output_format="markdown",
+        use_cache=False,
+        enable_quality_processing=False,
+        extraction_timeout_secs=SECONDS,
+    )

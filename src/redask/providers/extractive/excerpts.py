@@ -1,0 +1,130 @@
+"""What can be quoted from a source: `read` it into excerpts, each one line of readable text.
+
+    payload                                   excerpts
+    text, in a document or a long field       each of its sentences
+    fields of a row, a node, a key-value      one record: "name: Nordfracht, status: late"
+    an edge {from, label, to}                 "orders/7 shipped_by carriers/nordfracht"
+    no object, or not to be read as JSON      the sentences of its text
+
+`about` is what the whole source is about: the collection and id of its URN, its name or title
+and path, and for the texts of a row its other fields, too. Nested fields have dotted names;
+empty ones are left out. A document's id, title, heading and path are no answer, and not quoted.
+"""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from redask.core.errors import BadUrn
+from redask.core.model import Source
+from redask.core.rules import urn
+from redask.core.text import lower
+from redask.providers.extractive import sentences
+
+_SHORT = 200
+_NAMES = ("name", "title")
+_LABELS = {"heading", "id", "name", "path", "title"}
+_EDGE = {"from", "label", "to"}
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """One line to quote; `fields` are the parts of a record, `heading` what it stands under."""
+
+    text: str
+    fields: tuple[str, ...] = ()
+    heading: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The excerpts of one source in their order, and what it is about.
+
+    `name` is the source's name or title, `ends` are the URNs that an edge links.
+    """
+
+    about: str
+    excerpts: tuple[Excerpt, ...]
+    name: str = ""
+    ends: tuple[str, ...] = ()
+
+
+def read(source: Source) -> Passage:
+    """What can be quoted from a source."""
+    content = _content(source.payload)
+    address = _readable(source.urn)
+    if not isinstance(content, dict):
+        return Passage(address, tuple(_prose("\n".join(text for _, text in _flat(content)))))
+    if content.keys() == _EDGE:
+        ends = tuple(_text(content[key]) for key in ("from", "to"))
+        return Passage(address, (Excerpt(_edge(content)),), ends=ends)
+    fields = list(_flat(content))
+    fields.sort(key=lambda field: lower(field[0]) not in _NAMES)
+    is_document = _is_document(source.urn, content)
+    prose = [text for key, text in fields if _is_prose(key, text, is_document)]
+    short = [(key, text) for key, text in fields if not _is_prose(key, text, is_document)]
+    shown = [(key, text) for key, text in short if not (is_document and key in _LABELS)]
+    parts = tuple(sentences.one_line(f"{key}: {text}") for key, text in shown)
+    record = [Excerpt(", ".join(parts), parts)] if parts else []
+    about = [text for key, text in short if prose or lower(key) in _NAMES]
+    quotable = (*record, *(excerpt for text in prose for excerpt in _prose(text)))
+    name = next((text for key, text in short if lower(key) in _NAMES), "")
+    return Passage(" ".join([address, *about]), quotable, sentences.one_line(name))
+
+
+def _is_document(address: str, content: Mapping[str, object]) -> bool:
+    kind = address.startswith("urn:reddb:document:")
+    return "text" in content and (kind or content.keys() <= {*_LABELS, "text"})
+
+
+def _is_prose(key: str, text: str, is_document: bool) -> bool:
+    return len(text) > _SHORT or (is_document and key == "text")
+
+
+def _content(payload: str) -> object:
+    """The payload's value, numbers as they are written; what is no JSON is text."""
+    try:
+        return json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
+    except (ValueError, RecursionError):
+        return payload
+
+
+def _prose(text: str) -> Iterator[Excerpt]:
+    for sentence in dict.fromkeys(sentences.split(text)):  # once is enough
+        yield Excerpt(sentence.text, heading=sentence.heading)
+
+
+def _edge(content: Mapping[str, object]) -> str:
+    start, label, end = (_text(content[key]) for key in ("from", "label", "to"))
+    return sentences.one_line(f"{_readable(start)} {label} {_readable(end)}")
+
+
+def _readable(address: str) -> str:
+    """A URN as people would write it."""
+    try:
+        entity = urn.decode(address)
+    except BadUrn:
+        return address
+    return f"{entity.collection}/{entity.id}"
+
+
+def _flat(value: object) -> Iterator[tuple[str, str]]:
+    """The fields of a value with their dotted names, in order; a list of scalars is one field."""
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        key, inner = waiting.pop()
+        if isinstance(inner, dict):
+            inside = [(f"{key}.{each}" if key else each, inner[each]) for each in inner]
+            waiting += reversed(inside)
+        elif isinstance(inner, list) and any(isinstance(each, dict | list) for each in inner):
+            waiting += [(key, each) for each in reversed(inner)]
+        elif text := _text(inner).strip():
+            yield key, text
+
+
+def _text(value: object) -> str:
+    if isinstance(value, list):
+        return ", ".join(filter(None, map(_text, value)))
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "true", False: "false"}[value]
+    return str(value)

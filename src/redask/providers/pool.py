@@ -1,0 +1,114 @@
+"""Providers with what the settings say about them: opened once, listed, tried.
+
+`ProviderPool` gives the engine its providers; `survey` and `check_provider` are for `redask
+providers`.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import asdict
+
+from redask.core import settings as choices
+from redask.core.errors import AskError, BadAsk
+from redask.core.model import Knobs, Prompt
+from redask.core.ports import Connected, Provider
+from redask.core.rules import capabilities
+from redask.providers.registry import PROVIDERS
+
+_OPENED_MOST = 64  # models come from callers, who may name many
+_CHECK = Prompt("Answer with one word.", "Say yes.", "Say yes.", ())
+_CHECK_SECONDS = 30
+_CHECK_TOKENS = 16
+
+
+class ProviderPool:
+    """Providers by name and model, each opened once, with what the settings say about it."""
+
+    def __init__(self, settings: choices.Settings, given: Mapping[str, Provider]) -> None:
+        self._settings = settings
+        self._given = given
+        self._opened: dict[tuple[str, str | None], Provider] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, name: str, model: str | None) -> Provider:
+        """The provider, which may take a moment the first time."""
+        if name in self._given:
+            return self._given[name]
+        with self._lock:
+            if (name, model) not in self._opened:
+                if len(self._opened) >= _OPENED_MOST:
+                    self._opened.clear()
+                self._opened[name, model] = _open(self._settings, name, model)
+            return self._opened[name, model]
+
+    async def aclose(self) -> None:
+        """Close the connections of the running event loop."""
+        for provider in self._opened.values():
+            if isinstance(provider, Connected):
+                await provider.aclose()
+
+
+def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
+    endpoint = settings.endpoints.get(name, choices.Endpoint())
+    return PROVIDERS[name].open(
+        model or endpoint.model,
+        api_key=endpoint.api_key,
+        base_url=endpoint.base_url,
+        prices=settings.prices.get(name, {}),
+    )
+
+
+def survey(settings: choices.Settings) -> list[dict[str, object]]:
+    """Every provider: its model and key variable, whether it is ready, what it can do."""
+    found: list[dict[str, object]] = []
+    for name, row in PROVIDERS.items():
+        endpoint = settings.endpoints.get(name, choices.Endpoint())
+        has_key = endpoint.api_key is not None
+        found.append(
+            {
+                "capabilities": asdict(capabilities.of(name, settings.capabilities)),
+                "extra": row.extra,
+                "installed": row.installed,
+                "key": "present" if has_key else "missing" if row.needs_key else "not needed",
+                "key_variable": row.key_name,
+                "model": endpoint.model or row.model,
+                "name": name,
+            }
+        )
+    return found
+
+
+async def check_provider(settings: choices.Settings, name: str) -> dict[str, object]:
+    """One tiny call to a provider: what it answered with, or why it did not."""
+    started = time.perf_counter()
+    try:
+        if name not in PROVIDERS:
+            raise BadAsk(f"there is no provider {name!a}", detail=", ".join(sorted(PROVIDERS)))
+        provider = _open(settings, name, None)
+        can = capabilities.of(name, settings.capabilities)
+        knobs = Knobs(
+            0.0 if can.supports_temperature_zero else None, 1 if can.supports_seed else None
+        )
+        try:
+            async with asyncio.timeout(_CHECK_SECONDS):
+                completion = await provider.complete(_CHECK, knobs, max_tokens=_CHECK_TOKENS)
+        finally:
+            if isinstance(provider, Connected):
+                await provider.aclose()
+    except TimeoutError:
+        return _unwell(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
+    except AskError as error:
+        return _unwell(name, error.kind, error.message)
+    return {
+        "build": completion.build,
+        "milliseconds": round((time.perf_counter() - started) * 1000),
+        "model": completion.model,
+        "name": name,
+        "ok": True,
+    }
+
+
+def _unwell(name: str, kind: str, message: str) -> dict[str, object]:
+    return {"kind": kind, "message": message, "name": name, "ok": False}

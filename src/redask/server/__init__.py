@@ -1,0 +1,12 @@
+"""The transports: each carries questions in and answers out, and decides nothing.
+
+    http/           HTTP/JSON and server-sent events                `redask serve`
+    grpc/           gRPC                                            `redask serve`
+    pgwire/         PostgreSQL's protocol                           `redask serve`
+    mcp_transport   the Model Context Protocol, at /mcp or stdio    `redask serve`, `redask mcp`
+    jsonrpc         JSON-RPC 2.0 on standard input                  `redask rpc`
+
+A transport speaks to an `Authenticator` (see `sessions`), which signs callers in, and to
+`Admission`, which says how many may ask at once. `serving` opens and closes them. What an error
+is on each wire is told by one table, `wire.outcomes`.
+"""

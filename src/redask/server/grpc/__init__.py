@@ -1,0 +1,1 @@
+"""gRPC: the service, its calls, health and reflection."""

@@ -1,0 +1,105 @@
+"""gRPC services that need no sign-in: health and reflection, `PublicServices(names)`.
+
+A call of gRPC's synchronous server holds a thread, and a stranger may open a call and say nothing,
+or take nothing. So these calls share PLACES, and when all are taken the oldest is cut off: whoever
+asks and listens is answered within a millisecond, whoever holds a place for nothing loses it.
+
+grpcio's own health servicer is not used: it writes to watchers while it holds the lock of all, so
+that one who does not listen would stop every health check.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from threading import Lock
+from typing import Any
+
+import grpc
+from grpc_health.v1 import health, health_pb2
+from grpc_reflection.v1alpha import reflection, reflection_pb2
+
+from redask.server.grpc.calls import END, first, reader, write
+
+PLACES = 32
+Send = Callable[[Any], None]
+
+
+class PublicServices:
+    """Health and reflection of services by these names, all of them well."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._well = {"", *names}
+        told = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        self._reflection = reflection.ReflectionServicer(told)
+        self._watching: dict[Any, Send] = {}
+        self._places: dict[Any, None] = {}  # in order of arrival
+        self._lock = Lock()
+
+    def handlers(self) -> tuple[Any, ...]:
+        """What a server is given."""
+        asked = reader(health_pb2.HealthCheckRequest)
+
+        def watch(requests: Any, context: Any, send: Send) -> None:
+            self._watch(requests, context, send)
+
+        watch.experimental_non_blocking = True  # type: ignore[attr-defined]
+        check = grpc.stream_unary_rpc_method_handler(self._check, asked, write)
+        watched = grpc.stream_stream_rpc_method_handler(watch, asked, write)
+        reflected = grpc.stream_stream_rpc_method_handler(
+            self._reflect, reader(reflection_pb2.ServerReflectionRequest), write
+        )
+        return (
+            grpc.method_handlers_generic_handler(
+                health.SERVICE_NAME, {"Check": check, "Watch": watched}
+            ),
+            grpc.method_handlers_generic_handler(
+                reflection.SERVICE_NAME, {"ServerReflectionInfo": reflected}
+            ),
+        )
+
+    def close(self) -> None:
+        """Let go of whoever watches."""
+        for send in list(self._watching.values()):
+            send(None)
+
+    def _check(self, requests: Any, context: Any) -> Any:
+        with self._place(context):
+            name = _message(first(requests), context).service
+        if name not in self._well:
+            context.abort(grpc.StatusCode.NOT_FOUND, "there is no such service")
+        return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
+
+    def _watch(self, requests: Any, context: Any, send: Send) -> None:
+        """Nothing changes here: one word, and the stream stays open until one side ends it."""
+        states = health_pb2.HealthCheckResponse
+        with self._place(context):
+            name = _message(first(requests), context).service
+            self._watching[context] = send
+            if not context.add_callback(lambda: self._watching.pop(context, None)):
+                self._watching.pop(context, None)
+            send(states(status=states.SERVING if name in self._well else states.SERVICE_UNKNOWN))
+
+    def _reflect(self, requests: Any, context: Any) -> Iterator[Any]:
+        good = (_message(each, context) for each in requests)
+        with self._place(context):
+            yield from self._reflection.ServerReflectionInfo(good, context)
+
+    @contextmanager
+    def _place(self, context: Any) -> Iterator[None]:
+        with self._lock:
+            oldest = next(iter(self._places)) if len(self._places) >= PLACES else None
+            if oldest is not None:
+                del self._places[oldest]
+            self._places[context] = None
+        if oldest is not None:
+            oldest.cancel()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._places.pop(context, None)
+
+
+def _message(given: Any, context: Any) -> Any:
+    if given is END or isinstance(given, bytes):
+        context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no message of the call's type")
+    return given

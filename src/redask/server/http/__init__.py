@@ -1,0 +1,1 @@
+"""HTTP: JSON, server-sent events, OpenAPI."""

@@ -1,0 +1,86 @@
+"""What the HTTP transport sends back: `plain` JSON, `failed` and `not_found`, and an `EventStream`.
+
+Errors have one shape, from `wire.outcomes`. A stream sends its first event at once, a comment
+when it was silent, and ends in a frame whatever happens. Whoever does not read for SEND_SECONDS
+has left: the stream is closed, and the ask with it.
+"""
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
+from redask.core import errors
+from redask.core.model import Event, Failed
+from redask.core.wire import json as canonical
+from redask.core.wire import outcomes, sse
+from redask.server.admission import RETRY_SECONDS
+
+SEND_SECONDS = 30.0
+JSON = "application/json"
+EVENTS = "text/event-stream"
+
+
+def plain(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
+    """A value as canonical JSON."""
+    return Response(canonical.encode(value), status, headers, media_type=JSON)
+
+
+def failed(error: BaseException) -> Response:
+    """The reply to a request that failed."""
+    headers = {}
+    if isinstance(error, errors.Overloaded):
+        headers["Retry-After"] = str(RETRY_SECONDS)
+    if isinstance(error, errors.Unauthenticated):
+        headers["WWW-Authenticate"] = "Bearer"
+    return plain(outcomes.body(error), outcomes.of(error).http, headers)
+
+
+def refused(
+    status: int, kind: str, message: str, headers: dict[str, str] | None = None
+) -> Response:
+    """The reply to what only this transport can get wrong."""
+    shown = {"error": {"detail": "", "kind": kind, "message": message}}
+    return plain(shown, status, headers)
+
+
+def not_found(message: str) -> Response:
+    """There is nothing, or nothing that the caller may see."""
+    return refused(404, "not_found", message)
+
+
+class EventStream(Response):
+    """Events as they come; None among them is a silence."""
+
+    def __init__(self, first: Event | None, events: AsyncGenerator[Event | None, None]) -> None:
+        super().__init__(headers={"Cache-Control": "no-store"}, media_type=EVENTS)
+        del self.headers["content-length"]  # nobody knows it yet
+        self._first = first
+        self._events = events
+
+    async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
+        async def write(piece: bytes, more: bool = True) -> None:
+            async with asyncio.timeout(SEND_SECONDS):
+                await send({"type": "http.response.body", "body": piece, "more_body": more})
+
+        async with aclosing(self._events):
+            try:
+                await send(
+                    {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
+                )
+                await write(_frame(self._first))
+                async for event in self._events:
+                    await write(_frame(event))
+            except TimeoutError:
+                return
+            except errors.AskError as error:
+                await write(sse.encode(Failed(error)))
+            except Exception:
+                await write(sse.encode(Failed(errors.AskError("internal error"))))
+            await write(b"", more=False)
+
+
+def _frame(event: Event | None) -> bytes:
+    return sse.HEARTBEAT if event is None else sse.encode(event)

@@ -1,0 +1,1 @@
+"""PostgreSQL's messages and authentication; no SQL."""

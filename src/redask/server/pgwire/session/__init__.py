@@ -1,0 +1,1 @@
+"""One client's session: start-up, message loop, prepared statements, portals, commands."""

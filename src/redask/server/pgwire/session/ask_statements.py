@@ -1,0 +1,109 @@
+"""ASK and EXPLAIN ASK at the Postgres wire: one row, whose columns never change.
+
+    ASK             the twelve keys of the envelope in its order; JSON in canonical bytes, the
+                    cost as a positional number; no cell is ever NULL
+    EXPLAIN ASK     one column, `plan`
+    … STREAM        refused with 0A000: a result is one row
+
+A bound question (`ASK $1 LIMIT 5`, or `$1::varchar`) meets the same checks as a literal one, when
+it is bound.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from redask.core import clauses
+from redask.core.clauses.lexer import Cursor, Form
+from redask.core.model import Answer
+from redask.core.wire import envelope
+from redask.core.wire.json import text
+from redask.server.pgwire.session.planned import (
+    TakesTime,
+    TransactionStep,
+    WireColumn,
+    WireFault,
+    WireRows,
+)
+from redask.server.pgwire.types.oids import BOOL, INT8, JSONB, NUMERIC, TEXT, TYPES, UNKNOWN
+from redask.server.sessions import Session
+
+ANSWER = tuple(
+    WireColumn(name, oid)
+    for name, oid in (
+        ("answer", TEXT),
+        ("cache_hit", BOOL),
+        ("citations", JSONB),
+        ("completion_tokens", INT8),
+        ("cost_usd", NUMERIC),
+        ("mode", TEXT),
+        ("model", TEXT),
+        ("prompt_tokens", INT8),
+        ("provider", TEXT),
+        ("retry_count", INT8),
+        ("sources_flat", JSONB),
+        ("validation", JSONB),
+    )
+)
+PLAN = (WireColumn("plan", JSONB),)
+# SQLAlchemy casts what it binds; blanks in its place, so that errors keep theirs
+_CAST = re.compile(
+    r"\A(\s*(?:EXPLAIN\s+)?ASK\s+\$1)(\s*::\s*(?:text|varchar|character\s+varying|unknown)\b)",
+    re.IGNORECASE,
+)
+_STAND_IN = "a question that will be bound"
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedAsk(TakesTime):
+    """An ASK that was read; its question may still be missing."""
+
+    session: Session
+    sql: str
+    columns: tuple[WireColumn, ...]
+    parameters: tuple[int, ...]
+    step: TransactionStep | None = None
+
+    async def run(self, parameters: Sequence[object]) -> WireRows:
+        ask = clauses.parse(self.sql, list(parameters))
+        if ask.explain:
+            return WireRows([(text(await self.session.plan(ask)),)], "SELECT 1")
+        return WireRows([cells(await self.session.answer(ask))], "SELECT 1")
+
+
+def plan_ask(session: Session, sql: str, declared: Sequence[int]) -> PlannedAsk:
+    """Read the statement, with its question or with a stand-in for it."""
+    sql = _CAST.sub(lambda found: found[1] + " " * len(found[2]), sql, count=1)
+    bound = _is_bound(sql)
+    ask = clauses.parse(sql, [_STAND_IN] if bound else [])
+    if ask.stream:
+        raise WireFault(
+            "0A000",
+            "a result here is one row: ASK without STREAM",
+            hint="STREAM is for HTTP, gRPC, JSON-RPC and the command line.",
+        )
+    said = declared[0] if declared else 0
+    question = said if said in TYPES and said != UNKNOWN else TEXT
+    return PlannedAsk(session, sql, PLAN if ask.explain else ANSWER, (question,) if bound else ())
+
+
+def cells(answer: Answer) -> tuple[object, ...]:
+    """The envelope's values as cells."""
+    built = envelope.build(answer)
+    return tuple(_cell(column, built[column.name]) for column in ANSWER)
+
+
+def _cell(column: WireColumn, value: object) -> object:
+    if column.oid == JSONB:
+        return text(value)
+    if column.oid == NUMERIC:
+        return Decimal(repr(value)).normalize() + 0
+    return value
+
+
+def _is_bound(sql: str) -> bool:
+    cursor = Cursor(sql)
+    cursor.take_word("EXPLAIN")
+    cursor.take_word("ASK")
+    return cursor.token.form is Form.PARAM

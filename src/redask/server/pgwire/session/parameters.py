@@ -1,0 +1,139 @@
+"""The settings of one connection: `SET`, `SHOW`, `RESET`, and which of them clients are told.
+
+Any name can be set, because drivers and pools set many; only a few mean something here:
+`statement_timeout` (milliseconds or with a unit), `application_name`, and those that say what
+a client would read wrongly if they changed (`client_encoding`, `DateStyle`,
+`standard_conforming_strings`): of these only our own value is taken.
+"""
+
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+from redask.server.pgwire.session.planned import WireFault
+
+SERVER_VERSION = "15.0"
+DEFAULTS: dict[str, str] = {
+    "application_name": "",
+    "bytea_output": "hex",
+    "client_encoding": "UTF8",
+    "client_min_messages": "notice",
+    "DateStyle": "ISO, MDY",
+    "default_transaction_deferrable": "off",
+    "default_transaction_isolation": "read committed",
+    "default_transaction_read_only": "off",
+    "extra_float_digits": "1",
+    "idle_in_transaction_session_timeout": "0",
+    "in_hot_standby": "off",
+    "integer_datetimes": "on",
+    "IntervalStyle": "postgres",
+    "is_superuser": "off",
+    "jit": "off",
+    "lc_collate": "C.UTF-8",
+    "lc_ctype": "C.UTF-8",
+    "lc_messages": "C",
+    "lock_timeout": "0",
+    "max_identifier_length": "63",
+    "max_index_keys": "32",
+    "row_security": "on",
+    "search_path": "public",
+    "server_encoding": "UTF8",
+    "server_version": SERVER_VERSION,
+    "server_version_num": "150000",
+    "standard_conforming_strings": "on",
+    "statement_timeout": "0",
+    "TimeZone": "UTC",
+    "transaction_deferrable": "off",
+    "transaction_isolation": "read committed",
+    "transaction_read_only": "off",
+}
+_BY_NAME = {name.lower(): name for name in DEFAULTS}
+_REPORTED = (
+    *("server_version", "application_name", "client_encoding", "DateStyle", "IntervalStyle"),
+    *("TimeZone", "standard_conforming_strings"),
+)
+_FIXED: dict[str, tuple[str, ...]] = {
+    "client_encoding": ("utf8", "utf-8", "unicode", "default"),
+    "standard_conforming_strings": ("on", "true", "1", "yes", "default"),
+    "integer_datetimes": ("on",),
+}
+_READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser")
+_MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3.6e6, "d": 8.64e7}
+_TIME = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|h|d)?\s*")
+_MOST, _LONGEST = 1000, 10_000
+
+
+class SessionSettings:
+    """What one connection has set."""
+
+    def __init__(self, startup: Mapping[str, str]) -> None:
+        self._values: dict[str, str] = {}
+        self._told: dict[str, str] = {}
+        self._untold = True
+        self._initial: dict[str, str] = {}
+        for name, value in startup.items():
+            if name.lower() in _BY_NAME and name.lower() not in _READ_ONLY:
+                try:
+                    self.set(name, value)
+                except WireFault:
+                    continue  # a client that cannot live with ours will say so
+        self._initial = dict(self._values)
+
+    def get(self, name: str) -> str | None:
+        """The value of a setting; None when there is no such setting."""
+        known = _BY_NAME.get(name.lower(), name.lower())
+        return self._values.get(known, DEFAULTS.get(known))
+
+    def set(self, name: str, value: str) -> None:
+        """Give a setting a value."""
+        self._untold = True
+        lowered = name.lower()
+        known = _BY_NAME.get(lowered, lowered)
+        if lowered in _READ_ONLY:
+            raise WireFault("55P02", f'parameter "{known}" cannot be changed')
+        taken = _FIXED.get(known)
+        if taken is not None and value.lower().strip("'\"") not in taken:
+            raise WireFault("22023", f'"{value[:100]}" is no {known} that is spoken here')
+        if len(self._values) >= _MOST or len(value) > _LONGEST or len(name) > _LONGEST:
+            raise WireFault("54000", "too many settings, or one that is too long")
+        if known == "statement_timeout" and _milliseconds(value) is None:
+            raise WireFault("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
+        if taken is None and known != "DateStyle":
+            self._values[known] = value
+
+    def reset(self, name: str | None) -> None:
+        """Back to what the connection began with."""
+        self._untold = True
+        if name is None or name.lower() == "all":
+            self._values = dict(self._initial)
+            return
+        known = _BY_NAME.get(name.lower(), name.lower())
+        self._values.pop(known, None)
+        if known in self._initial:
+            self._values[known] = self._initial[known]
+
+    def everything(self) -> list[tuple[str, str]]:
+        """All settings by name."""
+        found = {**DEFAULTS, **self._values}
+        return sorted(found.items(), key=lambda each: each[0].lower())
+
+    def timeout(self) -> float | None:
+        """The seconds that a statement may take."""
+        milliseconds = _milliseconds(self.get("statement_timeout") or "0")
+        return milliseconds / 1000 if milliseconds else None
+
+    def changes(self) -> dict[str, str]:
+        """What clients are to be told, since the last time."""
+        if not self._untold:
+            return {}
+        self._untold = False
+        now = {name: self.get(name) or "" for name in _REPORTED}
+        found = {name: value for name, value in now.items() if self._told.get(name) != value}
+        self._told = now
+        return found
+
+
+@lru_cache(64)
+def _milliseconds(value: str) -> float | None:
+    found = _TIME.fullmatch(value.lower().replace("default", "0"))
+    return None if found is None else float(found[1]) * _MILLISECONDS[found[2] or "ms"]

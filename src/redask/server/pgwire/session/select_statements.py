@@ -1,0 +1,106 @@
+"""SELECT on collections at the Postgres wire: what it returns is known before it runs.
+
+The store describes the statement as the caller; its types become PostgreSQL's. A statement that
+SQLite does not read is tried once more in SQLite's spelling (`spelling`).
+
+    store       PostgreSQL        a parameter compared with such a column takes
+    integer     int8              an integer, also written as text
+    real        float8            a number, also written as text
+    boolean     bool              true and false, t, 1, on …
+    json        jsonb             text
+    text        text              text; a number is written out
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+
+from redask.core.errors import BadAsk
+from redask.core.ports import SelectShape
+from redask.server.pgwire.session.dialect import respelt
+from redask.server.pgwire.session.planned import TransactionStep, WireColumn, WireFault, WireRows
+from redask.server.pgwire.types import encoding
+from redask.server.pgwire.types.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, UNKNOWN
+from redask.server.sessions import Session
+
+OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
+
+
+@dataclass(frozen=True, slots=True)
+class CollectionSelect:
+    """A planned SELECT; `wanted` are the store's words for the types of the parameters."""
+
+    session: Session
+    sql: str
+    columns: tuple[WireColumn, ...]
+    parameters: tuple[int, ...]
+    wanted: tuple[str, ...]
+    step: TransactionStep | None = None
+
+    def run_now(self, parameters: Sequence[object]) -> WireRows | None:
+        found = self.session.select_now(self.sql, self._values(parameters))
+        return None if found is None or not self._is_announced(found) else _rows(found)
+
+    async def run(self, parameters: Sequence[object]) -> WireRows:
+        found = await self.session.execute(self.sql, self._values(parameters))
+        if not self._is_announced(found):
+            # SQLite may name a column otherwise when it describes: only another description counts
+            shape = await self.session.describe(self.sql)
+            if [name for name, _ in shape.columns] != [column.name for column in self.columns]:
+                # the data or the policy changed since it was planned; in PostgreSQL's own words
+                raise WireFault("0A000", "cached plan must not change result type")
+        return _rows(found)
+
+    def _is_announced(self, found: Sequence[Mapping[str, object]]) -> bool:
+        return not found or list(found[0]) == [column.name for column in self.columns]
+
+    def _values(self, parameters: Sequence[object]) -> list[object]:
+        return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
+
+
+def _rows(found: Sequence[Mapping[str, object]]) -> WireRows:
+    return WireRows([tuple(row.values()) for row in found], f"SELECT {len(found)}")
+
+
+async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> CollectionSelect:
+    """Describe the SELECT as it is written, else as SQLite would write it."""
+    try:
+        shape, text = await session.describe(sql), sql
+    except BadAsk:
+        other = respelt(sql)
+        if other is None or other == sql:
+            raise
+        shape, text = await session.describe(other), other
+    return CollectionSelect(
+        session,
+        text,
+        tuple(WireColumn(name, OIDS[kind]) for name, kind in shape.columns),
+        announced(shape, declared),
+        shape.parameters,
+    )
+
+
+def announced(shape: SelectShape, declared: Sequence[int]) -> tuple[int, ...]:
+    """The types of the parameters: as the client declared them, else as they are compared."""
+    said = [*declared, *[0] * len(shape.parameters)]
+    return tuple(
+        own if own in TYPES and own != UNKNOWN else OIDS[kind]
+        for own, kind in zip(said, shape.parameters, strict=False)
+    )
+
+
+def _fitting(value: object, kind: str) -> object:
+    """The value as one of the type that it is compared with, if it can be."""
+    if value is None:
+        return None
+    if isinstance(value, Decimal):
+        value = int(value) if value == value.to_integral_value() else float(value)
+    if kind in ("integer", "real", "boolean") and isinstance(value, str):
+        try:
+            return encoding.decode(OIDS[kind], value.encode(), False)
+        except BadAsk:
+            return value  # equal to no number
+    if kind == "text" and isinstance(value, int | float) and not isinstance(value, bool):
+        written = encoding.encode(TEXT, value, False)
+        return "" if written is None else written.decode()
+    return value

@@ -1,0 +1,294 @@
+"""`redask serve`: one process, several transports, until it is told to stop.
+
+    HTTP, with MCP at /mcp    127.0.0.1:8080
+    gRPC                      127.0.0.1:50051
+
+Callers sign in by token. On a loopback address `--no-auth` lets whoever comes without one act as
+the local owner; on any other address that is refused before a port is opened. Stopping (Ctrl-C,
+SIGTERM) closes the ports, gives running asks `GRACE_SECONDS` to finish, then cancels them: each
+leaves its audit row either way, and only then the database is closed.
+"""
+
+import asyncio
+import ipaddress
+import os
+import signal
+import socket
+import ssl
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from redask.api.asynchronous import AsyncDatabase
+from redask.core.access.credentials import Verifiers
+from redask.core.errors import Misconfigured, Unauthenticated
+from redask.core.model import Answer, Ask, Event, Source
+from redask.core.ports import SelectShape, TableShape
+from redask.server.admission import Admission
+from redask.server.sessions import Authenticator, ScramAuthenticator, Session
+
+GRACE_SECONDS = 10
+_LAST_WORDS_SECONDS = 5  # for what was cancelled
+_BACKLOG = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Serving:
+    """What to serve, and where; a port of None closes that transport, 0 takes any."""
+
+    host: str = "127.0.0.1"
+    http_port: int | None = 8080
+    grpc_port: int | None = None
+    pg_port: int | None = None
+    anonymous: bool = False
+    certificate: Path | None = None
+    key: Path | None = None
+    at_once: int = 64
+    waiting: int = 256
+    tenant: str | None = None  # if given, tokens must be for it
+
+
+class DatabaseSession:
+    """A signed-in caller's session, as the transports want it."""
+
+    def __init__(self, db: AsyncDatabase) -> None:
+        self._db = db
+
+    async def answer(self, ask: Ask) -> Answer:
+        return await self._db.answer(ask)
+
+    def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
+        return self._db.events(ask)
+
+    async def plan(self, ask: Ask) -> dict[str, object]:
+        return await self._db.plan(ask)
+
+    async def find(self, ask: Ask) -> dict[str, object]:
+        return (await self._db.find(ask)).to_dict()
+
+    async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
+        return await self._db.execute(statement, params)
+
+    def select_now(self, sql: str, params: Sequence[object]) -> list[dict[str, object]] | None:
+        return self._db.select_now(sql, params)
+
+    async def describe(self, sql: str) -> SelectShape:
+        return await self._db.describe(sql)
+
+    def version(self) -> int:
+        return self._db.version()
+
+    async def tables(self) -> list[TableShape]:
+        return await self._db.tables()
+
+    async def source(self, urn: str) -> Source | None:
+        return await self._db.source(urn)
+
+    async def put(
+        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str
+    ) -> list[str]:
+        return await self._db.put(collection, rows, kind=kind)
+
+    async def audit_rows(self, limit: int, before: int | None) -> list[dict[str, object]]:
+        found = await self._db.audit(limit, before)
+        return [{"hash": each.hash, "row": each.row, "seq": each.seq} for each in found]
+
+
+class DatabaseAuthenticator:
+    """Signs callers in; without a token only where that means the local owner."""
+
+    def __init__(self, db: AsyncDatabase, *, anonymous: bool, tenant: str | None = None) -> None:
+        self._db = db
+        self._anonymous = anonymous
+        self._tenant = tenant
+
+    async def sign_in(self, token: str | None) -> Session:
+        if token is not None:
+            return DatabaseSession(await self._db.signed_in(token, tenant=self._tenant))
+        if not self._anonymous:
+            raise Unauthenticated("a token is needed: `redask token make USER` makes one")
+        return DatabaseSession(self._db)
+
+    async def verifiers(self, user: str, tenant: str) -> Verifiers:
+        return await self._db.verifiers(user, tenant)
+
+    async def sign_in_holder(self, token: str) -> Session:
+        return DatabaseSession(await self._db.holding(token))
+
+
+def check(serving: Serving) -> None:
+    """Refuse what nobody should serve."""
+    if serving.anonymous and not _is_loopback(serving.host):
+        raise Misconfigured(
+            f"without sign-in redask serves loopback addresses only, and {serving.host} is none"
+        )
+    if (serving.certificate is None) != (serving.key is None):
+        raise Misconfigured("TLS needs both a certificate and a key")
+    for path in (serving.certificate, serving.key):
+        if path is not None and not path.is_file():
+            raise Misconfigured(f"there is no file {path}")
+
+
+async def serve(
+    db: AsyncDatabase,
+    serving: Serving,
+    ready: Callable[[list[str]], None] | None = None,
+    stop: asyncio.Event | None = None,
+    admission: Admission | None = None,
+) -> None:
+    """Serve until `stop` is set or a signal comes; `ready` gets each transport's address."""
+    check(serving)
+    authenticator = DatabaseAuthenticator(db, anonymous=serving.anonymous, tenant=serving.tenant)
+    admission = admission or Admission(serving.at_once, serving.waiting)
+    stopping = stop or asyncio.Event()
+    for name in (signal.SIGINT, signal.SIGTERM):
+        with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread
+            asyncio.get_running_loop().add_signal_handler(name, stopping.set)
+    async with AsyncExitStack() as transports:
+        opened = []
+        if serving.http_port is not None:
+            opened.append(await _open_http(transports, authenticator, admission, serving))
+        if serving.grpc_port is not None:
+            opened.append(await _open_grpc(transports, authenticator, admission, serving))
+        if serving.pg_port is not None:
+            opened.append(await _open_pg(transports, authenticator, admission, serving))
+        if ready is not None:
+            ready(opened)
+        await stopping.wait()
+        closing = asyncio.ensure_future(admission.close(GRACE_SECONDS))
+    await closing
+
+
+async def _open_http(
+    transports: AsyncExitStack, authenticator: Authenticator, admission: Admission, serving: Serving
+) -> str:
+    import uvicorn
+
+    from redask.server.http import routes
+    from redask.server.http.timeouts import TimeoutProtocol
+
+    listening = _listen(serving.host, serving.http_port or 0)
+    config = uvicorn.Config(
+        routes.application(authenticator, admission, local_only=serving.anonymous),
+        log_level="critical",
+        access_log=False,
+        lifespan="on",
+        ssl_certfile=serving.certificate,
+        ssl_keyfile=serving.key,
+        timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
+        backlog=_BACKLOG,
+        server_header=False,
+        http=TimeoutProtocol,
+        ws="none",
+    )
+    try:
+        config.load()
+    except OSError as error:  # of which a bad certificate is one
+        listening.close()
+        raise Misconfigured(f"the certificate and key cannot be used: {error.strerror}") from None
+    server = uvicorn.Server(config)
+    server.capture_signals = _nothing_captured  # type: ignore[method-assign]  # ours are set
+    running = asyncio.ensure_future(server.serve(sockets=[listening]))
+
+    async def close() -> None:
+        server.should_exit = True
+        await asyncio.wait([running])
+
+    transports.push_async_callback(close)
+    while not server.started:
+        if running.done():
+            raise Misconfigured("the HTTP transport did not open")
+        await asyncio.sleep(0.01)
+    port = listening.getsockname()[1]
+    scheme = "https" if serving.certificate else "http"
+    return f"{scheme}://{_shown(serving.host)}:{port}"
+
+
+def _listen(host: str, port: int) -> socket.socket:
+    """A listening socket, or a clear word; uvicorn would leave the process."""
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+    except (OSError, OverflowError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise Misconfigured(f"port {port} of {host} cannot be opened: {reason}") from None
+
+
+async def _open_grpc(
+    transports: AsyncExitStack, authenticator: Authenticator, admission: Admission, serving: Serving
+) -> str:
+    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or every stranger's mistake is a line of log
+    try:
+        import grpc
+
+        from redask.server.grpc import service
+    except ImportError:
+        raise Misconfigured("the gRPC transport needs `pip install redask[grpc]`") from None
+    credentials = None
+    if serving.certificate and serving.key:
+        pair = (serving.key.read_bytes(), serving.certificate.read_bytes())
+        credentials = grpc.ssl_server_credentials([pair])
+    host, wanted = _shown(serving.host), serving.grpc_port or 0
+    try:
+        server, port = await service.serve(authenticator, admission, host, wanted, credentials)
+    except RuntimeError:
+        raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
+    transports.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    return f"grpc://{host}:{port}"
+
+
+async def _open_pg(
+    transports: AsyncExitStack,
+    authenticator: ScramAuthenticator,
+    admission: Admission,
+    serving: Serving,
+) -> str:
+    from redask.server.pgwire.listener import PostgresListener
+    from redask.server.pgwire.session.dispatch import StatementDispatcher
+    from redask.server.pgwire.session.startup import AuthenticatedClient
+
+    def converse(client: AuthenticatedClient) -> StatementDispatcher:
+        return StatementDispatcher(
+            client.session, user=client.user, database=client.database, startup=client.startup
+        )
+
+    server = PostgresListener(authenticator, admission, converse, _tls(serving))
+    listening = _listen(serving.host, serving.pg_port or 0)
+    await server.listen(listening)
+    transports.push_async_callback(server.close, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
+
+
+def _tls(serving: Serving) -> ssl.SSLContext | None:
+    if not serving.certificate:
+        return None
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_2
+    context.set_alpn_protocols(["postgresql"])
+    try:
+        context.load_cert_chain(serving.certificate, serving.key)
+    except OSError as error:  # of which a bad certificate is one
+        raise Misconfigured(f"the certificate and key cannot be used: {error.strerror}") from None
+    return context
+
+
+def _nothing_captured() -> Any:
+    from contextlib import nullcontext
+
+    return nullcontext()
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host

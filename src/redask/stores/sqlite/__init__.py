@@ -1,0 +1,1 @@
+"""The backend on SQLite, in one directory: `redask.sqlite` and `calls.sqlite`."""

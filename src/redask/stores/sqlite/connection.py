@@ -1,0 +1,242 @@
+"""One SQLite file for many threads and processes: `Database.reading()`, `Database.writing()`.
+
+    reading()   a connection nobody else uses meanwhile, from a pool as large as the need was
+    beside()    a connection of its own that cannot write, closed afterwards
+    writing()   the one writing connection of this process inside BEGIN IMMEDIATE … COMMIT;
+                any exception rolls back
+
+WAL with synchronous=FULL: when `writing()` is left without an exception, what was written
+is on the disk, and every other thread and process sees it. Readers never wait. A second
+writer, thread or process, waits `busy_timeout` seconds and then gets a `StoreFailed`.
+
+A new file is made under another name, complete with schema, and then linked to its own: it
+is never there half-made, so an empty file is damage and is refused, not taken for a new one.
+A log without its database is refused too: SQLite would replay it into the new file.
+
+`translated` turns SQLite's and the system's errors into `StoreFailed`, with a sentence that
+says what to do; what has no UTF-8 is the caller's mistake, a `BadAsk`. A connection does not
+survive a fork, so a child process is told to open the database itself.
+"""
+
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+from redask.core.errors import BadAsk, StoreFailed
+from redask.stores.sqlite.migrations import Migrations, upgrade
+
+BULK_CACHE_KIB = 64 * 1024  # for who writes much at once
+_WRITER_CACHE_KIB = 2 * 1024  # who appends row by row would fill any cache and use none of it
+_READER_CACHE_KIB = 8 * 1024
+_SMALLEST_BYTES = 512  # SQLite takes some shorter files for new databases
+_LOG_BYTES_KEPT = 64 * 1024 * 1024
+
+_SENTENCES = {
+    sqlite3.SQLITE_BUSY: "{name} is being written by somebody else for too long: try again",
+    sqlite3.SQLITE_LOCKED: "{name} is being written by somebody else for too long: try again",
+    sqlite3.SQLITE_FULL: "the disk is full: nothing was written to {name}",
+    sqlite3.SQLITE_READONLY: "{name} cannot be written: the file or its directory is read-only",
+    sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened: its directory must be writable",
+    sqlite3.SQLITE_PERM: "{name} cannot be opened: permission denied",
+    sqlite3.SQLITE_AUTH: "{name} cannot be opened: permission denied",
+    sqlite3.SQLITE_CORRUPT: "{name} is damaged: restore it from a backup",
+    sqlite3.SQLITE_NOTADB: "{name} is not a SQLite database, or is damaged",
+    sqlite3.SQLITE_IOERR: "{name} could not be read or written: the disk reports an error",
+}
+
+
+@contextmanager
+def translated(name: str) -> Iterator[None]:
+    """Turn what SQLite and the system raise inside into `StoreFailed`."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+        sentence = _SENTENCES.get(code, "{name} failed")
+        raise StoreFailed(sentence.format(name=name), detail=str(error)) from error
+    except OSError as error:
+        raise StoreFailed(f"{name} cannot be used: {error.strerror}", detail=str(error)) from error
+    except UnicodeEncodeError:
+        raise BadAsk("a name holds a lone surrogate, which has no UTF-8") from None
+
+
+class Database:
+    """An open database file. `close` it when done; every method is thread-safe."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        busy_timeout: float,
+        migrations: Migrations,
+        cache_kib: int = _WRITER_CACHE_KIB,
+    ) -> None:
+        self.path = path
+        self._patience = busy_timeout
+        self._process = os.getpid()
+        self._idle: list[sqlite3.Connection] = []
+        self._write_lock = threading.Lock()
+        self._version_lock = threading.Lock()
+        self._watcher: sqlite3.Connection | None = None
+        self._closed = False
+        with translated(str(path)):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            _make_if_missing(path, migrations)
+            self._writer = self._connect(cache_kib)
+            try:
+                self._writer.execute("PRAGMA journal_mode = WAL")
+                upgrade(self._writer, str(path), migrations)
+            except BaseException:
+                self._writer.close()
+                raise
+
+    @contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection to read with; fetch everything before leaving."""
+        with translated(self.path.name):
+            self.check_usable()
+            try:
+                connection = self._idle.pop()
+            except IndexError:
+                connection = self._connect(_READER_CACHE_KIB)
+            try:
+                yield connection
+            except BaseException:
+                connection.close()  # a statement may be open on it, holding an old snapshot
+                raise
+            self._idle.append(connection)
+            if self._closed:
+                self._close_idle()
+
+    @contextmanager
+    def beside(self) -> Iterator[sqlite3.Connection]:
+        """A new connection that cannot write; what is made on it goes with it."""
+        with translated(self.path.name):
+            self.check_usable()
+            with closing(
+                sqlite3.connect(
+                    f"{self.path.absolute().as_uri()}?mode=ro",
+                    uri=True,
+                    timeout=self._patience,
+                    isolation_level=None,
+                    check_same_thread=False,
+                    cached_statements=8,
+                )
+            ) as connection:
+                yield connection
+
+    def version(self) -> int:
+        """A number that changes with every commit, of whichever process; nothing waits for it."""
+        with translated(self.path.name), self._version_lock:
+            self.check_usable()
+            if self._watcher is None:
+                self._watcher = self._connect(_READER_CACHE_KIB)
+            (number,) = self._watcher.execute("PRAGMA data_version").fetchone()
+            return int(number)
+
+    @contextmanager
+    def writing(self) -> Iterator[sqlite3.Connection]:
+        """A transaction: committed and on disk when left, rolled back on any exception."""
+        with translated(self.path.name):
+            self.check_usable()
+            if not self._write_lock.acquire(timeout=self._patience):
+                raise StoreFailed(_SENTENCES[sqlite3.SQLITE_BUSY].format(name=self.path.name))
+            try:
+                self.check_usable()
+                self._writer.execute("BEGIN IMMEDIATE")
+                try:
+                    yield self._writer
+                    self._writer.execute("COMMIT")
+                except BaseException:
+                    # After a full disk SQLite has sometimes rolled back by itself.
+                    if self._writer.in_transaction:
+                        self._writer.execute("ROLLBACK")
+                    raise
+            finally:
+                self._write_lock.release()
+
+    def close(self) -> None:
+        """Close every connection; one still in use closes when its user is done."""
+        with self._write_lock, translated(self.path.name):
+            if not self._closed and self._process == os.getpid():
+                self._closed = True
+                self._close_idle()
+                with self._version_lock:
+                    if self._watcher is not None:
+                        self._watcher.close()
+                self._writer.close()
+
+    def _close_idle(self) -> None:
+        with suppress(IndexError):
+            while True:
+                self._idle.pop().close()
+
+    def check_usable(self) -> None:
+        """Raise `StoreFailed` in a child process, and when it is closed."""
+        if self._process != os.getpid():
+            raise StoreFailed("a database does not survive a fork: open it in the new process")
+        if self._closed:
+            raise StoreFailed("the database is closed")
+
+    def _connect(self, cache_kib: int) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            f"{self.path.absolute().as_uri()}?mode=rw",
+            uri=True,
+            timeout=self._patience,
+            isolation_level=None,
+            check_same_thread=False,
+        )
+        try:
+            # First a plain read: it says at once when the file is damaged or not ours.
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute(f"PRAGMA cache_size = -{cache_kib}")
+            connection.execute(f"PRAGMA journal_size_limit = {_LOG_BYTES_KEPT}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+
+def _make_if_missing(path: Path, migrations: Migrations) -> None:
+    log = path.with_name(path.name + "-wal")
+    if log.exists() and not path.exists():
+        raise StoreFailed(
+            f"{path} is missing, but its log {log.name} is there: put the database back, "
+            "or remove the log to begin anew"
+        )
+    if not path.exists():
+        _make(path, migrations)
+    # By size, not by content: closing a file of our own would drop SQLite's locks on it.
+    if path.is_dir() or path.stat().st_size < _SMALLEST_BYTES:
+        raise StoreFailed(
+            f"{path} is empty or no file, so it is damaged: restore it from a backup, "
+            "or remove it to begin anew"
+        )
+
+
+def _make(path: Path, migrations: Migrations) -> None:
+    draft = path.with_name(f".{path.name}.{uuid4().hex}")
+    try:
+        with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            upgrade(connection, str(path), migrations)
+        with suppress(FileExistsError):  # somebody else was faster: theirs is the database
+            os.link(draft, path)
+        _sync_directory(path.parent)
+    finally:
+        for leftover in path.parent.glob(f"{draft.name}*"):
+            leftover.unlink()
+
+
+def _sync_directory(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

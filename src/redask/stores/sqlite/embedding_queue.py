@@ -1,0 +1,113 @@
+"""Which entities wait for a vector, and who is at work on it: SQL for `ports.VectorStore`.
+
+A tenant's mark (`embedding.seq`) says that everything up to this change has been looked at: it
+has a vector, or nothing in it can be embedded. Every change gets a new sequence, so what waits
+lies above the mark, and finding out that nothing waits costs no scan of the data.
+
+    waits for a vector      lives, is no edge, has no vector, changed after the mark
+
+The lease keeps two processes from doing the same work twice. It is no lock: a vector is only
+ever set on an entity that still says what was embedded, so two at work do no harm.
+"""
+
+import sqlite3
+
+from redask.core.ports import Unembedded
+from redask.stores.sqlite.visibility_queries import policies
+
+_WAITING = """FROM tenants
+    CROSS JOIN entities ON entities.tenant = tenants.id
+    LEFT JOIN vectors USING (key)
+    WHERE tenants.name = :tenant AND vectors.key IS NULL AND payload IS NOT NULL
+        AND substr(urn, 1, 15) <> 'urn:reddb:edge:'
+        AND entities.seq > max(:after, coalesce(
+            (SELECT embedding.seq FROM embedding WHERE embedding.tenant = tenants.id), 0))"""
+_TENANT = "(SELECT id FROM tenants WHERE name = :tenant)"
+
+
+def following(
+    connection: sqlite3.Connection, tenant: str, after: int, limit: int
+) -> list[Unembedded]:
+    """The first that wait, of those that changed after a sequence."""
+    rows = connection.execute(
+        "SELECT entities.seq, urn, payload,"
+        " (SELECT name FROM collections WHERE id = entities.collection)"
+        f" {_WAITING} ORDER BY entities.seq LIMIT :limit",
+        {"tenant": tenant, "after": after, "limit": max(limit, 0)},
+    ).fetchall()
+    ruled = policies(connection, tenant) if rows else {}
+    hidden = {name: policy.hidden for name, policy in ruled.items()}
+    return [
+        Unembedded(seq, urn, payload, hidden.get(collection_id, frozenset()))
+        for seq, urn, payload, collection_id in rows
+    ]
+
+
+def count(connection: sqlite3.Connection, tenant: str) -> int:
+    """How many wait."""
+    found: int
+    (found,) = connection.execute(
+        f"SELECT count(*) {_WAITING}", {"tenant": tenant, "after": 0}
+    ).fetchone()
+    return found
+
+
+def space(connection: sqlite3.Connection, tenant: str) -> tuple[str, int] | None:
+    """Model and dimensions of the tenant's vectors, if it has any."""
+    found: tuple[str, int] | None = connection.execute(
+        "SELECT model, dimensions FROM tenants WHERE name = ? AND vectors > 0", (tenant,)
+    ).fetchone()
+    return found
+
+
+def mark(connection: sqlite3.Connection, tenant: str) -> int:
+    """How far everything has been looked at."""
+    found = connection.execute(
+        f"SELECT seq FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
+    ).fetchone()
+    return found[0] if found else 0
+
+
+def advance(connection: sqlite3.Connection, tenant: str, through: int) -> None:
+    """Move the mark on; it never goes back."""
+    _make(connection, tenant)
+    connection.execute(
+        f"UPDATE embedding SET seq = max(seq, :through) WHERE tenant = {_TENANT}",
+        {"tenant": tenant, "through": through},
+    )
+
+
+def restart(connection: sqlite3.Connection, tenant: str) -> None:
+    """Put the mark to the beginning: everything is to be looked at again."""
+    connection.execute(f"UPDATE embedding SET seq = 0 WHERE tenant = {_TENANT}", {"tenant": tenant})
+
+
+def claim(connection: sqlite3.Connection, tenant: str, holder: str, now: int, until: int) -> str:
+    """Take the lease when it is free, over, or ours. → whose it is"""
+    _make(connection, tenant)
+    connection.execute(
+        "UPDATE embedding SET holder = :holder, until = :until"
+        f" WHERE tenant = {_TENANT} AND (holder IS NULL OR holder = :holder OR until <= :now)",
+        {"tenant": tenant, "holder": holder, "now": now, "until": until},
+    )
+    found: str
+    (found,) = connection.execute(
+        f"SELECT holder FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
+    ).fetchone()
+    return found
+
+
+def release(connection: sqlite3.Connection, tenant: str, holder: str) -> None:
+    """Free the lease, if it is this holder's."""
+    connection.execute(
+        "UPDATE embedding SET holder = NULL, until = 0"
+        f" WHERE tenant = {_TENANT} AND holder = :holder",
+        {"tenant": tenant, "holder": holder},
+    )
+
+
+def _make(connection: sqlite3.Connection, tenant: str) -> None:
+    connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (tenant,))
+    connection.execute(
+        f"INSERT OR IGNORE INTO embedding (tenant) VALUES ({_TENANT})", {"tenant": tenant}
+    )

@@ -1,0 +1,210 @@
+"""What there is to know about a store without its content: for catalogues and `doctor`.
+
+`statistics` reads counters and walks one small index, so it is quick at any size. `check`
+reads everything: SQLite's own integrity check, every reference between tables, and every
+counter against a count; it returns sentences, none when all is well.
+"""
+
+import json
+import sqlite3
+from collections import Counter, defaultdict
+from pathlib import Path
+
+from redask.core.model import Kind
+from redask.stores import payloads
+from redask.stores.sqlite.visibility_queries import EVERYTHING, StoreVisibility
+from redask.stores.statistics import Collection, Column, Statistics
+
+_MUST_BE_EMPTY = {
+    "an edge stands without one of its ends": """
+        SELECT 1 FROM edges
+        JOIN entities AS edge ON edge.key = edges.key
+        JOIN entities AS source ON source.key = edges.source
+        JOIN entities AS target ON target.key = edges.target
+        WHERE edge.payload IS NULL OR source.payload IS NULL OR target.payload IS NULL""",
+    "a vector stands without its entity": """
+        SELECT 1 FROM vectors JOIN entities USING (key) WHERE payload IS NULL""",
+    "a change is newer than its tenant's watermark": """
+        SELECT 1 FROM entities JOIN tenants ON tenants.id = tenant
+        WHERE entities.seq > tenants.seq""",
+}
+_MUST_BE_EQUAL = {
+    "a collection counts other entities than it holds": (
+        "SELECT collection, sum(entities) FROM holdings GROUP BY 1 ORDER BY 1",
+        "SELECT collection, count(*) FROM entities WHERE payload IS NOT NULL GROUP BY 1 ORDER BY 1",
+    ),
+    "a tenant counts other vectors than it has": (
+        "SELECT id, vectors FROM tenants WHERE vectors > 0 ORDER BY 1",
+        "SELECT tenant, count(*) FROM vectors CROSS JOIN entities USING (key)"
+        " GROUP BY 1 ORDER BY 1",
+    ),
+    "a collection's columns are not those of its entities": (
+        "SELECT collection, name, sum(entities) FROM columns GROUP BY 1, 2 ORDER BY 1, 2",
+        "SELECT collection, json_each.key, count(*) FROM entities, json_each(payload)"
+        " WHERE payload IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
+    ),
+}
+
+
+def collections(
+    connection: sqlite3.Connection, tenant: str, visibility: StoreVisibility = EVERYTHING
+) -> list[Collection]:
+    """The collections that hold something to be seen or have a language, by name."""
+    rows = connection.execute(
+        "SELECT collections.id, collections.name, language, label, kind, entities FROM collections"
+        " JOIN tenants ON tenants.id = tenant"
+        " LEFT JOIN holdings ON holdings.collection = collections.id"
+        " WHERE tenants.name = ? ORDER BY collections.name, kind",
+        (tenant,),
+    ).fetchall()
+    counts: defaultdict[tuple[str, str | None], Counter[Kind]] = defaultdict(Counter)
+    for collection_id, name, language, label, kind, count in rows:
+        if name in visibility.denied:
+            continue
+        if kind is not None and visibility.projection(collection_id, label) is not None:
+            held = count
+            if kind == Kind.EDGE and visibility.collections:  # the ends decide as well
+                held = sum(own == label for own, _ in _edges(connection, collection_id, visibility))
+            if held:
+                counts[name, language][Kind(kind)] += held
+        elif language is not None:
+            counts[name, language].update()
+    return [Collection(name, language, held) for (name, language), held in counts.items()]
+
+
+def _edges(
+    connection: sqlite3.Connection, collection_id: int, visibility: StoreVisibility
+) -> list[tuple[int, str]]:
+    """The label and payload of each edge of a collection whose ends are to be seen."""
+    rows = connection.execute(
+        "SELECT key, label, payload FROM entities JOIN edges USING (key) WHERE collection = ?",
+        (collection_id,),
+    ).fetchall()
+    whole = visibility.whole_edges(connection, (key for key, *_ in rows))
+    return [(label, payload) for key, label, payload in rows if key in whole]
+
+
+def columns(
+    connection: sqlite3.Connection,
+    tenant: str,
+    collection: str,
+    visibility: StoreVisibility = EVERYTHING,
+) -> list[Column]:
+    """The columns of what is to be seen of a collection, by name, and what they are to SQL.
+
+    Integers and reals together are real; any other mixture is text, and so is a masked column,
+    which is there even if no row has it.
+    """
+    found = connection.execute(
+        "SELECT collections.id FROM collections JOIN tenants ON tenants.id = tenant"
+        " WHERE tenants.name = ? AND collections.name = ?",
+        (tenant, collection),
+    ).fetchone()
+    collection_id = found[0] if found else 0
+    rows = connection.execute(
+        "SELECT label, name, type FROM columns WHERE collection = ?", (collection_id,)
+    ).fetchall()
+    if visibility.collections:
+        rows = _without_broken_edges(connection, collection_id, visibility, rows)
+    types: defaultdict[str, set[str]] = defaultdict(set)
+    for label, name, type_name in rows:
+        projection = visibility.projection(collection_id, label)
+        if projection is not None:
+            for masked in projection.mask:
+                types[masked] = {"text"}
+            if name not in projection.hide | projection.mask:
+                types[name].add(type_name)
+    return [Column(name, _type(each - {"null"})) for name, each in sorted(types.items())]
+
+
+def _without_broken_edges(
+    connection: sqlite3.Connection,
+    collection_id: int,
+    visibility: StoreVisibility,
+    counted: list[tuple[int, str, str]],
+) -> list[tuple[int, str, str]]:
+    """The columns of a collection (label, name, type) without edges that lack an end to be seen.
+
+    The counters do not tell kinds apart, so a collection with edges is read as a whole.
+    """
+    if not connection.execute(
+        "SELECT 1 FROM holdings WHERE collection = ? AND kind = ?", (collection_id, Kind.EDGE)
+    ).fetchone():
+        return counted
+    others = connection.execute(
+        "SELECT label, payload FROM entities WHERE collection = ? AND payload IS NOT NULL"
+        " AND key NOT IN (SELECT key FROM edges)",
+        (collection_id,),
+    ).fetchall()
+    return [
+        (label, name, type_name)
+        for label, payload in [*others, *_edges(connection, collection_id, visibility)]
+        for name, type_name in payloads.shape(json.loads(payload))
+    ]
+
+
+def _type(found: set[str]) -> str:
+    if len(found) == 1:
+        return min(found)
+    return "real" if found == {"integer", "real"} else "text"
+
+
+def statistics(
+    connection: sqlite3.Connection, path: Path, identity: str, tenant: str
+) -> Statistics:
+    """The store at `path` and one tenant in it."""
+    (schema,) = connection.execute("PRAGMA user_version").fetchone()
+    known = connection.execute(
+        "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
+    ).fetchone()
+    number, watermark, vectors, model, dimensions = known or (None, 0, 0, None, None)
+    (ever,) = connection.execute(
+        "SELECT count(*) FROM entities INDEXED BY entities_by_seq WHERE tenant = ?", (number,)
+    ).fetchone()
+    held = collections(connection, tenant)
+    live = sum(sum(one.entities.values()) for one in held)
+    return Statistics(
+        identity=identity,
+        schema=schema,
+        watermark=watermark,
+        collections=tuple(held),
+        entities=live,
+        tombstones=ever - live,
+        edges=sum(one.entities.get(Kind.EDGE, 0) for one in held),
+        vectors=vectors,
+        model=model if vectors else None,
+        dimensions=dimensions if vectors else None,
+        files={
+            file.name: file.stat().st_size
+            for file in (path, path.with_name(f"{path.name}-wal"))
+            if file.exists()
+        },
+    )
+
+
+def check(connection: sqlite3.Connection) -> list[str]:
+    """What is wrong, in sentences."""
+    try:
+        # Where SQLite itself complains, nothing that our own questions say could be believed.
+        return _complaints(connection) or _contradictions(connection)
+    except sqlite3.DatabaseError as error:
+        return [f"SQLite says: {error}"]
+
+
+def _complaints(connection: sqlite3.Connection) -> list[str]:
+    rows = connection.execute("PRAGMA integrity_check").fetchall()
+    return [f"SQLite says: {row[0]}" for row in rows if row[0] != "ok"]
+
+
+def _contradictions(connection: sqlite3.Connection) -> list[str]:
+    found = [
+        f"row {row} of {table} refers to something missing in {parent}"
+        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall()
+    ]
+    for sentence, query in _MUST_BE_EMPTY.items():
+        if connection.execute(f"{query} LIMIT 1").fetchone():
+            found.append(sentence)
+    for sentence, (counter, count) in _MUST_BE_EQUAL.items():
+        if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
+            found.append(sentence)
+    return found

@@ -1,0 +1,108 @@
+"""What each tenant has spent on each UTC day and by which provider, in `calls.sqlite`.
+
+    reserve   asks the rule inside the transaction that sets the amount aside: two asks at once,
+              in two threads or two processes, cannot both get the last dollar
+    settle    takes the reservation away and books what the call cost, in one transaction, on the
+              day the call began; a reservation that is gone is settled already
+    add       books a call that had no reservation
+
+A reservation that is never settled (the process died) counts until its day is over. It is swept
+away when a later day's call reserves, a day late, for a call may run past midnight.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from redask.core.ports import Account
+from redask.core.rules.cost import Allow, Reject, Spent, dollars
+from redask.stores.sqlite.connection import Database
+
+_BOOK = (
+    "INSERT INTO spent VALUES (?, ?, ?, ?)"
+    " ON CONFLICT (tenant, day, provider) DO UPDATE SET nanos = nanos + excluded.nanos"
+)
+_REPORT = """
+    SELECT day, tenant, provider, sum(spent), sum(reserved) FROM (
+        SELECT day, tenant, provider, nanos AS spent, 0 AS reserved FROM spent
+        UNION ALL SELECT day, tenant, provider, 0, nanos FROM reserved
+    ) WHERE day >= ? AND (? IS NULL OR tenant = ?)
+    GROUP BY day, tenant, provider ORDER BY day DESC, tenant, provider
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """One line of the report: US dollars spent, and set aside for calls that never ended."""
+
+    account: Account
+    spent: float
+    reserved: float
+
+
+class SqliteLedger:
+    """The spending of one database directory."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def reserve(
+        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+    ) -> int | Reject:
+        """Ask `check` about the tenant's day so far; if it allows, set the amount aside, all
+        atomically. → the reservation's number (0 for an amount of 0), or the refusal."""
+        with self._database.writing() as connection:
+            sum_so_far = _total(connection, account.tenant, account.day)
+            verdict = check(Spent(account.day, dollars(sum_so_far)))
+            if isinstance(verdict, Reject):
+                return verdict
+            if not nanos:
+                return 0
+            connection.execute("DELETE FROM reserved WHERE day < ?", (account.day - 1,))
+            values = (account.tenant, account.day, account.provider, nanos)
+            made = connection.execute(
+                "INSERT INTO reserved (tenant, day, provider, nanos) VALUES (?, ?, ?, ?)", values
+            )
+            number = made.lastrowid
+        assert number is not None
+        return number
+
+    def settle(self, reservation: int, nanos: int) -> None:
+        """Replace a reservation by what the call really cost; a second time changes nothing."""
+        with self._database.writing() as connection:
+            account = connection.execute(
+                "SELECT tenant, day, provider FROM reserved WHERE number = ?", (reservation,)
+            ).fetchone()
+            if account is None:
+                return
+            connection.execute("DELETE FROM reserved WHERE number = ?", (reservation,))
+            if nanos:
+                connection.execute(_BOOK, (*account, nanos))
+
+    def add(self, account: Account, nanos: int) -> None:
+        """Book what a call without a reservation cost."""
+        with self._database.writing() as connection:
+            connection.execute(_BOOK, (account.tenant, account.day, account.provider, nanos))
+
+    def total(self, tenant: str, day: int) -> int:
+        """What a tenant has spent or set aside on a day, in nano-dollars."""
+        with self._database.reading() as connection:
+            return _total(connection, tenant, day)
+
+    def report(self, since: int, tenant: str | None = None) -> list[Spending]:
+        """The spending since a day, newest first; of one tenant, or of all."""
+        with self._database.reading() as connection:
+            found = connection.execute(_REPORT, (since, tenant, tenant)).fetchall()
+        return [
+            Spending(Account(of, day, provider), dollars(spent), dollars(reserved))
+            for day, of, provider, spent, reserved in found
+        ]
+
+
+def _total(connection: Connection, tenant: str, day: int) -> int:
+    found = connection.execute(
+        "SELECT nanos FROM spent WHERE tenant = ? AND day = ?"
+        " UNION ALL SELECT nanos FROM reserved WHERE tenant = ? AND day = ?",
+        (tenant, day, tenant, day),
+    ).fetchall()
+    return sum(nanos for (nanos,) in found)

@@ -1,0 +1,248 @@
+"""Which entities came from which file: `SqliteManifest`, beside the entities themselves.
+
+    load      the entities of some files, who brought them, and in which order; one transaction
+    sweep     with the last part of a file: what it brought earlier and no longer brings goes
+    forget    a file that is gone, with everything it brought
+    link      edges for the links between files, settled when all files are loaded
+
+An entity belongs to one origin at most: a file that brings what another one brought already is
+refused as a whole, or two files would overwrite each other with every run. What was put by hand
+belongs to nobody until a file brings it.
+
+A load marks its origin, and every origin that links to it, as `unlinked`; `link` takes the mark
+away. Both happen in the transaction that makes it true: killed at any moment, the next run knows
+what is left to do. What a part of a file has seen is kept in a temporary table of the writing
+connection, so that a file of any size takes no memory, and an equal one leaves no write.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
+
+from redask.core.access.policy import must_own
+from redask.core.model import Caller
+from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin
+from redask.stores.sqlite.connection import Database
+from redask.stores.sqlite.writer import EntityWriter
+
+_SWEEP = 2000
+_TENANT = "(SELECT id FROM tenants WHERE name = ?)"
+_SEEN = "CREATE TEMP TABLE IF NOT EXISTS ingest_seen (origin, key, PRIMARY KEY (origin, key))"
+_OWNERS = """SELECT entities.urn, ingest_origins.path FROM json_each(?) AS wanted
+    CROSS JOIN entities ON entities.tenant = ? AND urn = wanted.value AND payload IS NOT NULL
+    CROSS JOIN ingest_items ON ingest_items.key = entities.key
+    CROSS JOIN ingest_origins ON ingest_origins.id = origin"""
+_KEYS = """SELECT entities.key FROM json_each(?) AS wanted
+    CROSS JOIN entities ON tenant = ? AND urn = wanted.value ORDER BY wanted.key"""
+_KEEP_ITEM = """INSERT INTO ingest_items VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE
+    SET origin = excluded.origin, place = excluded.place
+    WHERE origin <> excluded.origin OR place <> excluded.place"""
+_KEEP_ORIGIN = """INSERT INTO ingest_origins (tenant, path, root, choice, stamp, unlinked)
+    VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (tenant, path) DO UPDATE
+    SET root = excluded.root, choice = excluded.choice, stamp = excluded.stamp, unlinked = 1
+    RETURNING id"""
+_REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id IN
+    (SELECT origin FROM json_each(?) AS gone
+    CROSS JOIN ingest_links ON ingest_links.path = gone.value)"""
+
+
+class SqliteManifest:
+    """The manifest of one database; see `ports.OriginManifest`."""
+
+    def __init__(self, database: Database, model: str) -> None:
+        self._database = database
+        self._model = model
+
+    def known(self, place: str, caller: Caller) -> dict[str, Origin]:
+        """The origins at a path or below it, by path."""
+        below = place.rstrip("/")
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT path, root, choice, CASE WHEN EXISTS"
+                " (SELECT 1 FROM ingest_items CROSS JOIN entities USING (key)"
+                "  WHERE origin = ingest_origins.id AND place >= 0 AND payload IS NULL)"
+                " THEN NULL ELSE stamp END FROM ingest_origins"
+                f" WHERE tenant = {_TENANT} AND (path = ? OR path > ? AND path < ?) ORDER BY path",
+                (caller.tenant, place, f"{below}/", f"{below}0"),
+            ).fetchall()
+        return {row[0]: Origin(*row) for row in rows}
+
+    def load(
+        self, loads: Sequence[Load], caller: Caller, *, model: str | None = None
+    ) -> LoadOutcome:
+        """Write what these origins bring, in one transaction, but for those that collide.
+
+        `model` names what made the vectors of these entities.
+        """
+        must_own(caller)
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            accepted, refused = _accept(connection, writer.tenant, loads)
+            entities = [entity for load in accepted for entity in load.entities]
+            written = writer.put(entities, model or self._model)
+            keys = iter(_keys(connection, writer.tenant, [entity.urn for entity in entities]))
+            connection.execute(_SEEN)
+            removed = 0
+            for load in accepted:
+                own = [next(keys) for _ in load.entities]
+                removed += _keep(connection, writer, load, own)
+            paths = [load.origin.path for load in accepted]
+            connection.execute(_REFERRERS, (writer.tenant, json.dumps(paths)))
+            writer.finish()
+            return LoadOutcome(written, removed, refused)
+
+    def collisions(self, origin: Origin, urns: Sequence[str], caller: Caller) -> str | None:
+        """The path of another origin that one of these belongs to, or None."""
+        with self._database.reading() as connection:
+            (tenant,) = connection.execute(f"SELECT {_TENANT}", (caller.tenant,)).fetchone()
+            owners = _owners(connection, tenant, urns)
+        return next((path for path in owners.values() if path != origin.path), None)
+
+    def forget(self, paths: Sequence[str], caller: Caller) -> int:
+        """Remove these origins with everything they brought. → how many entities went."""
+        must_own(caller)
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            removed = 0
+            for path in paths:
+                found = connection.execute(
+                    "SELECT id FROM ingest_origins WHERE tenant = ? AND path = ?",
+                    (writer.tenant, path),
+                ).fetchone()
+                if found:
+                    removed += _sweep(connection, writer, "origin = ?", found)
+                    connection.execute("DELETE FROM ingest_links WHERE origin = ?", found)
+                    connection.execute("DELETE FROM ingest_origins WHERE id = ?", found)
+            connection.execute(_REFERRERS, (writer.tenant, json.dumps(list(paths))))
+            writer.finish()
+            return removed
+
+    def unlinked(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
+        """Origins whose links are to be settled (anew), by path; empty when all are."""
+        with self._database.reading() as connection:
+            origins = connection.execute(
+                f"SELECT id, path FROM ingest_origins WHERE tenant = {_TENANT} AND unlinked"
+                " ORDER BY path LIMIT ?",
+                (caller.tenant, limit),
+            ).fetchall()
+            wanted = "SELECT source, path, anchor FROM ingest_links WHERE origin = ? ORDER BY 1, 2"
+            return {
+                path: [FileLink(*row) for row in connection.execute(f"{wanted}, 3", (number,))]
+                for number, path in origins
+            }
+
+    def chunks(self, path: str, caller: Caller) -> list[str]:
+        """The documents that an origin brought, in their order."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT urn FROM ingest_origins"
+                " CROSS JOIN ingest_items ON origin = ingest_origins.id AND place >= 0"
+                " CROSS JOIN entities USING (key)"
+                f" WHERE ingest_origins.tenant = {_TENANT} AND path = ? AND payload IS NOT NULL"
+                " AND urn LIKE 'urn:reddb:document:%' ORDER BY place",
+                (caller.tenant, path),
+            ).fetchall()
+        return [urn for (urn,) in rows]
+
+    def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
+        """Settle the links of these origins: they have these edges and no others."""
+        must_own(caller)
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            every = list(chain(*edges.values()))
+            written = writer.put(every, self._model)
+            keys = iter(_keys(connection, writer.tenant, [edge.urn for edge in every]))
+            removed = 0
+            for path, own in edges.items():
+                (number,) = connection.execute(
+                    "UPDATE ingest_origins SET unlinked = 0 WHERE tenant = ? AND path = ?"
+                    " RETURNING id",
+                    (writer.tenant, path),
+                ).fetchone()
+                kept = [next(keys) for _ in own]
+                connection.executemany(_KEEP_ITEM, [(key, number, -1) for key in kept])
+                removed += _sweep(
+                    connection,
+                    writer,
+                    "origin = ? AND place < 0 AND key NOT IN (SELECT value FROM json_each(?))",
+                    (number, json.dumps(kept)),
+                )
+            writer.finish()
+            return LoadOutcome(written, removed, {})
+
+
+def _accept(
+    connection: sqlite3.Connection, tenant: int, loads: Sequence[Load]
+) -> tuple[list[Load], dict[str, str]]:
+    """The loads that bring nothing of another origin, and whom the others collide with."""
+    urns = [entity.urn for load in loads for entity in load.entities]
+    owners = _owners(connection, tenant, urns)
+    accepted, refused = [], {}
+    for load in loads:
+        path = load.origin.path
+        others = (owners.get(entity.urn, path) for entity in load.entities)
+        other = next((owner for owner in others if owner != path), None)
+        if other is None:
+            owners.update((entity.urn, path) for entity in load.entities)
+            accepted.append(load)
+        else:
+            refused[path] = other
+    return accepted, refused
+
+
+def _keep(
+    connection: sqlite3.Connection, writer: EntityWriter, load: Load, keys: Sequence[int]
+) -> int:
+    """Note what an origin brought; with its last part, sweep. → how many entities went."""
+    origin = load.origin
+    stamp = origin.stamp if load.last else None
+    row = (writer.tenant, origin.path, origin.root, origin.choice, stamp)
+    (number,) = connection.execute(_KEEP_ORIGIN, row).fetchone()
+    if load.first:
+        connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))
+        connection.execute("DELETE FROM ingest_links WHERE origin = ?", (number,))
+    (place,) = connection.execute(
+        "SELECT count(*) FROM ingest_seen WHERE origin = ?", (number,)
+    ).fetchone()
+    connection.executemany("INSERT INTO ingest_seen VALUES (?, ?)", [(number, k) for k in keys])
+    connection.executemany(
+        _KEEP_ITEM, [(key, number, at) for at, key in enumerate(keys, start=place)]
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO ingest_links VALUES (?, ?, ?, ?)",
+        [(number, link.source, link.path, link.anchor) for link in load.links],
+    )
+    if not load.last:
+        return 0
+    stale = (
+        "origin = ?1 AND place >= 0 AND key NOT IN (SELECT key FROM ingest_seen WHERE origin = ?1)"
+    )
+    removed = _sweep(connection, writer, stale, (number,))
+    connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))
+    return removed
+
+
+def _sweep(
+    connection: sqlite3.Connection, writer: EntityWriter, which: str, values: tuple[object, ...]
+) -> int:
+    """Delete these items and their entities, some at a time. → how many entities went."""
+    removed = 0
+    while rows := connection.execute(
+        "SELECT key, urn FROM ingest_items CROSS JOIN entities USING (key)"
+        f" WHERE {which} LIMIT {_SWEEP}",
+        values,
+    ).fetchall():
+        connection.executemany("DELETE FROM ingest_items WHERE key = ?", [row[:1] for row in rows])
+        removed += writer.delete([urn for _, urn in rows])
+    return removed
+
+
+def _owners(
+    connection: sqlite3.Connection, tenant: int | None, urns: Sequence[str]
+) -> dict[str, str]:
+    return dict(connection.execute(_OWNERS, (json.dumps(urns), tenant)).fetchall())
+
+
+def _keys(connection: sqlite3.Connection, tenant: int, urns: Sequence[str]) -> Iterable[int]:
+    return [key for (key,) in connection.execute(_KEYS, (json.dumps(urns), tenant))]

@@ -1,0 +1,391 @@
+"""The store in one directory: `SqliteStore(directory)`, the file `redask.sqlite` in it.
+
+What `ports.Store` promises, and what the embedded product needs around it. Methods that give
+content take the caller and show nothing of another tenant; each payload leaves through
+`visibility.StoreVisibility`; only an owner writes. Threads may share a store; processes open one
+each on the same directory. What a write does in detail is told by `writing`, how files and
+connections behave by `database`, which rows are good by `rows`.
+
+Only classes of `redask.core.errors` are raised: `BadAsk` for what cannot be stored, `StoreFailed`
+when the store cannot do its work; after either, nothing of the call was written.
+"""
+
+import json
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from redask.core.access.policy import OPEN, Policy, must_own, read_policy
+from redask.core.errors import BadAsk
+from redask.core.model import Caller, Kind, Source, Urn
+from redask.core.ports import Change, Entity, Unembedded, Visibility
+from redask.core.rules import urn as urns
+from redask.core.text import name_fault
+from redask.core.wire.json import text
+from redask.stores import vector_encoding
+from redask.stores.canonical_urns import canonical
+from redask.stores.sqlite import embedding_queue, inspection, migrations
+from redask.stores.sqlite.connection import BULK_CACHE_KIB, Database
+from redask.stores.sqlite.manifest import SqliteManifest
+from redask.stores.sqlite.select.prepared import PreparedSelects, SelectingStore
+from redask.stores.sqlite.users import SqliteUsers
+from redask.stores.sqlite.visibility_queries import StoreVisibility, access_number, look, policies
+from redask.stores.sqlite.writer import GIVEN, EntityWriter
+from redask.stores.statistics import Collection, Column, Statistics
+
+FILE = "redask.sqlite"
+BUSY_TIMEOUT_SECONDS = 10.0
+
+_CALLERS = 1000  # whose visibility are remembered
+_EDGE = "urn:reddb:edge:"
+_TENANT = "(SELECT id FROM tenants WHERE name = ?)"
+
+
+class SqliteStore(SelectingStore):
+    """An open store; `close` it, or use it as a context manager."""
+
+    identity: str
+    people: SqliteUsers
+
+    def __init__(self, directory: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
+        self._database = Database(
+            directory / FILE,
+            busy_timeout=busy_timeout,
+            migrations=migrations.MIGRATIONS,
+            cache_kib=BULK_CACHE_KIB,
+        )
+        self._visibilities: dict[Caller, StoreVisibility] = {}
+        self._selects = PreparedSelects(self._database, self._visibility_of)
+        self.people = SqliteUsers(self._database)
+        with self._database.reading() as connection:
+            (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
+        self.manifest = SqliteManifest(self._database, GIVEN)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._selects.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # --- content ---------------------------------------------------------------------------
+
+    def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
+        """Write all or nothing; upsert by URN; equal content changes nothing. → last sequence.
+
+        `model` names what made the vectors of these entities.
+        """
+        must_own(caller)
+        fault = name_fault(model)
+        if fault:
+            raise BadAsk(f"the name of the vectors' model {fault}", detail="model")
+        if not entities:
+            return self.watermark(caller.tenant)
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            writer.put(entities, model)
+            return writer.finish()
+
+    def delete(self, urns: Sequence[str], caller: Caller) -> int:
+        """Remove entities, and the edges that touch them. → how many went, edges included."""
+        must_own(caller)
+        wanted = [canonical(urn) for urn in urns]
+        if not self.watermark(caller.tenant):
+            return 0
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            gone = writer.delete(wanted)
+            writer.finish()
+            return gone
+
+    def read(self, urns: Sequence[str], caller: Caller) -> list[Source]:
+        """What of these the caller may see, as the caller may see it, in the given order."""
+        wanted = [canonical(urn) for urn in urns]
+        with self._reading_as(caller) as (connection, visibility):
+            rows = connection.execute(
+                "SELECT wanted.key, entities.key, collection, label, payload"
+                " FROM json_each(?) AS wanted CROSS JOIN entities"
+                f" ON tenant = {_TENANT} AND urn = wanted.value AND payload IS NOT NULL",
+                (json.dumps(wanted), caller.tenant),
+            ).fetchall()
+            # Sorted here and not by SQL, which would copy every payload to do it.
+            found = [(wanted[place], *rest) for place, *rest in sorted(rows)]
+            return _shown(connection, visibility, found)
+
+    def get(self, urn: str, caller: Caller) -> Source | None:
+        """One entity, or None when there is none that the caller may see."""
+        return next(iter(self.read([urn], caller)), None)
+
+    def page(
+        self, collection: str, caller: Caller, *, after: str = "", limit: int = 100
+    ) -> list[Source]:
+        """The next entities of a collection in the order of their URNs, after a given one."""
+        shown: list[Source] = []
+        with self._reading_as(caller) as (connection, visibility):
+            for kind in sorted(Kind):
+                prefix = urns.encode(Urn(kind, collection, "x")).removesuffix("/x")
+                last = max(f"{prefix}/", after)
+                while len(shown) < limit:
+                    size = limit - len(shown)
+                    found = connection.execute(
+                        "SELECT urn, key, collection, label, payload FROM entities"
+                        f" WHERE tenant = {_TENANT} AND urn > ? AND urn < ?"
+                        " AND payload IS NOT NULL ORDER BY urn LIMIT ?",
+                        (caller.tenant, last, f"{prefix}0", size),
+                    ).fetchall()
+                    shown += _shown(connection, visibility, found)
+                    if len(found) < size:
+                        break
+                    last = found[-1][0]
+        return shown
+
+    def version(self) -> int:
+        """A number that changes with every write, of whichever process."""
+        return self._database.version()
+
+    # --- who sees what ---------------------------------------------------------------------
+
+    def visibility(self, caller: Caller) -> Visibility:
+        """What the caller may see now."""
+        with self._reading_as(caller) as (_, visibility):
+            return visibility
+
+    def policies(self, caller: Caller) -> dict[str, object]:
+        """The policies of the caller's tenant, by collection."""
+        must_own(caller)
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT collection, document FROM policies WHERE tenant = {_TENANT}"
+                " ORDER BY collection",
+                (caller.tenant,),
+            ).fetchall()
+        return {name: json.loads(document) for name, document in found}
+
+    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
+        """Put a collection under a policy, or (None) under none. → last sequence."""
+        must_own(caller)
+        policy = None if document is None else read_policy(collection, document)
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            writer.set_policy(collection, policy, text(document))
+            return writer.finish()
+
+    @contextmanager
+    def _reading_as(self, caller: Caller) -> Iterator[tuple[sqlite3.Connection, StoreVisibility]]:
+        """A connection inside one state of the store, and what the caller may see in it."""
+        with self._database.reading() as connection:
+            connection.execute("BEGIN")
+            yield connection, self._visibility_of(connection, caller)
+            connection.execute("COMMIT")
+
+    def _visibility_of(self, connection: sqlite3.Connection, caller: Caller) -> StoreVisibility:
+        version = access_number(connection, caller.tenant)
+        known = self._visibilities.get(caller)
+        if known is None or known.version != version:
+            if len(self._visibilities) >= _CALLERS:
+                self._visibilities.clear()
+            known = self._visibilities[caller] = look(connection, caller, version)
+        return known
+
+    # --- the change log --------------------------------------------------------------------
+
+    def watermark(self, tenant: str) -> int:
+        """The sequence of the tenant's last change; 0 when there is none."""
+        with self._database.reading() as connection:
+            row = connection.execute("SELECT seq FROM tenants WHERE name = ?", (tenant,)).fetchone()
+        return row[0] if row else 0
+
+    def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
+        """The next changes after a sequence, in order; only an entity's latest state counts."""
+        with self._database.reading() as connection:
+            connection.execute("BEGIN")
+            ruled = policies(connection, tenant)
+            rows = connection.execute(
+                "SELECT entities.seq, key, urn, collections.name, language, payload, vector, value"
+                " FROM entities JOIN collections ON collections.id = entities.collection"
+                " LEFT JOIN vectors USING (key) LEFT JOIN labels ON labels.id = label"
+                f" WHERE entities.tenant = {_TENANT} AND entities.seq > ?"
+                " ORDER BY entities.seq LIMIT ?",
+                (tenant, after, max(limit, 0)),
+            ).fetchall()
+            connection.execute("COMMIT")
+        return [
+            Change(seq, key, urn, collection_id, language, _entity(urn, payload, vector), *said)
+            for seq, key, urn, collection_id, language, payload, vector, label in rows
+            for said in (_marked(ruled.get(collection_id), label or "", payload),)
+        ]
+
+    # --- vectors that come later -----------------------------------------------------------
+
+    def vector_space(self, tenant: str) -> tuple[str, int] | None:
+        """Model and dimensions of the tenant's vectors; None when it has none."""
+        with self._database.reading() as connection:
+            return embedding_queue.space(connection, tenant)
+
+    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+        """The next entities (no edges) that wait for a vector, in the order of their changes."""
+        with self._database.reading() as connection:
+            return embedding_queue.following(connection, tenant, 0, limit)
+
+    def count_unembedded(self, tenant: str) -> int:
+        """How many entities wait for a vector."""
+        with self._database.reading() as connection:
+            return embedding_queue.count(connection, tenant)
+
+    def is_embedding_pending(self, caller: Caller) -> bool:
+        """Whether anything that this caller may read waits for a vector."""
+        after, page = 0, 100
+        while True:
+            with self._database.reading() as connection:
+                waiting = embedding_queue.following(connection, caller.tenant, after, page)
+            if self.read([each.urn for each in waiting], caller):
+                return True
+            if len(waiting) < page:
+                return False
+            after = waiting[-1].seq
+
+    def set_vectors(
+        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+    ) -> None:
+        """Give vectors to those entities that did not change after `through`, which is done."""
+        if not embedded:
+            with self._database.reading() as connection:
+                if embedding_queue.mark(connection, tenant) >= through:
+                    return
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, tenant)
+            before = writer.finish()
+            writer.embed(embedded, model, through)
+            after = writer.finish()
+            # Whatever changed since `through` changed by our own hand.
+            embedding_queue.advance(connection, tenant, after if before == through else through)
+
+    def drop_vectors(self, tenant: str) -> int:
+        """Forget every vector of the tenant, so that all are made anew. → how many went"""
+        space = self.vector_space(tenant)
+        if space is not None and space[0] == GIVEN:
+            raise BadAsk("these vectors came with the data: no embedder can make them anew")
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, tenant)
+            gone = writer.forget_vectors()
+            writer.finish()
+            embedding_queue.restart(connection, tenant)
+            return gone
+
+    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
+        """Take the lease, or renew it, unless somebody has it. → who has it now"""
+        with self._database.writing() as connection:
+            return embedding_queue.claim(connection, tenant, holder, now, until)
+
+    def release_embedding(self, tenant: str, holder: str) -> None:
+        """Give the lease back, if it is this holder's."""
+        with self._database.writing() as connection:
+            embedding_queue.release(connection, tenant, holder)
+
+    # --- catalogues ------------------------------------------------------------------------
+
+    def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
+        """Declare a collection's language (None: detect it). → last sequence."""
+        must_own(caller)
+        fault = None if language is None else name_fault(language)
+        if fault:
+            raise BadAsk(f"the language of {collection!a} {fault}", detail="language")
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            writer.set_language(collection, language)
+            return writer.finish()
+
+    def collections(self, caller: Caller) -> list[Collection]:
+        """The collections that hold something for the caller or have a language, by name."""
+        with self._reading_as(caller) as (connection, visibility):
+            return inspection.collections(connection, caller.tenant, visibility)
+
+    def columns(self, collection: str, caller: Caller) -> list[Column]:
+        """The columns of a collection as the caller sees it, by name."""
+        with self._reading_as(caller) as (connection, visibility):
+            return inspection.columns(connection, caller.tenant, collection, visibility)
+
+    def setting(self, name: str) -> str | None:
+        """A setting kept with the data, or None."""
+        with self._database.reading() as connection:
+            row = connection.execute(
+                "SELECT value FROM settings WHERE name = ?", (name,)
+            ).fetchone()
+        return row[0] if row else None
+
+    def set_setting(self, name: str, value: str | None) -> None:
+        """Keep a setting with the data; None forgets it."""
+        with self._database.writing() as connection:
+            if value is None:
+                connection.execute("DELETE FROM settings WHERE name = ?", (name,))
+            else:
+                connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
+
+    # --- health ----------------------------------------------------------------------------
+
+    def statistics(self, caller: Caller) -> Statistics:
+        """What `doctor` tells about this store and the caller's tenant; quick at any size."""
+        must_own(caller)
+        with self._database.reading() as connection:
+            return inspection.statistics(
+                connection, self._database.path, self.identity, caller.tenant
+            )
+
+    def check(self) -> list[str]:
+        """Read everything and name what is wrong; slow. An empty list means all is well."""
+        with self._database.reading() as connection:
+            return inspection.check(connection)
+
+
+def _entity(urn: str, payload: str | None, vector: bytes | None) -> Entity | None:
+    if payload is None:
+        return None
+    floats = None if vector is None else vector_encoding.unpack(vector)
+    if not urn.startswith(_EDGE):
+        return Entity(urn, payload, vector=floats)
+    edge = json.loads(payload)
+    return Entity(urn, payload, source=edge["from"], target=edge["to"], vector=floats)
+
+
+def _shown(
+    connection: sqlite3.Connection,
+    visibility: StoreVisibility,
+    rows: Sequence[tuple[str, int, int, int, str]],
+) -> list[Source]:
+    """What may be seen of these rows (urn, key, collection, label, payload), as it may be."""
+    if not visibility.collections:
+        return [Source(urn, payload) for urn, *_, payload in rows]
+    edges = visibility.whole_edges(
+        connection, (key for urn, key, *_ in rows if urn.startswith(_EDGE))
+    )
+    shown = []
+    for urn, key, collection_id, label, payload in rows:
+        projection = visibility.projection(collection_id, label)
+        if projection is not None and (key in edges or not urn.startswith(_EDGE)):
+            shown.append(Source(urn, projection.show(payload)))
+    return shown
+
+
+def _marked(
+    policy: Policy | None, label: str, payload: str | None
+) -> tuple[str, tuple[tuple[str, str], ...]]:
+    """Who may see an entity at all, and how: the projections of its payload."""
+    if payload is None or policy is None:
+        return OPEN, () if payload is None else ((OPEN, payload),)
+    projections = [
+        (policy.mark(label, projection), projection.show(payload))
+        for projection in policy.projections
+    ]
+    return policy.mark(label), tuple(projections)

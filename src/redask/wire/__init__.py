@@ -1,1 +1,0 @@
-"""Pure encoders that the transports share: what leaves redask looks the same at every door."""

@@ -1,0 +1,240 @@
+"""One suite over every transport: the same envelope bytes and the mapped outcome, as in process."""
+
+import asyncio
+import json
+import random
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from transports import TRANSPORTS, Heard, Transports
+
+from redask.core import errors
+from redask.core.wire import outcomes
+from redask.stores.sqlite.calls_migrations import CALLS_FILE
+
+AT_A_TIME = 25
+WORDS = (
+    "ferry lighthouse ticket Amrum nine Sundays open costs when does is the euros Ümläut 14 late"
+)
+FERRY = "When does the ferry leave?"
+
+
+@pytest.fixture(scope="module")
+def transports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transports]:
+    patch = pytest.MonkeyPatch()
+    patch.setattr("redask.app.BUSY_TIMEOUT_SECONDS", 0.5)
+    with Transports(tmp_path_factory.mktemp("transports") / "db") as opened:
+        yield opened
+    patch.undo()
+
+
+def made_up(number: int) -> tuple[str, dict[str, Any]]:
+    """A question and its options; equal for equal numbers."""
+    rng = random.Random(number)
+    question = " ".join(rng.choices(WORDS.split(), k=rng.randint(1, 7))) + rng.choice("?? \n'\"é")
+    choices: dict[str, Any] = {
+        "using": rng.choice(("scripted", "extractive", "local", "together,scripted")),
+        "model": "any",
+        "limit": rng.randint(1, 200),
+        "strict": rng.random() < 0.5,
+        "collection": rng.choice(("notes", ["notes", "odd"], ["nowhere"])),
+        "min_score": rng.choice((0.0, 0.25, 1.0)),
+        "depth": rng.randint(0, 10),
+        "temperature": rng.choice((0.0, 0.5, 2.0)),
+        "seed": rng.choice((0, 7, 2**53 + 1, 2**64 - 1)),
+        "nocache": True,
+    }
+    kept = {name: choices[name] for name in choices if rng.random() < 0.3}
+    return question, {"using": "scripted", **kept}
+
+
+def everywhere(
+    transports: Transports, question: str, options: dict[str, Any], user: str = "mia"
+) -> Any:
+    """What each transport says, all asked at once; in process first."""
+
+    async def main() -> dict[str, Heard]:
+        here = await transports.ask("here", question, options, user)
+        heard = await asyncio.gather(
+            *(transports.ask(transport, question, options, user) for transport in TRANSPORTS)
+        )
+        return {"here": here, **dict(zip(TRANSPORTS, heard, strict=True))}
+
+    return transports.run(main())
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    if "start" in metafunc.fixturenames:
+        questions = int(metafunc.config.getoption("--transport-questions"))
+        metafunc.parametrize("start", range(0, questions, AT_A_TIME))
+
+
+def test_the_same_question_has_the_same_bytes_at_every_transport(
+    transports: Transports, start: int
+) -> None:
+    answered = 0
+    for number in range(start, start + AT_A_TIME):
+        question, options = made_up(number)
+        heard = everywhere(transports, question, options)
+        kinds = {transport: each.kind for transport, each in heard.items()}
+        assert set(kinds.values()) == {"answered"}, (question, options, heard)
+        bodies = {each.body for each in heard.values()}
+        assert len(bodies) == 1, (question, options, heard)
+        answered += bool(json.loads(heard["here"].body)["citations"])
+    assert answered > AT_A_TIME / 5  # most are real answers, not the fixed sentence
+
+
+def test_an_answer_from_the_cache_is_the_same_at_every_transport(transports: Transports) -> None:
+    options = {"using": "scripted", "cache": {"ttl": "5m"}}
+    transports.run(transports.ask("here", FERRY, options))
+    heard = everywhere(transports, FERRY, options)
+    assert len({each.body for each in heard.values()}) == 1
+    assert json.loads(heard["http"].body)["cache_hit"] is True
+
+
+OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
+    "a blank question": (" \n", {}, errors.BadAsk),
+    "a limit out of range": (FERRY, {"limit": 201}, errors.BadAsk),
+    "a provider nobody knows": (FERRY, {"using": "nobody"}, errors.BadAsk),
+    "a time to live that is none": (FERRY, {"cache": {"ttl": "5x"}}, errors.BadAsk),
+    "a collection that is not theirs": (FERRY, {"collection": "secrets"}, errors.Denied),
+    "more than the limits allow": ("ferry " * 5000, {}, errors.LimitExceeded),
+    "an answer that invents": (FERRY, {"using": "openai"}, errors.Ungrounded),
+    "a provider without a key": (FERRY, {"using": "deepseek"}, errors.Misconfigured),
+    "a provider that refuses": (FERRY, {"using": "groq"}, errors.ProviderRefused),
+    "providers that all fail": (FERRY, {"using": "together"}, errors.ProvidersExhausted),
+    "a provider that takes too long": (FERRY, {"using": "venice"}, errors.DeadlineExceeded),
+    "a bug": (FERRY, {"using": "openrouter"}, errors.AskError),
+}
+
+
+def assert_mapped(heard: dict[str, Heard], error: type[errors.AskError]) -> None:
+    """Every transport reports this outcome in its own way, and says the same about it."""
+    row = outcomes.OUTCOMES[next(cls for cls in error.__mro__ if cls in outcomes.OUTCOMES)]
+    streams = {"sse", "grpc-stream"}
+    bodies = set()
+    for transport, each in heard.items():
+        if transport in streams and each.kind == "error frame":
+            assert each.code == row.http, transport
+            continue
+        assert each.kind == row.kind, (transport, each)
+        shown = json.loads(each.body)["error"]
+        if row.kind == "bad_ask":  # paths are named as the transport spells them
+            shown = {"kind": shown["kind"]}
+        bodies.add(json.dumps(shown))
+        expected = {
+            "http": row.http,
+            "sse": row.http,
+            "rpc": row.jsonrpc,
+            "rpc-stream": row.jsonrpc,
+            "mcp": "isError",
+            "mcp-http": "isError",
+            "grpc": row.grpc,
+            "grpc-stream": row.grpc,
+            "pg": row.sqlstate,
+            "here": None,
+        }
+        assert each.code == expected[transport], (transport, each)
+    assert len(bodies) == 1, bodies
+
+
+@pytest.mark.parametrize("what", OUTCOMES)
+def test_every_outcome_is_the_same_at_every_transport(transports: Transports, what: str) -> None:
+    question, options, error = OUTCOMES[what]
+    heard = everywhere(transports, question, options)
+    assert_mapped(heard, error)
+    spoken = b"".join(each.body for each in heard.values())
+    assert b"KEY-1234" not in spoken
+    assert b"Traceback" not in spoken
+    if error is errors.Ungrounded:
+        for transport in ("http", "rpc", "mcp", "mcp-http", "grpc"):
+            assert json.loads(heard[transport].body)["validation"]["ok"] is False
+
+
+def test_whoever_is_not_signed_in_is_told_so_at_every_transport(transports: Transports) -> None:
+    async def revoke() -> None:
+        [fact] = [each for each in await transports.db.tokens() if each.user == "gone"]
+        await transports.db.revoke_token(fact.id)
+
+    transports.run(revoke())
+    assert_mapped(everywhere(transports, FERRY, {}, "gone"), errors.Unauthenticated)
+
+
+def test_a_full_house_is_overloaded_at_every_transport(transports: Transports) -> None:
+    async def full() -> dict[str, Heard]:
+        at_once, waiting, room = (
+            transports.admission.at_once,
+            transports.admission.waiting,
+            transports.admission._room,
+        )
+        transports.admission.at_once = transports.admission.waiting = 0
+        try:
+            return {transport: await transports.ask(transport, FERRY) for transport in TRANSPORTS}
+        finally:
+            (
+                transports.admission.at_once,
+                transports.admission.waiting,
+                transports.admission._room,
+            ) = at_once, waiting, room
+
+    assert_mapped(transports.run(full()), errors.Overloaded)
+
+
+def test_without_its_audit_row_there_is_no_answer_at_any_transport(transports: Transports) -> None:
+    with closing(sqlite3.connect(transports.directory / CALLS_FILE, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        heard = everywhere(transports, FERRY, {"using": "scripted"})
+    assert_mapped(heard, errors.AuditUnavailable)
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path) -> Iterator[Transports]:
+    with Transports(tmp_path / "db") as opened:
+        yield opened
+
+
+def test_a_store_that_fails_says_so_at_every_transport(
+    elsewhere: Transports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: Any, **__: Any) -> Any:
+        raise errors.StoreFailed("the disk is gone")
+
+    monkeypatch.setattr("redask.engine.retrieval.Retriever.find_for_provider", broken)
+    assert_mapped(everywhere(elsewhere, FERRY, {"using": "scripted"}), errors.StoreFailed)
+
+
+@pytest.mark.parametrize("transport", TRANSPORTS)
+def test_a_caller_who_leaves_cancels_the_ask_and_its_row_says_so(
+    transports: Transports, transport: str
+) -> None:
+    question = f"ferry, asked and left at {transport}"
+    options = {"using": "anthropic"}
+    before = len(transports.actors["anthropic"].calls)
+
+    async def main() -> None:
+        asking = asyncio.create_task(transports.ask(transport, question, options))
+        while len(transports.actors["anthropic"].calls) == before:
+            await asyncio.sleep(0.005)
+        await asyncio.sleep(0.02)
+        if transport.startswith("rpc"):
+            lines = transports.clients["mia"].lines
+            _, reply = await lines.call("cancel", {"id": lines.count})
+            assert reply["result"] is True
+            assert (await asking).kind == "cancelled"
+        asking.cancel()
+        await asyncio.wait([asking])
+        async with asyncio.timeout(1):  # well before the ask's own time is up
+            while True:
+                newest = (await transports.db.audit(1))[0].row
+                if newest["question"] == question:
+                    break
+                await asyncio.sleep(0.01)
+        reasons: Any = newest["errors"]
+        assert [each["kind"] for each in reasons] == ["cancelled"]
+
+    transports.run(main())
+    assert transports.admission._tasks == set()

@@ -1,0 +1,38 @@
+"""rules.tokens: the estimate follows its table and stays linear."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from redask.core.token_count import estimate
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("   \t", 0),
+        ("\n\n", 2),
+        ("question", 1),
+        ("questions", 2),
+        ("a" * 12, 2),
+        ("a" * 13, 3),
+        ("123", 1),
+        ("1234", 2),
+        ("a,b", 3),
+        ("年度", 2),
+        ('{"a":1}', 7),
+    ],
+)
+def test_each_row_of_the_table(text: str, tokens: int) -> None:
+    assert estimate(text) == tokens
+
+
+@given(st.text(), st.text())
+def test_two_lines_have_the_tokens_of_both(first: str, second: str) -> None:
+    assert estimate(first + "\n" + second) == estimate(first) + 1 + estimate(second)
+
+
+@given(st.text(alphabet=st.characters(blacklist_categories=["Cs"])))
+def test_a_text_never_has_more_tokens_than_characters(text: str) -> None:
+    assert 0 <= estimate(text) <= len(text)

@@ -1,0 +1,57 @@
+"""telemetry: counts and times what happens, and stays silent unless somebody listens."""
+
+import logging
+
+import pytest
+from prometheus_client import REGISTRY
+
+from redask.engine import telemetry
+
+
+def value(name: str, **labels: str) -> float:
+    return REGISTRY.get_sample_value(name, labels) or 0.0
+
+
+def test_an_ask_is_counted_by_its_outcome() -> None:
+    before = value("redask_asks_total", outcome="denied")
+    with telemetry.asking() as ending:
+        ending.kind = "denied"
+    assert value("redask_asks_total", outcome="denied") == before + 1
+
+
+def test_an_ask_that_raises_is_counted_too() -> None:
+    before = value("redask_asks_total", outcome="internal")
+
+    def ask() -> None:
+        with telemetry.asking() as ending:
+            ending.kind = "internal"
+            raise ValueError("bug")
+
+    with pytest.raises(ValueError, match="bug"):
+        ask()
+    assert value("redask_asks_total", outcome="internal") == before + 1
+
+
+def test_a_step_is_timed_also_when_it_fails() -> None:
+    before = value("redask_step_seconds_count", step="test")
+    with telemetry.step("test"):
+        pass
+    with pytest.raises(ValueError, match="bug"), telemetry.step("test"):
+        raise ValueError("bug")
+    assert value("redask_step_seconds_count", step="test") == before + 2
+
+
+def test_the_library_prints_nothing_by_itself(capfd: pytest.CaptureFixture[str]) -> None:
+    with telemetry.asking():
+        pass
+    assert capfd.readouterr() == ("", "")
+    assert any(
+        isinstance(each, logging.NullHandler) for each in logging.getLogger("redask").handlers
+    )
+
+
+def test_a_log_record_carries_the_outcome_and_no_question(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", logger="redask"), telemetry.asking():
+        pass
+    [record] = caplog.records
+    assert (record.message, vars(record)["outcome"]) == ("ask", "answered")

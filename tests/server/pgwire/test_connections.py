@@ -1,0 +1,482 @@
+"""Connections: TLS, who is let in, who leaves, who cancels whom, and closing time."""
+
+import asyncio
+import socket
+import ssl
+import struct
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+import wire_play as wire
+from certificates import pair
+from wire_play import (
+    GSS_REQUEST,
+    SSL_REQUEST,
+    SYNC,
+    TERMINATE,
+    TOKEN,
+    PlayDesk,
+    Playing,
+    RawClient,
+    Said,
+    ScramClient,
+    bind,
+    execute,
+    parse,
+    query,
+    start_up,
+)
+
+from redask.core.access import credentials
+from redask.server.pgwire import listener
+from redask.server.pgwire.protocol import client_connection
+from redask.server.pgwire.session import startup
+
+Script = Callable[[Playing], Awaitable[None]]
+CREDENTIALS = {"user": "mia", "database": "local", "token": TOKEN}
+
+
+def played(script: Script, **more: Any) -> None:
+    async def main() -> None:
+        async with Playing(**more) as transport:
+            await script(transport)
+
+    asyncio.run(main())
+
+
+async def until(true: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while not true():
+            await asyncio.sleep(0.005)
+
+
+def states(found: list[Said]) -> list[tuple[str, str]]:
+    return [(each.fields["S"], each.fields["C"]) for each in found if each.kind == "E"]
+
+
+@pytest.fixture(scope="module")
+def contexts(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, ssl.SSLContext]:
+    """The server's and the client's."""
+    certificate, key = pair(tmp_path_factory.mktemp("tls"))
+    ours = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    ours.load_cert_chain(certificate, key)
+    return ours, ssl.create_default_context(cafile=certificate)
+
+
+# --- who is let in -----------------------------------------------------------------------------
+
+
+def test_a_client_with_a_good_token_is_let_in() -> None:
+    async def script(transport: Playing) -> None:
+        found = await (await transport.stranger()).sign_in()
+        assert [each.kind for each in found][:2] == ["R", "R"]
+        assert found[-1] == Said("Z", b"I")
+
+    played(script)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"token": credentials.new_token()[1]},
+        {"token": ""},
+        {"user": "nobody"},
+        {"database": "elsewhere"},
+        {"database": ""},  # as if it had not been said: the user's name
+    ],
+    ids=["another token", "no token", "no such user", "no such tenant", "no tenant"],
+)
+def test_whatever_is_wrong_is_answered_with_the_same_bytes(wrong: dict[str, str]) -> None:
+    async def script(transport: Playing) -> None:
+        found = await (await transport.stranger()).sign_in(**{**CREDENTIALS, **wrong})
+        expected = await (await transport.stranger()).sign_in(token="redask_x")
+        assert found == expected
+        assert states(found) == [("FATAL", "28P01")]
+        assert transport.plays == []
+
+    played(script)
+
+
+def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
+    async def challenge(transport: Playing, user: str) -> bytes:
+        client = await transport.stranger()
+        await client.send(start_up(user=user, database="local"))
+        await client.until("R")
+        await client.send(wire.sasl_first(ScramClient("x").first()))
+        [answer] = await client.until("R")
+        return answer.body.split(b",")[1]
+
+    async def script(transport: Playing) -> None:
+        salts = [await challenge(transport, user) for user in ("mia", "nobody", "nobody", "else")]
+        assert salts[1] == salts[2]
+        assert len(set(salts)) == 3
+
+    played(script)
+
+
+def test_looking_somebody_up_takes_the_same_time_for_everybody(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(startup, "PACE_SECONDS", 0.3)
+
+    class SlowDesk(PlayDesk):
+        async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
+            await asyncio.sleep(0.2 if user == "mia" else 0)
+            return await super().verifiers(user, tenant)
+
+    async def script(transport: Playing) -> None:
+        for user in ("mia", "nobody"):
+            client = await transport.stranger()
+            began = asyncio.get_running_loop().time()
+            await client.send(start_up(user=user, database="local"))
+            await client.until("R")
+            assert 0.29 < asyncio.get_running_loop().time() - began < 0.45
+
+    played(script, authenticator=SlowDesk())
+
+
+def test_all_tokens_of_a_user_open_the_transport() -> None:
+    tokens = [credentials.new_token()[1] for _ in range(3)]
+
+    async def script(transport: Playing) -> None:
+        for token in tokens:
+            found = await (await transport.stranger()).sign_in(token=token)
+            assert found[-1].kind == "Z"
+
+    played(script, authenticator=PlayDesk(tokens))
+
+
+def test_where_strangers_are_the_owner_nobody_is_asked() -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        found = await client.ask(start_up(user="anybody"))
+        assert found[0] == Said("R", bytes(4))
+        assert found[-1].kind == "Z"
+
+    played(script, authenticator=PlayDesk(anonymous=True))
+
+
+@pytest.mark.parametrize(
+    ("first", "expected"),
+    [
+        (start_up(2 << 16, user="mia"), "0A000"),
+        (start_up(4 << 16, user="mia"), "0A000"),
+        (start_up(database="local"), "28000"),
+        (start_up(user="mia", replication="database"), "0A000"),
+    ],
+)
+def test_who_starts_in_another_way_is_told_why_not(first: bytes, expected: str) -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        assert states(await client.ask(first)) == [("FATAL", expected)]
+
+    played(script)
+
+
+def test_a_newer_protocol_is_negotiated_down() -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        await client.send(start_up(3 << 16 | 2, user="mia", **{"_pq_.x": "1"}))
+        told = await client.hear()
+        assert told == Said("v", struct.pack("!ii", 3 << 16, 1) + b"_pq_.x\0")
+        assert (await client.hear() or told).kind == "R"
+
+    played(script)
+
+
+@pytest.mark.parametrize(
+    "noise",
+    [
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\0\0\0\4",
+        SSL_REQUEST + SSL_REQUEST,
+        query("rows 1"),
+        start_up(user="mia", database="local") + query("rows 1"),
+        start_up(user="mia", database="local") + SYNC,
+        start_up(user="mia", database="local") + parse("rows 1") + bind() + execute() + SYNC,
+        start_up(user="mia", database="local") + TERMINATE,
+    ],
+)
+def test_strangers_hear_nothing_but_how_to_sign_in(noise: bytes) -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        await client.send(noise)
+        heard = await client.reader.read()
+        assert heard in (b"", b"N", bytes.fromhex("52000000170000000a") + b"SCRAM-SHA-256\0\0")
+        assert transport.plays == []
+
+    played(script)
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "expected"),
+    [
+        (b"x", b"", "08P01"),
+        (wire.sasl_first(b"n,,n=,r=x", "PLAIN")[5:], b"", "08P01"),
+        (wire.sasl_first(b"p=tls-unique,,n=,r=x")[5:], b"", "08P01"),
+        (wire.sasl_first(b"n,,n=,r=x")[5:], b"nonsense", "08P01"),
+    ],
+)
+def test_what_is_no_scram_is_refused(first: bytes, second: bytes, expected: str) -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        await client.send(start_up(user="mia", database="local"))
+        await client.send(wire.said(b"p", first), wire.said(b"p", second))
+        assert states(await client.until()) == [("FATAL", expected)]
+
+    played(script)
+
+
+def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(startup, "SECONDS", 0.1)
+
+    async def script(transport: Playing) -> None:
+        silent, slow = await transport.stranger(), await transport.stranger()
+        await slow.send(start_up(user="mia", database="local"))
+        async with asyncio.timeout(5):
+            assert await silent.reader.read() == b""
+            assert (await slow.reader.read())[:1] == b"R"
+        client = await transport.client()
+        await asyncio.sleep(0.2)  # who is signed in may take all the time
+        assert (await client.ask(query("rows 1")))[-1].kind == "Z"
+
+    played(script)
+
+
+def test_strangers_and_guests_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listener, "MAX_UNAUTHENTICATED", 2)
+    monkeypatch.setattr(listener, "MAX_CONNECTIONS", 1)
+
+    async def script(transport: Playing) -> None:
+        client = await transport.client()
+        waiting = [await transport.stranger() for _ in range(2)]
+        await until(lambda: transport.server._strangers == 2)
+        third = await transport.stranger()
+        assert await third.reader.read() == b""
+        await waiting[0].close()
+        await until(lambda: transport.server._strangers == 1)
+        found = await (await transport.stranger()).sign_in()
+        assert states(found) == [("FATAL", "53300")]
+        await client.send(TERMINATE)
+        await until(lambda: not transport.server._guests)
+        assert (await (await transport.stranger()).sign_in())[-1].kind == "Z"
+
+    played(script)
+
+
+# --- TLS ---------------------------------------------------------------------------------------
+
+
+def test_tls_starts_when_it_is_asked_for(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        await client.send(GSS_REQUEST)
+        assert await client.reader.readexactly(1) == b"N"
+        await client.send(SSL_REQUEST)
+        assert await client.reader.readexactly(1) == b"S"
+        await client.writer.start_tls(contexts[1], server_hostname="127.0.0.1")
+        assert (await client.sign_in())[-1].kind == "Z"
+        assert len(await client.ask(query("rows 1000"))) == 1003
+
+    played(script, context=contexts[0])
+
+
+def test_with_a_certificate_nobody_signs_in_without_tls(
+    contexts: tuple[ssl.SSLContext, ssl.SSLContext],
+) -> None:
+    async def script(transport: Playing) -> None:
+        found = await (await transport.stranger()).sign_in()
+        assert states(found) == [("FATAL", "28000")]
+
+    played(script, context=contexts[0])
+
+
+def test_bytes_sent_before_tls_starts_end_it(
+    contexts: tuple[ssl.SSLContext, ssl.SSLContext],
+) -> None:
+    async def script(transport: Playing) -> None:
+        for smuggled in (b"x", start_up(user="mia")):
+            client = await transport.stranger()
+            await client.send(SSL_REQUEST + smuggled)
+            assert await client.reader.read() == b""
+
+    played(script, context=contexts[0])
+
+
+def test_noise_in_place_of_tls_harms_nobody(
+    contexts: tuple[ssl.SSLContext, ssl.SSLContext],
+) -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        await client.send(SSL_REQUEST)
+        assert await client.reader.readexactly(1) == b"S"
+        await client.send(start_up(user="mia", database="local"))
+        answer = await client.reader.read()
+        assert b"SCRAM" not in answer
+        await until(lambda: not transport.server._lines)
+
+    played(script, context=contexts[0])
+
+
+def test_without_a_certificate_tls_is_declined_and_plain_words_are_fine() -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        for request in (SSL_REQUEST, GSS_REQUEST):
+            await client.send(request)
+            assert await client.reader.readexactly(1) == b"N"
+        assert (await client.sign_in())[-1].kind == "Z"
+
+    played(script)
+
+
+# --- leaving and cancelling ----------------------------------------------------------------------
+
+
+async def running(transport: Playing) -> RawClient:
+    client = await transport.client()
+    await client.send(query("wait"))
+    await until(lambda: transport.plays[-1].ran == ["wait"])
+    return client
+
+
+def test_a_request_to_cancel_stops_the_statement_and_not_the_connection() -> None:
+    async def script(transport: Playing) -> None:
+        client = await running(transport)
+        other = await transport.stranger()
+        await other.send(wire.cancel(client.key))
+        assert await other.reader.read() == b""
+        assert states(await client.until()) == [("ERROR", "57014")]
+        assert transport.plays[0].left == 1
+        assert (await client.ask(query("rows 1")))[-1].kind == "Z"
+        idle = await transport.stranger()
+        await idle.send(wire.cancel(client.key))
+        assert await idle.reader.read() == b""
+        assert states(await client.ask(query("rows 1"))) == []
+
+    played(script)
+
+
+def test_a_wrong_key_cancels_nothing() -> None:
+    async def script(transport: Playing) -> None:
+        client = await running(transport)
+        number, key = client.key[:4], client.key[4:]
+        wrong = bytes([key[0] ^ 1]) + key[1:]
+        for guess in (number + wrong, number + key + b"x", number + key[:3], bytes(4) + key):
+            other = await transport.stranger()
+            await other.send(wire.cancel(guess))
+            assert await other.reader.read() == b""
+        assert transport.plays[0].left == 0
+
+    played(script)
+
+
+def test_a_cancel_that_waits_for_its_turn_is_heard() -> None:
+    async def script(transport: Playing) -> None:
+        transport.admission.at_once, transport.admission._room = 1, asyncio.Semaphore(1)
+        await running(transport)
+        second = await transport.client()
+        await second.send(query("wait"))
+        await until(lambda: len(transport.admission._tasks) == 2)
+        other = await transport.stranger()
+        await other.send(wire.cancel(second.key))
+        assert states(await second.until()) == [("ERROR", "57014")]
+        assert [play.left for play in transport.plays] == [0, 0]
+
+    played(script)
+
+
+@pytest.mark.parametrize("way", ["end of file", "closed", "reset"])
+def test_a_client_who_leaves_cancels_what_runs(way: str) -> None:
+    async def script(transport: Playing) -> None:
+        client = await running(transport)
+        if way == "end of file":
+            client.writer.write_eof()
+        elif way == "closed":
+            client.writer.close()
+        else:
+            client.writer.transport.abort()
+        await until(lambda: transport.plays[0].left == 1 and not transport.server._lines)
+        assert transport.admission._tasks == set()
+
+    played(script)
+
+
+def test_a_client_who_leaves_over_tls_cancels_what_runs(
+    contexts: tuple[ssl.SSLContext, ssl.SSLContext],
+) -> None:
+    async def script(transport: Playing) -> None:
+        client = await transport.stranger()
+        await client.send(SSL_REQUEST)
+        await client.reader.readexactly(1)
+        await client.writer.start_tls(contexts[1], server_hostname="127.0.0.1")
+        await client.sign_in()
+        await client.send(query("wait"))
+        await until(lambda: transport.plays[-1].ran == ["wait"])
+        client.writer.close()
+        await until(lambda: transport.plays[0].left == 1 and not transport.server._lines)
+
+    played(script, context=contexts[0])
+
+
+def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(client_connection, "PATIENCE", 0.1)
+    monkeypatch.setattr(client_connection, "FAREWELL_SECONDS", 0.1)
+
+    async def script(transport: Playing) -> None:
+        client = await transport.client()
+        client.writer.transport.pause_reading()  # type: ignore[attr-defined]
+        [conn] = transport.server._lines
+        sock = conn.transport.get_extra_info("socket")
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
+        await client.send(query("rows 100000"))
+        await until(lambda: not transport.server._lines)
+
+    played(script)
+
+
+def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(client_connection, "_ROOM", 100_000)
+
+    async def script(transport: Playing) -> None:
+        client = await running(transport)
+        [conn] = transport.server._lines
+        client.writer.write(query("rows 1") * 2_000_000)
+        await asyncio.sleep(0.3)
+        assert len(conn.reader) < 1_000_000
+        client.writer.transport.abort()
+
+    played(script)
+
+
+# --- closing time ------------------------------------------------------------------------------
+
+
+def test_closing_sends_idle_clients_away_and_lets_the_others_end() -> None:
+    async def script(transport: Playing) -> None:
+        idle, stranger = await transport.client(), await transport.stranger()
+        busy = await running(transport)
+        closing = asyncio.create_task(transport.server.close(5))
+        assert states(await idle.until()) == [("FATAL", "57P01")]
+        await stranger.reader.read()
+        await transport.admission.close(0)
+        found = await busy.until("?")
+        assert states(found) == [("ERROR", "57014"), ("FATAL", "57P01")]
+        assert "stopping" in found[0].fields["M"]
+        await closing
+        assert transport.plays[1].left == 1
+        with pytest.raises(OSError, match="Connect call failed"):
+            await transport.stranger()
+
+    played(script)
+
+
+def test_what_does_not_end_in_time_is_cut() -> None:
+    async def script(transport: Playing) -> None:
+        await running(transport)
+        await transport.server.close(0.1)
+        await until(lambda: transport.plays[0].left == 1)
+
+    played(script)

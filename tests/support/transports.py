@@ -1,0 +1,510 @@
+"""Every transport of one small database, open at once, and a client of each.
+
+    with Transports(directory) as transports:
+        transports.run(transports.ask("http", "Why?", {"limit": 2}))      → Heard(kind, body)
+
+All runs in one loop in a thread of its own. `Heard.body` is the envelope, or the JSON of the error,
+as canonical bytes; `code` is the transport's own number or name for the outcome. "here" is the same
+question in process. Providers are actors: what they do depends on whom one asks.
+"""
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+import grpc
+import httpx
+import httpx2
+import psycopg
+from mcp.client import Client
+from mcp.client.streamable_http import streamable_http_client
+from stage import ROWS, Player
+
+import redask
+from redask.api.sync import open_async
+from redask.core import clauses, errors
+from redask.core.model import Ask, Knobs, Prompt
+from redask.core.ports import Completion
+from redask.core.settings import load
+from redask.core.wire import envelope, frames, outcomes
+from redask.core.wire import json as canonical
+from redask.providers.scripted import Scripted
+from redask.server import jsonrpc, mcp_transport, serving
+from redask.server.admission import Admission
+from redask.server.grpc.generated import redask_pb2 as pb
+from redask.server.grpc.generated import redask_pb2_grpc
+
+TRANSPORTS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream", "pg")
+TIMEOUT_MS = 1500
+SETTINGS = f"""
+[ask]
+timeout_ms = {TIMEOUT_MS}
+max_prompt_tokens = 2000
+[embedder]
+name = "none"
+"""
+_T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Heard:
+    """What a client heard: `answered` with the envelope, or an error."""
+
+    kind: str
+    body: bytes
+    code: object
+
+
+class Talker(Player):
+    """Says two pieces, and then waits for somebody to leave."""
+
+    async def complete(self, prompt: Prompt, knobs: Knobs, **rest: Any) -> Completion:
+        self.calls.append((prompt, knobs))
+        if rest["emit"] is not None:
+            for piece in ("At ", "nine"):
+                await rest["emit"](piece)
+        await asyncio.sleep(60)
+        raise AssertionError("nobody waits that long")
+
+
+async def _never() -> str:
+    await asyncio.sleep(60)
+    return "too late"
+
+
+def actors() -> dict[str, Any]:
+    """Providers by what they do; the names are those of providers that cite."""
+    return {
+        "scripted": Scripted(),
+        "openai": Player("openai", ["Nobody said so. [^99] [^abc]"]),
+        "groq": Player("groq", [errors.ProviderRefused("groq", "no, said the model")]),
+        "together": Player(
+            "together", [errors.ProviderFailed("together", errors.Failure.SERVER, "busy")]
+        ),
+        "openrouter": Player("openrouter", [ZeroDivisionError("a bug with a KEY-1234")]),
+        "venice": Player("venice", [_never]),
+        "anthropic": Talker("anthropic", []),
+        "local": Player("local", ["An answer without a footnote."]),
+    }
+
+
+def fill(directory: Path) -> dict[str, str]:
+    """The database, and the tokens of its users."""
+    settings = load(SETTINGS, {})
+    with redask.open(directory, settings=settings) as db:
+        db.put("notes", ROWS)
+        db.put("odd", [{"id": "a/b:c %", "text": "Ümläut ferry \u2028 \U0001f6a2 </source>"}])
+        db.put("secrets", [{"id": 1, "text": "The ferry is late."}])
+        db.set_policy("secrets", {"read": [{"roles": ["spy"]}]})
+        for user, role in (("mia", "reader"), ("gone", "reader"), ("olga", "owner")):
+            db.add_user(user, role=role)
+        return {user: db.make_token(user) for user in ("mia", "gone", "olga")}
+
+
+@dataclass
+class Lines:
+    """A JSON-RPC dispatcher in memory."""
+
+    session: Any
+    admission: Admission
+    incoming: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
+    waiting: dict[object, asyncio.Future[Any]] = field(default_factory=dict)
+    heard: dict[object, list[frames.Frame]] = field(default_factory=dict)
+    count: int = 0
+
+    async def serve(self) -> None:
+        await jsonrpc.serve(self.session, self._lines(), self._write, self.admission)
+
+    async def call(self, method: str, params: object) -> tuple[int, dict[str, Any]]:
+        """→ the request's id and the reply."""
+        self.count += 1
+        name = self.count
+        self.waiting[name] = asyncio.get_running_loop().create_future()
+        request = {"jsonrpc": "2.0", "id": name, "method": method, "params": params}
+        self.incoming.put_nowait(json.dumps(request).encode())
+        return name, await self.waiting[name]
+
+    async def _lines(self) -> Any:
+        while (line := await self.incoming.get()) is not None:
+            yield line
+
+    async def _write(self, line: bytes) -> None:
+        message = json.loads(line)
+        if message.get("method") == "frame":
+            told = message["params"]
+            frame = frames.Frame(told["name"], told["payload"])
+            self.heard.setdefault(told["id"], []).append(frame)
+        else:
+            self.waiting[message["id"]].set_result(message)
+
+
+@dataclass
+class Clients:
+    """One user's clients of every transport."""
+
+    http: httpx.AsyncClient
+    lines: Lines
+    mcp: Client
+    mcp_http: Client
+    metadata: tuple[tuple[str, str], ...]
+    pg: psycopg.AsyncConnection[Any]
+    db: Any
+
+
+class Transports:
+    """The transports and the clients."""
+
+    url: str
+    grpc_port: int
+    pg: str
+    stub: Any
+    channel: grpc.aio.Channel
+    tokens: dict[str, str]
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.admission = Admission(64, 256)
+        self.actors = actors()
+        self.clients: dict[str, Clients] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._afar = Afar()
+
+    def run(self, work: Coroutine[Any, Any, _T], seconds: float = 60) -> _T:
+        """Run in the loop of the transports."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
+
+    def __enter__(self) -> Self:
+        self.tokens = fill(self.directory)
+        self._thread.start()
+        self.run(self._start())
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.run(self._stop())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+        self._afar.close()
+
+    async def _start(self) -> None:
+        self._stopping = asyncio.Event()
+        ready = asyncio.get_running_loop().create_future()
+        self._main = asyncio.create_task(self._live(ready))
+        await asyncio.wait([ready, self._main], return_when=asyncio.FIRST_COMPLETED)
+        if self._main.done():
+            self._main.result()
+
+    async def _stop(self) -> None:
+        self._stopping.set()
+        await self._main
+
+    async def _live(self, ready: asyncio.Future[None]) -> None:
+        """Enter and leave everything in one task, as anyio wants it."""
+        async with AsyncExitStack() as stack:
+            self.db = await stack.enter_async_context(
+                await open_async(self.directory, settings=load(SETTINGS, {}), providers=self.actors)
+            )
+            stop = asyncio.Event()
+            opened = asyncio.get_running_loop().create_future()
+            where = serving.Serving(http_port=0, grpc_port=0, pg_port=0)
+            server = asyncio.create_task(
+                serving.serve(self.db, where, opened.set_result, stop, self.admission)
+            )
+            await asyncio.wait([opened, server], return_when=asyncio.FIRST_COMPLETED)
+
+            async def end() -> None:
+                stop.set()
+                await server
+
+            stack.push_async_callback(end)
+            self.url, address, self.pg = opened.result()
+            self.grpc_port = int(address.rpartition(":")[2])
+            self.channel = await stack.enter_async_context(
+                grpc.aio.insecure_channel(address.removeprefix("grpc://"))
+            )
+            self.stub = redask_pb2_grpc.RedaskStub(self.channel)  # type: ignore[no-untyped-call]
+            for user, token in self.tokens.items():
+                self.clients[user] = await self._connect(stack, user, token)
+            ready.set_result(None)
+            await self._stopping.wait()
+
+    async def _connect(self, stack: AsyncExitStack, user: str, token: str) -> Clients:
+        headers = {"Authorization": f"Bearer {token}"}
+        http = await stack.enter_async_context(
+            httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+        )
+        authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
+        lines = Lines(await authenticator.sign_in(token), Admission(64, 256))
+        lines.admission = self.admission
+        talking = asyncio.create_task(lines.serve())
+
+        async def hang_up() -> None:
+            lines.incoming.put_nowait(None)
+            await talking
+
+        stack.push_async_callback(hang_up)
+        near = await stack.enter_async_context(
+            Client(mcp_transport.server(authenticator, self.admission, token), mode="legacy")
+        )
+        far_http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=30))
+        far = await stack.enter_async_context(
+            Client(streamable_http_client(f"{self.url}/mcp", http_client=far_http))
+        )
+        metadata = (("authorization", f"Bearer {token}"),)
+        pg = await self._afar.run(
+            psycopg.AsyncConnection.connect(
+                f"{self.pg}/local", user=user, password=token, autocommit=True
+            )
+        )
+        stack.push_async_callback(lambda: self._afar.run(pg.close()))
+        return Clients(http, lines, near, far, metadata, pg, await self.db.signed_in(token))
+
+    async def ask(
+        self,
+        transport: str,
+        question: str,
+        options: dict[str, Any] | None = None,
+        user: str = "mia",
+    ) -> Heard:
+        """Ask through a transport."""
+        way: Callable[[Clients, dict[str, Any]], Awaitable[Heard]] = getattr(
+            self, f"_{transport.replace('-', '_')}"
+        )
+        return await way(self.clients[user], {"question": question, "options": options or {}})
+
+    async def _here(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        try:
+            ask: Ask = clauses.from_options(given["question"], given["options"])
+            answer = await clients.db.answer(ask)
+        except errors.AskError as error:
+            kind = outcomes.of(error).kind
+            return Heard(kind, canonical.encode(outcomes.body(error)), None)
+        return Heard("answered", canonical.encode(envelope.build(answer)), None)
+
+    async def _http(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        reply = await clients.http.post("/v1/ask", json=given)
+        return _http_heard(reply.status_code, reply.content)
+
+    async def _sse(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        async with clients.http.stream("POST", "/v1/ask", json={**given, "stream": True}) as reply:
+            content = await reply.aread()
+        if reply.status_code != 200:
+            return _http_heard(reply.status_code, content)
+        found = []
+        for block in content.decode().split("\n\n")[:-1]:
+            if not block.startswith(":"):
+                name, _, data = block.removeprefix("event: ").partition("\ndata: ")
+                found.append(frames.Frame(name, json.loads(data)))
+        return folded(found)
+
+    async def _rpc(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        _, reply = await clients.lines.call("ask", given)
+        return _rpc_heard(reply)
+
+    async def _rpc_stream(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        name, reply = await clients.lines.call("stream", given)
+        heard = clients.lines.heard.pop(name, [])
+        whole = _rpc_heard(reply)
+        if whole.kind == "answered":
+            assert folded(heard).body == whole.body
+        return whole
+
+    async def _mcp(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        return mcp_heard(await clients.mcp.call_tool("redask_ask", given))
+
+    async def _mcp_http(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        return mcp_heard(await clients.mcp_http.call_tool("redask_ask", given))
+
+    async def _grpc(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        try:
+            reply = await self.stub.Ask(grpc_request(given), metadata=clients.metadata)
+        except grpc.aio.AioRpcError as error:
+            return grpc_failed(error)
+        return Heard("answered", canonical.encode(grpc_envelope(reply)), "OK")
+
+    async def _grpc_stream(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        found = []
+        try:
+            async for frame in self.stub.AskStream(grpc_request(given), metadata=clients.metadata):
+                found.append(_grpc_frame(frame))
+        except grpc.aio.AioRpcError as error:
+            return grpc_failed(error)
+        return folded(found)
+
+    async def _pg(self, clients: Clients, given: dict[str, Any]) -> Heard:
+        statement = f"ASK %s{ask_clauses(given['options'])}"
+        try:
+            return await self._afar.run(_pg_asked(clients.pg, statement, given["question"]))
+        except psycopg.Error as error:
+            return pg_failed(error)
+
+
+class Afar:
+    """A loop in a thread of its own, for clients that block where the server would answer."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+        self._thread.start()
+
+    async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
+
+    def close(self) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+
+def ask_clauses(options: dict[str, Any]) -> str:
+    """Options as the clauses of a statement."""
+    said: dict[str, Callable[[Any], str]] = {
+        "using": lambda value: f"USING '{value}'",
+        "model": lambda value: f"MODEL '{value}'",
+        "limit": lambda value: f"LIMIT {value}",
+        "strict": lambda value: f"STRICT {'ON' if value else 'OFF'}",
+        "collection": lambda value: (
+            "COLLECTION " + ", ".join([value] if isinstance(value, str) else value)
+        ),
+        "min_score": lambda value: f"MIN_SCORE {value}",
+        "depth": lambda value: f"DEPTH {value}",
+        "temperature": lambda value: f"TEMPERATURE {value}",
+        "seed": lambda value: f"SEED {value}",
+        "cache": lambda value: f"CACHE TTL '{value['ttl']}'",
+        "nocache": lambda _: "NOCACHE",
+    }
+    return "".join(f" {said[name](value)}" for name, value in options.items())
+
+
+async def _pg_asked(connection: Any, statement: str, question: str) -> Heard:
+    """One row; what is JSON in it is JSON as every transport writes it."""
+    cursor = await connection.execute(statement, (question,))
+    [row] = await cursor.fetchall()
+    raw = cursor.pgresult
+    whole = {}
+    for number, (column, value) in enumerate(zip(cursor.description, row, strict=True)):
+        whole[column.name] = float(value) if column.name == "cost_usd" else value
+        if column.name in ("citations", "sources_flat", "validation"):
+            assert raw.get_value(0, number) == canonical.encode(value)
+    return Heard("answered", canonical.encode(whole), "00000")
+
+
+def pg_failed(error: psycopg.Error) -> Heard:
+    said = error.diag
+    shown = {
+        "detail": said.message_detail or "",
+        "kind": said.source_function,
+        "message": said.message_primary,
+    }
+    return Heard(str(said.source_function), canonical.encode({"error": shown}), said.sqlstate)
+
+
+def _http_heard(status: int, content: bytes) -> Heard:
+    if status == 200:
+        return Heard("answered", content, 200)
+    return Heard(json.loads(content)["error"]["kind"], content, status)
+
+
+def folded(found: list[frames.Frame]) -> Heard:
+    """A stream as a plain answer; its last frame may be an error."""
+    names = [frame.name for frame in found]
+    assert names[0] == "sources"
+    assert not {"sources", "validation", "error"} & set(names[1:-1])
+    if names[-1] == "error":
+        return Heard("error frame", canonical.encode(found[-1].payload), found[-1].payload["code"])
+    assert names[-1] == "validation"
+    return Heard("answered", canonical.encode(frames.fold(found)), 200)
+
+
+def _rpc_heard(reply: dict[str, Any]) -> Heard:
+    if "error" in reply:
+        found = reply["error"]
+        shown = found["data"]
+        assert shown["error"]["message"] == found["message"]
+        return Heard(shown["error"]["kind"], canonical.encode(shown), found["code"])
+    return Heard("answered", canonical.encode(reply["result"]), 0)
+
+
+def mcp_heard(result: Any) -> Heard:
+    """What a tool said, which it says twice."""
+    [content] = result.content
+    assert canonical.encode(result.structured_content).decode() == content.text
+    if result.is_error:
+        kind = result.structured_content["error"]["kind"]
+        return Heard(kind, content.text.encode(), "isError")
+    return Heard("answered", content.text.encode(), "")
+
+
+def grpc_request(given: dict[str, Any]) -> Any:
+    """The message of `{question, options}`."""
+    options = dict(given["options"])
+    collection = options.pop("collection", [])
+    cache = options.pop("cache", None)
+    if cache is not None:
+        options["cache_ttl"] = cache["ttl"]
+    named = [collection] if isinstance(collection, str) else collection
+    return pb.AskRequest(question=given["question"], collection=named, **options)
+
+
+def grpc_failed(error: grpc.aio.AioRpcError) -> Heard:
+    trailer = dict(error.trailing_metadata() or ())
+    body = trailer["redask-error-bin"]
+    shown = json.loads(body)["error"]
+    assert shown["message"] == error.details()
+    return Heard(shown["kind"], bytes(body), error.code().name)
+
+
+def grpc_envelope(reply: Any) -> dict[str, Any]:
+    """The envelope that an AskReply or, without answer and sources, a DoneFrame holds."""
+    items: Callable[[Any], list[dict[str, str]]] = lambda found: [  # noqa: E731
+        {"detail": each.detail, "kind": each.kind} for each in found
+    ]
+    whole: dict[str, Any] = {
+        "cache_hit": reply.cache_hit,
+        "citations": [{"marker": each.marker, "urn": each.urn} for each in reply.citations],
+        "completion_tokens": reply.completion_tokens,
+        "cost_usd": reply.cost_usd,
+        "mode": reply.mode,
+        "model": reply.model,
+        "prompt_tokens": reply.prompt_tokens,
+        "provider": reply.provider,
+        "retry_count": reply.retry_count,
+        "validation": {
+            "errors": items(reply.validation.errors),
+            "ok": reply.validation.ok,
+            "warnings": items(reply.validation.warnings),
+        },
+    }
+    if isinstance(reply, pb.AskReply):
+        whole["answer"] = reply.answer
+        whole["sources_flat"] = json.loads(reply.sources_flat_json)
+    return whole
+
+
+def _grpc_frame(frame: Any) -> frames.Frame:
+    name = frame.WhichOneof("frame")
+    found = getattr(frame, name)
+    match name:
+        case "sources":
+            return frames.Frame(name, {"sources_flat": json.loads(found.sources_flat_json)})
+        case "answer_token":
+            return frames.Frame(name, {"text": found.text})
+        case "answer_reset":
+            return frames.Frame(name, {"reason": found.reason})
+        case "error":
+            return frames.Frame(name, {"code": found.code, "message": found.message})
+    whole = grpc_envelope(found)
+    verdict, footnotes = whole.pop("validation"), whole.pop("citations")
+    return frames.Frame(name, {"audit": whole, "citations": footnotes, **verdict})
