@@ -1,6 +1,5 @@
 """What people see: answers with their sources, plans, and why a result is where it is."""
 
-import json
 import sys
 import time
 from collections.abc import Sequence
@@ -11,17 +10,15 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from redask.core.model import Answer, Source
-
-_SNIPPET = 160
+from redask.core.model import Answer
+from redask.core.wire import plain_text
 
 
 def show_sources(console: Console, answer: Answer) -> None:
     """The footnotes of an answer, and what else is worth knowing."""
-    for note in answer.citations:
-        source = answer.sources_flat[note.marker - 1]
-        console.print(f"[bold]\\[^{note.marker}][/] [cyan]{escape(note.urn)}[/]")
-        console.print(f"     [dim]{escape(snippet(source))}[/]")
+    for marker, urn, said in plain_text.footnotes(answer):
+        console.print(f"[bold]\\[^{marker}][/] [cyan]{escape(urn)}[/]")
+        console.print(f"     [dim]{escape(said)}[/]")
     for warning in answer.validation.warnings:
         console.print(f"[yellow]{escape(warning.kind)}[/]: {escape(warning.detail)}")
     retried = ", after one retry" if answer.retry_count else ""
@@ -31,20 +28,6 @@ def show_sources(console: Console, answer: Answer) -> None:
         f"{len(answer.sources_flat)} sources · {answer.prompt_tokens}+{answer.completion_tokens} "
         f"tokens · ${answer.cost_usd:.6g}{retried}{cached}[/]"
     )
-
-
-def snippet(source: Source) -> str:
-    """The beginning of a source's text, on one line; rows as their columns."""
-    try:
-        value: Any = json.loads(source.payload)
-    except ValueError:
-        value = source.payload
-    if isinstance(value, dict):
-        text = value.get("text")
-        parts = [f"{key}: {item}" for key, item in value.items() if key != "id"]
-        value = text if isinstance(text, str) else ", ".join(parts)
-    line = " ".join(str(value).split())
-    return line if len(line) <= _SNIPPET else line[: _SNIPPET - 1] + "…"
 
 
 def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ()) -> None:
