@@ -137,6 +137,7 @@ class OpenDatabase(Administration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
+        A path that does not exist is `BadAsk`, before anything is read.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
         soon; what was written is whole, and the next call goes on.
         """
