@@ -295,17 +295,6 @@ def test_help_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.usefixtures("quiet")
-def test_the_demo_answers_declines_explains_and_verifies(tmp_path: Path) -> None:
-    result = run(tmp_path / "demo", "demo")
-    assert result.exit_code == 0, result.output
-    assert "[^1]" in result.output
-    assert "Yirga Union, certificate: fair trade, country: Ethiopia" in result.output
-    assert "I found nothing in the data" in result.output
-    assert '"sources_urns"' in result.output
-    assert "all as written" in result.output
-
-
-@pytest.mark.usefixtures("quiet")
 def test_cost_shows_what_was_spent_by_day_tenant_and_provider(tmp_path: Path) -> None:
     class Dear(Scripted):
         name = "openai"

@@ -7,6 +7,7 @@ and to all that are below it. Given twice, the last one holds; the environment c
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 HELP = {
     "db": "The database directory (or set REDASK_DB).",
@@ -15,12 +16,16 @@ HELP = {
 }
 
 
+NAMED = "redask.db_named"  # in a context's meta: whether the command line names the database
+
+
 def keep(ctx: click.Context, **given: str | None) -> None:
     """Remember what was given, for `opening.opened` and the commands below this context."""
     for name, value in given.items():
         ctx.meta[f"redask.{name}"] = value
         if name == "db":
             ctx.obj = value
+            ctx.meta[NAMED] = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
 def accept(command: click.Command) -> click.Command:

@@ -76,7 +76,7 @@ def existing(location: str) -> str:
     if not (Path(location) / "redask.sqlite").exists():
         raise BadAsk(
             f"there is no database in {location} yet: `redask ingest PATH` makes one from your "
-            "files, `redask demo` one with sample data to try, `--db DIR` names another"
+            "files, `redask demo` one with sample data in redask-demo, `--db DIR` names another"
         )
     return location
 
