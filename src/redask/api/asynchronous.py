@@ -176,6 +176,7 @@ class AsyncDatabase(AsyncAdministration):
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
             found.warnings,
+            {step.bucket: step.weight for step in found.retrieval},
         )
 
     async def put(

@@ -4,8 +4,8 @@
 and holds no more than the beginning of a payload.
 """
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from redask.core.model import Answer, IngestReport, Notice
@@ -54,11 +54,12 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Sequence[SearchHit]):
-    """The hits, best first, and the buckets they were fused from."""
+    """The hits, best first, the buckets they were fused from, and what each of those weighs."""
 
     hits: tuple[SearchHit, ...]
     buckets: tuple[Found, ...]
     warnings: tuple[Notice, ...] = ()
+    weights: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:

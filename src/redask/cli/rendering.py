@@ -2,7 +2,6 @@
 
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -10,6 +9,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
+from redask.api.results import SearchResult
 from redask.core.model import Answer
 from redask.core.wire import plain_text
 
@@ -30,13 +30,14 @@ def show_sources(console: Console, answer: Answer) -> None:
     )
 
 
-def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ()) -> None:
-    """An EXPLAIN plan, for people, and what else there is to say about the search."""
+def show_plan(console: Console, plan: dict[str, Any], found: SearchResult) -> None:
+    """An EXPLAIN plan, for people, and what only the search itself tells: weights and notes."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
     buckets = ", ".join(
-        f"{step['bucket']} (top {step['top_k']}, floor {step['min_score']})"
+        f"{step['bucket']} (top {step['top_k']}, floor {step['min_score']}"
+        f"{_weight(', weight ', found.weights[step['bucket']])})"
         for step in plan["retrieval"]
     )
     console.print(f"[bold]{escape(plan['question'])}[/]")
@@ -46,7 +47,8 @@ def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ())
         f"tokens      about {cost['prompt_tokens']} in, at most {cost['max_completion_tokens']} out"
     )
     console.print(f"retrieval   {buckets}; {plan['depth']} hops")
-    for note in notes:
+    console.print(f"fusion      {fusion_formula(plan['fusion']['k_constant'])}")
+    for note in found.notes:
         console.print(f"            [yellow]{escape(note)}[/]")
     table = Table(box=None, padding=(0, 2))
     for column in ("rank", "score", "source"):
@@ -54,6 +56,21 @@ def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ())
     for item in plan["sources"]:
         table.add_row(str(item["rank"]), f"{item['rrf_score']:.5f}", escape(item["urn"]))
     console.print(table)
+
+
+def fusion_formula(k_constant: int) -> str:
+    """How a score comes about, so that it can be computed again."""
+    return f"score = Σ weight / ({k_constant} + rank in the bucket)"
+
+
+def weights_line(found: SearchResult) -> str:
+    """`vector weight 0.4, graph weight 1.4`: those that are not 1."""
+    named = (_weight(f"{bucket} weight ", weight) for bucket, weight in found.weights.items())
+    return ", ".join(filter(None, named))
+
+
+def _weight(before: str, weight: float) -> str:
+    return "" if weight == 1 else f"{before}{weight:g}"
 
 
 class EmbeddingLine:

@@ -70,7 +70,7 @@ def _tour(console: "Console", opened: "OpenDatabase", place: str) -> None:
         show_sources(console, answer)
         console.print()
     prompt(f'explain "{QUESTIONS[1]}"')
-    show_plan(console, opened.explain(QUESTIONS[1]))
+    show_plan(console, opened.explain(QUESTIONS[1]), opened.search(QUESTIONS[1]))
     entry = opened.audit(2)[1]
     console.print()
     prompt(f"audit show {entry.seq}")

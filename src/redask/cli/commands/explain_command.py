@@ -27,7 +27,7 @@ def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
 
 
 def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
-    """The plan as canonical JSON, or for people: then also which buckets were left out and why."""
+    """The plan as canonical JSON, or for people: then with weights and what was left out."""
     plan = opened.explain(question, **options)
     if as_json:
         click.echo(canonical.text(plan))
@@ -37,5 +37,5 @@ def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_j
     from redask.cli.rendering import show_plan
 
     searched = {name: options[name] for name in _FOR_SEARCH if name in options}
-    notes = opened.search(question, **searched).notes
-    show_plan(Console(highlight=False, soft_wrap=True), plan, notes)
+    found = opened.search(question, **searched)
+    show_plan(Console(highlight=False, soft_wrap=True), plan, found)
