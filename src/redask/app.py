@@ -3,6 +3,7 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -44,6 +45,7 @@ from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 from redask.stores.sqlite.connection import Database
 from redask.stores.sqlite.ledger import SqliteLedger
 
+_log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _THREADS = 8
@@ -201,6 +203,7 @@ class App:
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": {**store.files, "index": index.bytes, calls.name: calls.stat().st_size},
             "problems": problems,
+            "warnings": list(self.opener.passed_over()),
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
@@ -261,6 +264,8 @@ def build(
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     ledger = SqliteLedger(calls)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
+    for warning in opener.passed_over():
+        _log.warning(warning)
     workers = Workers(_THREADS, "redask")
     engine = Engine(
         retriever=retriever,

@@ -57,10 +57,19 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
     )
 
 
+def warn_of_providers(location: str) -> None:
+    """Tell whoever is about to ask that another provider answers than they may think."""
+    from redask.api.sync import provider_warnings
+
+    for warning in provider_warnings(location):
+        click.echo(f"redask: warning: {warning}", err=True)
+
+
 async def served(location: str, tenant: str | None) -> "AsyncDatabase":
     """The database for a transport, which signs in its callers itself; until then a tenant's."""
     from redask.api.sync import open_async
 
+    warn_of_providers(location)
     return await open_async(existing(location), tenant=tenant)
 
 

@@ -49,6 +49,7 @@ def command(ctx: click.Context) -> None:
                     f"{place} holds other data than the sample, which stays as it is: "
                     "name a new directory with --db"
                 )
+            opening.warn_of_providers(place)
             console.print(f"[dim]loaded {sample.load(opened)} entities into {place}[/]\n")
             _tour(console, opened, place)
 

@@ -23,7 +23,10 @@ _FOR_SEARCH = ("collection", "limit", "min_score", "depth")
 def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
     """Show what asking QUESTION would do: sources, provider, knobs, size."""
     with reports_errors(as_json), opening.opened(db) as opened:
-        explain(opened, question, options_of(flags), as_json)
+        options = options_of(flags)
+        if "using" not in options:
+            opening.warn_of_providers(db)
+        explain(opened, question, options, as_json)
 
 
 def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
