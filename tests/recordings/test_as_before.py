@@ -21,10 +21,24 @@ def test_everything_is_as_it_was_recorded(anew: Path, section: str) -> None:
     now = (anew / f"{section}.json").read_text(encoding="utf-8")
     if now == before:
         return
-    was, found = json.loads(before), json.loads(now)
+    was, found = _lines(before), _lines(now)
     differing = [key for key in {**was, **found} if was.get(key) != found.get(key)]
-    shown = [f"{key}\n  was {was.get(key)!r}\n  now {found.get(key)!r}" for key in differing[:3]]
-    pytest.fail(f"{len(differing)} differ, the first of them:\n" + "\n".join(shown), pytrace=False)
+    shown = [_difference(key, was.get(key, ""), found.get(key, "")) for key in differing[:5]]
+    told = f"{len(differing)} recorded things differ (if none, their order does):\n"
+    pytest.fail(told + "\n".join(shown), pytrace=False)
+
+
+def _lines(text: str) -> dict[str, str]:
+    """What was recorded, by its key, as it stands in the file."""
+    read = json.JSONDecoder().raw_decode
+    return {read(line)[0]: line.removesuffix(",") for line in text.splitlines()[1:-1]}
+
+
+def _difference(key: str, was: str, now: str) -> str:
+    """The first place where two lines differ, with a little around it."""
+    pairs = enumerate(zip(was, now, strict=False))
+    start = max(0, next((at for at, (a, b) in pairs if a != b), min(len(was), len(now))) - 80)
+    return f"{key}\n  was …{was[start : start + 300]}…\n  now …{now[start : start + 300]}…"
 
 
 def test_what_varies_is_left_out_and_nothing_else() -> None:
