@@ -40,7 +40,8 @@ _KEEP_ITEM = """INSERT INTO ingest_items VALUES (?, ?, ?) ON CONFLICT (key) DO U
     WHERE origin <> excluded.origin OR place <> excluded.place"""
 _KEEP_ORIGIN = """INSERT INTO ingest_origins (tenant, path, root, choice, stamp, unlinked)
     VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (tenant, path) DO UPDATE
-    SET root = excluded.root, choice = excluded.choice, stamp = excluded.stamp, unlinked = 1
+    SET root = excluded.root, choice = excluded.choice, unlinked = 1, stamp = CASE
+    WHEN excluded.stamp <> '' OR ingest_origins.stamp = '' THEN excluded.stamp END
     RETURNING id"""
 _REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id IN
     (SELECT origin FROM json_each(?) AS gone
@@ -59,7 +60,7 @@ class SqliteManifest:
         below = place.rstrip("/")
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT path, root, choice, CASE WHEN EXISTS"
+                "SELECT path, root, choice, CASE WHEN stamp <> '' AND EXISTS"
                 " (SELECT 1 FROM ingest_items CROSS JOIN entities USING (key)"
                 "  WHERE origin = ingest_origins.id AND place >= 0 AND payload IS NULL)"
                 " THEN NULL ELSE stamp END FROM ingest_origins"
@@ -196,7 +197,7 @@ def _keep(
 ) -> int:
     """Note what an origin brought; with its last part, sweep. → how many entities went."""
     origin = load.origin
-    stamp = origin.stamp if load.last else None
+    stamp = origin.stamp if load.last else ""
     row = (writer.tenant, origin.path, origin.root, origin.choice, stamp)
     (number,) = connection.execute(_KEEP_ORIGIN, row).fetchone()
     if load.first:
