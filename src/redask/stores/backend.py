@@ -29,8 +29,7 @@ from redask.core.ports import (
     VectorStore,
 )
 from redask.stores.statistics import Collection, Column, Statistics
-
-GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
+from redask.stores.write_rules import GIVEN
 
 
 class Users(Protocol):

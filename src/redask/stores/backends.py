@@ -15,7 +15,7 @@ from pathlib import Path
 
 from redask.core.errors import Misconfigured
 from redask.stores.backend import Backend
-from redask.stores.sqlite.backend import SqliteBackend, database_exists
+from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
 
 # Two letters at least: one is a drive. One slash will do: `Path` makes one of two.
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
@@ -37,8 +37,7 @@ class BackendRow:
 
 
 BACKENDS = {
-    row.scheme: row
-    for row in (BackendRow("sqlite", "", Path, database_exists, SqliteBackend),)
+    row.scheme: row for row in (BackendRow("sqlite", "", Path, database_exists, SqliteBackend),)
 }
 
 

@@ -60,13 +60,8 @@ class OriginManifest(Protocol):
     def known(self, place: str, caller: Caller) -> dict[str, Origin]:
         """The origins at a path or below it, by path."""
 
-    def load(
-        self, loads: Sequence[Load], caller: Caller, *, model: str | None = None
-    ) -> LoadOutcome:
-        """Write what these origins bring, in one transaction, but for those that collide.
-
-        `model` names what made the vectors of these entities.
-        """
+    def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
+        """Write what these origins bring, in one transaction, but for those that collide."""
 
     def collisions(self, origin: Origin, urns: Sequence[str], caller: Caller) -> str | None:
         """The path of another origin that one of these belongs to, or None."""
