@@ -41,7 +41,7 @@ def somebody(role: str, **attributes: object) -> Principal:
 def sees(policy: Policy, who: Principal, row: dict[str, object]) -> dict[str, Any] | None:
     """A row as it is shown to somebody."""
     granted = grant(policy, who)
-    if granted is None or not granted.admits(policy.label(row)):
+    if granted is None or not granted.admits(policy.policy_class(row)):
         return None
     shown: dict[str, Any] = json.loads(granted.projection.show(text(row)))
     return shown
@@ -133,13 +133,15 @@ def test_marks_differ_by_collection_label_and_face_and_by_nothing_else() -> None
     other = read_policy("pets", {"read": [SUPPORT, OTHERS]})
     again = read_policy("people", {"read": [SUPPORT, OTHERS]})
     marks = {
-        policy.mark(label, projection)
+        policy.projection_key(policy_class, projection)
         for policy in (POLICY, other)
         for label in ("", "{}", '{"a":1}')
         for projection in (None, *policy.projections)
     }
     assert len(marks) == 2 * 3 * 3
-    assert POLICY.mark("{}", POLICY.projections[1]) == again.mark("{}", again.projections[1])
+    assert POLICY.projection_key("{}", POLICY.projections[1]) == again.projection_key(
+        "{}", again.projections[1]
+    )
 
 
 def rules(*given: object) -> dict[str, object]:

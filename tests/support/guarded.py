@@ -17,7 +17,7 @@ from redask.core.rules import audit
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
-from redask.stores.sqlite.store import SqliteStore
+from tests.support.selecting_store import SelectingStore
 
 SECRET = "sEcReT"
 FOREIGN = "fOrEiGn"
@@ -45,11 +45,11 @@ CLOSED = ("plans", "shadow", "nosuch", "entities", "tenants", "tokens", "users",
 ODD_KEYS = ('q"uote', "back\\slash", "dot.ted", "größe", "select", "x y", "`tick`", "a'b", "tab\t")
 
 
-def build(directory: Path, world: int) -> SqliteStore:
+def build(directory: Path, world: int) -> SelectingStore:
     """The store of one world, open."""
     rng = random.Random(world)
     _calls(directory, world)
-    store = SqliteStore(directory)
+    store = SelectingStore(directory)
     ruled = list(POLICIES.items())
     rng.shuffle(ruled)
     for name, policy in ruled[::2]:
@@ -69,7 +69,7 @@ def build(directory: Path, world: int) -> SqliteStore:
     return store
 
 
-def _write(store: SqliteStore, rng: random.Random, batch: list[Entity]) -> None:
+def _write(store: SelectingStore, rng: random.Random, batch: list[Entity]) -> None:
     rng.shuffle(batch)
     gone = [each.urn for each in batch if rng.random() < 0.2 and each.source is None]
     for start in range(0, len(batch), 7):
