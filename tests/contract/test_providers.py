@@ -101,7 +101,7 @@ def test_a_row_names_the_variable_of_its_key_and_refuses_to_open_without(name: s
 def test_a_row_without_its_package_says_what_to_install(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redask.providers.find_spec", lambda _: None)
+    monkeypatch.setattr("redask.providers.registry.find_spec", lambda _: None)
     row = PROVIDERS[name]
     assert row.installed == (row.sdk is None)
     if row.sdk is not None:

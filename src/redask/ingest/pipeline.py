@@ -288,6 +288,9 @@ class _Ingest:
         self._removed += outcome.removed
 
     def _fail(self, found: FoundFile, reason: str) -> None:
+        known = self._known.get(found.path)
+        if known is not None and known.stamp == "":  # begun by a run that was cut off
+            self._removed += self._desk.manifest.forget([found.path], self._desk.caller)
         self._problems.append(FileProblem(found.path, reason))
         self._tally(found, failed=1)
 

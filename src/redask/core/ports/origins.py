@@ -22,7 +22,8 @@ class Origin:
     """A file that entities came from. `path` (absolute) names it, `root` is the folder asked for.
 
     `choice` is the collection that was asked for; `stamp` says which content was read how, and
-    is None while that is unfinished, or when something of it is missing.
+    is None while that is unfinished, or when something of it is missing; it is empty as long as
+    the file has never been whole here.
     """
 
     path: str

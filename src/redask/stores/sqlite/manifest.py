@@ -57,14 +57,14 @@ class SqliteManifest:
         below = place.rstrip("/")
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT path, root, choice, CASE WHEN EXISTS"
+                "SELECT path, root, choice, stamp, EXISTS"
                 " (SELECT 1 FROM ingest_items CROSS JOIN entities USING (key)"
                 "  WHERE origin = ingest_origins.id AND place >= 0 AND payload IS NULL)"
-                " THEN NULL ELSE stamp END FROM ingest_origins"
+                " FROM ingest_origins"
                 f" WHERE tenant = {_TENANT} AND (path = ? OR path > ? AND path < ?) ORDER BY path",
                 (caller.tenant, place, f"{below}/", f"{below}0"),
             ).fetchall()
-        return {row[0]: Origin(*row) for row in rows}
+        return {row[0]: manifest_rules.known(Origin(*row[:4]), row[4]) for row in rows}
 
     def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
         """Write what these origins bring, in one transaction, but for those that collide."""
@@ -171,7 +171,11 @@ def _keep(
     connection: sqlite3.Connection, writer: EntityWriter, load: Load, keys: Sequence[int]
 ) -> int:
     """Note what an origin brought; with its last part, sweep. → how many entities went."""
-    origin = manifest_rules.recorded(load)
+    before = connection.execute(
+        "SELECT path, root, choice, stamp FROM ingest_origins WHERE tenant = ? AND path = ?",
+        (writer.tenant, load.origin.path),
+    ).fetchone()
+    origin = manifest_rules.recorded(load, Origin(*before) if before else None)
     row = (writer.tenant, origin.path, origin.root, origin.choice, origin.stamp)
     (number,) = connection.execute(_KEEP_ORIGIN, row).fetchone()
     if load.first:
