@@ -57,6 +57,7 @@ class App:
     selector: Selector
     index: SearchIndex
     retriever: Retriever
+    audit: AuditWriter
     engine: Engine
     opener: ProviderPool
     workers: Workers
@@ -225,7 +226,7 @@ class App:
         if self.retriever.embedding:
             self.retriever.embedding.stop()
         self.workers.close()
-        self.engine.log.close()
+        self.audit.close()
         self.index.close()
         self.selector.close()
         self.backend.close()
@@ -255,9 +256,10 @@ def build(
     retriever = Retriever(backend.store, index, stage, chosen)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
     workers = Workers(_THREADS, "redask")
+    audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
         retriever=retriever,
-        log=AuditWriter(backend.audit, chosen.audit_retention_days),
+        log=audit,
         recall=AnswerCaching(backend.answers, chosen, clock),
         budget=Budget(chosen.limits, backend.ledger, clock),
         providers=frozenset({*PROVIDERS, *providers}),
@@ -274,6 +276,7 @@ def build(
         selector=open_selector(str(location)),
         index=index,
         retriever=retriever,
+        audit=audit,
         engine=engine,
         opener=opener,
         workers=workers,

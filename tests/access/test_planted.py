@@ -21,7 +21,7 @@ from redask.index.lexical.bm25 import Lexical
 from redask.index.lexical.tantivy_terms import View
 from redask.stores import visibility as store_visibility
 from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
-from redask.stores.sqlite.select.prepared import SqliteSelector
+from redask.stores.sqlite.select.prepared import PreparedSelects
 from redask.stores.visibility import EVERYTHING, StoreVisibility
 from tests.access.checking import check
 
@@ -109,7 +109,7 @@ def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
-    keys_of = store.keys_of
+    keys_of = store_visibility.keys_of
 
     def undressed(policy_: Policy | None, policy_class: str, payload: str | None) -> Any:
         class_key, projections = keys_of(policy_, policy_class, payload)
@@ -162,7 +162,7 @@ def a_mask_leaves_missing_values_missing(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def a_policy_change_is_not_noticed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(visibility_queries, "_access_number", lambda *_: 1)
+    patch.setattr(visibility_queries, "access_number", lambda *_: 1)
 
 
 @bug
@@ -221,7 +221,10 @@ def hidden_columns_are_embedded(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def select_shows_everything(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteStore, "_visibility_of", lambda *_: EVERYTHING)
+    init = PreparedSelects.__init__
+    patch.setattr(
+        PreparedSelects, "__init__", lambda self, file, _: init(self, file, lambda *_: EVERYTHING)
+    )
 
 
 def caught(seed: int) -> bool:

@@ -45,7 +45,9 @@ class Watched:
     def fill(self, world: World) -> None:
         """The world as it is."""
         self.put(world.entities.values())
-        self.app.backend.store.read(sorted(world.entities), world.principal)  # before there are policies
+        self.app.backend.store.read(
+            sorted(world.entities), world.principal
+        )  # before there are policies
         for collection, document in sorted(world.policies.items()):
             self.app.backend.store.set_policy(collection, document, OWNER)
         self.add_users(world)
@@ -93,13 +95,21 @@ class Watched:
         narrow: dict[str, Any] = {"depth": 0, "limit": 3, "min_score": 0.05}
         for options in ({}, narrow | ({"collection": some} if some else {}), CACHED, CACHED):
             seen += asyncio.run(self._asked(world.question, options, who))
-        seen.append(_safely(lambda: [_plain(s) for s in self.app.backend.store.read(universe, who)]))
+        seen.append(
+            _safely(lambda: [_plain(s) for s in self.app.backend.store.read(universe, who)])
+        )
         seen.append(_safely(lambda: str(self.app.backend.store.collections(who))))
         for collection in _collections(universe):
             if collection not in closed:
-                seen.append(_safely(lambda c=collection: str(self.app.backend.store.columns(c, who))))
                 seen.append(
-                    _safely(lambda c=collection: [_plain(s) for s in self.app.backend.store.page(c, who)])
+                    _safely(lambda c=collection: str(self.app.backend.store.columns(c, who)))
+                )
+                seen.append(
+                    _safely(
+                        lambda c=collection: [
+                            _plain(s) for s in self.app.backend.store.page(c, who)
+                        ]
+                    )
                 )
         return seen + self._selected(who, _collections(sorted(readable(world))))
 

@@ -16,10 +16,10 @@ from reserving import DAY, reserve
 import redask
 from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent
-from redask.stores.sqlite.sqlite_backend import open_calls
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
 from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 MINE = Account("t", DAY, "openai")
 

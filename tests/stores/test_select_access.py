@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from guarded import FOREIGN, OWNER, READABLE, READER, SECRET, STRANGER, build
+from selecting_store import SelectingStore
 
 from redask.core.errors import AskError, BadAsk, BadStatement, Denied
 from redask.core.model import Caller
@@ -18,7 +19,6 @@ from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.select import authorizer, table_names
 from redask.stores.sqlite.select.views import CollectionViews
-from tests.support.selecting_store import SelectingStore
 from redask.stores.visibility import EVERYTHING
 
 QUESTIONS = (
@@ -79,7 +79,9 @@ def test_the_reader_sees_what_the_rule_says(worlds: list[SelectingStore]) -> Non
     assert [type(row["age"]) for row in rows[:1]] == [int]
 
 
-def test_the_owner_sees_it_all_and_nothing_of_the_other_tenant(worlds: list[SelectingStore]) -> None:
+def test_the_owner_sees_it_all_and_nothing_of_the_other_tenant(
+    worlds: list[SelectingStore],
+) -> None:
     store = worlds[2]
     assert SECRET in outcome(store, "SELECT salary, email FROM people", OWNER)
     assert SECRET in outcome(store, "SELECT * FROM plans", OWNER)
@@ -226,7 +228,7 @@ def _nothing_masked(self: CollectionViews, home: int) -> frozenset[str]:
 def _nothing_kept(worlds: list[SelectingStore]) -> None:
     """A bug must be seen by statements that were run before it, too."""
     for world in worlds:
-        world._selects.forget()
+        world.selector._selects.forget()
 
 
 @pytest.mark.parametrize(
@@ -249,11 +251,11 @@ def test_a_filter_left_out_is_seen(
     assert differences(worlds, seen_by)
 
 
-def test_eyes_that_see_everything_are_seen(
+def test_a_visibility_of_everything_is_seen(
     worlds: list[SelectingStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for world in worlds:
-        monkeypatch.setattr(world._selects, "_visibility_of", lambda *_: EVERYTHING)
+        monkeypatch.setattr(world.selector._selects, "_visibility_of", lambda *_: EVERYTHING)
     both = {"SELECT * FROM people", "SELECT * FROM plans"}
     assert differences(worlds, *both) == both
 

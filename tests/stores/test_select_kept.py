@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from selecting_store import SelectingStore
 
 import redask
 from redask.api.sync import OpenDatabase
 from redask.core.errors import BadAsk, StoreFailed, Unauthenticated
 from redask.core.model import Caller
 from redask.stores.entity_rows import entities
-from tests.support.selecting_store import SelectingStore
 
 ROWS = [{"id": number, "region": region} for number, region in enumerate(("north", "south") * 3)]
 POLICY = {"read": [{"roles": ["clerk"], "rows": "region = :user.region"}]}

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from selecting_store import SelectingStore
 
 from redask.core.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
@@ -13,7 +14,6 @@ from redask.stores.entity_rows import entities
 from redask.stores.sqlite.select import table_names
 from redask.stores.sqlite.select.authorizer import FUNCTIONS, TABLE_FUNCTIONS
 from redask.stores.sqlite.select.table_names import MAX_SQL_BYTES
-from tests.support.selecting_store import SelectingStore
 
 ME = Caller()
 FOREVER = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
@@ -139,7 +139,9 @@ def test_a_statement_is_text(store: SelectingStore) -> None:
         (f"SELECT id LIKE '{'x' * 101}' FROM t", "LIKE or GLOB pattern too complex"),
     ],
 )
-def test_what_sqlite_says_comes_in_the_users_words(store: SelectingStore, sql: str, why: str) -> None:
+def test_what_sqlite_says_comes_in_the_users_words(
+    store: SelectingStore, sql: str, why: str
+) -> None:
     with pytest.raises(BadAsk, match=re.escape(why)) as caught:
         store.select(sql, (), ME)
     assert "r_" not in caught.value.message.replace("user_", "")

@@ -10,6 +10,7 @@ from guarded import ODD_KEYS
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from selecting_store import SelectingStore
 
 from redask.core.errors import BadAsk, BadStatement
 from redask.core.model import Caller, Kind
@@ -17,7 +18,6 @@ from redask.core.ports import Entity
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.select.views import TAKEN, named_apart
-from tests.support.selecting_store import SelectingStore
 
 ME = Caller()
 
@@ -66,7 +66,9 @@ def test_each_type_has_its_values(store: SelectingStore) -> None:
     ]
 
 
-def test_a_mixed_column_is_text_and_no_digit_of_a_long_integer_is_lost(store: SelectingStore) -> None:
+def test_a_mixed_column_is_text_and_no_digit_of_a_long_integer_is_lost(
+    store: SelectingStore,
+) -> None:
     mixture: list[object] = ["x", 5, 0.1, True, None, [1], 10**40, 1e300]
     put(store, "t", *({"id": n, "m": m} for n, m in enumerate(mixture)))
     said = [row["m"] for row in ask(store, "SELECT m FROM t")]

@@ -139,7 +139,7 @@ class NoCache:
     def get(self, key: str) -> CachedAnswer | None:
         raise AssertionError(f"NOCACHE looked for {key}")
 
-    def put(self, key: str, entry: CachedAnswer) -> None:
+    def put(self, key: str, entry: CachedAnswer, most: int) -> None:
         raise AssertionError(f"NOCACHE stored {key}")
 
 

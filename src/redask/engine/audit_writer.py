@@ -13,8 +13,9 @@ import asyncio
 import contextlib
 import queue
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from redask.core.errors import AskError, AuditUnavailable, StoreFailed
 from redask.core.ports import AuditLog, AuditRow
@@ -22,6 +23,13 @@ from redask.core.ports import AuditLog, AuditRow
 _DAY_NS = 86_400 * 10**9
 _BATCH = 512
 _PRUNE_EVERY = 1000
+
+
+class AuditSink(Protocol):
+    """Where the engine hands its rows."""
+
+    def append(self, row: dict[str, object], build: str = "") -> Awaitable[None]:
+        """Durably add one row, with what the provider said about its build."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class AuditWriter:
         self._thread = threading.Thread(target=self._write_all, name="redask-audit", daemon=True)
         self._thread.start()
 
-    def append(self, row: Mapping[str, object], build: str = "") -> asyncio.Future[None]:
+    def append(self, row: dict[str, object], build: str = "") -> asyncio.Future[None]:
         """Durably add one row, with what the provider said about its build.
 
         The row is on its way when this returns, and durable when the future is done.

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from enrolled import ENROLLED, LOCATIONS
 
 from redask.core.ports import OriginManifest, Selector
 from redask.stores.backend import Backend, EntityStore, Users
 from redask.stores.backends import BACKENDS, BackendRow
 from redask.stores.selectors import SELECTORS, open_selector
-from tests.support.backends import ENROLLED, LOCATIONS
 
 
 @pytest.fixture(params=ENROLLED, ids=lambda row: row.name)

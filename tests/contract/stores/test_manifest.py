@@ -35,7 +35,9 @@ def test_what_an_origin_no_longer_brings_goes(store: EntityStore, manifest: Orig
     assert live(store) == {f"urn:reddb:row:t/{number}" for number in (1, 3, 4)}
 
 
-def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: EntityStore, manifest: OriginManifest) -> None:
+def test_parts_are_swept_with_the_last_and_unfinished_until_then(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     manifest.load([Load(origin("/d/a", "old"), made(1, 2, 9))], ME)
     manifest.load([Load(origin("/d/a", "new"), made(1), last=False)], ME)
     assert manifest.known("/d/a", ME)["/d/a"].stamp is None
@@ -46,13 +48,17 @@ def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: EntitySt
     assert live(store) == {"urn:reddb:row:t/1", "urn:reddb:row:t/3"}
 
 
-def test_parts_begun_anew_forget_what_was_seen_before(store: EntityStore, manifest: OriginManifest) -> None:
+def test_parts_begun_anew_forget_what_was_seen_before(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     manifest.load([Load(origin("/d/a"), made(1, 2), last=False)], ME)
     manifest.load([Load(origin("/d/a"), made(2, 3))], ME)
     assert live(store) == {"urn:reddb:row:t/2", "urn:reddb:row:t/3"}
 
 
-def test_an_origin_that_collides_is_refused_and_the_others_are_written(store: EntityStore, manifest: OriginManifest) -> None:
+def test_an_origin_that_collides_is_refused_and_the_others_are_written(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     manifest.load([Load(origin("/d/a"), made(1))], ME)
     loads = [
         Load(origin("/d/b"), [*made(1), *made(2)]),
@@ -75,7 +81,9 @@ def test_what_nobody_brought_is_taken_over(store: EntityStore, manifest: OriginM
     assert live(store) == {"urn:reddb:row:t/2"}
 
 
-def test_a_batch_that_is_refused_leaves_nothing(store: EntityStore, manifest: OriginManifest) -> None:
+def test_a_batch_that_is_refused_leaves_nothing(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     bad = entity_rows.link("urn:reddb:row:t/1", "x", "urn:reddb:row:t/99")
     with pytest.raises(BadAsk):
         manifest.load([Load(origin("/d/a"), made(1)), Load(origin("/d/b"), [bad])], ME)
@@ -91,13 +99,17 @@ def test_known_are_those_at_a_path_or_below_it(manifest: OriginManifest) -> None
     assert manifest.known("/d", Caller(tenant="other")) == {}
 
 
-def test_an_origin_with_something_missing_has_no_stamp(store: EntityStore, manifest: OriginManifest) -> None:
+def test_an_origin_with_something_missing_has_no_stamp(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     manifest.load([Load(origin("/d/a"), made(1, 2))], ME)
     store.delete(["urn:reddb:row:t/2"], ME)
     assert manifest.known("/d/a", ME)["/d/a"].stamp is None
 
 
-def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: EntityStore, manifest: OriginManifest) -> None:
+def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     (one, two) = documents("one", "two")
     links = [FileLink(one.urn, "/d/b", "x")]
     manifest.load([Load(origin("/d/a"), [one], links), Load(origin("/d/b"), [two])], ME)

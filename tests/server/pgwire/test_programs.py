@@ -23,11 +23,11 @@ from redask.core import errors
 from redask.core.model import Answer, Ask, Caller
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
+from redask.engine.audit_writer import AuditWriter
 from redask.engine.retrieval import Hits, Retriever
 from redask.server.pgwire.session import ask_statements
 from redask.server.pgwire.types.oids import INT8, TEXT, TYPES
 from redask.server.serving import DatabaseSession
-from redask.engine.audit_writer import AuditWriter
 
 ROOT = Path(__file__).parent.parent.parent
 NODE = ROOT / "node"

@@ -40,7 +40,7 @@ class VisibilityCache:
 
     def of(self, connection: sqlite3.Connection, caller: Caller) -> StoreVisibility:
         """What the caller may see in the state that the connection reads."""
-        version = _access_number(connection, caller.tenant)
+        version = access_number(connection, caller.tenant)
         known = self._known.get(caller)
         if known is None or known.version != version:
             if len(self._known) >= _CALLERS:
@@ -48,7 +48,7 @@ class VisibilityCache:
             known = self._known[caller] = visible(
                 version,
                 policies(connection, caller.tenant),
-                _principal(connection, caller),
+                principal(connection, caller),
                 _Numbers(connection, caller.tenant),
             )
         return known
@@ -93,12 +93,12 @@ def _edge_parts(connection: sqlite3.Connection, keys: Sequence[int]) -> Iterable
     return map(EdgePart._make, connection.execute(_PARTS, (json.dumps(keys),)))
 
 
-def _access_number(connection: sqlite3.Connection, tenant: str) -> int:
+def access_number(connection: sqlite3.Connection, tenant: str) -> int:
     found = connection.execute("SELECT access FROM tenants WHERE name = ?", (tenant,)).fetchone()
     return found[0] if found else 0
 
 
-def _principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
+def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
     """The caller with the attributes that are known of the user."""
     found = connection.execute(
         "SELECT attributes FROM users JOIN tenants ON id = tenant"
