@@ -31,11 +31,11 @@ def open_calls(directory: Path, *, busy_timeout: float) -> Database:
 class SqliteBackend:
     """An open directory, made when there is none; see `backend.Backend`."""
 
-    def __init__(self, location: str | Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
-        directory = Path(location)
-        self.store = SqliteStore(directory, busy_timeout=busy_timeout)
+    def __init__(self, location: str | Path, *, busy_timeout: float | None = None) -> None:
+        directory, patience = Path(location), busy_timeout or BUSY_TIMEOUT_SECONDS
+        self.store = SqliteStore(directory, busy_timeout=patience)
         try:
-            self._calls = open_calls(directory, busy_timeout=busy_timeout)
+            self._calls = open_calls(directory, busy_timeout=patience)
         except BaseException:
             self.store.close()
             raise
