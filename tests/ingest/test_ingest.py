@@ -22,7 +22,7 @@ from redask.ingest.readers import READERS, content
 
 
 def watermark(db: redask.OpenDatabase) -> int:
-    return app_of(db).store.watermark("local")
+    return app_of(db).backend.store.watermark("local")
 
 
 def reasons(db: redask.OpenDatabase, *paths: Path) -> dict[str, str]:
@@ -508,7 +508,7 @@ def test_a_full_disk_ends_the_ingest_and_leaves_nothing_half_written(
     db.ingest(tmp_path / "d")
     before = held(db)
     write(tmp_path / "d" / "t.csv", "id,x\n" + "".join(f"{n},{'x' * 300}\n" for n in range(3000)))
-    writer = app_of(db).store._database._writer  # type: ignore[attr-defined]
+    writer = app_of(db).backend.store._database._writer  # type: ignore[attr-defined]
     (pages,) = writer.execute("PRAGMA page_count").fetchone()
     writer.execute(f"PRAGMA max_page_count = {pages + 20}")
     with pytest.raises(StoreFailed, match="the disk is full"):

@@ -5,7 +5,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 import click
@@ -82,7 +81,9 @@ def moment(nanoseconds: int | None) -> str:
 
 def existing(location: str) -> str:
     """The location, if there is a database; else a helpful word."""
-    if not (Path(location) / "redask.sqlite").exists():
+    from redask.api.sync import has_database
+
+    if not has_database(location):
         raise BadAsk(
             f"there is no database in {location} yet: `redask ingest PATH` makes one from your "
             "files, `redask demo` one with sample data in redask-demo, `--db DIR` names another"
