@@ -17,7 +17,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 import asyncio
 import queue
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,7 @@ from typing import Any, Self, TypeVar
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
+from redask.api.row_values import Rows
 from redask.app import build, is_database, load_settings
 from redask.core.errors import BadAsk
 from redask.core.model import Caller, Event, IngestProgress
@@ -119,12 +120,16 @@ class OpenDatabase(Administration):
     def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
 
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
