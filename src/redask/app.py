@@ -3,6 +3,7 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -43,6 +44,7 @@ from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
 from redask.stores.selectors import open_selector
 
+_log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _THREADS = 8
@@ -197,6 +199,7 @@ class App:
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": {**self.backend.files(), "index": index.bytes},
             "problems": problems,
+            "warnings": list(self.opener.passed_over()),
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
@@ -255,6 +258,8 @@ def build(
     stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
+    for warning in opener.passed_over():
+        _log.warning(warning)
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(

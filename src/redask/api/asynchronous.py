@@ -6,7 +6,6 @@ one begins by finding out who asks.
 """
 
 import asyncio
-import os
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.app import App
@@ -176,6 +176,7 @@ class AsyncDatabase(AsyncAdministration):
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
             found.warnings,
+            {step.bucket: step.weight for step in found.retrieval},
         )
 
     async def put(
@@ -209,13 +210,12 @@ class AsyncDatabase(AsyncAdministration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
+        A path that does not exist is `BadAsk`, before anything is read.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it
         stops soon; what was written is whole, and the next call goes on.
         """
-        if not paths:
-            raise BadAsk("name at least one file or folder to ingest", detail="paths")
         stop = threading.Event()
-        places = [os.fspath(path) for path in paths]
+        places = await self._app.in_thread(ingest_paths.check, paths)
         tell = progress or (lambda _: None)
         work = asyncio.ensure_future(
             self._as_caller(
