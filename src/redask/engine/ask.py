@@ -61,9 +61,6 @@ from redask.engine.retrieval import Hits, Retriever
 from redask.engine.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
-# tokens of the prompt without sources and question, its own tags roughly; and of a source's tag
-_FRAME = token_count.estimate(prompt.SYSTEM) + 24
-_SOURCE_TAG = 12
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
@@ -172,8 +169,8 @@ class Engine:
         hits = self.retriever.find_for_provider(ask, caller)
         versions = [fingerprint.content_version(source.payload) for source in hits.sources]
         sizes = [self._size(*each) for each in zip(hits.sources, versions, strict=True)]
-        question = _FRAME + token_count.estimate(ask.question)
-        kept = cost.fit(sizes, question, self.settings.limits)
+        frame = prompt.frame_tokens(ask.question)
+        kept = cost.fit(sizes, frame, self.settings.limits)
         sources = hits.sources[:kept]
         warnings = (*hits.warnings, *hits.notices(kept))
         if kept < len(hits.sources):
@@ -181,7 +178,7 @@ class Engine:
             warnings = (Notice("sources_trimmed", detail), *warnings)
         pairs = zip((source.urn for source in sources), versions, strict=False)
         size = Usage(
-            prompt_tokens=question + sum(tokens_ for tokens_, _ in sizes[:kept]),
+            prompt_tokens=frame + sum(tokens_ for tokens_, _ in sizes[:kept]),
             sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
         )
         made = prompt.assemble(ask.question, sources)
@@ -375,13 +372,12 @@ class Engine:
         return found
 
     def _size(self, source: Source, version: int) -> tuple[int, int]:
-        """The estimated tokens of one source with its tag, and its bytes, remembered."""
+        """The estimated tokens of one source in a prompt, and its bytes, remembered."""
         known = self._sizes.get((source.urn, version))
         if known is None:
             if len(self._sizes) >= 100_000:
                 self._sizes.clear()
-            texts = token_count.estimate(source.payload) + token_count.estimate(source.urn)
-            known = texts + _SOURCE_TAG, len(source.payload.encode())
+            known = prompt.source_tokens(source), len(source.payload.encode())
             self._sizes[source.urn, version] = known
         return known
 
