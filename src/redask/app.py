@@ -3,6 +3,7 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -29,6 +30,7 @@ from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.budget import Budget
 from redask.engine.retrieval import Retriever
+from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
@@ -63,6 +65,7 @@ class App:
     engine: Engine
     ledger: SqliteLedger
     opener: ProviderPool
+    running: RunningCalls
     workers: Workers
     clock: Callable[[], int]
     settings: choices.Settings
@@ -223,12 +226,19 @@ class App:
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
-        return await self.workers.run(partial(work, *args, **kwargs))
+        with self.running.begin():
+            return await self.workers.run(partial(work, *args, **kwargs))
 
-    def close(self) -> None:
-        """Finish what runs, then let go of every file."""
+    async def aclose(self) -> None:
+        """Cancel what runs, see its audit rows written, then let go of every file."""
         if self.retriever.embedding:
             self.retriever.embedding.stop()
+        await self.running.close()
+        await asyncio.to_thread(self.close)
+        await self.opener.aclose()
+
+    def close(self) -> None:
+        """Finish what threads do, then let go of every file."""
         self.workers.close()
         self.log.close()
         self.index.close()
@@ -261,6 +271,7 @@ def build(
     log = SqliteAuditLog(calls, chosen.audit_retention_days)
     ledger = SqliteLedger(calls)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
+    running = RunningCalls()
     workers = Workers(_THREADS, "redask")
     engine = Engine(
         retriever=retriever,
@@ -274,6 +285,7 @@ def build(
         open_provider=opener,
         settings=chosen,
         clock=clock,
+        running=running,
         workers=workers,
     )
     return App(
@@ -285,6 +297,7 @@ def build(
         engine=engine,
         ledger=ledger,
         opener=opener,
+        running=running,
         workers=workers,
         clock=clock,
         settings=chosen,

@@ -33,6 +33,9 @@ from typing import ClassVar
 
 from redask.core.model import Notice
 
+CLOSED = "the database is closed"  # a BadAsk, for whoever comes after closing
+WAS_CLOSED = "the database was closed"  # a Cancelled, for whoever was there when it happened
+
 
 class Failure(StrEnum):
     """Why one call to a provider failed. The first three move on to the next provider."""

@@ -58,6 +58,7 @@ from redask.engine.answer_cache import AnswerCaching, ProviderTurn
 from redask.engine.ask_state import AskState, Emit, distinct
 from redask.engine.budget import Budget, billed, reported
 from redask.engine.retrieval import Hits, Retriever
+from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
@@ -100,6 +101,7 @@ class Engine:
     open_provider: Callable[[str, str | None], Provider]
     settings: Settings
     clock: Callable[[], int]
+    running: RunningCalls
     workers: Workers
     _sizes: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     _opened: dict[failover.Step, Provider] = field(default_factory=dict)
@@ -108,9 +110,10 @@ class Engine:
         """Answer one question or raise an `AskError`; either way there is an audit row."""
         _check_caller(caller)
         run = AskState(ask, caller, emit, self.clock(), self._requested(ask))
-        with telemetry.asking() as ending:
+        seconds = self.settings.limits.timeout_ms / 1000
+        with self.running.begin() as call, telemetry.asking() as ending:
             try:
-                async with asyncio.timeout(self.settings.limits.timeout_ms / 1000):
+                async with call.cancellable(), asyncio.timeout(seconds):
                     answer = await self._answer(run)
             except errors.BadAsk:
                 ending.kind = errors.BadAsk.kind
@@ -123,8 +126,8 @@ class Engine:
                     raise
                 raise failure from None
             await self._record(run)
-            await run.emit(Answered(answer))
-            return answer
+        await run.emit(Answered(answer))  # by now nothing of the database is needed
+        return answer
 
     async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         """What `ask` would do, without doing it."""
