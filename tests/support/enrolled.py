@@ -7,7 +7,12 @@ whole suite fails for it. Another (in memory, for tests) adds its row to `ENROLL
 from collections.abc import Callable
 from pathlib import Path
 
+import memory_backend
+
 from redask.stores.backends import BACKENDS, BackendRow
 
-LOCATIONS: dict[str, Callable[[Path], str]] = {"sqlite": str}
-ENROLLED: list[BackendRow] = [*BACKENDS.values()]
+LOCATIONS: dict[str, Callable[[Path], str]] = {
+    "sqlite": str,
+    "memory": lambda directory: f"memory:/{directory}",
+}
+ENROLLED: list[BackendRow] = [*BACKENDS.values(), memory_backend.ROW]

@@ -6,10 +6,9 @@ from pathlib import Path
 import pytest
 from enrolled import ENROLLED, LOCATIONS
 
-from redask.core.ports import OriginManifest, Selector
+from redask.core.ports import OriginManifest
 from redask.stores.backend import Backend, EntityStore, Users
 from redask.stores.backends import BACKENDS, BackendRow
-from redask.stores.selectors import SELECTORS, open_selector
 
 
 @pytest.fixture(params=ENROLLED, ids=lambda row: row.name)
@@ -53,14 +52,3 @@ def users(backend: Backend) -> Users:
 @pytest.fixture
 def manifest(backend: Backend) -> OriginManifest:
     return backend.manifest
-
-
-@pytest.fixture
-def selector(backend: Backend, row: BackendRow, location: str) -> Iterator[Selector]:
-    """The SELECT beside the backend, where there is one."""
-    assert backend.store.identity
-    if row.scheme not in SELECTORS:
-        pytest.skip(f"there is no SELECT on {row.name}")
-    opened = open_selector(location)
-    yield opened
-    opened.close()

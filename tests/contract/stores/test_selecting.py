@@ -1,12 +1,17 @@
 """What every selector promises: tables of collections, and only what the caller may see."""
 
+from collections.abc import Iterator
+
 import pytest
+from enrolled import ENROLLED
 
 from redask.core.errors import BadAsk, Denied, LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import Selector
-from redask.stores.backend import EntityStore
+from redask.stores.backend import Backend, EntityStore
+from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entities
+from redask.stores.selectors import SELECTORS, open_selector
 
 OWNER = Caller()
 READER = Caller("local", "ada", "reader")
@@ -14,6 +19,21 @@ ROWS = [
     {"id": 2, "name": "b", "open": True, "tags": ["x"], "price": 0.5},
     {"id": 1, "name": "a", "open": False, "tags": [], "price": 2},
 ]
+
+
+@pytest.fixture(params=[row for row in ENROLLED if row.scheme in SELECTORS], ids=lambda r: r.name)
+def row(request: pytest.FixtureRequest) -> BackendRow:
+    """A backend with a SELECT beside it."""
+    found: BackendRow = request.param
+    return found
+
+
+@pytest.fixture
+def selector(backend: Backend, location: str) -> Iterator[Selector]:
+    assert backend.store.identity
+    opened = open_selector(location)
+    yield opened
+    opened.close()
 
 
 def test_a_collection_is_a_table(store: EntityStore, selector: Selector) -> None:
