@@ -75,12 +75,12 @@ class AsyncDatabase(AsyncAdministration):
 
     async def verifiers(self, user: str, tenant: str) -> Verifiers:
         """What a proof of knowing a token is checked against; for transports, which check it."""
-        app = self._opened_here()
+        app = await self._opened_here()
         return await app.in_thread(app.backend.users.verifiers, user, tenant, app.clock())
 
     async def holding(self, ident: str) -> "AsyncDatabase":
         """As `signed_in`, for a token that the transport saw proven and that was never sent."""
-        session = AsyncDatabase(self._opened_here(), ProvenToken(ident), shared=True)
+        session = AsyncDatabase(await self._opened_here(), ProvenToken(ident), shared=True)
         await session._who()
         return session
 
@@ -287,9 +287,9 @@ class AsyncDatabase(AsyncAdministration):
     ) -> None:
         await self.close()
 
-    def _opened_here(self) -> App:
+    async def _opened_here(self) -> App:
         """For whoever opened the files: nobody who signed in turns into somebody else."""
-        self._check_open()
+        await self._who()
         if not isinstance(self._principal, Caller):
             raise Denied("only whoever opened the database signs others in")
         return self._app
