@@ -8,7 +8,7 @@ one begins by finding out who asks.
 import asyncio
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -17,6 +17,7 @@ from typing import Any, Self, TypeVar
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
+from redask.api.row_values import Rows, plain_rows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
@@ -184,17 +185,21 @@ class AsyncDatabase(AsyncAdministration):
     async def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
 
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
+
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
         return await self._as_caller(
-            lambda caller: self._app.put(collection, rows, kind, caller, wait=wait)
+            lambda caller: self._app.put(collection, plain_rows(rows), kind, caller, wait=wait)
         )
 
     async def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
@@ -217,12 +222,13 @@ class AsyncDatabase(AsyncAdministration):
         stops soon; what was written is whole, and the next call goes on.
         """
         stop = threading.Event()
-        places = await self._app.in_thread(ingest_paths.check, paths)
         tell = progress or (lambda _: None)
         async with self._app.running.cancellable():
             work = asyncio.ensure_future(
                 self._as_caller(
-                    lambda caller: self._app.ingest(places, collection, caller, tell, stop.is_set)
+                    lambda caller: self._app.ingest(
+                        ingest_paths.check(paths), collection, caller, tell, stop.is_set
+                    )
                 )
             )
             try:

@@ -16,7 +16,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 
 import asyncio
 import queue
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,7 @@ from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
+from redask.api.row_values import Rows
 from redask.app import build, is_database, load_settings
 from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress
@@ -115,12 +116,16 @@ class OpenDatabase(Administration):
     def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
 
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
@@ -249,12 +254,12 @@ def providers_at(location: str | Path) -> list[dict[str, object]]:
 
 def missing_packages(location: str | Path) -> dict[str, str]:
     """The providers that have a key but not their package, with what to do about it."""
-    return {name: missing_package(name) for name in without_package(load_settings(Path(location)))}
+    return {name: missing_package(name) for name in without_package(load_settings(location))}
 
 
 def provider_warnings(location: str | Path) -> tuple[str, ...]:
     """Who is passed over as the default provider of a directory, and what to do about it."""
-    return ProviderPool(load_settings(Path(location)), {}).passed_over()
+    return ProviderPool(load_settings(location), {}).passed_over()
 
 
 def check_providers(location: str | Path, names: Sequence[str]) -> list[dict[str, object]]:
