@@ -189,15 +189,15 @@ class ProviderFailed(AskError):
         self,
         provider: str,
         failure: Failure,
-        said: str,
+        message: str,
         *,
         detail: str = "",
         billed: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(f"{provider}: {failure.value}: {said}", detail=detail)
+        super().__init__(f"{provider}: {failure.value}: {message}", detail=detail)
         self.provider = provider
         self.failure = failure
-        self.said = said
+        self.said = message
         self.billed = billed
 
 
@@ -207,12 +207,12 @@ class ProviderRefused(ProviderFailed):
     def __init__(
         self,
         provider: str,
-        said: str,
+        message: str,
         *,
         detail: str = "",
         billed: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(provider, Failure.REFUSED, said, detail=detail, billed=billed)
+        super().__init__(provider, Failure.REFUSED, message, detail=detail, billed=billed)
 
 
 class ProvidersExhausted(ProviderFailed):
