@@ -11,7 +11,7 @@ demo: $(VENV)/.installed
 	$(BIN)/redask --db $(DEMO) demo
 
 test: lint types clients
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -66,7 +66,7 @@ crash: $(VENV)/.installed
 
 # 10,000 databases searched for leaks
 test-access: $(VENV)/.installed
-	$(BIN)/python -m pytest tests/access --access-rounds 10000
+	$(BIN)/python -m pytest -n auto tests/access --access-rounds 10000
 
 # 500 questions at every transport: the same bytes as in process; and schemathesis for longer
 test-transports: $(VENV)/.installed

@@ -113,7 +113,7 @@ class Call:
         settings = load(f"[ask]\ntimeout_ms = {TIMEOUT_MS}", env)
         self.error: errors.AskError | None = None
         self.events: list[Any] = []
-        with redask.open(harbour, settings=settings, clock=self.clock) as db:
+        with redask.open(harbour, settings=settings, embedder="none", clock=self.clock) as db:
             self._loop = db._loop
             try:
                 if streamed:

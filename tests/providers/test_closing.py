@@ -172,7 +172,7 @@ def test_a_connection_is_used_again_and_closed_with_the_database(
         "OPENAI_API_KEY": "sk-test-0123456789",
         "REDASK_OPENAI_BASE_URL": server.url,
     }
-    with redask.open(harbour, settings=load("", env)) as db:
+    with redask.open(harbour, settings=load("", env), embedder="none") as db:
         for _ in range(3):
             assert db.ask(FERRY, nocache=True).answer == "At nine [^1]."
         assert len({request.caller for request in server.requests}) == 1
