@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -12,6 +12,14 @@ demo: $(VENV)/.installed
 
 test: lint types clients
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+# a part of the tests with every Python from 3.11 to 3.13 that is installed
+test-pythons:
+	tools/pythons.sh
+
+# ruff and mypy before each commit
+hooks: $(VENV)/.installed
+	$(BIN)/pre-commit install
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -120,7 +128,7 @@ bench-peers: $(VENV)/.installed
 	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) .eval .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .eval .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
