@@ -8,7 +8,9 @@ DEMO   := redask-demo
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
-	$(BIN)/redask --db $(DEMO) demo
+	$(BIN)/redask demo
+	@echo
+	@echo 'ask it yourself: . $(BIN)/activate; export REDASK_DB=$(DEMO); redask ask "…"'
 
 test: lint types clients
 	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term

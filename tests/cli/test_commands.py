@@ -238,6 +238,18 @@ def test_ingest_says_which_files_were_left_out_and_ends_with_2(tmp_path: Path) -
     assert run(tmp_path / "db", "ingest").exit_code == 2
 
 
+def test_ingest_refuses_a_path_that_does_not_exist_and_makes_no_database(tmp_path: Path) -> None:
+    (tmp_path / "good.md").write_text("text")
+    words = ["ingest", str(tmp_path / "good.md"), str(tmp_path / "nope")]
+    people, programs = run(tmp_path / "db", *words), run(tmp_path / "db", *words, "--json")
+    assert (people.exit_code, programs.exit_code) == (2, 2)
+    assert people.stderr == (
+        f"redask: there is no file or folder {tmp_path / 'nope'}; nothing was read\n"
+    )
+    assert json.loads(programs.stdout)["error"]["kind"] == "bad_ask"
+    assert not (tmp_path / "db").exists()
+
+
 def test_ingest_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
     (tmp_path / "good.md").write_text("text")
     code = "import pty, sys; sys.exit(pty.spawn(sys.argv[1:]) >> 8)"
@@ -291,17 +303,6 @@ def test_help_imports_nothing_heavy() -> None:
     assert result.returncode == 0, result.stderr
     for name in COMMANDS:
         assert name in result.stdout.decode()
-
-
-@pytest.mark.usefixtures("quiet")
-def test_the_demo_answers_declines_explains_and_verifies(tmp_path: Path) -> None:
-    result = run(tmp_path / "demo", "demo")
-    assert result.exit_code == 0, result.output
-    assert "[^1]" in result.output
-    assert "Yirga Union, certificate: fair trade, country: Ethiopia" in result.output
-    assert "I found nothing in the data" in result.output
-    assert '"sources_urns"' in result.output
-    assert "all as written" in result.output
 
 
 @pytest.mark.usefixtures("quiet")

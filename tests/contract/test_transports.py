@@ -27,7 +27,7 @@ FERRY = "When does the ferry leave?"
 @pytest.fixture(scope="module")
 def transports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transports]:
     patch = pytest.MonkeyPatch()
-    patch.setattr("redask.app.BUSY_TIMEOUT_SECONDS", 0.5)
+    patch.setattr("redask.stores.sqlite.sqlite_backend.BUSY_TIMEOUT_SECONDS", 0.5)
     with Transports(tmp_path_factory.mktemp("transports") / "db") as opened:
         yield opened
     patch.undo()

@@ -115,7 +115,7 @@ def test_a_cancelled_plain_ask_leaves_its_row(harbour: Stage) -> None:
 
 
 def test_without_its_row_there_is_no_answer(harbour: Stage, monkeypatch: Any) -> None:
-    monkeypatch.setattr("redask.app.BUSY_TIMEOUT_SECONDS", 0.1)
+    monkeypatch.setattr("redask.stores.sqlite.sqlite_backend.BUSY_TIMEOUT_SECONDS", 0.1)
     db = harbour.open(Player("scripted", ["At nine [^1]."]))
     file = harbour.directory / CALLS_FILE
     with closing(sqlite3.connect(file, isolation_level=None)) as other:

@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from reserving import DAY, reserve
 
 import redask
-from redask.core.ports import Account
+from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent
-from redask.stores.sqlite.audit_log import open_calls
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.ledger import Spending, SqliteLedger
+from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 MINE = Account("t", DAY, "openai")
 

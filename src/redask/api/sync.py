@@ -26,14 +26,20 @@ from typing import Any, Self, TypeVar
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
-from redask.app import build, load_settings
+from redask.app import build, is_database, load_settings
 from redask.core.errors import BadAsk
 from redask.core.model import Caller, Event, IngestProgress
 from redask.core.ports import AuditEntry, SelectShape, TableShape
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.text import name_fault
 from redask.embedding.stage import EmbeddingProgress
-from redask.providers.pool import check_provider, survey
+from redask.providers.pool import (
+    ProviderPool,
+    check_provider,
+    missing_package,
+    survey,
+    without_package,
+)
 
 _T = TypeVar("_T")
 LOCAL = Caller()
@@ -137,6 +143,7 @@ class OpenDatabase(Administration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
+        A path that does not exist is `BadAsk`, before anything is read.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
         soon; what was written is whole, and the next call goes on.
         """
@@ -248,14 +255,29 @@ def _principal(token: str | None, tenant: str | None) -> Caller | TokenSignIn:
     return LOCAL if tenant is None else replace(LOCAL, tenant=tenant)
 
 
+def has_database(location: str | Path) -> bool:
+    """Whether there is a database; nothing is made."""
+    return is_database(str(location))
+
+
 def providers_at(location: str | Path) -> list[dict[str, object]]:
     """Every provider as the configuration of a directory (which need not exist) sees it."""
-    return survey(load_settings(Path(location)))
+    return survey(load_settings(location))
+
+
+def missing_packages(location: str | Path) -> dict[str, str]:
+    """The providers that have a key but not their package, with what to do about it."""
+    return {name: missing_package(name) for name in without_package(load_settings(Path(location)))}
+
+
+def provider_warnings(location: str | Path) -> tuple[str, ...]:
+    """Who is passed over as the default provider of a directory, and what to do about it."""
+    return ProviderPool(load_settings(Path(location)), {}).passed_over()
 
 
 def check_providers(location: str | Path, names: Sequence[str]) -> list[dict[str, object]]:
     """One tiny call to each of these providers: `ok`, and the model, or why not."""
-    settings = load_settings(Path(location))
+    settings = load_settings(location)
 
     async def check() -> list[dict[str, object]]:
         return [await check_provider(settings, name) for name in names]

@@ -39,7 +39,7 @@ from redask.core.model import (
     Usage,
     Validation,
 )
-from redask.core.ports import AuditLog, Provider
+from redask.core.ports import Provider
 from redask.core.rules import (
     capabilities,
     citations,
@@ -56,6 +56,7 @@ from redask.core.settings import Settings
 from redask.engine import telemetry
 from redask.engine.answer_cache import AnswerCaching, ProviderTurn
 from redask.engine.ask_state import AskState, Emit, distinct
+from redask.engine.audit_writer import AuditSink
 from redask.engine.budget import Budget, billed, reported
 from redask.engine.retrieval import Hits, Retriever
 from redask.engine.workers import Workers
@@ -95,7 +96,7 @@ class Engine:
     """Everything an ASK needs, handed in once."""
 
     retriever: Retriever
-    log: AuditLog
+    log: AuditSink
     recall: AnswerCaching
     budget: Budget
     providers: frozenset[str]

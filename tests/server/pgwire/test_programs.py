@@ -23,11 +23,11 @@ from redask.core import errors
 from redask.core.model import Answer, Ask, Caller
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
+from redask.engine.audit_writer import AuditWriter
 from redask.engine.retrieval import Hits, Retriever
 from redask.server.pgwire.session import ask_statements
 from redask.server.pgwire.types.oids import INT8, TEXT, TYPES
 from redask.server.serving import DatabaseSession
-from redask.stores.sqlite.audit_log import SqliteAuditLog
 
 ROOT = Path(__file__).parent.parent.parent
 NODE = ROOT / "node"
@@ -68,7 +68,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
     """Let a few questions meet what no statement can bring about."""
     find, append, answer = (
         Retriever.find_for_provider,
-        SqliteAuditLog.append,
+        AuditWriter.append,
         DatabaseSession.answer,
     )
 
@@ -77,7 +77,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
             raise errors.StoreFailed("the disk is gone")
         return find(self, ask, caller)
 
-    async def appended(self: SqliteAuditLog, row: dict[str, object], build: str) -> None:
+    async def appended(self: AuditWriter, row: dict[str, object], build: str) -> None:
         if row["question"] == "no log":
             raise errors.AuditUnavailable("the log is gone")
         await append(self, row, build)
@@ -88,7 +88,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
         return await answer(self, ask)
 
     patch.setattr(Retriever, "find_for_provider", found)
-    patch.setattr(SqliteAuditLog, "append", appended)
+    patch.setattr(AuditWriter, "append", appended)
     patch.setattr(DatabaseSession, "answer", answered)
 
 
