@@ -114,7 +114,7 @@ class Call:
         self.error: errors.AskError | None = None
         self.events: list[Any] = []
         with redask.open(harbour, settings=settings, embedder="none", clock=self.clock) as db:
-            self._loop = db._loop
+            self._loop = db._loop._loop
             try:
                 if streamed:
                     self.events = list(db.stream(FERRY))
