@@ -2,14 +2,16 @@
 
 import json
 import signal
+import sqlite3
 import subprocess
 import sys
-import time
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 from loopback import Loopback
+from waiting import until
 from wires import polite_model, speech_of
 
 import redask
@@ -19,6 +21,7 @@ from redask.core.rules import capabilities
 from redask.core.wire import json as canonical
 from redask.evaluation import sample
 from redask.providers.scripted import Scripted
+from redask.stores.sqlite.store import FILE
 
 REDASK = [sys.executable, "-c", "from redask.cli import main; main()"]
 LATE = "What does a gold customer get for a late delivery?"
@@ -262,6 +265,16 @@ def test_ingest_shows_a_bar_on_a_terminal(tmp_path: Path) -> None:
     assert b"1 entities written" in shown.stdout
 
 
+def written(directory: Path) -> bool:
+    """Whether another process has written anything."""
+    with (
+        suppress(sqlite3.OperationalError),
+        closing(sqlite3.connect(f"file:{directory / FILE}?mode=ro", uri=True)) as file,
+    ):
+        return bool(file.execute("SELECT 1 FROM entities LIMIT 1").fetchall())
+    return False
+
+
 def test_an_interrupted_ingest_ends_with_130_and_can_be_completed(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
@@ -269,9 +282,7 @@ def test_an_interrupted_ingest_ends_with_130_and_can_be_completed(tmp_path: Path
         (folder / f"{number}.md").write_text(f"# Ferry {number}\n\nIt leaves at nine.\n")
     command = [*REDASK, "--db", str(tmp_path / "db"), "ingest", str(folder)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
-        while process.poll() is None and not (tmp_path / "db" / "redask.sqlite").exists():
-            time.sleep(0.01)
-        time.sleep(0.3)
+        assert until(lambda: process.poll() is not None or written(tmp_path / "db"))
         process.send_signal(signal.SIGINT)
         assert process.stderr is not None
         said = process.stderr.read()

@@ -484,10 +484,10 @@ def test_cancelling_the_asynchronous_ingest_stops_it_soon(tmp_path: Path) -> Non
 
             def wait(at: IngestProgress) -> None:
                 begun.set()
-                go_on.wait(10)
+                go_on.wait(60)
 
             work = asyncio.create_task(db.ingest(tmp_path / "d", progress=wait))
-            await asyncio.to_thread(begun.wait, 10)
+            await asyncio.to_thread(begun.wait, 60)
             work.cancel()
             await asyncio.sleep(0)
             go_on.set()

@@ -1,6 +1,6 @@
 """A tenant's part of the index: always caught up, rebuilt when it cannot be trusted.
 
-    index.lock    held (flock) while catching up or rebuilding, by one thread of one process
+    index.lock    held (`file_lock`) while catching up or rebuilding, by one thread of one process
     current       8 bytes that name the generation in use; replaced as a whole
     <16 digits>/  a generation: see `generation`
 
@@ -16,7 +16,6 @@ another layout; an index of another store; an index that knows more than its sto
 the directory loses nothing. When rebuilding fails too, or the disk is full, `StoreFailed`.
 """
 
-import fcntl
 import os
 import re
 import secrets
@@ -32,6 +31,7 @@ from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
 from redask.index import buckets
 from redask.index.analysis import analyzer
+from redask.index.file_lock import FileLock
 from redask.index.generation import Generation, State, sound
 
 # Searches of one process take turns: most of one is Python, and several at once, fighting for its
@@ -189,14 +189,11 @@ class Partition:
     def _locked(self) -> Iterator[None]:
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            file = os.open(self._directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+            lock = FileLock(self._directory / _LOCK)
         except OSError as error:
             raise StoreFailed("the index cannot be written", detail=str(error)) from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with lock:
             yield
-        finally:
-            os.close(file)
 
 
 def _replace(path: Path, content: bytes) -> None:
