@@ -3,6 +3,7 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
+import asyncio
 import logging
 import os
 import time
@@ -31,6 +32,7 @@ from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
 from redask.engine.retrieval import Retriever
+from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
@@ -62,6 +64,7 @@ class App:
     audit: AuditWriter
     engine: Engine
     opener: ProviderPool
+    running: RunningCalls
     workers: Workers
     clock: Callable[[], int]
     settings: choices.Settings
@@ -222,12 +225,19 @@ class App:
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
-        return await self.workers.run(partial(work, *args, **kwargs))
+        with self.running.begin():
+            return await self.workers.run(partial(work, *args, **kwargs))
 
-    def close(self) -> None:
-        """Finish what runs, then let go of every file."""
+    async def aclose(self) -> None:
+        """Cancel what runs, see its audit rows written, then let go of every file."""
         if self.retriever.embedding:
             self.retriever.embedding.stop()
+        await self.running.close()
+        await asyncio.to_thread(self.close)
+        await self.opener.aclose()
+
+    def close(self) -> None:
+        """Finish what threads do, then let go of every file."""
         self.workers.close()
         self.audit.close()
         self.index.close()
@@ -260,6 +270,7 @@ def build(
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
     for warning in opener.passed_over():
         _log.warning(warning)
+    running = RunningCalls()
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
@@ -274,6 +285,7 @@ def build(
         open_provider=opener,
         settings=chosen,
         clock=clock,
+        running=running,
         workers=workers,
     )
     return App(
@@ -284,6 +296,7 @@ def build(
         audit=audit,
         engine=engine,
         opener=opener,
+        running=running,
         workers=workers,
         clock=clock,
         settings=chosen,

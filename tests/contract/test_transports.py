@@ -156,6 +156,20 @@ def test_every_outcome_is_the_same_at_every_transport(transports: Transports, wh
             assert json.loads(heard[transport].body)["validation"]["ok"] is False
 
 
+@pytest.mark.parametrize(
+    ("using", "told"),
+    [
+        ("groq", b"groq: refused: no, said the model"),
+        ("together", b"no provider answered: together: 5xx: busy"),
+    ],
+)
+def test_every_transport_names_the_provider_that_failed_and_what_it_said(
+    transports: Transports, using: str, told: bytes
+) -> None:
+    for transport, heard in everywhere(transports, FERRY, {"using": using}).items():
+        assert told in heard.body, transport
+
+
 def test_whoever_is_not_signed_in_is_told_so_at_every_transport(transports: Transports) -> None:
     async def revoke() -> None:
         [fact] = [each for each in await transports.db.tokens() if each.user == "gone"]

@@ -8,7 +8,7 @@ one begins by finding out who asks.
 import asyncio
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -17,10 +17,11 @@ from typing import Any, Self, TypeVar
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
+from redask.api.row_values import Rows, plain_rows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import AskError, BadAsk, Denied
+from redask.core.errors import CLOSED, AskError, BadAsk, Denied
 from redask.core.model import (
     Answer,
     Ask,
@@ -75,12 +76,12 @@ class AsyncDatabase(AsyncAdministration):
 
     async def verifiers(self, user: str, tenant: str) -> Verifiers:
         """What a proof of knowing a token is checked against; for transports, which check it."""
-        app = self._opened_here()
+        app = await self._opened_here()
         return await app.in_thread(app.backend.users.verifiers, user, tenant, app.clock())
 
     async def holding(self, ident: str) -> "AsyncDatabase":
         """As `signed_in`, for a token that the transport saw proven and that was never sent."""
-        session = AsyncDatabase(self._opened_here(), ProvenToken(ident), shared=True)
+        session = AsyncDatabase(await self._opened_here(), ProvenToken(ident), shared=True)
         await session._who()
         return session
 
@@ -128,7 +129,9 @@ class AsyncDatabase(AsyncAdministration):
 
     async def plan(self, ask: Ask) -> dict[str, Any]:
         """What answering an Ask would do."""
-        return await self._app.engine.explain(ask, await self._who())
+        caller = await self._who()
+        async with self._app.running.cancellable():
+            return await self._app.engine.explain(ask, caller)
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
@@ -182,17 +185,21 @@ class AsyncDatabase(AsyncAdministration):
     async def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
 
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
+
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
         return await self._as_caller(
-            lambda caller: self._app.put(collection, rows, kind, caller, wait=wait)
+            lambda caller: self._app.put(collection, plain_rows(rows), kind, caller, wait=wait)
         )
 
     async def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
@@ -215,22 +222,24 @@ class AsyncDatabase(AsyncAdministration):
         stops soon; what was written is whole, and the next call goes on.
         """
         stop = threading.Event()
-        places = await self._app.in_thread(ingest_paths.check, paths)
         tell = progress or (lambda _: None)
-        work = asyncio.ensure_future(
-            self._as_caller(
-                lambda caller: self._app.ingest(places, collection, caller, tell, stop.is_set)
+        async with self._app.running.cancellable():
+            work = asyncio.ensure_future(
+                self._as_caller(
+                    lambda caller: self._app.ingest(
+                        ingest_paths.check(paths), collection, caller, tell, stop.is_set
+                    )
+                )
             )
-        )
-        try:
-            report = await asyncio.shield(work)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait([work])
-            work.exception()  # seen: it is the stop that was asked for
-            raise
-        if wait:
-            await self.embed()
+            try:
+                report = await asyncio.shield(work)
+            except asyncio.CancelledError:
+                stop.set()
+                await asyncio.wait([work])
+                work.exception()  # seen: it is the stop that was asked for
+                raise
+            if wait:
+                await self.embed()
         return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
 
     async def link(self, source: str, label: str, target: str) -> str:
@@ -268,11 +277,10 @@ class AsyncDatabase(AsyncAdministration):
         return await self._as_caller(lambda caller: self._app.doctor(caller, rebuild_index))
 
     async def close(self) -> None:
-        """Let go of the database; what is running is finished first."""
+        """Let go of the database; asks, streams and ingests that run are `Cancelled` first."""
         self._closed = True
         if not self._shared:
-            await asyncio.to_thread(self._app.close)
-            await self._app.opener.aclose()
+            await self._app.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -285,9 +293,9 @@ class AsyncDatabase(AsyncAdministration):
     ) -> None:
         await self.close()
 
-    def _opened_here(self) -> App:
+    async def _opened_here(self) -> App:
         """For whoever opened the files: nobody who signed in turns into somebody else."""
-        self._check_open()
+        await self._who()
         if not isinstance(self._principal, Caller):
             raise Denied("only whoever opened the database signs others in")
         return self._app
@@ -315,5 +323,5 @@ class AsyncDatabase(AsyncAdministration):
         return app.backend.users.sign_in(given.token, app.clock(), given.tenant)
 
     def _check_open(self) -> None:
-        if self._closed:
-            raise BadAsk("the database is closed")
+        if self._closed or self._app.running.closed:
+            raise BadAsk(CLOSED)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from redask.core import settings as choices
-from redask.core.errors import AskError, BadAsk
+from redask.core.errors import AskError, BadAsk, ProviderFailed
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Connected, Provider
 from redask.core.rules import capabilities, failover
@@ -130,6 +130,8 @@ async def check_provider(settings: choices.Settings, name: str) -> dict[str, obj
                 await provider.aclose()
     except TimeoutError:
         return _unwell(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
+    except ProviderFailed as error:
+        return _unwell(name, error.kind, error.said)
     except AskError as error:
         return _unwell(name, error.kind, error.message)
     return {
