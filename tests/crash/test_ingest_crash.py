@@ -44,7 +44,7 @@ def state(directory: Path) -> tuple[Any, ...]:
     """All that can be told of a database: content, manifest, what searches find."""
     with redask.open(directory) as db:
         assert db.doctor()["problems"] == []
-        with app_of(db).store._database.reading() as connection:  # type: ignore[attr-defined]
+        with app_of(db).backend.store._database.reading() as connection:  # type: ignore[attr-defined]
             origins = connection.execute(
                 "SELECT path, root, choice, stamp, unlinked FROM ingest_origins ORDER BY 1"
             ).fetchall()

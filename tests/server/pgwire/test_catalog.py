@@ -198,7 +198,7 @@ def test_a_query_has_its_time_and_its_rows(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_whoever_cancels_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(queries, "SECONDS", 10 * SECONDS)
+    monkeypatch.setattr(queries, "SECONDS", 2 * SECONDS)
     begun = threading.Event()
 
     class Noted(queries.Catalogue):
