@@ -147,7 +147,7 @@ class Generation:
                 pass
             for dimensions in self._dimensions():
                 index = self.vectors(dimensions)
-                if index is not None and index.wants_fold:
+                if index is not None and index.needs_fold:
                     index.fold()
         self.load()
 
