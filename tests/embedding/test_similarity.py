@@ -12,8 +12,8 @@ from redask.embedding.similarity import Similarity
 from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Alike, Extractive
 
 
-class Noting(Hashed):
-    """Notes what it embeds; knows English."""
+class RecordingEmbedder(Hashed):
+    """Records what it embeds; supports English."""
 
     languages = frozenset({"en"})
 
@@ -31,25 +31,27 @@ def english(_: str) -> str:
 
 
 def test_the_nearest_line_is_the_one_most_like_the_question() -> None:
-    cosines = Similarity(Noting(), english)("ferry times", ["the ferry times", "brick towers"])
+    cosines = Similarity(RecordingEmbedder(), english)(
+        "ferry times", ["the ferry times", "brick towers"]
+    )
     assert cosines is not None
     assert cosines[0] > cosines[1] + 0.3
-    (same,) = Similarity(Noting(), english)("ferry times", ["ferry times"]) or [0.0]
+    (same,) = Similarity(RecordingEmbedder(), english)("ferry times", ["ferry times"]) or [0.0]
     assert same == pytest.approx(1.0)
 
 
 def test_a_line_is_embedded_once_and_its_number_stays_the_same() -> None:
-    noting = Noting()
-    likeness = Similarity(noting, english)
-    first = likeness("ferry", ["a ferry", "a tower", "a ferry"])
-    assert likeness("ferry", ["a ferry", "a tower", "a ferry"]) == first
-    assert sorted(noting.texts) == ["a ferry", "a tower", "ferry"]
+    recording = RecordingEmbedder()
+    similarity = Similarity(recording, english)
+    first = similarity("ferry", ["a ferry", "a tower", "a ferry"])
+    assert similarity("ferry", ["a ferry", "a tower", "a ferry"]) == first
+    assert sorted(recording.texts) == ["a ferry", "a tower", "ferry"]
 
 
-def test_another_language_is_not_compared() -> None:
-    noting = Noting()
-    assert Similarity(noting, lambda _: "de")("Fähre", ["die Fähre"]) is None
-    assert noting.texts == []
+def test_an_unsupported_language_is_not_compared() -> None:
+    recording = RecordingEmbedder()
+    assert Similarity(recording, lambda _: "de")("Fähre", ["die Fähre"]) is None
+    assert recording.texts == []
     assert Similarity(Hashed(), lambda _: "de")("Fähre", ["die Fähre"]) is not None
 
 
@@ -98,11 +100,11 @@ def test_a_line_is_compared_behind_the_name_of_its_source() -> None:
     assert set(seen) == {"Bridge: It was pulled down in 1967.", "The bridge is old."}
 
 
-def test_without_likeness_the_answer_is_by_words() -> None:
+def test_without_similarity_the_answer_is_by_words() -> None:
     assert answer(lambda *_: None) == answer(None)
 
 
-def test_a_line_like_enough_is_quoted_however_few_words_it_shares() -> None:
+def test_a_line_similar_enough_is_quoted_however_few_words_it_shares() -> None:
     question = "zebra quagga okapi money yak gnu ibex"
     made = prompt.assemble(question, SOURCES)
 
