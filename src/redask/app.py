@@ -99,7 +99,7 @@ class App:
         stage = self.retriever.embedding
         if stage is None:
             return 0
-        work = stage.anew if anew else stage.finish
+        work = stage.reembed if anew else stage.finish
         return work(caller.tenant, progress)
 
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> None:
