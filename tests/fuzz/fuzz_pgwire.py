@@ -48,10 +48,10 @@ from transports import SETTINGS, fill
 from redask.api.sync import open_async
 from redask.core.settings import load
 from redask.providers.scripted import Scripted
-from redask.server import serving
 from redask.server.admission import Admission
 from redask.server.pgwire.listener import PostgresListener
 from redask.server.pgwire.session.dispatch import StatementDispatcher
+from redask.server.sessions import Authenticator
 
 CHUNK = 10_000  # messages between two reports of a process
 AT_ONCE = 8
@@ -108,7 +108,7 @@ class Fuzzed:
         self.db = await open_async(
             self.place / "db", settings=load(FEW, {}), providers={"scripted": Scripted()}
         )
-        authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
+        authenticator = Authenticator(self.db, anonymous=False)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         self.trust = ssl.create_default_context(cafile=certificate)

@@ -25,13 +25,14 @@ from redask.server.grpc import calls as grpc_calls
 from redask.server.grpc import public_services, service
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
+from redask.server.sessions import Authenticator
 
 MIA = (("authorization", "Bearer mia"),)
 WELL = health_pb2.HealthCheckRequest(service="redask.v1.Redask")
 HEALTH = b"/grpc.health.v1.Health/"
 
 
-class Played:
+class Played(Authenticator):
     """An authenticator with one caller, and her session, which waits for `released`."""
 
     def __init__(self) -> None:

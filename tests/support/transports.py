@@ -39,6 +39,7 @@ from redask.server import jsonrpc, mcp_transport, serving
 from redask.server.admission import Admission
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
+from redask.server.sessions import Authenticator
 
 TRANSPORTS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream", "pg")
 TIMEOUT_MS = 1500
@@ -245,7 +246,7 @@ class Transports:
         http = await stack.enter_async_context(
             httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
         )
-        authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
+        authenticator = Authenticator(self.db, anonymous=False)
         lines = Lines(await authenticator.sign_in(token), Admission(64, 256))
         lines.admission = self.admission
         talking = asyncio.create_task(lines.serve())

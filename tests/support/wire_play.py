@@ -28,12 +28,13 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self, cast
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
 from redask.core.access import credentials
 from redask.server.admission import Admission
 from redask.server.pgwire.listener import PostgresListener
 from redask.server.pgwire.session.planned import TransactionStep, WireColumn, WireFault, WireRows
-from redask.server.sessions import Session
+from redask.server.sessions import Authenticator
 
 INT4, TEXT = 23, 25
 SALT_SECRET = b"salt"
@@ -151,27 +152,27 @@ def failure(kind: str) -> Exception:
 
 
 @dataclass
-class PlayDesk:
+class PlayDesk(Authenticator):
     """Knows mia of the tenant local, with as many tokens as are given."""
 
     tokens: Sequence[str] = (TOKEN,)
     anonymous: bool = False
     session: Any = None
 
-    async def sign_in(self, token: str | None) -> Session:
+    async def sign_in(self, token: str | None) -> AsyncDatabase:
         if not self.anonymous:
             raise errors.Unauthenticated("who?")
-        return cast(Session, self.session)
+        return cast(AsyncDatabase, self.session)
 
     async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
         salt = credentials.scram_salt(SALT_SECRET, tenant, user)
         known = self.tokens if (user, tenant) == ("mia", "local") else ()
         return credentials.Verifiers(salt, tuple(credentials.verifier(t, salt) for t in known))
 
-    async def sign_in_holder(self, token: str) -> Session:
+    async def sign_in_proven(self, token: str) -> AsyncDatabase:
         if token not in map(credentials.token_id, self.tokens):
             raise errors.Unauthenticated("who?")
-        return cast(Session, self.session)
+        return cast(AsyncDatabase, self.session)
 
 
 @dataclass(frozen=True)

@@ -146,15 +146,21 @@ class AsyncDatabase(AsyncAdministration):
         found = self.select_now(sql, params)
         if found is not None:
             return found
-        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
+        return await self._as_caller(
+            lambda caller: self._app.store.select(sql, params, caller, **self._select_limits())
+        )
 
     def select_now(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]] | None:
         """The rows of a SELECT that ran before and took next to no time; None: `select` them."""
-        return self._app.select_now(sql, params, self._asking())
+        caller = self._asking()
+        return self._app.store.select_now(sql, params, caller, **self._select_limits())
 
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, and what its parameters are, without running it."""
-        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
+        most = self._app.settings.select_timeout_ms
+        return await self._as_caller(
+            lambda caller: self._app.store.describe(sql, caller, timeout_ms=most)
+        )
 
     def version(self) -> int:
         """A number that changes with every write to the store, of whichever process."""
@@ -301,6 +307,10 @@ class AsyncDatabase(AsyncAdministration):
     async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
         """Do it in a thread, as whoever asks when its turn comes."""
         return await self._app.in_thread(lambda: work(self._asking()))
+
+    def _select_limits(self) -> dict[str, int]:
+        chosen = self._app.settings
+        return {"timeout_ms": chosen.select_timeout_ms, "max_rows": chosen.select_max_rows}
 
     def _asking(self) -> Caller:
         if self._closed:

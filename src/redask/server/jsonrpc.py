@@ -17,13 +17,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import AskError, BadAsk, Cancelled
 from redask.core.model import Answered, Failed
 from redask.core.wire import envelope, frames, outcomes
 from redask.core.wire import json as canonical
 from redask.server import request_json
 from redask.server.admission import Admission
-from redask.server.sessions import Session
 
 MAX_LINE = 4 * 1024 * 1024
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
@@ -46,7 +46,7 @@ class _Problem(Exception):
 class JsonRpcTransport:
     """One dispatcher."""
 
-    def __init__(self, session: Session, admission: Admission, write: Write) -> None:
+    def __init__(self, session: AsyncDatabase, admission: Admission, write: Write) -> None:
         self._session = session
         self._gate = admission
         self._write = write
@@ -127,7 +127,7 @@ class JsonRpcTransport:
 
     async def _search(self, params: dict[str, Any], _: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))
-        return await self._gate.run(lambda: self._session.find(ask))
+        return (await self._gate.run(lambda: self._session.find(ask))).to_dict()
 
     async def _query(self, params: dict[str, Any], _: object) -> object:
         given = request_json.fields(params, ("statement", "params"), "params")
@@ -166,7 +166,10 @@ class JsonRpcTransport:
 
 
 async def serve(
-    session: Session, lines: AsyncIterator[bytes], write: Write, admission: Admission | None = None
+    session: AsyncDatabase,
+    lines: AsyncIterator[bytes],
+    write: Write,
+    admission: Admission | None = None,
 ) -> None:
     """Answer lines until there are no more, and wait for what still runs."""
     room = admission or Admission()

@@ -23,6 +23,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from redask import __version__
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import clauses, errors
 from redask.core.errors import Cancelled
 from redask.core.model import Answered, AnswerToken, Ask, Event, Failed, SourcesFound
@@ -30,7 +31,7 @@ from redask.core.wire import envelope, outcomes, schema
 from redask.core.wire import json as canonical
 from redask.server.admission import Admission
 from redask.server.request_json import fields
-from redask.server.sessions import Authenticator, Session, bearer
+from redask.server.sessions import Authenticator, audit_rows, bearer
 
 AUDIT = "redask://audit"
 _AUDIT_ROWS = 20
@@ -98,7 +99,7 @@ class McpTransport:
         try:
             session = await self._session(context)
             if uri == AUDIT:
-                text = canonical.text(await session.audit_rows(_AUDIT_ROWS, None))
+                text = canonical.text(audit_rows(await session.audit(_AUDIT_ROWS)))
             else:
                 found = await session.source(uri)
                 text = "" if found is None else found.payload
@@ -109,11 +110,11 @@ class McpTransport:
         contents = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    async def _work(self, tool: str, session: Session, ask: Ask, context: Context) -> object:
+    async def _work(self, tool: str, session: AsyncDatabase, ask: Ask, context: Context) -> object:
         if tool == "redask_explain":
             return await self._gate.run(lambda: session.plan(ask))
         if tool == "redask_search":
-            return await self._gate.run(lambda: session.find(ask))
+            return (await self._gate.run(lambda: session.find(ask))).to_dict()
         token = (context.meta or {}).get("progress_token")
         if token is None:
             return envelope.build(await self._gate.run(lambda: session.answer(ask)))
@@ -124,7 +125,7 @@ class McpTransport:
             ),
         )
 
-    async def _session(self, context: Context) -> Session:
+    async def _session(self, context: Context) -> AsyncDatabase:
         request = context.request
         if request is None:
             return await self._desk.sign_in(self._token)

@@ -15,19 +15,16 @@ import os
 import signal
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from redask.api.asynchronous import AsyncDatabase
-from redask.core.access.credentials import Verifiers
-from redask.core.errors import Misconfigured, Unauthenticated
-from redask.core.model import Answer, Ask, Event, Source
-from redask.core.ports import SelectShape, TableShape
+from redask.core.errors import Misconfigured
 from redask.server.admission import Admission
-from redask.server.sessions import Authenticator, ScramAuthenticator, Session
+from redask.server.sessions import Authenticator
 
 GRACE_SECONDS = 10
 _LAST_WORDS_SECONDS = 5  # for what was cancelled
@@ -48,74 +45,6 @@ class Serving:
     at_once: int = 64
     waiting: int = 256
     tenant: str | None = None  # if given, tokens must be for it
-
-
-class DatabaseSession:
-    """A signed-in caller's session, as the transports want it."""
-
-    def __init__(self, db: AsyncDatabase) -> None:
-        self._db = db
-
-    async def answer(self, ask: Ask) -> Answer:
-        return await self._db.answer(ask)
-
-    def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
-        return self._db.events(ask)
-
-    async def plan(self, ask: Ask) -> dict[str, object]:
-        return await self._db.plan(ask)
-
-    async def find(self, ask: Ask) -> dict[str, object]:
-        return (await self._db.find(ask)).to_dict()
-
-    async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
-        return await self._db.execute(statement, params)
-
-    def select_now(self, sql: str, params: Sequence[object]) -> list[dict[str, object]] | None:
-        return self._db.select_now(sql, params)
-
-    async def describe(self, sql: str) -> SelectShape:
-        return await self._db.describe(sql)
-
-    def version(self) -> int:
-        return self._db.version()
-
-    async def tables(self) -> list[TableShape]:
-        return await self._db.tables()
-
-    async def source(self, urn: str) -> Source | None:
-        return await self._db.source(urn)
-
-    async def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str
-    ) -> list[str]:
-        return await self._db.put(collection, rows, kind=kind)
-
-    async def audit_rows(self, limit: int, before: int | None) -> list[dict[str, object]]:
-        found = await self._db.audit(limit, before)
-        return [{"hash": each.hash, "row": each.row, "seq": each.seq} for each in found]
-
-
-class DatabaseAuthenticator:
-    """Signs callers in; without a token only where that means the local owner."""
-
-    def __init__(self, db: AsyncDatabase, *, anonymous: bool, tenant: str | None = None) -> None:
-        self._db = db
-        self._anonymous = anonymous
-        self._tenant = tenant
-
-    async def sign_in(self, token: str | None) -> Session:
-        if token is not None:
-            return DatabaseSession(await self._db.signed_in(token, tenant=self._tenant))
-        if not self._anonymous:
-            raise Unauthenticated("a token is needed: `redask token make USER` makes one")
-        return DatabaseSession(self._db)
-
-    async def verifiers(self, user: str, tenant: str) -> Verifiers:
-        return await self._db.verifiers(user, tenant)
-
-    async def sign_in_holder(self, token: str) -> Session:
-        return DatabaseSession(await self._db.holding(token))
 
 
 def check(serving: Serving) -> None:
@@ -140,7 +69,7 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set or a signal comes; `ready` gets each transport's address."""
     check(serving)
-    authenticator = DatabaseAuthenticator(db, anonymous=serving.anonymous, tenant=serving.tenant)
+    authenticator = Authenticator(db, anonymous=serving.anonymous, tenant=serving.tenant)
     admission = admission or Admission(serving.at_once, serving.waiting)
     stopping = stop or asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -242,7 +171,7 @@ async def _open_grpc(
 
 async def _open_pg(
     transports: AsyncExitStack,
-    authenticator: ScramAuthenticator,
+    authenticator: Authenticator,
     admission: Admission,
     serving: Serving,
 ) -> str:

@@ -18,7 +18,6 @@ from redask.server.pgwire.session import parameters
 from redask.server.pgwire.session.dispatch import StatementDispatcher
 from redask.server.pgwire.session.planned import WireFault
 from redask.server.pgwire.types import encoding, oids
-from redask.server.serving import DatabaseSession
 
 _T = TypeVar("_T")
 ROWS = [
@@ -45,8 +44,8 @@ class Talk:
         self.of = {}
         for user, role in (("mia", "reader"), ("sam", "spy")):
             self.run(self.db.add_user(user, role=role))
-            seat = DatabaseSession(self.run(self.db.signed_in(self.run(self.db.make_token(user)))))
-            self.of[user] = StatementDispatcher(seat, user=user, database="local", startup={})
+            session = self.run(self.db.signed_in(self.run(self.db.make_token(user))))
+            self.of[user] = StatementDispatcher(session, user=user, database="local", startup={})
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         return self.loop.run_until_complete(work)

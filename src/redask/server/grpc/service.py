@@ -15,6 +15,7 @@ from typing import Any
 
 import grpc
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import clauses, errors
 from redask.core.errors import BadAsk
 from redask.core.model import (
@@ -34,7 +35,7 @@ from redask.server.admission import Admission
 from redask.server.grpc.calls import END, Calls, GrpcCall, Work
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.public_services import PublicServices
-from redask.server.sessions import Authenticator, Session, bearer
+from redask.server.sessions import Authenticator, bearer
 
 MAX_MESSAGE = 4 * 1024 * 1024
 MESSAGE_SECONDS = 30.0  # in which a call's message must have come
@@ -66,7 +67,7 @@ class GrpcTransport:
             },
         )
 
-    def _once(self, work: Callable[[Session, Any], Awaitable[Any]]) -> Work:
+    def _once(self, work: Callable[[AsyncDatabase, Any], Awaitable[Any]]) -> Work:
         async def call(line: GrpcCall) -> None:
             try:
                 session = await self._session(line)
@@ -95,19 +96,19 @@ class GrpcTransport:
             )
             line.write(frame(Failed(shown)))
 
-    async def _session(self, line: GrpcCall) -> Session:
+    async def _session(self, line: GrpcCall) -> AsyncDatabase:
         return await self._desk.sign_in(bearer(line.token()))
 
-    async def _answer(self, session: Session, request: Any) -> Any:
+    async def _answer(self, session: AsyncDatabase, request: Any) -> Any:
         ask = asked(request)
         return reply(await self._gate.run(lambda: session.answer(ask)))
 
-    async def _plan(self, session: Session, request: Any) -> Any:
+    async def _plan(self, session: AsyncDatabase, request: Any) -> Any:
         ask = asked(request)
         plan = await self._gate.run(lambda: session.plan(ask))
         return pb.ExplainReply(plan_json=canonical.encode(plan))
 
-    async def _query(self, session: Session, request: Any) -> Any:
+    async def _query(self, session: AsyncDatabase, request: Any) -> Any:
         params: object = []
         if request.params_json:
             try:

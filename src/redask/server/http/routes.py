@@ -36,6 +36,7 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.core.wire import envelope
@@ -43,7 +44,7 @@ from redask.server import request_json
 from redask.server.admission import Admission, Left
 from redask.server.http import openapi, responses
 from redask.server.http.responses import EventStream, not_found, plain
-from redask.server.sessions import Authenticator, Session, bearer
+from redask.server.sessions import Authenticator, audit_rows, bearer
 
 MAX_BODY = 2 * 1024 * 1024
 MAX_ROWS_BODY = 64 * 1024 * 1024
@@ -98,7 +99,7 @@ class HttpTransport:
         session = await self._session(request)
         ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
         found = await self._gate.run(lambda: session.find(ask), _left(request))
-        return plain(request_json.for_browsers(found))
+        return plain(request_json.for_browsers(found.to_dict()))
 
     async def query(self, request: Request) -> Response:
         session = await self._session(request)
@@ -138,10 +139,10 @@ class HttpTransport:
             raise BadAsk(f"{unknown[0][:100]!a}: expected limit or before", detail="query")
         limit = _number(request, "limit", 20, 1000)
         before = _number(request, "before", None, 2**63 - 1)
-        rows = await session.audit_rows(limit or 20, before)
+        rows = audit_rows(await session.audit(limit or 20, before))
         return plain({"rows": request_json.for_browsers(rows)})
 
-    async def _session(self, request: Request) -> Session:
+    async def _session(self, request: Request) -> AsyncDatabase:
         return await self._desk.sign_in(bearer(request.headers.get("authorization")))
 
 

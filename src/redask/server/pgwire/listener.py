@@ -33,7 +33,7 @@ from redask.server.pgwire.session import startup
 from redask.server.pgwire.session.message_loop import MessageLoop, told
 from redask.server.pgwire.session.planned import StatementSource
 from redask.server.pgwire.session.startup import AuthenticatedClient, ConnectionRejected
-from redask.server.sessions import ScramAuthenticator
+from redask.server.sessions import Authenticator
 
 MAX_UNAUTHENTICATED = 512
 MAX_CONNECTIONS = 1000
@@ -55,7 +55,7 @@ class PostgresListener:
 
     def __init__(
         self,
-        authenticator: ScramAuthenticator,
+        authenticator: Authenticator,
         admission: Admission,
         converse: Converse,
         context: ssl.SSLContext | None = None,

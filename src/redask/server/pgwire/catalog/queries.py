@@ -19,6 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk, DeadlineExceeded, LimitExceeded
 from redask.core.ports import TableShape
 from redask.server.pgwire.catalog.functions import CatalogueFacts, install
@@ -33,7 +34,6 @@ from redask.server.pgwire.session.planned import (
     WireRows,
 )
 from redask.server.pgwire.types.oids import TEXT, TYPES, UNKNOWN
-from redask.server.sessions import Session
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -71,7 +71,7 @@ class Catalogue:
     """The catalogue as one caller sees it."""
 
     def __init__(
-        self, session: Session, settings: SessionSettings, *, user: str, database: str
+        self, session: AsyncDatabase, settings: SessionSettings, *, user: str, database: str
     ) -> None:
         self._session = session
         self._facts = CatalogueFacts(user, database, settings)

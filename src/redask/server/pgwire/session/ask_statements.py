@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import clauses
 from redask.core.clauses.lexer import Cursor, Form
 from redask.core.model import Answer
@@ -27,7 +28,6 @@ from redask.server.pgwire.session.planned import (
     WireRows,
 )
 from redask.server.pgwire.types.oids import BOOL, INT8, JSONB, NUMERIC, TEXT, TYPES, UNKNOWN
-from redask.server.sessions import Session
 
 ANSWER = tuple(
     WireColumn(name, oid)
@@ -59,7 +59,7 @@ _STAND_IN = "a question that will be bound"
 class PlannedAsk(TakesTime):
     """An ASK that was read; its question may still be missing."""
 
-    session: Session
+    session: AsyncDatabase
     sql: str
     columns: tuple[WireColumn, ...]
     parameters: tuple[int, ...]
@@ -72,7 +72,7 @@ class PlannedAsk(TakesTime):
         return WireRows([cells(await self.session.answer(ask))], "SELECT 1")
 
 
-def plan_ask(session: Session, sql: str, declared: Sequence[int]) -> PlannedAsk:
+def plan_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> PlannedAsk:
     """Read the statement, with its question or with a stand-in for it."""
     sql = _CAST.sub(lambda found: found[1] + " " * len(found[2]), sql, count=1)
     bound = _is_bound(sql)

@@ -13,6 +13,7 @@ anything else                              refused: 42601, with the place
 import asyncio
 from collections.abc import Mapping, Sequence
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadStatement
 from redask.server.pgwire.catalog.queries import Catalogue
 from redask.server.pgwire.session import splitting
@@ -22,7 +23,6 @@ from redask.server.pgwire.session.dialect import reads
 from redask.server.pgwire.session.parameters import SessionSettings
 from redask.server.pgwire.session.planned import PlannedStatement, WireFault
 from redask.server.pgwire.session.select_statements import CollectionSelect, plan_select
-from redask.server.sessions import Session
 
 _WRITES = frozenset(
     """INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE COPY GRANT REVOKE COMMENT REINDEX
@@ -37,7 +37,7 @@ class StatementDispatcher:
     """The statements of one connection."""
 
     def __init__(
-        self, session: Session, *, user: str, database: str, startup: Mapping[str, str]
+        self, session: AsyncDatabase, *, user: str, database: str, startup: Mapping[str, str]
     ) -> None:
         self._session = session
         self._settings = SessionSettings(startup)

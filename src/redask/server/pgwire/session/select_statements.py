@@ -15,13 +15,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
 from redask.core.ports import SelectShape
 from redask.server.pgwire.session.dialect import respelt
 from redask.server.pgwire.session.planned import TransactionStep, WireColumn, WireFault, WireRows
 from redask.server.pgwire.types import encoding
 from redask.server.pgwire.types.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, UNKNOWN
-from redask.server.sessions import Session
 
 OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
 
@@ -30,7 +30,7 @@ OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text":
 class CollectionSelect:
     """A planned SELECT; `wanted` are the store's words for the types of the parameters."""
 
-    session: Session
+    session: AsyncDatabase
     sql: str
     columns: tuple[WireColumn, ...]
     parameters: tuple[int, ...]
@@ -62,7 +62,9 @@ def _rows(found: Sequence[Mapping[str, object]]) -> WireRows:
     return WireRows([tuple(row.values()) for row in found], f"SELECT {len(found)}")
 
 
-async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> CollectionSelect:
+async def plan_select(
+    session: AsyncDatabase, sql: str, declared: Sequence[int]
+) -> CollectionSelect:
     """Describe the SELECT as it is written, else as SQLite would write it."""
     try:
         shape, text = await session.describe(sql), sql

@@ -19,6 +19,7 @@ import secrets
 import ssl
 from dataclasses import dataclass
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import Unauthenticated
 from redask.server.pgwire.protocol import backend_messages, frontend_messages, scram
 from redask.server.pgwire.protocol.client_connection import ClientConnection
@@ -32,7 +33,7 @@ from redask.server.pgwire.protocol.frontend_messages import (
     StartUp,
 )
 from redask.server.pgwire.session.planned import WireFault
-from redask.server.sessions import ScramAuthenticator, Session
+from redask.server.sessions import Authenticator
 
 SECONDS = 30.0
 PACE_SECONDS = 0.005  # looking somebody up takes this long, so that nobody sees who was found
@@ -54,14 +55,14 @@ class ConnectionRejected(Exception):
 class AuthenticatedClient:
     """Somebody who came in."""
 
-    session: Session
+    session: AsyncDatabase
     user: str
     database: str
     startup: dict[str, str]
 
 
 async def start_session(
-    line: ClientConnection, authenticator: ScramAuthenticator, context: ssl.SSLContext | None
+    line: ClientConnection, authenticator: Authenticator, context: ssl.SSLContext | None
 ) -> AuthenticatedClient | CancelRequest:
     """Who it is, or what came instead. Raises `ConnectionRejected` and `ProtocolViolation`."""
     asked: set[type] = set()
@@ -84,7 +85,7 @@ async def start_session(
 
 async def _start(
     line: ClientConnection,
-    authenticator: ScramAuthenticator,
+    authenticator: Authenticator,
     context: ssl.SSLContext | None,
     start: StartUp,
 ) -> AuthenticatedClient:
@@ -113,8 +114,8 @@ async def _start(
 
 
 async def _prove(
-    line: ClientConnection, authenticator: ScramAuthenticator, user: str, tenant: str
-) -> Session:
+    line: ClientConnection, authenticator: Authenticator, user: str, tenant: str
+) -> AsyncDatabase:
     """SCRAM, both ways."""
     loop = asyncio.get_running_loop()
     due = loop.time() + PACE_SECONDS
@@ -135,7 +136,7 @@ async def _prove(
     try:
         if proven is None:
             raise Unauthenticated(REFUSED)
-        session = await authenticator.sign_in_holder(proven.token)
+        session = await authenticator.sign_in_proven(proven.token)
     except Unauthenticated:
         raise ConnectionRejected("28P01", REFUSED, REFUSED_HINT) from None
     line.say(backend_messages.proof(proven.reply))
