@@ -7,7 +7,7 @@ import asyncio
 import socket
 import struct
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,8 +18,9 @@ from fuzz_grpc import packed as packed_message
 from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 
+from redask.api.event_stream import Emit
 from redask.core.errors import Unauthenticated
-from redask.core.model import AnswerToken, Ask, Event
+from redask.core.model import AnswerToken, Ask
 from redask.server.admission import Admission
 from redask.server.grpc import calls as grpc_calls
 from redask.server.grpc import public_services, service
@@ -52,10 +53,10 @@ class Played(Authenticator):
         finally:
             self.running -= 1
 
-    async def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
-        yield AnswerToken("before")
+    async def answer(self, ask: Ask, emit: Emit) -> None:
+        await emit(AnswerToken("before"))
         await self.released.wait()
-        yield AnswerToken("after")
+        await emit(AnswerToken("after"))
 
 
 class Scene:

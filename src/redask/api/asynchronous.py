@@ -10,23 +10,24 @@ import os
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from redask.api.admin import AsyncAdministration
+from redask.api.event_stream import Emit, events_of
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import AskError, BadAsk, Denied
+from redask.core.errors import BadAsk, Denied
 from redask.core.model import (
     Answer,
     Ask,
     Caller,
     Event,
-    Failed,
     IngestProgress,
     IngestReport,
     Source,
@@ -98,32 +99,24 @@ class AsyncDatabase(AsyncAdministration):
 
     async def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
         """The events of an answer; raises only before the first one."""
-        caller = await self._who()
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        running: set[asyncio.Task[CitedAnswer]] = set()
 
-        async def hand_over(event: Event) -> None:
-            events.put_nowait(event)
-            await asyncio.sleep(0)  # the reader's turn, before the next piece is parsed
+        def start(emit: Emit) -> asyncio.Task[CitedAnswer]:
+            running.add(task := asyncio.create_task(self.answer(ask, emit)))
+            return task
 
-        asking = asyncio.create_task(self._app.engine.ask(ask, caller, hand_over))
-        asking.add_done_callback(lambda _: events.put_nowait(None))
-        started = False
         try:
-            while (event := await events.get()) is not None:
-                started = True
-                yield event
-            error = asking.exception()
-            if error is not None and not (started and isinstance(error, AskError)):
-                raise error
-            if isinstance(error, AskError):
-                yield Failed(error)
+            async with aclosing(events_of(start)) as events:
+                async for event in events:
+                    if event is not None:
+                        yield event
         finally:
-            asking.cancel()
-            await asyncio.wait([asking])
+            if running:
+                await asyncio.wait(running)
 
-    async def answer(self, ask: Ask) -> CitedAnswer:
-        """Answer an Ask."""
-        answer = await self._app.engine.ask(ask, await self._who())
+    async def answer(self, ask: Ask, emit: Emit | None = None) -> CitedAnswer:
+        """Answer an Ask; `emit` gets the events while it is written, `Answered` the last."""
+        answer = await self._app.engine.ask(ask, await self._who(), emit)
         return CitedAnswer(*(getattr(answer, each.name) for each in fields(Answer)))
 
     async def plan(self, ask: Ask) -> dict[str, Any]:

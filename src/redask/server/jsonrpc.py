@@ -138,7 +138,8 @@ class JsonRpcTransport:
 
     async def _stream(self, params: dict[str, Any], name: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))
-        async with aclosing(self._gate.stream(self._session.events(ask))) as events:
+        stream = self._gate.stream(lambda emit: self._session.answer(ask, emit))
+        async with aclosing(stream) as events:
             async for event in events:
                 if event is None:
                     continue

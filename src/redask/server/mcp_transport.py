@@ -119,7 +119,7 @@ class McpTransport:
         if token is None:
             return envelope.build(await self._gate.run(lambda: session.answer(ask)))
         return await _progressing(
-            self._gate.stream(session.events(ask)),
+            self._gate.stream(lambda emit: session.answer(ask, emit)),
             lambda count, text: context.session.send_progress_notification(
                 token, count, message=text, related_request_id=str(context.request_id)
             ),

@@ -20,6 +20,7 @@ import sqlalchemy as sa
 from wire_served import WireServed
 
 from redask.api.asynchronous import AsyncDatabase
+from redask.api.event_stream import Emit
 from redask.api.results import CitedAnswer
 from redask.core import errors
 from redask.core.model import Ask, Caller
@@ -84,10 +85,10 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
             raise errors.AuditUnavailable("the log is gone")
         await append(self, row, build)
 
-    async def answered(self: AsyncDatabase, ask: Ask) -> CitedAnswer:
+    async def answered(self: AsyncDatabase, ask: Ask, emit: Emit | None = None) -> CitedAnswer:
         if ask.question == "no room":
             raise errors.Overloaded("too many ask")
-        return await answer(self, ask)
+        return await answer(self, ask, emit)
 
     patch.setattr(Retriever, "find_for_provider", found)
     patch.setattr(SqliteAuditLog, "append", appended)

@@ -81,7 +81,8 @@ class GrpcTransport:
         started = False
         try:
             session = await self._session(line)
-            events = self._gate.stream(session.events(asked(await _message(line))))
+            ask = asked(await _message(line))
+            events = self._gate.stream(lambda emit: session.answer(ask, emit))
             async with aclosing(events):
                 async for event in events:
                     if event is not None:

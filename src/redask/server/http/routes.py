@@ -41,7 +41,7 @@ from redask.core import errors
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.core.wire import envelope
 from redask.server import request_json
-from redask.server.admission import Admission, Left
+from redask.server.admission import Admission, Disconnected
 from redask.server.http import openapi, responses
 from redask.server.http.responses import EventStream, not_found, plain
 from redask.server.sessions import Authenticator, audit_rows, bearer
@@ -84,21 +84,23 @@ class HttpTransport:
             raise BadAsk("stream: expected true or false", detail="stream")
         ask = request_json.asked(given)
         if stream or "text/event-stream" in request.headers.get("accept", ""):
-            events = self._gate.stream(session.events(ask), _left(request), HEARTBEAT_SECONDS)
+            events = self._gate.stream(
+                lambda emit: session.answer(ask, emit), _disconnected(request), HEARTBEAT_SECONDS
+            )
             return EventStream(await anext(events), events)
-        answer = await self._gate.run(lambda: session.answer(ask), _left(request))
+        answer = await self._gate.run(lambda: session.answer(ask), _disconnected(request))
         return plain(envelope.build(answer))
 
     async def explain(self, request: Request) -> Response:
         session = await self._session(request)
         ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
-        plan = await self._gate.run(lambda: session.plan(ask), _left(request))
+        plan = await self._gate.run(lambda: session.plan(ask), _disconnected(request))
         return plain(request_json.for_browsers(plan))
 
     async def search(self, request: Request) -> Response:
         session = await self._session(request)
         ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
-        found = await self._gate.run(lambda: session.find(ask), _left(request))
+        found = await self._gate.run(lambda: session.find(ask), _disconnected(request))
         return plain(request_json.for_browsers(found.to_dict()))
 
     async def query(self, request: Request) -> Response:
@@ -109,7 +111,9 @@ class HttpTransport:
             raise BadAsk("statement: expected a text", detail="statement")
         if not isinstance(params, list):
             raise BadAsk("params: expected a list", detail="params")
-        rows = await self._gate.run(lambda: session.execute(statement, params), _left(request))
+        rows = await self._gate.run(
+            lambda: session.execute(statement, params), _disconnected(request)
+        )
         return plain({"rows": request_json.for_browsers(rows)})
 
     async def put(self, request: Request) -> Response:
@@ -291,14 +295,14 @@ async def _read(request: Request, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _left(request: Request) -> Left:
-    """What returns when the caller of a request, the body of which was read, has left."""
+def _disconnected(request: Request) -> Disconnected:
+    """What returns when the client of a request, whose body was read, has disconnected."""
 
-    async def left() -> None:
+    async def disconnected() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    return left
+    return disconnected
 
 
 def _is_local(host: str) -> bool:
