@@ -30,6 +30,8 @@ class EmbeddingHost:
     delay: float = 0.0
     calls: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+    connections: list[Any] = field(default_factory=list)
+    hangs_up: bool = False  # after a reply, without having said so
 
 
 @contextmanager
@@ -38,6 +40,12 @@ def hosting() -> Iterator[EmbeddingHost]:
     host = EmbeddingHost()
 
     class Handler(BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def setup(self) -> None:
+            super().setup()
+            host.connections.append(self.client_address)
+
         def do_POST(self) -> None:
             body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
             host.calls.append(body | {"path": self.path})
@@ -50,6 +58,8 @@ def hosting() -> Iterator[EmbeddingHost]:
             self.send_header("Content-Length", str(len(content)))
             self.end_headers()
             self.wfile.write(content)
+            if host.hangs_up:
+                self.close_connection = True
 
         def log_message(self, format: str, *args: Any) -> None:
             pass
