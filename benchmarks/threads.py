@@ -22,6 +22,7 @@ import tempfile
 import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -96,7 +97,7 @@ async def bench(directory: Path, turns: int) -> None:
         for turn in range(turns + 1):  # the first warms up
             for name, pool in pools.items():
                 engine.workers = pool
-                hops = await timed(lambda pool=pool: pool.run(nothing), 200)
+                hops = await timed(partial(pool.run, nothing), 200)
                 rate = await at_once(pool)
                 asked = await timed(lambda: db.explain(QUESTION, using="scripted"), 30)
                 if turn:

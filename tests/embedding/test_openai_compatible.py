@@ -133,7 +133,7 @@ def test_a_host_that_closes_kept_connections_is_asked_on_a_new_one(host: Embeddi
 
 
 def test_a_host_that_never_replies_is_asked_twice_and_is_a_transport_failure() -> None:
-    accepted = []
+    accepted: list[int] = []
 
     def hang_up() -> None:
         while True:

@@ -140,7 +140,9 @@ def _listen(host: str, port: int) -> socket.socket:
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        made = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        # asyncio sets TCP_NODELAY only on sockets that are declared to be TCP
+        return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise Misconfigured(f"port {port} of {host} cannot be opened: {reason}") from None
