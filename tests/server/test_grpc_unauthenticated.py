@@ -148,7 +148,7 @@ def test_who_leaves_cancels_what_runs() -> None:
         await made.until(lambda: made.authenticator.running == 1)
         wire.close()
         await made.until(lambda: made.authenticator.running == 0)
-        await made.until(lambda: not made.server._calls._lines)
+        await made.until(lambda: not made.server._calls._open)
 
     play(scene)
 
@@ -160,9 +160,9 @@ def test_a_crowd_is_refused_at_once_and_asked_for_nothing(monkeypatch: pytest.Mo
         asked = pb.AskRequest(question="x")
         calls = [made.stub.Explain(asked, metadata=MIA) for _ in range(2)]
         await made.until(lambda: made.authenticator.running == 1)
-        await made.until(lambda: len(made.server._calls._lines) == 2)
+        await made.until(lambda: len(made.server._calls._open) == 2)
         made.raw(b"/redask.v1.Redask/Explain")  # says nothing, and so takes the last thread
-        await made.until(lambda: len(made.server._calls._lines) == 3)
+        await made.until(lambda: len(made.server._calls._open) == 3)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await made.stub.Explain(asked, metadata=MIA, timeout=10)
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -177,7 +177,7 @@ def test_without_a_token_a_call_is_refused_before_its_message_came() -> None:
         made.authenticator.sign_in = nobody  # type: ignore[method-assign]
         found = await made.heard(made.raw(b"/redask.v1.Redask/Ask"), b"who?")
         assert b"who?" in found
-        await made.until(lambda: not made.server._calls._lines)
+        await made.until(lambda: not made.server._calls._open)
 
     async def nobody(token: str | None) -> Any:
         raise Unauthenticated("who?")
@@ -186,15 +186,15 @@ def test_without_a_token_a_call_is_refused_before_its_message_came() -> None:
 
 
 def test_who_does_not_take_the_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(grpc_calls, "TAKING_SECONDS", 0.2)
+    monkeypatch.setattr(grpc_calls, "READ_SECONDS", 0.2)
     monkeypatch.setattr(grpc_calls, "SWEEP_SECONDS", 0.05)
 
     async def scene(made: Scene) -> None:
         made.authenticator.released.set()
         message = packed_message(b"\n\1x")
         made.raw(b"/redask.v1.Redask/Explain", (END_STREAM, message), window=0)
-        await made.until(lambda: len(made.server._calls._lines) == 1)
-        await made.until(lambda: not made.server._calls._lines)
+        await made.until(lambda: len(made.server._calls._open) == 1)
+        await made.until(lambda: not made.server._calls._open)
 
     play(scene)
 
@@ -208,7 +208,7 @@ def test_silent_strangers_do_not_keep_others_from_health_and_reflection(
     path = b"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 
     async def scene(made: Scene) -> None:
-        places = made.server._open._places
+        places = made.server._public._places
         for number in range(20):  # more than there are threads
             made.raw(path if name == b"reflection" else HEALTH + name)
             await made.until(lambda number=number: len(places) == min(number + 1, 3))  # type: ignore[misc]
@@ -235,7 +235,7 @@ def test_watchers_take_no_thread_however_many_and_do_not_delay_the_end() -> None
             await made.health.Check(health_pb2.HealthCheckRequest(service="nobody"), timeout=10)
         assert caught.value.code() is grpc.StatusCode.NOT_FOUND
         watching.pop().cancel()
-        await made.until(lambda: len(made.server._open._watching) <= 80)
+        await made.until(lambda: len(made.server._public._watching) <= 80)
         began = time.monotonic()
         made.close()
         await made.server.stop(30)

@@ -157,7 +157,7 @@ def test_what_does_not_finish_in_time_is_cancelled_and_has_its_row(
     assert heard.kind == "cancelled"
     assert b"the server is stopping" in heard.body
     assert [each["kind"] for each in row["errors"]] == ["cancelled"]
-    assert took < serving._LAST_WORDS_SECONDS
+    assert took < serving._CANCEL_SECONDS
 
 
 def test_grpc_speaks_tls_and_nothing_else_then(tmp_path: Path) -> None:

@@ -1,10 +1,10 @@
 """Admission: `Admission` lets so many asks run and so many wait, and owns what runs.
 
-`at_once` asks run and `waiting` more wait; whoever comes then is `Overloaded` and may come
-again after `RETRY_SECONDS`. Nothing was asked then, so there is no audit row.
+`at_once` asks run and `waiting` more wait; further ones are `Overloaded` and may be tried again
+after `RETRY_SECONDS`. Nothing was asked then, so there is no audit row.
 
-A transport that is cancelled, in whatever way its library does that, only lets go, and the ask
-ends in a task of its own with its audit row. `close` waits for all of them.
+Each ask runs in a task of its own: when a transport's task is cancelled, in whatever way its
+library does that, the ask is cancelled and still writes its audit row. `close` waits for all.
 """
 
 import asyncio
@@ -24,17 +24,17 @@ Disconnected = Callable[[], Coroutine[Any, Any, None]]  # returns when the clien
 
 @dataclass(slots=True)
 class Admission:
-    """Room for so many at once."""
+    """At most so many asks at once."""
 
     at_once: int = 64
     waiting: int = 256
-    _inside: int = field(default=0, init=False)
+    _admitted_count: int = field(default=0, init=False)
     _closed: bool = field(default=False, init=False)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set, init=False)
-    _room: asyncio.Semaphore = field(init=False)
+    _slots: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
-        self._room = asyncio.Semaphore(self.at_once)
+        self._slots = asyncio.Semaphore(self.at_once)
 
     async def run(
         self,
@@ -76,7 +76,7 @@ class Admission:
                 yield event
 
     async def close(self, grace: float) -> None:
-        """Let nobody in any more; after `grace` seconds cancel what runs, and see it end."""
+        """Admit nothing any more; after `grace` seconds cancel what runs, and wait for it."""
         self._closed = True
         if self._tasks:
             await asyncio.wait(self._tasks, timeout=grace)
@@ -94,7 +94,7 @@ class Admission:
     def _forget(self, task: asyncio.Task[Any]) -> None:
         self._tasks.discard(task)
         if not task.cancelled():
-            task.exception()  # seen, also when nobody waits for it any more
+            task.exception()  # retrieved, also when no transport waits for it any more
 
     def _result(self, task: asyncio.Task[_T]) -> _T:
         if task.cancelled():
@@ -105,14 +105,14 @@ class Admission:
         """Do the work, after waiting if need be; `Overloaded` when too many wait already."""
         if self._closed:
             raise Overloaded("the server is stopping")
-        if self._inside >= self.at_once + self.waiting:
-            raise Overloaded(f"{self._inside} asks are running or waiting: try again soon")
-        self._inside += 1
+        if self._admitted_count >= self.at_once + self.waiting:
+            raise Overloaded(f"{self._admitted_count} asks are running or waiting: try again soon")
+        self._admitted_count += 1
         try:
-            async with self._room:
+            async with self._slots:
                 return await work()
         finally:
-            self._inside -= 1
+            self._admitted_count -= 1
 
 
 def _cancel_on(disconnected: Disconnected | None, task: asyncio.Task[Any]) -> Callable[[], object]:

@@ -57,8 +57,8 @@ class McpTransport:
     def __init__(
         self, authenticator: Authenticator, admission: Admission, token: str | None
     ) -> None:
-        self._desk = authenticator
-        self._gate = admission
+        self._authenticator = authenticator
+        self._admission = admission
         self._token = token
 
     async def tools(self, _: Context, __: Any) -> types.ListToolsResult:
@@ -112,14 +112,14 @@ class McpTransport:
 
     async def _work(self, tool: str, session: AsyncDatabase, ask: Ask, context: Context) -> object:
         if tool == "redask_explain":
-            return await self._gate.run(lambda: session.plan(ask))
+            return await self._admission.run(lambda: session.plan(ask))
         if tool == "redask_search":
-            return (await self._gate.run(lambda: session.find(ask))).to_dict()
+            return (await self._admission.run(lambda: session.find(ask))).to_dict()
         token = (context.meta or {}).get("progress_token")
         if token is None:
-            return envelope.build(await self._gate.run(lambda: session.answer(ask)))
+            return envelope.build(await self._admission.run(lambda: session.answer(ask)))
         return await _progressing(
-            self._gate.stream(lambda emit: session.answer(ask, emit)),
+            self._admission.stream(lambda emit: session.answer(ask, emit)),
             lambda count, text: context.session.send_progress_notification(
                 token, count, message=text, related_request_id=str(context.request_id)
             ),
@@ -128,8 +128,8 @@ class McpTransport:
     async def _session(self, context: Context) -> AsyncDatabase:
         request = context.request
         if request is None:
-            return await self._desk.sign_in(self._token)
-        return await self._desk.sign_in(bearer(request.headers.get("authorization")))
+            return await self._authenticator.sign_in(self._token)
+        return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
 
 
 def server(
@@ -150,24 +150,24 @@ def server(
 
 
 def quieten() -> None:
-    """Let the SDK log nothing: to it, a caller who leaves is an error with a stack trace."""
+    """Let the SDK log nothing: to it, a client that disconnects is an error with a stack trace."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 
 
 async def _progressing(
-    events: AsyncGenerator[Event | None, None], tell: Callable[[float, str], Awaitable[None]]
+    events: AsyncGenerator[Event | None, None], notify: Callable[[float, str], Awaitable[None]]
 ) -> object:
-    """The envelope of a stream, each piece of which was told."""
+    """The envelope of a stream, with a notification for each piece."""
     count = 0.0
     async with aclosing(events):
         async for event in events:
             match event:
                 case SourcesFound(found):
                     count += 1
-                    await tell(count, f"{len(found)} sources")
+                    await notify(count, f"{len(found)} sources")
                 case AnswerToken(text):
                     count += 1
-                    await tell(count, text)
+                    await notify(count, text)
                 case Failed(error):
                     raise error
                 case Answered(answer):

@@ -1,12 +1,12 @@
-"""`redask serve`: one process, several transports, until it is told to stop.
+"""`redask serve`: one process, several transports, until it is stopped.
 
     HTTP, with MCP at /mcp    127.0.0.1:8080
     gRPC                      127.0.0.1:50051
 
-Callers sign in by token. On a loopback address `--no-auth` lets whoever comes without one act as
+Callers sign in by token. On a loopback address `--no-auth` lets unauthenticated clients act as
 the local owner; on any other address that is refused before a port is opened. Stopping (Ctrl-C,
 SIGTERM) closes the ports, gives running asks `GRACE_SECONDS` to finish, then cancels them: each
-leaves its audit row either way, and only then the database is closed.
+writes its audit row either way, and only then the database is closed.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ from redask.server.admission import Admission
 from redask.server.sessions import Authenticator
 
 GRACE_SECONDS = 10
-_LAST_WORDS_SECONDS = 5  # for what was cancelled
+_CANCEL_SECONDS = 5  # for what was cancelled, to write its audit row
 _BACKLOG = 1024
 
 
@@ -48,7 +48,7 @@ class Serving:
 
 
 def check(serving: Serving) -> None:
-    """Refuse what nobody should serve."""
+    """Refuse what must not be served."""
     if serving.anonymous and not _is_loopback(serving.host):
         raise Misconfigured(
             f"without sign-in redask serves loopback addresses only, and {serving.host} is none"
@@ -106,7 +106,7 @@ async def _open_http(
         lifespan="on",
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
-        timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS + _CANCEL_SECONDS,
         backlog=_BACKLOG,
         server_header=False,
         http=TimeoutProtocol,
@@ -136,7 +136,7 @@ async def _open_http(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket, or a clear word; uvicorn would leave the process."""
+    """A listening socket, or a clear error; uvicorn would exit the process."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
@@ -151,7 +151,9 @@ def _listen(host: str, port: int) -> socket.socket:
 async def _open_grpc(
     transports: AsyncExitStack, authenticator: Authenticator, admission: Admission, serving: Serving
 ) -> str:
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or every stranger's mistake is a line of log
+    os.environ.setdefault(
+        "GRPC_VERBOSITY", "NONE"
+    )  # or every bad request of an unauthenticated client is logged
     try:
         import grpc
 
@@ -167,7 +169,7 @@ async def _open_grpc(
         server, port = await service.serve(authenticator, admission, host, wanted, credentials)
     except RuntimeError:
         raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
-    transports.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    transports.push_async_callback(server.stop, GRACE_SECONDS + _CANCEL_SECONDS)
     return f"grpc://{host}:{port}"
 
 
@@ -178,18 +180,18 @@ async def _open_pg(
     serving: Serving,
 ) -> str:
     from redask.server.pgwire.listener import PostgresListener
-    from redask.server.pgwire.session.dispatch import StatementDispatcher
     from redask.server.pgwire.session.startup import AuthenticatedClient
+    from redask.server.pgwire.session.statement_planner import StatementPlanner
 
-    def converse(client: AuthenticatedClient) -> StatementDispatcher:
-        return StatementDispatcher(
+    def planner(client: AuthenticatedClient) -> StatementPlanner:
+        return StatementPlanner(
             client.session, user=client.user, database=client.database, startup=client.startup
         )
 
-    server = PostgresListener(authenticator, admission, converse, _tls(serving))
+    server = PostgresListener(authenticator, admission, planner, _tls(serving))
     listening = _listen(serving.host, serving.pg_port or 0)
     await server.listen(listening)
-    transports.push_async_callback(server.close, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    transports.push_async_callback(server.close, GRACE_SECONDS + _CANCEL_SECONDS)
     return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
 
 
