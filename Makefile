@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -114,6 +114,10 @@ bench-pgwire: $(VENV)/.installed
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py
+
+# our pool of threads, anyio's and the standard library's, in turns
+bench-threads: $(VENV)/.installed
+	$(BIN)/python benchmarks/threads.py
 
 bench-ingest: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py

@@ -45,7 +45,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"core.access", "core.clauses", "core.wire", "app", "embedding.stage", "providers.pool"},
     "server": _NOUNS
     | {"core.access.credentials", "core.ports", "core.clauses", "core.wire", "__version__"}
-    | {"api.asynchronous"},
+    | {"api.asynchronous", "api.event_stream"},
     "evaluation": _RULES | {"api"},
     "cli": _ADAPTER
     | {"core.access.credentials", "core.clauses", "core.wire", "core.settings", "__version__"}

@@ -19,7 +19,7 @@ from redask.core import settings as choices
 from redask.core.access.policy import AUDITORS, must_own
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import Embedder, Provider, Query, Selector, SelectShape
+from redask.core.ports import Embedder, Provider, Query, Selector
 from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.embedding_text import embedding_text
@@ -112,24 +112,6 @@ class App:
         edge = link(source, label, target)
         self.backend.store.put([edge], caller)
         return edge.urn
-
-    def select(self, sql: str, params: Sequence[object], caller: Caller) -> list[dict[str, object]]:
-        """Run a SELECT over what the caller may see. → its rows."""
-        return self.selector.select(sql, params, caller, **self._select_limits())
-
-    def select_now(
-        self, sql: str, params: Sequence[object], caller: Caller
-    ) -> list[dict[str, object]] | None:
-        """The same without a thread; None when it might take more than a moment."""
-        return self.selector.select_now(sql, params, caller, **self._select_limits())
-
-    def _select_limits(self) -> dict[str, int]:
-        chosen = self.settings
-        return {"timeout_ms": chosen.select_timeout_ms, "max_rows": chosen.select_max_rows}
-
-    def describe(self, sql: str, caller: Caller) -> SelectShape:
-        """What a SELECT would give, without running it."""
-        return self.selector.describe(sql, caller, timeout_ms=self.settings.select_timeout_ms)
 
     def ingest(
         self,

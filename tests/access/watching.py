@@ -123,7 +123,7 @@ class Watched:
             f'SELECT a.urn, b.urn FROM "{one}" AS a JOIN "{other}" AS b ON a.id = b.id'
             for one, other in pairwise(shown)
         ]
-        return [_safely(lambda s=each: self.app.select(s, (), who)) for each in statements]
+        return [_safely(lambda s=each: self.app.selector.select(s, (), who)) for each in statements]
 
     async def _asked(self, question: str, options: dict[str, Any], who: Caller) -> list[str]:
         ask = clauses.from_options(question, options, "")

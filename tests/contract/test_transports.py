@@ -184,7 +184,7 @@ def test_a_full_house_is_overloaded_at_every_transport(transports: Transports) -
         at_once, waiting, room = (
             transports.admission.at_once,
             transports.admission.waiting,
-            transports.admission._room,
+            transports.admission._slots,
         )
         transports.admission.at_once = transports.admission.waiting = 0
         try:
@@ -193,7 +193,7 @@ def test_a_full_house_is_overloaded_at_every_transport(transports: Transports) -
             (
                 transports.admission.at_once,
                 transports.admission.waiting,
-                transports.admission._room,
+                transports.admission._slots,
             ) = at_once, waiting, room
 
     assert_mapped(transports.run(full()), errors.Overloaded)

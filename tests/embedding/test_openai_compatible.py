@@ -1,6 +1,8 @@
 """The remote embedder: requests, and a host that is slow, wrong, or down."""
 
 import json
+import socket
+import threading
 from collections.abc import Iterator
 from functools import partial
 
@@ -114,6 +116,47 @@ def test_a_host_that_does_not_answer_is_a_timeout(host: EmbeddingHost) -> None:
     with pytest.raises(ProviderFailed) as caught:
         OpenAiCompatible(RemoteModel(host.url, "small"), timeout=0.1).embed(["a"])
     assert caught.value.failure is Failure.TIMEOUT
+
+
+def test_a_connection_is_kept_open_between_calls(host: EmbeddingHost) -> None:
+    embedder = client(host)
+    for _ in range(3):
+        embedder.embed(["a"])
+    host.reply = lambda _: (500, b"busy")
+    with pytest.raises(ProviderFailed):
+        embedder.embed(["a"])
+    assert len(host.calls) == 4
+    assert len(host.connections) == 1
+
+
+def test_a_host_that_closes_kept_connections_is_asked_on_a_new_one(host: EmbeddingHost) -> None:
+    embedder, host.hangs_up = client(host), True
+    for _ in range(20):  # in some rounds the close comes only after the next call was sent
+        embedder.embed(["a"])
+    assert len(host.connections) == len(host.calls) == 20
+
+
+def test_a_host_that_never_replies_is_asked_twice_and_is_a_transport_failure() -> None:
+    accepted: list[int] = []
+
+    def hang_up() -> None:
+        while True:
+            connection, _ = listening.accept()
+            with connection:
+                if not connection.recv(65536):
+                    return
+                accepted.append(1)
+
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        thread = threading.Thread(target=hang_up)
+        thread.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}/v1"
+        with pytest.raises(ProviderFailed) as caught:
+            OpenAiCompatible(RemoteModel(url, "small"), timeout=30).embed(["a"])
+        socket.create_connection(listening.getsockname()).close()
+        thread.join()
+    assert caught.value.failure is Failure.TRANSPORT
+    assert accepted == [1, 1]
 
 
 def test_a_host_that_is_down_is_a_transport_failure() -> None:

@@ -48,10 +48,10 @@ from server_thread import SETTINGS, fill
 from redask.api.sync import open_async
 from redask.core.settings import load
 from redask.providers.scripted import Scripted
-from redask.server import serving
 from redask.server.admission import Admission
 from redask.server.pgwire.listener import PostgresListener
-from redask.server.pgwire.session.dispatch import StatementDispatcher
+from redask.server.pgwire.session.statement_planner import StatementPlanner
+from redask.server.sessions import Authenticator
 
 CHUNK = 10_000  # messages between two reports of a process
 AT_ONCE = 8
@@ -108,7 +108,7 @@ class Fuzzed:
         self.db = await open_async(
             self.place / "db", settings=load(FEW, {}), providers={"scripted": Scripted()}
         )
-        authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
+        authenticator = Authenticator(self.db, anonymous=False)
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.load_cert_chain(certificate, key)
         self.trust = ssl.create_default_context(cafile=certificate)
@@ -159,7 +159,7 @@ class Fuzzed:
         async with asyncio.timeout(SECONDS):
             if await self.honest() != self.expected:
                 raise Surprise("an honest client is answered in another way than before")
-            while any(server._lines for server in self.servers) or self.admission._tasks:
+            while any(server._connections for server in self.servers) or self.admission._tasks:
                 await asyncio.sleep(0.001)
         if self.noted:
             raise Surprise(f"logged: {self.noted[:3]}")
@@ -278,8 +278,8 @@ def _shown(sent: wire_mutations.Volley | None) -> str:
     return repr(sent.messages if sent else None)[-6000:]
 
 
-def _converse(client: Any) -> StatementDispatcher:
-    return StatementDispatcher(
+def _converse(client: Any) -> StatementPlanner:
+    return StatementPlanner(
         client.session, user=client.user, database=client.database, startup=client.startup
     )
 

@@ -6,7 +6,7 @@ The authenticator is played, so that a call lasts exactly as long as a test want
 import asyncio
 import socket
 import struct
-from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -18,20 +18,22 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from waiting import SECONDS, until_true
 
+from redask.api.event_stream import Emit
 from redask.core.errors import Unauthenticated
-from redask.core.model import AnswerToken, Ask, Event
+from redask.core.model import AnswerToken, Ask
 from redask.server.admission import Admission
 from redask.server.grpc import calls as grpc_calls
 from redask.server.grpc import public_services, service
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
+from redask.server.sessions import Authenticator
 
 MIA = (("authorization", "Bearer mia"),)
 WELL = health_pb2.HealthCheckRequest(service="redask.v1.Redask")
 HEALTH = b"/grpc.health.v1.Health/"
 
 
-class Played:
+class Played(Authenticator):
     """An authenticator with one caller, and her session, which waits for `released`."""
 
     def __init__(self) -> None:
@@ -51,10 +53,10 @@ class Played:
         finally:
             self.running -= 1
 
-    async def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
-        yield AnswerToken("before")
+    async def answer(self, ask: Ask, emit: Emit) -> None:
+        await emit(AnswerToken("before"))
         await self.released.wait()
-        yield AnswerToken("after")
+        await emit(AnswerToken("after"))
 
 
 class Scene:
@@ -144,7 +146,7 @@ def test_who_leaves_cancels_what_runs() -> None:
         await made.until(lambda: made.authenticator.running == 1)
         wire.close()
         await made.until(lambda: made.authenticator.running == 0)
-        await made.until(lambda: not made.server._calls._lines)
+        await made.until(lambda: not made.server._calls._open)
 
     play(scene)
 
@@ -156,9 +158,9 @@ def test_a_crowd_is_refused_at_once_and_asked_for_nothing(monkeypatch: pytest.Mo
         asked = pb.AskRequest(question="x")
         calls = [made.stub.Explain(asked, metadata=MIA) for _ in range(2)]
         await made.until(lambda: made.authenticator.running == 1)
-        await made.until(lambda: len(made.server._calls._lines) == 2)
+        await made.until(lambda: len(made.server._calls._open) == 2)
         made.raw(b"/redask.v1.Redask/Explain")  # says nothing, and so takes the last thread
-        await made.until(lambda: len(made.server._calls._lines) == 3)
+        await made.until(lambda: len(made.server._calls._open) == 3)
         with pytest.raises(grpc.aio.AioRpcError) as caught:
             await made.stub.Explain(asked, metadata=MIA, timeout=SECONDS)
         assert caught.value.code() is grpc.StatusCode.RESOURCE_EXHAUSTED
@@ -173,7 +175,7 @@ def test_without_a_token_a_call_is_refused_before_its_message_came() -> None:
         made.authenticator.sign_in = nobody  # type: ignore[method-assign]
         found = await made.heard(made.raw(b"/redask.v1.Redask/Ask"), b"who?")
         assert b"who?" in found
-        await made.until(lambda: not made.server._calls._lines)
+        await made.until(lambda: not made.server._calls._open)
 
     async def nobody(token: str | None) -> Any:
         raise Unauthenticated("who?")
@@ -188,9 +190,9 @@ def test_who_does_not_take_the_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch
         made.authenticator.released.set()
         message = packed_message(b"\n\1x")
         made.raw(b"/redask.v1.Redask/Explain", (END_STREAM, message), window=0)
-        await made.until(lambda: len(made.server._calls._lines) == 1)
-        monkeypatch.setattr(grpc_calls, "TAKING_SECONDS", 0)
-        await made.until(lambda: not made.server._calls._lines)
+        await made.until(lambda: len(made.server._calls._open) == 1)
+        monkeypatch.setattr(grpc_calls, "READ_SECONDS", 0)
+        await made.until(lambda: not made.server._calls._open)
 
     play(scene)
 
@@ -204,7 +206,7 @@ def test_silent_strangers_do_not_keep_others_from_health_and_reflection(
     path = b"/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
 
     async def scene(made: Scene) -> None:
-        places = made.server._open._places
+        places = made.server._public._places
         for number in range(20):  # more than there are threads
             made.raw(path if name == b"reflection" else HEALTH + name)
             await made.until(lambda number=number: len(places) == min(number + 1, 3))  # type: ignore[misc]
@@ -236,7 +238,7 @@ def test_watchers_take_no_thread_however_many_and_do_not_delay_the_end() -> None
             )
         assert caught.value.code() is grpc.StatusCode.NOT_FOUND
         watching.pop().cancel()
-        await made.until(lambda: len(made.server._open._watching) <= 80)
+        await made.until(lambda: len(made.server._public._watching) <= 80)
         made.close()
         await made.server.stop(10 * SECONDS)  # which nobody makes it wait for
 

@@ -1,6 +1,7 @@
 """Stopping: what runs is finished or cancelled, with its row; and TLS, by the real command line."""
 
 import asyncio
+import socket
 import ssl
 from pathlib import Path
 from typing import Any
@@ -69,3 +70,24 @@ def test_a_certificate_that_is_none_is_refused(tmp_path: Path) -> None:
         asyncio.run(serve_and_stop(tmp_path / "db", token, {}, certificate=bad, key=bad))
     with pytest.raises(errors.Misconfigured, match="both"):
         serving.check(serving.Serving(certificate=bad))
+
+
+def test_connections_of_every_transport_send_without_delay() -> None:
+    """Nagle's algorithm would hold a frame back for 40 ms."""
+
+    async def main() -> None:
+        accepted: asyncio.Future[asyncio.BaseTransport] = asyncio.get_running_loop().create_future()
+
+        class Accepting(asyncio.Protocol):
+            def connection_made(self, transport: asyncio.BaseTransport) -> None:
+                accepted.set_result(transport)
+
+        listening = serving._listen("127.0.0.1", 0)
+        server = await asyncio.get_running_loop().create_server(Accepting, sock=listening)
+        _, writer = await asyncio.open_connection(*listening.getsockname())
+        made = (await accepted).get_extra_info("socket")
+        assert made.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+        writer.close()
+        server.close()
+
+    asyncio.run(main())

@@ -30,10 +30,11 @@ from redask.core import clauses, errors
 from redask.core.model import Ask
 from redask.core.wire import envelope, frames, outcomes
 from redask.core.wire import json as canonical
-from redask.server import jsonrpc, mcp_transport, serving
+from redask.server import jsonrpc, mcp_transport
 from redask.server.admission import Admission
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
+from redask.server.sessions import Authenticator
 
 TRANSPORTS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream", "pg")
 
@@ -127,7 +128,7 @@ class Transports(ServerThread):
         http = await stack.enter_async_context(
             httpx.AsyncClient(base_url=self.url, headers=headers, timeout=SECONDS)
         )
-        authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
+        authenticator = Authenticator(self.db, anonymous=False)
         lines = Lines(await authenticator.sign_in(token), Admission(64, 256))
         lines.admission = self.admission
         talking = asyncio.create_task(lines.serve())

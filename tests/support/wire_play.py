@@ -30,12 +30,15 @@ from typing import Any, Self, cast
 
 from waiting import SECONDS
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
 from redask.core.access import credentials
 from redask.server.admission import Admission
 from redask.server.pgwire.listener import PostgresListener
-from redask.server.pgwire.session.planned import TransactionStep, WireColumn, WireFault, WireRows
-from redask.server.sessions import Session
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
+from redask.server.sessions import Authenticator
 
 INT4, TEXT = 23, 25
 SALT_SECRET = b"salt"
@@ -64,10 +67,10 @@ class Play:
     def timeout(self) -> float | None:
         return self.seconds
 
-    def setting(self, name: str) -> str | None:
+    def parameter(self, name: str) -> str | None:
         return {"server_version": "15.0", "client_encoding": "UTF8"}.get(name)
 
-    def reports(self) -> dict[str, str]:
+    def changed_parameters(self) -> dict[str, str]:
         told, self.told = self.told, {}
         return told
 
@@ -90,11 +93,11 @@ class Scene:
         return tuple(oid or TEXT for oid in (*self.declared, *(0,) * count)[:count])
 
     @property
-    def columns(self) -> tuple[WireColumn, ...] | None:
+    def columns(self) -> tuple[ResultColumn, ...] | None:
         if self.words[0] in ("rows", "wait"):
-            return (WireColumn("number", INT4), WireColumn("word", TEXT))
+            return (ResultColumn("number", INT4), ResultColumn("word", TEXT))
         if self.words[0] == "say":
-            return tuple(WireColumn(f"p{n}", oid) for n, oid in enumerate(self.parameters))
+            return tuple(ResultColumn(f"p{n}", oid) for n, oid in enumerate(self.parameters))
         return None
 
     @property
@@ -102,24 +105,24 @@ class Scene:
         word = self.words[0]
         return cast(TransactionStep, word) if word in STEPS else None
 
-    def run_now(self, parameters: Sequence[object]) -> WireRows | None:
+    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
         if self.words[0] != "now":
             return None
         self.play.ran.append(self.sql)
         if self.words[1:]:
             raise failure(self.words[1])
-        return WireRows([], "NOW")
+        return StatementResult([], "NOW")
 
-    async def run(self, parameters: Sequence[object]) -> WireRows:
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
         self.play.ran.append(self.sql)
         words = self.words
         match words[0]:
             case "rows":
                 count = int(words[1])
                 found = [[n, None if n % 3 == 2 else f"wörd {n}"] for n in range(count)]
-                return WireRows(found, f"SELECT {count}")
+                return StatementResult(found, f"SELECT {count}")
             case "say":
-                return WireRows([parameters], "SELECT 1")
+                return StatementResult([parameters], "SELECT 1")
             case "wait":
                 return await self._wait()
             case "fail":
@@ -127,12 +130,12 @@ class Scene:
             case "tell":
                 self.play.told[words[1]] = words[2]
             case "drop":
-                return WireRows([], "DROP", tuple(words[1:]) or None)
+                return StatementResult([], "DROP", tuple(words[1:]) or None)
             case "timeout":
                 self.play.seconds = float(words[1])
-        return WireRows([], words[0].upper())
+        return StatementResult([], words[0].upper())
 
-    async def _wait(self) -> WireRows:
+    async def _wait(self) -> StatementResult:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
@@ -145,7 +148,7 @@ def failure(kind: str) -> Exception:
     if kind == "bug":
         return ZeroDivisionError("a bug with a KEY-1234")
     if kind == "refused":
-        return WireFault("0A000", "not here", hint="elsewhere")
+        return SqlStateError("0A000", "not here", hint="elsewhere")
     if kind == "ProviderFailed":
         return errors.ProviderFailed("p", errors.Failure.SERVER, "busy")
     made: Exception = getattr(errors, kind)("it failed", detail="where")
@@ -153,27 +156,27 @@ def failure(kind: str) -> Exception:
 
 
 @dataclass
-class PlayDesk:
+class PlayDesk(Authenticator):
     """Knows mia of the tenant local, with as many tokens as are given."""
 
     tokens: Sequence[str] = (TOKEN,)
     anonymous: bool = False
     session: Any = None
 
-    async def sign_in(self, token: str | None) -> Session:
+    async def sign_in(self, token: str | None) -> AsyncDatabase:
         if not self.anonymous:
             raise errors.Unauthenticated("who?")
-        return cast(Session, self.session)
+        return cast(AsyncDatabase, self.session)
 
     async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
         salt = credentials.scram_salt(SALT_SECRET, tenant, user)
         known = self.tokens if (user, tenant) == ("mia", "local") else ()
         return credentials.Verifiers(salt, tuple(credentials.verifier(t, salt) for t in known))
 
-    async def sign_in_holder(self, token: str) -> Session:
+    async def sign_in_proven(self, token: str) -> AsyncDatabase:
         if token not in map(credentials.token_id, self.tokens):
             raise errors.Unauthenticated("who?")
-        return cast(Session, self.session)
+        return cast(AsyncDatabase, self.session)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -16,18 +17,18 @@ from typing import Any, Self, TypeVar
 
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
+from redask.api.event_stream import Emit, events_of
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.api.row_values import Rows, plain_rows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import CLOSED, AskError, BadAsk, Denied
+from redask.core.errors import CLOSED, BadAsk, Denied
 from redask.core.model import (
     Answer,
     Ask,
     Caller,
     Event,
-    Failed,
     IngestProgress,
     IngestReport,
     Source,
@@ -99,32 +100,24 @@ class AsyncDatabase(AsyncAdministration):
 
     async def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
         """The events of an answer; raises only before the first one."""
-        caller = await self._who()
-        events: asyncio.Queue[Event | None] = asyncio.Queue()
+        running: set[asyncio.Task[CitedAnswer]] = set()
 
-        async def hand_over(event: Event) -> None:
-            events.put_nowait(event)
-            await asyncio.sleep(0)  # the reader's turn, before the next piece is parsed
+        def start(emit: Emit) -> asyncio.Task[CitedAnswer]:
+            running.add(task := asyncio.create_task(self.answer(ask, emit)))
+            return task
 
-        asking = asyncio.create_task(self._app.engine.ask(ask, caller, hand_over))
-        asking.add_done_callback(lambda _: events.put_nowait(None))
-        started = False
         try:
-            while (event := await events.get()) is not None:
-                started = True
-                yield event
-            error = asking.exception()
-            if error is not None and not (started and isinstance(error, AskError)):
-                raise error
-            if isinstance(error, AskError):
-                yield Failed(error)
+            async with aclosing(events_of(start)) as events:
+                async for event in events:
+                    if event is not None:
+                        yield event
         finally:
-            asking.cancel()
-            await asyncio.wait([asking])
+            if running:
+                await asyncio.wait(running)
 
-    async def answer(self, ask: Ask) -> CitedAnswer:
-        """Answer an Ask."""
-        answer = await self._app.engine.ask(ask, await self._who())
+    async def answer(self, ask: Ask, emit: Emit | None = None) -> CitedAnswer:
+        """Answer an Ask; `emit` gets the events while it is written, `Answered` the last."""
+        answer = await self._app.engine.ask(ask, await self._who(), emit)
         return CitedAnswer(*(getattr(answer, each.name) for each in fields(Answer)))
 
     async def plan(self, ask: Ask) -> dict[str, Any]:
@@ -149,15 +142,21 @@ class AsyncDatabase(AsyncAdministration):
         found = self.select_now(sql, params)
         if found is not None:
             return found
-        return await self._as_caller(lambda caller: self._app.select(sql, params, caller))
+        return await self._as_caller(
+            lambda caller: self._app.selector.select(sql, params, caller, **self._select_limits())
+        )
 
     def select_now(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]] | None:
         """The rows of a SELECT that ran before and took next to no time; None: `select` them."""
-        return self._app.select_now(sql, params, self._asking())
+        caller = self._asking()
+        return self._app.selector.select_now(sql, params, caller, **self._select_limits())
 
     async def describe(self, sql: str) -> SelectShape:
         """What a SELECT would give, and what its parameters are, without running it."""
-        return await self._as_caller(lambda caller: self._app.describe(sql, caller))
+        most = self._app.settings.select_timeout_ms
+        return await self._as_caller(
+            lambda caller: self._app.selector.describe(sql, caller, timeout_ms=most)
+        )
 
     def version(self) -> int:
         """A number that changes with every write to the store, of whichever process."""
@@ -311,6 +310,10 @@ class AsyncDatabase(AsyncAdministration):
         """Do it in a thread, as whoever asks when its turn comes."""
         self._check_open()
         return await self._app.in_thread(lambda: work(self._asking()))
+
+    def _select_limits(self) -> dict[str, int]:
+        chosen = self._app.settings
+        return {"timeout_ms": chosen.select_timeout_ms, "max_rows": chosen.select_max_rows}
 
     def _asking(self) -> Caller:
         """Who asks; a token is looked at for every statement, so that a change holds at once."""

@@ -3,6 +3,10 @@
 Of the idle threads the one that worked last is taken first: what it needs is still in the
 processor's caches, and a process that is asked one question at a time keeps to one thread. Work
 that nobody waits for any more when its turn comes is not begun; what has begun is finished.
+
+Why not anyio's worker threads: a call takes more than twice as long (`benchmarks/threads.py`),
+they end with the task that first used them, and nobody can wait for a thread whose caller was
+cancelled, as `close` does before the files are closed.
 """
 
 import asyncio

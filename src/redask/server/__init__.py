@@ -6,7 +6,7 @@
     mcp_transport   the Model Context Protocol, at /mcp or stdio    `redask serve`, `redask mcp`
     jsonrpc         JSON-RPC 2.0 on standard input                  `redask rpc`
 
-A transport speaks to an `Authenticator` (see `sessions`), which signs callers in, and to
-`Admission`, which says how many may ask at once. `serving` opens and closes them. What an error
-is on each wire is told by one table, `wire.outcomes`.
+A transport asks the `Authenticator` (see `sessions`) for the session of a caller, and asks through
+`Admission`, which limits how many run at once. `serving` opens and closes them. What an error
+is on each wire is one table, `wire.outcomes`.
 """

@@ -7,9 +7,9 @@
 
 A frame is `{"id", "name", "payload"}`, the request's id with the frame as every transport has it.
 Requests run side by side, and answers come as they are ready; a batch is answered as a whole.
-Without an `id` a request is a notification: it runs, and nobody is told. Garbage gets an error
-with id null, and the next line is read as if nothing had happened. When the input ends, what
-runs is finished; when the output is gone, it is cancelled, and audited as such.
+Without an `id` a request is a notification: it runs, and has no response. A line that is no
+message gets an error with id null, and the next line is read. When the input ends, what runs is
+finished; when the output is closed, it is cancelled, and audited as such.
 """
 
 import asyncio
@@ -17,40 +17,40 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import AskError, BadAsk, Cancelled
 from redask.core.model import Answered, Failed
 from redask.core.wire import envelope, frames, outcomes
 from redask.core.wire import json as canonical
 from redask.server import request_json
 from redask.server.admission import Admission
-from redask.server.sessions import Session
 
 MAX_LINE = 4 * 1024 * 1024
 PARSE_ERROR, INVALID_REQUEST, METHOD_NOT_FOUND = -32700, -32600, -32601
 _MAX_BATCH = 1000
-_MAX_TAKEN = 1024
+_MAX_RUNNING = 1024
 
 Write = Callable[[bytes], Awaitable[None]]
 _Work = Callable[[dict[str, Any], object], Awaitable[object]]
 
 
 class _Problem(Exception):
-    """A message that is no request of ours; not `told`, if it was a proper notification."""
+    """A message that cannot be run; without a response, if it was a valid notification."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
-        self.told = code == INVALID_REQUEST
+        self.has_response = code == INVALID_REQUEST
 
 
 class JsonRpcTransport:
     """One dispatcher."""
 
-    def __init__(self, session: Session, admission: Admission, write: Write) -> None:
+    def __init__(self, session: AsyncDatabase, admission: Admission, write: Write) -> None:
         self._session = session
-        self._gate = admission
+        self._admission = admission
         self._write = write
-        self.gone = asyncio.Event()  # nobody reads what we write any more
+        self.closed = asyncio.Event()  # the client does not read any more
         self._running: dict[object, asyncio.Task[object]] = {}
         self._methods: dict[str, _Work] = {
             "ask": self._ask,
@@ -81,8 +81,8 @@ class JsonRpcTransport:
             )
         else:
             replies = await asyncio.gather(*map(self._one, message))
-            if told := [reply for reply in replies if reply is not None]:
-                await self._send(told)
+            if responses := [reply for reply in replies if reply is not None]:
+                await self._send(responses)
 
     async def _one(self, message: object) -> dict[str, object] | None:
         """The reply to one request; None for a notification."""
@@ -95,7 +95,7 @@ class JsonRpcTransport:
                 raise _Problem(METHOD_NOT_FOUND, f"there is no method {method[:60]!a}: {known}")
             result = await self._run(work, params, name)
         except _Problem as problem:
-            if problem.told or _is_name(name):
+            if problem.has_response or _is_name(name):
                 return _error(name if _is_name(name) else None, problem.code, str(problem))
             return None
         except asyncio.CancelledError:
@@ -119,32 +119,33 @@ class JsonRpcTransport:
 
     async def _ask(self, params: dict[str, Any], _: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))
-        return envelope.build(await self._gate.run(lambda: self._session.answer(ask)))
+        return envelope.build(await self._admission.run(lambda: self._session.answer(ask)))
 
     async def _explain(self, params: dict[str, Any], _: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))
-        return await self._gate.run(lambda: self._session.plan(ask))
+        return await self._admission.run(lambda: self._session.plan(ask))
 
     async def _search(self, params: dict[str, Any], _: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))
-        return await self._gate.run(lambda: self._session.find(ask))
+        return (await self._admission.run(lambda: self._session.find(ask))).to_dict()
 
     async def _query(self, params: dict[str, Any], _: object) -> object:
         given = request_json.fields(params, ("statement", "params"), "params")
         statement, values = given.get("statement"), given.get("params", [])
         if not isinstance(statement, str) or not isinstance(values, list):
             raise BadAsk("expected a statement as text, and params as a list", detail="params")
-        return {"rows": await self._gate.run(lambda: self._session.execute(statement, values))}
+        return {"rows": await self._admission.run(lambda: self._session.execute(statement, values))}
 
     async def _stream(self, params: dict[str, Any], name: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))
-        async with aclosing(self._gate.stream(self._session.events(ask))) as events:
+        stream = self._admission.stream(lambda emit: self._session.answer(ask, emit))
+        async with aclosing(stream) as events:
             async for event in events:
                 if event is None:
                     continue
                 frame = frames.of(event)
-                told = {"id": name, "name": frame.name, "payload": frame.payload}
-                await self._send({"jsonrpc": "2.0", "method": "frame", "params": told})
+                sent = {"id": name, "name": frame.name, "payload": frame.payload}
+                await self._send({"jsonrpc": "2.0", "method": "frame", "params": sent})
                 if isinstance(event, Failed):
                     raise event.error
                 if isinstance(event, Answered):
@@ -162,41 +163,44 @@ class JsonRpcTransport:
         try:
             await self._write(canonical.encode(message) + b"\n")
         except OSError:
-            self.gone.set()
+            self.closed.set()
 
 
 async def serve(
-    session: Session, lines: AsyncIterator[bytes], write: Write, admission: Admission | None = None
+    session: AsyncDatabase,
+    lines: AsyncIterator[bytes],
+    write: Write,
+    admission: Admission | None = None,
 ) -> None:
     """Answer lines until there are no more, and wait for what still runs."""
     room = admission or Admission()
     transport = JsonRpcTransport(session, room, write)
-    taken: set[asyncio.Task[None]] = set()
-    gone = asyncio.ensure_future(transport.gone.wait())
+    running: set[asyncio.Task[None]] = set()
+    closed = asyncio.ensure_future(transport.closed.wait())
     reading: asyncio.Future[bytes | None] | None = None
     try:
-        while not gone.done():
+        while not closed.done():
             reading = asyncio.ensure_future(anext(lines, None))
-            await asyncio.wait([reading, gone], return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait([reading, closed], return_when=asyncio.FIRST_COMPLETED)
             if not reading.done() or (line := reading.result()) is None:
                 break
             if line.strip():
                 task = asyncio.ensure_future(transport.take(line))
-                taken.add(task)
-                task.add_done_callback(taken.discard)
-            if len(taken) >= _MAX_TAKEN:  # only a reader who does not read lets it come to this
-                await asyncio.wait([*taken, gone], return_when=asyncio.FIRST_COMPLETED)
-        if taken:
-            ending = asyncio.ensure_future(asyncio.wait(set(taken)))
-            await asyncio.wait([ending, gone], return_when=asyncio.FIRST_COMPLETED)
+                running.add(task)
+                task.add_done_callback(running.discard)
+            if len(running) >= _MAX_RUNNING:  # a client that does not read its responses
+                await asyncio.wait([*running, closed], return_when=asyncio.FIRST_COMPLETED)
+        if running:
+            ending = asyncio.ensure_future(asyncio.wait(set(running)))
+            await asyncio.wait([ending, closed], return_when=asyncio.FIRST_COMPLETED)
     finally:
-        gone.cancel()
+        closed.cancel()
         if reading is not None:
             reading.cancel()
-        for task in taken:
+        for task in running:
             task.cancel()
-        if taken:
-            await asyncio.wait(set(taken))
+        if running:
+            await asyncio.wait(set(running))
         await room.close(0)
 
 

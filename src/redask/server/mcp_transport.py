@@ -23,6 +23,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from redask import __version__
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import clauses, errors
 from redask.core.errors import Cancelled
 from redask.core.model import Answered, AnswerToken, Ask, Event, Failed, SourcesFound
@@ -30,7 +31,7 @@ from redask.core.wire import envelope, outcomes, schema
 from redask.core.wire import json as canonical
 from redask.server.admission import Admission
 from redask.server.request_json import fields
-from redask.server.sessions import Authenticator, Session, bearer
+from redask.server.sessions import Authenticator, audit_rows, bearer
 
 AUDIT = "redask://audit"
 _AUDIT_ROWS = 20
@@ -56,8 +57,8 @@ class McpTransport:
     def __init__(
         self, authenticator: Authenticator, admission: Admission, token: str | None
     ) -> None:
-        self._desk = authenticator
-        self._gate = admission
+        self._authenticator = authenticator
+        self._admission = admission
         self._token = token
 
     async def tools(self, _: Context, __: Any) -> types.ListToolsResult:
@@ -98,7 +99,7 @@ class McpTransport:
         try:
             session = await self._session(context)
             if uri == AUDIT:
-                text = canonical.text(await session.audit_rows(_AUDIT_ROWS, None))
+                text = canonical.text(audit_rows(await session.audit(_AUDIT_ROWS)))
             else:
                 found = await session.source(uri)
                 text = "" if found is None else found.payload
@@ -109,26 +110,26 @@ class McpTransport:
         contents = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    async def _work(self, tool: str, session: Session, ask: Ask, context: Context) -> object:
+    async def _work(self, tool: str, session: AsyncDatabase, ask: Ask, context: Context) -> object:
         if tool == "redask_explain":
-            return await self._gate.run(lambda: session.plan(ask))
+            return await self._admission.run(lambda: session.plan(ask))
         if tool == "redask_search":
-            return await self._gate.run(lambda: session.find(ask))
+            return (await self._admission.run(lambda: session.find(ask))).to_dict()
         token = (context.meta or {}).get("progress_token")
         if token is None:
-            return envelope.build(await self._gate.run(lambda: session.answer(ask)))
+            return envelope.build(await self._admission.run(lambda: session.answer(ask)))
         return await _progressing(
-            self._gate.stream(session.events(ask)),
+            self._admission.stream(lambda emit: session.answer(ask, emit)),
             lambda count, text: context.session.send_progress_notification(
                 token, count, message=text, related_request_id=str(context.request_id)
             ),
         )
 
-    async def _session(self, context: Context) -> Session:
+    async def _session(self, context: Context) -> AsyncDatabase:
         request = context.request
         if request is None:
-            return await self._desk.sign_in(self._token)
-        return await self._desk.sign_in(bearer(request.headers.get("authorization")))
+            return await self._authenticator.sign_in(self._token)
+        return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
 
 
 def server(
@@ -149,24 +150,24 @@ def server(
 
 
 def quieten() -> None:
-    """Let the SDK log nothing: to it, a caller who leaves is an error with a stack trace."""
+    """Let the SDK log nothing: to it, a client that disconnects is an error with a stack trace."""
     logging.getLogger("mcp").setLevel(logging.CRITICAL + 1)
 
 
 async def _progressing(
-    events: AsyncGenerator[Event | None, None], tell: Callable[[float, str], Awaitable[None]]
+    events: AsyncGenerator[Event | None, None], notify: Callable[[float, str], Awaitable[None]]
 ) -> object:
-    """The envelope of a stream, each piece of which was told."""
+    """The envelope of a stream, with a notification for each piece."""
     count = 0.0
     async with aclosing(events):
         async for event in events:
             match event:
                 case SourcesFound(found):
                     count += 1
-                    await tell(count, f"{len(found)} sources")
+                    await notify(count, f"{len(found)} sources")
                 case AnswerToken(text):
                     count += 1
-                    await tell(count, text)
+                    await notify(count, text)
                 case Failed(error):
                     raise error
                 case Answered(answer):

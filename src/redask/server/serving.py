@@ -1,12 +1,12 @@
-"""`redask serve`: one process, several transports, until it is told to stop.
+"""`redask serve`: one process, several transports, until it is stopped.
 
     HTTP, with MCP at /mcp    127.0.0.1:8080
     gRPC                      127.0.0.1:50051
 
-Callers sign in by token. On a loopback address `--no-auth` lets whoever comes without one act as
+Callers sign in by token. On a loopback address `--no-auth` lets unauthenticated clients act as
 the local owner; on any other address that is refused before a port is opened. Stopping (Ctrl-C,
 SIGTERM) closes the ports, gives running asks `GRACE_SECONDS` to finish, then cancels them: each
-leaves its audit row either way, and only then the database is closed.
+writes its audit row either way, and only then the database is closed.
 """
 
 import asyncio
@@ -15,22 +15,19 @@ import os
 import signal
 import socket
 import ssl
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from redask.api.asynchronous import AsyncDatabase
-from redask.core.access.credentials import Verifiers
-from redask.core.errors import Misconfigured, Unauthenticated
-from redask.core.model import Answer, Ask, Event, Source
-from redask.core.ports import SelectShape, TableShape
+from redask.core.errors import Misconfigured
 from redask.server.admission import Admission
-from redask.server.sessions import Authenticator, ScramAuthenticator, Session
+from redask.server.sessions import Authenticator
 
 GRACE_SECONDS = 10
-_LAST_WORDS_SECONDS = 5  # for what was cancelled
+_CANCEL_SECONDS = 5  # for what was cancelled, to write its audit row
 _BACKLOG = 1024
 
 
@@ -50,76 +47,8 @@ class Serving:
     tenant: str | None = None  # if given, tokens must be for it
 
 
-class DatabaseSession:
-    """A signed-in caller's session, as the transports want it."""
-
-    def __init__(self, db: AsyncDatabase) -> None:
-        self._db = db
-
-    async def answer(self, ask: Ask) -> Answer:
-        return await self._db.answer(ask)
-
-    def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
-        return self._db.events(ask)
-
-    async def plan(self, ask: Ask) -> dict[str, object]:
-        return await self._db.plan(ask)
-
-    async def find(self, ask: Ask) -> dict[str, object]:
-        return (await self._db.find(ask)).to_dict()
-
-    async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
-        return await self._db.execute(statement, params)
-
-    def select_now(self, sql: str, params: Sequence[object]) -> list[dict[str, object]] | None:
-        return self._db.select_now(sql, params)
-
-    async def describe(self, sql: str) -> SelectShape:
-        return await self._db.describe(sql)
-
-    def version(self) -> int:
-        return self._db.version()
-
-    async def tables(self) -> list[TableShape]:
-        return await self._db.tables()
-
-    async def source(self, urn: str) -> Source | None:
-        return await self._db.source(urn)
-
-    async def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str
-    ) -> list[str]:
-        return await self._db.put(collection, rows, kind=kind)
-
-    async def audit_rows(self, limit: int, before: int | None) -> list[dict[str, object]]:
-        found = await self._db.audit(limit, before)
-        return [{"hash": each.hash, "row": each.row, "seq": each.seq} for each in found]
-
-
-class DatabaseAuthenticator:
-    """Signs callers in; without a token only where that means the local owner."""
-
-    def __init__(self, db: AsyncDatabase, *, anonymous: bool, tenant: str | None = None) -> None:
-        self._db = db
-        self._anonymous = anonymous
-        self._tenant = tenant
-
-    async def sign_in(self, token: str | None) -> Session:
-        if token is not None:
-            return DatabaseSession(await self._db.signed_in(token, tenant=self._tenant))
-        if not self._anonymous:
-            raise Unauthenticated("a token is needed: `redask token make USER` makes one")
-        return DatabaseSession(self._db)
-
-    async def verifiers(self, user: str, tenant: str) -> Verifiers:
-        return await self._db.verifiers(user, tenant)
-
-    async def sign_in_holder(self, token: str) -> Session:
-        return DatabaseSession(await self._db.holding(token))
-
-
 def check(serving: Serving) -> None:
-    """Refuse what nobody should serve."""
+    """Refuse what must not be served."""
     if serving.anonymous and not _is_loopback(serving.host):
         raise Misconfigured(
             f"without sign-in redask serves loopback addresses only, and {serving.host} is none"
@@ -140,7 +69,7 @@ async def serve(
 ) -> None:
     """Serve until `stop` is set or a signal comes; `ready` gets each transport's address."""
     check(serving)
-    authenticator = DatabaseAuthenticator(db, anonymous=serving.anonymous, tenant=serving.tenant)
+    authenticator = Authenticator(db, anonymous=serving.anonymous, tenant=serving.tenant)
     admission = admission or Admission(serving.at_once, serving.waiting)
     stopping = stop or asyncio.Event()
     for name in (signal.SIGINT, signal.SIGTERM):
@@ -177,7 +106,7 @@ async def _open_http(
         lifespan="on",
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
-        timeout_graceful_shutdown=GRACE_SECONDS + _LAST_WORDS_SECONDS,
+        timeout_graceful_shutdown=GRACE_SECONDS + _CANCEL_SECONDS,
         backlog=_BACKLOG,
         server_header=False,
         http=TimeoutProtocol,
@@ -207,11 +136,13 @@ async def _open_http(
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket, or a clear word; uvicorn would leave the process."""
+    """A listening socket, or a clear error; uvicorn would exit the process."""
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, _, _, _, address = found[0]
-        return socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        made = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
+        # asyncio sets TCP_NODELAY only on sockets that are declared to be TCP
+        return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
     except (OSError, OverflowError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise Misconfigured(f"port {port} of {host} cannot be opened: {reason}") from None
@@ -220,7 +151,9 @@ def _listen(host: str, port: int) -> socket.socket:
 async def _open_grpc(
     transports: AsyncExitStack, authenticator: Authenticator, admission: Admission, serving: Serving
 ) -> str:
-    os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # or every stranger's mistake is a line of log
+    os.environ.setdefault(
+        "GRPC_VERBOSITY", "NONE"
+    )  # or every bad request of an unauthenticated client is logged
     try:
         import grpc
 
@@ -236,29 +169,29 @@ async def _open_grpc(
         server, port = await service.serve(authenticator, admission, host, wanted, credentials)
     except RuntimeError:
         raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
-    transports.push_async_callback(server.stop, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    transports.push_async_callback(server.stop, GRACE_SECONDS + _CANCEL_SECONDS)
     return f"grpc://{host}:{port}"
 
 
 async def _open_pg(
     transports: AsyncExitStack,
-    authenticator: ScramAuthenticator,
+    authenticator: Authenticator,
     admission: Admission,
     serving: Serving,
 ) -> str:
     from redask.server.pgwire.listener import PostgresListener
-    from redask.server.pgwire.session.dispatch import StatementDispatcher
     from redask.server.pgwire.session.startup import AuthenticatedClient
+    from redask.server.pgwire.session.statement_planner import StatementPlanner
 
-    def converse(client: AuthenticatedClient) -> StatementDispatcher:
-        return StatementDispatcher(
+    def planner(client: AuthenticatedClient) -> StatementPlanner:
+        return StatementPlanner(
             client.session, user=client.user, database=client.database, startup=client.startup
         )
 
-    server = PostgresListener(authenticator, admission, converse, _tls(serving))
+    server = PostgresListener(authenticator, admission, planner, _tls(serving))
     listening = _listen(serving.host, serving.pg_port or 0)
     await server.listen(listening)
-    transports.push_async_callback(server.close, GRACE_SECONDS + _LAST_WORDS_SECONDS)
+    transports.push_async_callback(server.close, GRACE_SECONDS + _CANCEL_SECONDS)
     return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
 
 

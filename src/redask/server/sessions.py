@@ -1,74 +1,38 @@
-"""What every transport is given: an `Authenticator` that signs callers in, and their `Session`.
+"""Who is signed in: an `Authenticator` turns a token into a session, for every transport.
 
-A session raises `errors.AskError` and nothing else on purpose.
+A session is the `AsyncDatabase` of one caller: transports call it, and nothing stands between. It
+raises `errors.AskError` and nothing else on purpose.
 """
 
-from collections.abc import AsyncGenerator, Mapping, Sequence
-from typing import Protocol
-
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.access.credentials import Verifiers
 from redask.core.errors import Unauthenticated
-from redask.core.model import Answer, Ask, Event, Source
-from redask.core.ports import SelectShape, TableShape
+from redask.core.ports import AuditEntry
 
 
-class Session(Protocol):
-    """What a signed-in caller can do."""
+class Authenticator:
+    """Signs callers in; without a token only where that means the local owner."""
 
-    async def answer(self, ask: Ask) -> Answer:
-        """Answer a question."""
+    def __init__(self, db: AsyncDatabase, *, anonymous: bool, tenant: str | None = None) -> None:
+        self._db = db
+        self._anonymous = anonymous
+        self._tenant = tenant
 
-    def events(self, ask: Ask) -> AsyncGenerator[Event, None]:
-        """The events of an answer while it is written; raises only before the first one."""
-
-    async def plan(self, ask: Ask) -> dict[str, object]:
-        """What an ask would do."""
-
-    async def find(self, ask: Ask) -> dict[str, object]:
-        """The hits of a search, as plain data."""
-
-    async def execute(self, statement: str, params: Sequence[object]) -> list[dict[str, object]]:
-        """Run ASK, EXPLAIN ASK or SELECT."""
-
-    def select_now(self, sql: str, params: Sequence[object]) -> list[dict[str, object]] | None:
-        """The rows of a SELECT, if they are to be had at once; None: `execute` it."""
-
-    async def describe(self, sql: str) -> SelectShape:
-        """What a SELECT would give, without running it."""
-
-    def version(self) -> int:
-        """A number that changes with every write to the store."""
-
-    async def tables(self) -> list[TableShape]:
-        """What the caller can SELECT from."""
-
-    async def source(self, urn: str) -> Source | None:
-        """One entity as the caller may see it."""
-
-    async def put(
-        self, collection: str, rows: Sequence[Mapping[str, object]], *, kind: str
-    ) -> list[str]:
-        """Write rows. → their URNs"""
-
-    async def audit_rows(self, limit: int, before: int | None) -> list[dict[str, object]]:
-        """The newest audit rows the caller may see."""
-
-
-class Authenticator(Protocol):
-    """Where callers are told apart."""
-
-    async def sign_in(self, token: str | None) -> Session:
-        """The session of a token; None is who comes without one. Raises `Unauthenticated`."""
-
-
-class ScramAuthenticator(Authenticator, Protocol):
-    """An authenticator for transports where a token is a password that is proven and never sent."""
+    async def sign_in(self, token: str | None) -> AsyncDatabase:
+        """The session of a token; None: the client sent none. Raises `Unauthenticated`."""
+        if token is not None:
+            return await self._db.signed_in(token, tenant=self._tenant)
+        if not self._anonymous:
+            raise Unauthenticated("a token is needed: `redask token make USER` makes one")
+        return self._db
 
     async def verifiers(self, user: str, tenant: str) -> Verifiers:
-        """What the proof is checked against; nobody is told whether there is such a user."""
+        """What a SCRAM proof is checked against; the same shape for a user that does not exist."""
+        return await self._db.verifiers(user, tenant)
 
-    async def sign_in_holder(self, token: str) -> Session:
-        """The session of a token, by its public part, once it was proven."""
+    async def sign_in_proven(self, token: str) -> AsyncDatabase:
+        """The session of a token, by its public part, once it was proven and never sent."""
+        return await self._db.holding(token)
 
 
 def bearer(authorization: str | None) -> str | None:
@@ -79,3 +43,8 @@ def bearer(authorization: str | None) -> str | None:
     if scheme.lower() != "bearer" or not token.strip():
         raise Unauthenticated("expected the header `Authorization: Bearer TOKEN`")
     return token.strip()
+
+
+def audit_rows(entries: list[AuditEntry]) -> list[dict[str, object]]:
+    """Audit rows as transports show them."""
+    return [{"hash": each.hash, "row": each.row, "seq": each.seq} for each in entries]

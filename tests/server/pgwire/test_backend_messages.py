@@ -8,7 +8,7 @@ from pygwire import BackendMessageDecoder, ConnectionPhase
 from pygwire import messages as oracle
 
 from redask.server.pgwire.protocol import backend_messages
-from redask.server.pgwire.session.planned import WireColumn
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
 
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 
@@ -24,14 +24,14 @@ def heard(data: bytes, phase: ConnectionPhase = ConnectionPhase.SIMPLE_QUERY) ->
 
 @given(st.lists(st.none() | st.binary(max_size=9), max_size=6))
 def test_a_row_arrives_with_its_nulls(cells: list[bytes | None]) -> None:
-    [row] = heard(backend_messages.row(cells))
+    [row] = heard(backend_messages.data_row(cells))
     assert row == oracle.DataRow(cells)
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from([16, 25, 3802]), st.integers(0, 1)), max_size=4))
 def test_columns_arrive_with_type_size_and_format(found: list[tuple[str, int, int]]) -> None:
-    columns = [WireColumn(name, oid) for name, oid, _ in found]
-    [told] = heard(backend_messages.columns(columns, [form for *_, form in found]))
+    columns = [ResultColumn(name, oid) for name, oid, _ in found]
+    [told] = heard(backend_messages.row_description(columns, [form for *_, form in found]))
     assert [(each.name, each.type_oid, each.format_code) for each in told.fields] == found
     sizes = {16: 1, 25: -1, 3802: -1}
     assert [each.type_size for each in told.fields] == [sizes[oid] for _, oid, _ in found]
@@ -41,7 +41,9 @@ def test_columns_arrive_with_type_size_and_format(found: list[tuple[str, int, in
 @given(TEXTS, TEXTS, TEXTS)
 def test_an_error_arrives_with_its_fields(message: str, detail: str, hint: str) -> None:
     [error] = heard(
-        backend_messages.trouble("42601", message, detail=detail, hint=hint, place=3, kind="k")
+        backend_messages.error_response(
+            "42601", message, detail=detail, hint=hint, position=3, kind="k"
+        )
     )
     expected = {"S": "ERROR", "V": "ERROR", "C": "42601", "M": message or "?", "R": "k", "P": "3"}
     more = {"D": detail, "H": hint}
@@ -49,10 +51,10 @@ def test_an_error_arrives_with_its_fields(message: str, detail: str, hint: str) 
 
 
 def test_text_that_cannot_travel_is_replaced_and_a_long_one_cut() -> None:
-    [error] = heard(backend_messages.trouble("42601", "a\0b\ud800c", fatal=True))
+    [error] = heard(backend_messages.error_response("42601", "a\0b\ud800c", fatal=True))
     assert error.fields["M"] == "a\ufffdb?c"
     assert error.fields["S"] == "FATAL"
-    [long] = heard(backend_messages.trouble("42601", "ä" * 9000))
+    [long] = heard(backend_messages.error_response("42601", "ä" * 9000))
     assert len(long.fields["M"]) == 4001
 
 
@@ -63,10 +65,17 @@ def test_the_small_messages_are_what_they_should_be() -> None:
             backend_messages.BIND_COMPLETE,
             backend_messages.CLOSE_COMPLETE,
         ),
-        *(backend_messages.NO_DATA, backend_messages.EMPTY_QUERY, backend_messages.SUSPENDED),
-        *(backend_messages.parameter("a", "b"), backend_messages.ready("T")),
-        *(backend_messages.parameters([25, 2**31]), backend_messages.complete("SELECT 1")),
-        backend_messages.warning("25P01", "there is no transaction"),
+        *(
+            backend_messages.NO_DATA,
+            backend_messages.EMPTY_QUERY_RESPONSE,
+            backend_messages.PORTAL_SUSPENDED,
+        ),
+        *(backend_messages.parameter_status("a", "b"), backend_messages.ready_for_query("T")),
+        *(
+            backend_messages.parameter_description([25, 2**31]),
+            backend_messages.command_complete("SELECT 1"),
+        ),
+        backend_messages.notice_response("25P01", "there is no transaction"),
     ]
     found = heard(b"".join(said), ConnectionPhase.EXTENDED_QUERY)
     assert [type(each).__name__ for each in found] == [
@@ -76,21 +85,23 @@ def test_the_small_messages_are_what_they_should_be() -> None:
         *("ParameterDescription", "CommandComplete", "NoticeResponse"),
     ]
     assert found[7].status.value == "T"
-    [key] = heard(backend_messages.key_data(7, b"abcd"), ConnectionPhase.INITIALIZATION)
+    [key] = heard(backend_messages.backend_key_data(7, b"abcd"), ConnectionPhase.INITIALIZATION)
     assert key == oracle.BackendKeyData(7, b"abcd")
 
 
 def test_signing_in_is_said_as_pygwire_reads_it() -> None:
     said = (
-        backend_messages.offer("SCRAM-SHA-256")
-        + backend_messages.challenge(b"r=x")
-        + backend_messages.proof(b"v=x")
+        backend_messages.authentication_sasl("SCRAM-SHA-256")
+        + backend_messages.authentication_sasl_continue(b"r=x")
+        + backend_messages.authentication_sasl_final(b"v=x")
     )
     offer, challenge, proof, fine = heard(
-        said + backend_messages.SIGNED_IN, ConnectionPhase.AUTHENTICATING
+        said + backend_messages.AUTHENTICATION_OK, ConnectionPhase.AUTHENTICATING
     )
     assert offer.mechanisms == ["SCRAM-SHA-256"]
     assert (challenge.data, proof.data) == (b"r=x", b"v=x")
     assert isinstance(fine, oracle.AuthenticationOk)
-    [told] = heard(backend_messages.negotiate(["_pq_.x"]), ConnectionPhase.AUTHENTICATING)
+    [told] = heard(
+        backend_messages.negotiate_protocol_version(["_pq_.x"]), ConnectionPhase.AUTHENTICATING
+    )
     assert (told.newest_minor, told.unrecognized) == (3 << 16, ["_pq_.x"])

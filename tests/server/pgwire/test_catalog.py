@@ -14,9 +14,9 @@ from redask.core.errors import AskError, DeadlineExceeded, LimitExceeded
 from redask.core.ports import TableShape
 from redask.server.pgwire.catalog import queries
 from redask.server.pgwire.catalog.relations import numbered
-from redask.server.pgwire.session import dialect, dispatch
-from redask.server.pgwire.session.dispatch import StatementDispatcher
-from redask.server.pgwire.session.planned import WireFault
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session import dialect, statement_planner
+from redask.server.pgwire.session.statement_planner import StatementPlanner
 from redask.server.pgwire.types import encoding, oids
 
 TICKETS = TableShape(
@@ -45,7 +45,7 @@ def heard(sql: str, *values: object, session: Any = None, talk: Any = None) -> A
 
     async def asked() -> Any:
         library: Any = session or Library(TICKETS)
-        dispatcher = talk or StatementDispatcher(library, user="mia", database="local", startup={})
+        dispatcher = talk or StatementPlanner(library, user="mia", database="local", startup={})
         planned = await dispatcher.plan(sql, ())
         found = await planned.run(values or ("1",) * len(planned.parameters))
         for row in found.rows:
@@ -149,7 +149,7 @@ def test_the_columns_of_a_table_have_their_types() -> None:
 
 def test_the_tables_are_those_of_the_moment() -> None:
     library = Library(TICKETS)
-    talk = StatementDispatcher(library, user="mia", database="local", startup={})  # type: ignore[arg-type]
+    talk = StatementPlanner(library, user="mia", database="local", startup={})  # type: ignore[arg-type]
     sql = "SELECT relname FROM pg_class ORDER BY 1"
     assert heard(sql, talk=talk)[1] == [("tickets",)]
     library.shown = [TICKETS, TableShape("notes", (("id", "text"),))]
@@ -182,7 +182,7 @@ def test_oids_hang_on_the_name_alone() -> None:
 )
 def test_nothing_reaches_beyond_the_catalogue(sql: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(queries, "SECONDS", 1.0)
-    with pytest.raises((AskError, WireFault)):
+    with pytest.raises((AskError, SqlStateError)):
         heard(sql)
 
 
@@ -206,10 +206,10 @@ def test_whoever_cancels_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> N
             begun.set()
             return super()._late()
 
-    monkeypatch.setattr(dispatch, "Catalogue", Noted)
+    monkeypatch.setattr(statement_planner, "Catalogue", Noted)
 
     async def asked() -> None:
-        talk = StatementDispatcher(Library(), user="mia", database="local", startup={})  # type: ignore[arg-type]
+        talk = StatementPlanner(Library(), user="mia", database="local", startup={})  # type: ignore[arg-type]
         planned = await talk.plan(
             "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
             " SELECT count(*) FROM c",
@@ -236,7 +236,7 @@ def test_what_was_caught_is_from_every_client() -> None:
 def test_names_that_mean_each_other_are_worked_out_once() -> None:
     """Without that, forty of them would take longer than anybody lives."""
     chain = ", ".join(f"c{n}*c{n}+c{n}*c{n} AS c{n + 1}" for n in range(40))
-    with pytest.raises(WireFault, match="c0"):
+    with pytest.raises(SqlStateError, match="c0"):
         heard(f"SELECT 1 AS c0, {chain}")
     assert heard("SELECT x FROM (SELECT 1 AS x) AS s") == ([("x", "int4")], [(1,)])
 

@@ -114,7 +114,7 @@ def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
 def test_looking_somebody_up_takes_the_same_time_for_everybody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(startup, "PACE_SECONDS", 3)
+    monkeypatch.setattr(startup, "LOOKUP_SECONDS", 3)
     now, answered, real = [100.0], [], asyncio.sleep
 
     class SlowDesk(PlayDesk):
@@ -242,7 +242,7 @@ def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatc
         client, silent, slow = await transport.client(), *[await transport.stranger() for _ in "ab"]
         await slow.send(start_up(user="mia", database="local"))
         assert (await slow.until("R"))[-1].kind == "R"
-        await until_true(lambda: transport.server._strangers == 2)
+        await until_true(lambda: transport.server._unauthenticated == 2)
         await asyncio.sleep(0)
         assert len(deadlines(loop)) == 2  # who is signed in may take all the time
         let_deadlines_pass(loop)
@@ -260,15 +260,15 @@ def test_strangers_and_guests_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
     async def script(transport: Playing) -> None:
         client = await transport.client()
         waiting = [await transport.stranger() for _ in range(2)]
-        await until_true(lambda: transport.server._strangers == 2)
+        await until_true(lambda: transport.server._unauthenticated == 2)
         third = await transport.stranger()
         assert await third.reader.read() == b""
         await waiting[0].close()
-        await until_true(lambda: transport.server._strangers == 1)
+        await until_true(lambda: transport.server._unauthenticated == 1)
         found = await (await transport.stranger()).sign_in()
         assert states(found) == [("FATAL", "53300")]
         await client.send(TERMINATE)
-        await until_true(lambda: not transport.server._guests)
+        await until_true(lambda: not transport.server._sessions)
         assert (await (await transport.stranger()).sign_in())[-1].kind == "Z"
 
     played(script)
@@ -323,7 +323,7 @@ def test_noise_in_place_of_tls_harms_nobody(
         await client.send(start_up(user="mia", database="local"))
         answer = await client.reader.read()
         assert b"SCRAM" not in answer
-        await until_true(lambda: not transport.server._lines)
+        await until_true(lambda: not transport.server._connections)
 
     played(script, context=contexts[0])
 
@@ -382,7 +382,7 @@ def test_a_wrong_key_cancels_nothing() -> None:
 
 def test_a_cancel_that_waits_for_its_turn_is_heard() -> None:
     async def script(transport: Playing) -> None:
-        transport.admission.at_once, transport.admission._room = 1, asyncio.Semaphore(1)
+        transport.admission.at_once, transport.admission._slots = 1, asyncio.Semaphore(1)
         await running(transport)
         second = await transport.client()
         await second.send(query("wait"))
@@ -405,7 +405,7 @@ def test_a_client_who_leaves_cancels_what_runs(way: str) -> None:
             client.writer.close()
         else:
             client.writer.transport.abort()
-        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._lines)
+        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._connections)
         assert transport.admission._tasks == set()
 
     played(script)
@@ -423,23 +423,23 @@ def test_a_client_who_leaves_over_tls_cancels_what_runs(
         await client.send(query("wait"))
         await until_true(lambda: transport.plays[-1].ran == ["wait"])
         client.writer.close()
-        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._lines)
+        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._connections)
 
     played(script, context=contexts[0])
 
 
 def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(client_connection, "PATIENCE", 0.1)
-    monkeypatch.setattr(client_connection, "FAREWELL_SECONDS", 0.1)
+    monkeypatch.setattr(client_connection, "SEND_SECONDS", 0.1)
+    monkeypatch.setattr(client_connection, "CLOSE_SECONDS", 0.1)
 
     async def script(transport: Playing) -> None:
         client = await transport.client()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        [conn] = transport.server._lines
+        [conn] = transport.server._connections
         sock = conn.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         await client.send(query("rows 100000"))
-        await until_true(lambda: not transport.server._lines)
+        await until_true(lambda: not transport.server._connections)
 
     played(script)
 
@@ -447,11 +447,11 @@ def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
 def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(client_connection, "_ROOM", 100_000)
+    monkeypatch.setattr(client_connection, "_LIMIT", 100_000)
 
     async def script(transport: Playing) -> None:
         client = await running(transport)
-        [conn] = transport.server._lines
+        [conn] = transport.server._connections
         client.writer.write(query("rows 1") * 2_000_000)
         await until_true(lambda: not conn.transport.is_reading())
         await asyncio.sleep(0.05)  # and takes nothing more

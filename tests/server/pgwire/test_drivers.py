@@ -20,7 +20,7 @@ from wire_served import DRIVERS, Asyncpg, AsyncPsycopg, Driver, Psycopg, WireSer
 
 from redask.core import errors
 from redask.core.wire import envelope
-from redask.server.pgwire.session import portals
+from redask.server.pgwire.session import prepared_statements
 
 COLUMNS = (
     "answer cache_hit citations completion_tokens cost_usd mode model prompt_tokens provider"
@@ -292,7 +292,7 @@ def test_psycopg_sees_the_state_of_its_transaction(transport: WireServed) -> Non
 
 
 def test_psycopg_prepares_more_than_is_kept(connection: Any, monkeypatch: Any) -> None:
-    monkeypatch.setattr(portals, "MAX_STATEMENTS", 8)
+    monkeypatch.setattr(prepared_statements, "MAX_STATEMENTS", 8)
     connection.prepared_max = 3
     for number in range(30):
         found = connection.execute(f"SELECT {number} AS n", prepare=True).fetchone()

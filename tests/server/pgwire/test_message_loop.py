@@ -23,7 +23,7 @@ from wire_play import (
 )
 
 from redask.server.admission import Admission
-from redask.server.pgwire.session import portals
+from redask.server.pgwire.session import prepared_statements
 
 Script = Callable[[Playing, RawClient], Awaitable[None]]
 
@@ -245,8 +245,8 @@ def test_who_loses_the_thread_is_told_and_sent_away(bad: bytes) -> None:
 
 
 def test_statements_and_portals_are_closed_and_counted(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portals, "MAX_STATEMENTS", 3)
-    monkeypatch.setattr(portals, "MAX_PORTALS", 2)
+    monkeypatch.setattr(prepared_statements, "MAX_STATEMENTS", 3)
+    monkeypatch.setattr(prepared_statements, "MAX_PORTALS", 2)
 
     async def script(_: Playing, client: RawClient) -> None:
         named = [parse("rows 1", name) for name in "abc"]
@@ -276,7 +276,7 @@ def test_a_statement_can_drop_prepared_ones() -> None:
 
 
 def test_what_is_kept_is_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(portals, "MAX_KEPT", 20_000)
+    monkeypatch.setattr(prepared_statements, "MAX_BYTES", 20_000)
 
     async def script(_: Playing, client: RawClient) -> None:
         big = "rows 1" + " " * 3000
@@ -352,13 +352,13 @@ def test_who_left_in_the_middle_of_quick_statements_is_told_nothing_more(
 ) -> None:
     async def script(transport: Playing, client: RawClient) -> None:
         many = b"".join([parse("now"), *[bind(), execute(), SYNC] * 2000])
-        [line] = transport.server._lines
+        [line] = transport.server._connections
         line.data_received(many)  # as one read brings it
         while not transport.plays[0].ran:
             await asyncio.sleep(0)
         line.transport.abort()  # as when a send fails: nobody is told before the next turn
         for _ in range(10):
-            line.say(b"x")
+            line.send(b"x")
             await line.flush()
         await asyncio.wait([line.task])
 

@@ -19,15 +19,17 @@ import sqlalchemy as sa
 from waiting import SECONDS, until
 from wire_served import WireServed
 
+from redask.api.asynchronous import AsyncDatabase
+from redask.api.event_stream import Emit
+from redask.api.results import CitedAnswer
 from redask.core import errors
-from redask.core.model import Answer, Ask, Caller
+from redask.core.model import Ask, Caller
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.retrieval import Hits, Retriever
 from redask.server.pgwire.session import ask_statements
 from redask.server.pgwire.types.oids import INT8, TEXT, TYPES
-from redask.server.serving import DatabaseSession
 
 ROOT = Path(__file__).parent.parent.parent
 NODE = ROOT / "node"
@@ -69,7 +71,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
     find, append, answer = (
         Retriever.find_for_provider,
         AuditWriter.append,
-        DatabaseSession.answer,
+        AsyncDatabase.answer,
     )
 
     def found(self: Retriever, ask: Ask, caller: Caller) -> Hits:
@@ -82,14 +84,14 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
             raise errors.AuditUnavailable("the log is gone")
         await append(self, row, build)
 
-    async def answered(self: DatabaseSession, ask: Ask) -> Answer:
+    async def answered(self: AsyncDatabase, ask: Ask, emit: Emit | None = None) -> CitedAnswer:
         if ask.question == "no room":
             raise errors.Overloaded("too many ask")
-        return await answer(self, ask)
+        return await answer(self, ask, emit)
 
     patch.setattr(Retriever, "find_for_provider", found)
     patch.setattr(AuditWriter, "append", appended)
-    patch.setattr(DatabaseSession, "answer", answered)
+    patch.setattr(AsyncDatabase, "answer", answered)
 
 
 def cells(transport: WireServed, question: str) -> dict[str, str]:

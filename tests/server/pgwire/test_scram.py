@@ -13,7 +13,7 @@ from redask.core.access import credentials
 from redask.core.access.credentials import TokenVerifier, Verifiers
 from redask.server.pgwire.protocol import scram
 from redask.server.pgwire.protocol.scram import Exchange
-from redask.server.pgwire.session.planned import WireFault
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 
 NONCE = "%hvYDpWUa2RaTCAfuxFIlj)hNlF$k0"
 
@@ -133,7 +133,7 @@ def test_salts_tell_nothing_about_who_there_is() -> None:
     ],
 )
 def test_a_first_message_that_is_none_is_said_to_be(words: bytes) -> None:
-    with pytest.raises(WireFault) as caught:
+    with pytest.raises(SqlStateError) as caught:
         Exchange(Verifiers(bytes(16), ()), NONCE).first(words)
     assert caught.value.sqlstate == "08P01"
 
@@ -151,7 +151,7 @@ def test_a_first_message_that_is_none_is_said_to_be(words: bytes) -> None:
     ],
 )
 def test_a_last_message_that_is_none_is_said_to_be(old: bytes, new: bytes) -> None:
-    with pytest.raises(WireFault) as caught:
+    with pytest.raises(SqlStateError) as caught:
         rfc().final(RFC_FINAL.replace(old, new))
     assert caught.value.sqlstate == "08P01"
 
@@ -166,5 +166,5 @@ def test_no_bytes_do_anything_else(first: bytes, final: bytes) -> None:
     for step, words in ((exchange.first, b"n,,n=,r=" + first), (exchange.final, final)):
         try:
             step(words)
-        except WireFault:
+        except SqlStateError:
             continue

@@ -30,13 +30,13 @@ async def _serve(location: str, token: str | None, tenant: str | None) -> None:
 
     from redask.server import mcp_transport
     from redask.server.admission import Admission
-    from redask.server.serving import DatabaseAuthenticator
+    from redask.server.sessions import Authenticator
 
     mcp_transport.quieten()
     admission = Admission()
     given: Any = _Lines()
     async with await opening.served(location, tenant) as opened:
-        authenticator = DatabaseAuthenticator(opened, anonymous=token is None, tenant=tenant)
+        authenticator = Authenticator(opened, anonymous=token is None, tenant=tenant)
         server = mcp_transport.server(authenticator, admission, token)
         try:
             async with stdio_server(stdin=given) as (incoming, outgoing):

@@ -21,10 +21,10 @@ def command(db: str) -> None:
 
 async def _serve(location: str, token: str | None, tenant: str | None) -> None:
     from redask.server import jsonrpc
-    from redask.server.serving import DatabaseAuthenticator
+    from redask.server.sessions import Authenticator
 
     async with await opening.served(location, tenant) as opened:
-        authenticator = DatabaseAuthenticator(opened, anonymous=token is None, tenant=tenant)
+        authenticator = Authenticator(opened, anonymous=token is None, tenant=tenant)
         caller = await authenticator.sign_in(token)
         await jsonrpc.serve(caller, jsonrpc.split(chunks()), _write)
 

@@ -12,19 +12,23 @@ truncated to what models read; a blank text is sent as one space, because some h
 empty one. Vectors are normalised to length 1 here. A host may give equal texts different vectors;
 each entity is embedded once, so stored vectors do not change.
 
-Plain HTTP from the standard library: a single kind of request needs no SDK.
+Connections are kept open between requests. A request whose connection broke is sent once more, for
+a host may close an idle connection just when it is used.
 """
 
-import http.client
 import json
 import math
 import re
-import urllib.error
-import urllib.request
+import weakref
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from redask.core.errors import Failure, Misconfigured, ProviderFailed, ProviderRefused
+
+if TYPE_CHECKING:
+    import httpx2
 
 NAME = "openai_compatible"
 TEXTS_PER_REQUEST = 64
@@ -67,7 +71,6 @@ class OpenAiCompatible:
         self._key = remote.api_key
         self.dimensions = remote.dimensions or 0  # 0: those of the first vector
         self._timeout = timeout
-        self._opener = urllib.request.build_opener(_NoRedirects)
 
     def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
         found: list[tuple[float, ...]] = []
@@ -100,39 +103,47 @@ class OpenAiCompatible:
         return tuple(number / length for number in vector)
 
     def _post(self, body: dict[str, object]) -> bytes:
-        headers = {"Content-Type": "application/json"}
+        import httpx2  # at the first text: importing it takes a while
+
+        content = json.dumps(body).encode()
+        try:
+            try:
+                return self._exchange(content)
+            except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+                return self._exchange(content)  # the host may have closed the kept connection
+        except httpx2.TimeoutException:
+            raise _failed(Failure.TIMEOUT, "the request to the embedding host timed out") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
+            raise _failed(Failure.TRANSPORT, "connection to the embedding host failed") from None
+
+    def _exchange(self, content: bytes) -> bytes:
+        """The body of one reply, as it was sent."""
+        reply = bytearray()
+        with self._client.stream("POST", self._url, content=content) as response:
+            if not response.is_success:
+                raise _status_error(response.status_code)
+            for chunk in response.iter_raw():
+                reply += chunk
+                if len(reply) > _MAX_RESPONSE_BYTES:
+                    raise ProviderRefused(NAME, "the response of the embedding host is too large")
+        return bytes(reply)
+
+    @cached_property
+    def _client(self) -> "httpx2.Client":
+        """Keeps connections open between calls, from any thread, until this object is gone."""
+        import httpx2
+
+        headers = {"Accept-Encoding": "identity", "Content-Type": "application/json"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
-        request = urllib.request.Request(self._url, json.dumps(body).encode(), headers)
-        try:
-            with self._opener.open(request, timeout=self._timeout) as reply:
-                read: bytes = reply.read(_MAX_RESPONSE_BYTES + 1)
-        except urllib.error.HTTPError as error:
-            with error:
-                raise _status_error(error.code) from None
-        except TimeoutError:
-            raise _failed(Failure.TIMEOUT, "the request to the embedding host timed out") from None
-        except (
-            OSError,
-            ValueError,
-            http.client.HTTPException,
-        ) as error:  # urllib wraps some timeouts, and refuses bad URLs
-            reason = getattr(error, "reason", None)
-            if isinstance(reason, TimeoutError):
-                raise _failed(
-                    Failure.TIMEOUT, "the request to the embedding host timed out"
-                ) from None
-            raise _failed(Failure.TRANSPORT, "connection to the embedding host failed") from None
-        if len(read) > _MAX_RESPONSE_BYTES:
-            raise ProviderRefused(NAME, "the response of the embedding host is too large")
-        return read
-
-
-class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """Follows no redirect: the key is for the configured host alone."""
-
-    def redirect_request(self, *_: object) -> None:
-        return None
+        client = httpx2.Client(
+            headers=headers,
+            timeout=self._timeout,
+            limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
+            follow_redirects=False,  # the key is for the configured host alone
+        )
+        weakref.finalize(self, client.close)
+        return client
 
 
 def _status_error(status: int) -> ProviderFailed:

@@ -1,24 +1,24 @@
-"""gRPC calls between two worlds: gRPC's threads, which wait, and the loop, which answers.
+"""gRPC calls between gRPC's threads, which wait, and the event loop, which answers.
 
 `Calls(work…)` are handlers for `grpc.server`. Each call has a thread of gRPC's pool while it runs,
-and a coroutine on the loop, `work(line)`, that does everything; the thread only waits for the
-call's message, and writes what the coroutine gives it.
+and a coroutine on the loop, `work(call)`, that does everything; the thread only waits for the
+request message, and writes what the coroutine answers.
 
-    line.token()      the header `authorization`
-    line.message()    the call's message, END when there is none
-    line.write(…)     one message to the caller
-    line.fail(…)      end with this status; only before the first message
+    call.token()      the header `authorization`
+    call.message()    the request message, END when there is none
+    call.write(…)     one response message
+    call.fail(…)      end with this status; only before the first message
 
-Why not grpcio's asyncio server: 1.85's ends, with every call on it, when a stranger names a method
-in bytes that are no UTF-8 (the decoding stands outside any `try`).
+Why not grpcio's asyncio server: 1.85's ends, with every call on it, when an unauthenticated client
+names a method in bytes that are no UTF-8 (the decoding stands outside any `try`).
 
 To gRPC each call takes and gives a stream, of which we read one message: on the wire that is the
 same. A call that ends without its message would otherwise be none of ours to answer, and one with
 another message would be taken for a failure of ours. The handlers are `experimental_non_blocking`
 (as gRPC's own health service is), which lets the coroutine end a call whose thread still waits.
 
-A caller who leaves, or whose deadline passes, cancels the coroutine. One who does not take what
-was answered is cut off after TAKING_SECONDS, so that nobody holds a thread for ever.
+A client that cancels or disconnects, or whose deadline passes, cancels the coroutine. One that
+does not read its response is cancelled after READ_SECONDS, so that no client holds a thread.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ import grpc
 from google.protobuf.message import DecodeError
 
 END: Final = object()
-TAKING_SECONDS = 30.0  # in which the last of an answer must have been taken
+READ_SECONDS = 30.0  # in which the last of a response must have been read
 SWEEP_SECONDS = 5.0
 
 Work = Callable[["GrpcCall"], Coroutine[Any, Any, None]]
@@ -46,25 +46,25 @@ class GrpcCall:
         self._context = context
         self._send = send
         self._arrived: Future[Any] = Future()
-        self._given: SimpleQueue[Any] = SimpleQueue()
+        self._responses: SimpleQueue[Any] = SimpleQueue()
         self._failed = False
-        self._answered: float | None = None
+        self._finished_at: float | None = None
 
     def token(self) -> str | None:
-        """What the caller shows."""
+        """The header `authorization`."""
         given = dict(self._context.invocation_metadata() or ()).get("authorization")
         return None if given is None else str(given)
 
     async def message(self, seconds: float) -> Any:
-        """The call's message; END when it ended without, bytes when they are no message."""
+        """The request message; END when there was none, bytes when they are no message."""
         if self._arrived.done():
             return self._arrived.result()
         async with asyncio.timeout(seconds):
             return await asyncio.wrap_future(self._arrived)
 
     def write(self, message: Any) -> None:
-        """One message to the caller."""
-        self._given.put(message)
+        """One response message."""
+        self._responses.put(message)
 
     def fail(self, code: grpc.StatusCode, text: str, trailers: Mapping[str, bytes]) -> None:
         """End the call with this status. It takes no time, and frees the thread if it waits."""
@@ -74,28 +74,28 @@ class GrpcCall:
         self._context.set_details(text)
         self._send(None)
 
-    def _carry(self, requests: Any, loop: asyncio.AbstractEventLoop, work: Work) -> None:
+    def _serve(self, requests: Any, loop: asyncio.AbstractEventLoop, work: Work) -> None:
         """The thread's part."""
         answering = asyncio.run_coroutine_threadsafe(work(self), loop)
-        answering.add_done_callback(self._over)
+        answering.add_done_callback(self._finished)
         if not self._context.add_callback(answering.cancel):
             answering.cancel()
         message = first(requests)
-        with suppress(InvalidStateError):  # nobody waits for it any more
+        with suppress(InvalidStateError):  # the coroutine ended without it
             self._arrived.set_result(message)
-        while (given := self._given.get()) is not END:
-            self._send(given)
+        while (response := self._responses.get()) is not END:
+            self._send(response)
         if not self._failed:
             self._send(None)
 
-    def _over(self, answering: Future[None]) -> None:
+    def _finished(self, answering: Future[None]) -> None:
         if answering.cancelled() and not self._failed:
             self.fail(grpc.StatusCode.CANCELLED, "the caller left", {})
-        self._answered = time.monotonic()
-        self._given.put(END)
+        self._finished_at = time.monotonic()
+        self._responses.put(END)
 
-    def _cut(self, now: float) -> None:
-        if self._answered is not None and now - self._answered > TAKING_SECONDS:
+    def _cancel_if_unread(self, now: float) -> None:
+        if self._finished_at is not None and now - self._finished_at > READ_SECONDS:
             self._context.cancel()
 
 
@@ -104,45 +104,45 @@ class Calls:
 
     def __init__(self) -> None:
         self._loop = asyncio.get_running_loop()
-        self._lines: set[GrpcCall] = set()
+        self._open: set[GrpcCall] = set()
         self._sweeping = self._loop.create_task(self._sweep())
 
     def handler(self, work: Work, kind: Any) -> grpc.RpcMethodHandler:
         """The handler of one method: `work` answers each call, whose messages are of a kind."""
 
         def behave(requests: Any, context: Any, send: Callable[[Any], None]) -> None:
-            line = GrpcCall(context, send)
-            self._lines.add(line)
+            call = GrpcCall(context, send)
+            self._open.add(call)
             try:
-                line._carry(requests, self._loop, work)
+                call._serve(requests, self._loop, work)
             finally:
-                self._lines.discard(line)
+                self._open.discard(call)
 
         behave.experimental_non_blocking = True  # type: ignore[attr-defined]
         return grpc.stream_stream_rpc_method_handler(behave, reader(kind), write)
 
     def close(self) -> None:
-        """Look after them no more."""
+        """Stop looking for responses that are not read."""
         self._sweeping.cancel()
 
     async def _sweep(self) -> None:
         while True:
             await asyncio.sleep(SWEEP_SECONDS)
             now = time.monotonic()
-            for line in list(self._lines):
-                line._cut(now)
+            for call in list(self._open):
+                call._cancel_if_unread(now)
 
 
 def first(requests: Any) -> Any:
     """The first message of a call, when it has come; END when there is none."""
     try:
         return next(requests, END)
-    except grpc.RpcError:  # the caller left
+    except grpc.RpcError:  # the client cancelled
         return END
 
 
 def reader(kind: Any) -> Callable[[bytes], object]:
-    """Reads messages of a kind; bytes that are none are handed on, to be refused."""
+    """Reads messages of a kind; bytes that are none are returned as they are, to be refused."""
 
     def read(given: bytes) -> object:
         try:

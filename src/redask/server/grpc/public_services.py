@@ -1,11 +1,11 @@
 """gRPC services that need no sign-in: health and reflection, `PublicServices(names)`.
 
-A call of gRPC's synchronous server holds a thread, and a stranger may open a call and say nothing,
-or take nothing. So these calls share PLACES, and when all are taken the oldest is cut off: whoever
-asks and listens is answered within a millisecond, whoever holds a place for nothing loses it.
+A call of gRPC's synchronous server holds a thread, and an unauthenticated client may open a call
+and send nothing, or read nothing. So these calls share PLACES, and when all are taken the oldest
+is cancelled: an honest call is answered within a millisecond.
 
 grpcio's own health servicer is not used: it writes to watchers while it holds the lock of all, so
-that one who does not listen would stop every health check.
+that one that does not read would stop every health check.
 """
 
 from collections.abc import Callable, Iterator
@@ -24,18 +24,18 @@ Send = Callable[[Any], None]
 
 
 class PublicServices:
-    """Health and reflection of services by these names, all of them well."""
+    """Health and reflection of services by these names, all of them serving."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
-        self._well = {"", *names}
-        told = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
-        self._reflection = reflection.ReflectionServicer(told)
+        self._serving = {"", *names}
+        reflected = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        self._reflection = reflection.ReflectionServicer(reflected)
         self._watching: dict[Any, Send] = {}
         self._places: dict[Any, None] = {}  # in order of arrival
         self._lock = Lock()
 
     def handlers(self) -> tuple[Any, ...]:
-        """What a server is given."""
+        """For `add_generic_rpc_handlers`."""
         asked = reader(health_pb2.HealthCheckRequest)
 
         def watch(requests: Any, context: Any, send: Send) -> None:
@@ -57,26 +57,26 @@ class PublicServices:
         )
 
     def close(self) -> None:
-        """Let go of whoever watches."""
+        """End the streams of watchers."""
         for send in list(self._watching.values()):
             send(None)
 
     def _check(self, requests: Any, context: Any) -> Any:
         with self._place(context):
             name = _message(first(requests), context).service
-        if name not in self._well:
+        if name not in self._serving:
             context.abort(grpc.StatusCode.NOT_FOUND, "there is no such service")
         return health_pb2.HealthCheckResponse(status=health_pb2.HealthCheckResponse.SERVING)
 
     def _watch(self, requests: Any, context: Any, send: Send) -> None:
-        """Nothing changes here: one word, and the stream stays open until one side ends it."""
+        """One status, which never changes; the stream stays open until one side ends it."""
         states = health_pb2.HealthCheckResponse
         with self._place(context):
             name = _message(first(requests), context).service
             self._watching[context] = send
             if not context.add_callback(lambda: self._watching.pop(context, None)):
                 self._watching.pop(context, None)
-            send(states(status=states.SERVING if name in self._well else states.SERVICE_UNKNOWN))
+            send(states(status=states.SERVING if name in self._serving else states.SERVICE_UNKNOWN))
 
     def _reflect(self, requests: Any, context: Any) -> Iterator[Any]:
         good = (_message(each, context) for each in requests)

@@ -15,6 +15,7 @@ from typing import Any
 
 import grpc
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import clauses, errors
 from redask.core.errors import BadAsk
 from redask.core.model import (
@@ -34,7 +35,7 @@ from redask.server.admission import Admission
 from redask.server.grpc.calls import END, Calls, GrpcCall, Work
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.public_services import PublicServices
-from redask.server.sessions import Authenticator, Session, bearer
+from redask.server.sessions import Authenticator, bearer
 
 MAX_MESSAGE = 4 * 1024 * 1024
 MESSAGE_SECONDS = 30.0  # in which a call's message must have come
@@ -43,7 +44,7 @@ SPARE = 128  # calls beside those that the admission lets in: to be refused, or 
 SERVICE = "redask.v1.Redask"
 _OPTIONS = ("strict", "using", "model", "limit", "min_score", "depth", "temperature", "seed")
 _U32 = 2**32 - 1
-_MAX_TRAILER = 3000  # clients take 8 KiB of metadata, and text takes up to nine bytes a character
+_MAX_TRAILER = 3000  # clients accept 8 KiB of metadata, and text takes up to nine bytes a character
 _MAX_TEXT = 300
 
 
@@ -51,8 +52,8 @@ class GrpcTransport:
     """The calls of the service."""
 
     def __init__(self, authenticator: Authenticator, admission: Admission) -> None:
-        self._desk = authenticator
-        self._gate = admission
+        self._authenticator = authenticator
+        self._admission = admission
 
     def handlers(self, calls: Calls) -> Any:
         """The calls by name."""
@@ -66,48 +67,49 @@ class GrpcTransport:
             },
         )
 
-    def _once(self, work: Callable[[Session, Any], Awaitable[Any]]) -> Work:
-        async def call(line: GrpcCall) -> None:
+    def _once(self, work: Callable[[AsyncDatabase, Any], Awaitable[Any]]) -> Work:
+        async def answer(call: GrpcCall) -> None:
             try:
-                session = await self._session(line)
-                line.write(await work(session, await _message(line)))
+                session = await self._session(call)
+                call.write(await work(session, await _message(call)))
             except Exception as error:
-                _fail(line, error)
+                _fail(call, error)
 
-        return call
+        return answer
 
-    async def _stream(self, line: GrpcCall) -> None:
+    async def _stream(self, call: GrpcCall) -> None:
         started = False
         try:
-            session = await self._session(line)
-            events = self._gate.stream(session.events(asked(await _message(line))))
+            session = await self._session(call)
+            ask = asked(await _message(call))
+            events = self._admission.stream(lambda emit: session.answer(ask, emit))
             async with aclosing(events):
                 async for event in events:
                     if event is not None:
-                        line.write(frame(event))
+                        call.write(frame(event))
                         started = True
         except Exception as error:
             if not started:
-                _fail(line, error)
+                _fail(call, error)
                 return
             shown = (
                 error if isinstance(error, errors.AskError) else errors.AskError("internal error")
             )
-            line.write(frame(Failed(shown)))
+            call.write(frame(Failed(shown)))
 
-    async def _session(self, line: GrpcCall) -> Session:
-        return await self._desk.sign_in(bearer(line.token()))
+    async def _session(self, call: GrpcCall) -> AsyncDatabase:
+        return await self._authenticator.sign_in(bearer(call.token()))
 
-    async def _answer(self, session: Session, request: Any) -> Any:
+    async def _answer(self, session: AsyncDatabase, request: Any) -> Any:
         ask = asked(request)
-        return reply(await self._gate.run(lambda: session.answer(ask)))
+        return reply(await self._admission.run(lambda: session.answer(ask)))
 
-    async def _plan(self, session: Session, request: Any) -> Any:
+    async def _plan(self, session: AsyncDatabase, request: Any) -> Any:
         ask = asked(request)
-        plan = await self._gate.run(lambda: session.plan(ask))
+        plan = await self._admission.run(lambda: session.plan(ask))
         return pb.ExplainReply(plan_json=canonical.encode(plan))
 
-    async def _query(self, session: Session, request: Any) -> Any:
+    async def _query(self, session: AsyncDatabase, request: Any) -> Any:
         params: object = []
         if request.params_json:
             try:
@@ -118,7 +120,7 @@ class GrpcTransport:
         if not isinstance(params, list):
             raise BadAsk("params_json: expected a JSON list", detail="params_json")
         statement, values = request.statement, params
-        rows = await self._gate.run(lambda: session.execute(statement, values))
+        rows = await self._admission.run(lambda: session.execute(statement, values))
         return pb.QueryReply(rows_json=canonical.encode(rows))
 
 
@@ -138,7 +140,7 @@ class GrpcServer:
         self._pool = ThreadPoolExecutor(room, "grpc")
         self._server = grpc.server(
             self._pool,
-            maximum_concurrent_rpcs=room,  # whoever comes then is refused: nobody waits unseen
+            maximum_concurrent_rpcs=room,  # more are refused: no call waits unseen
             options=[
                 ("grpc.max_receive_message_length", MAX_MESSAGE),
                 ("grpc.max_concurrent_streams", MAX_CALLS),
@@ -146,20 +148,20 @@ class GrpcServer:
                 ("grpc.max_connection_idle_ms", 300_000),
             ],
         )
-        self._open = PublicServices((SERVICE,))
+        self._public = PublicServices((SERVICE,))
         if credentials is None:
             self.port = self._server.add_insecure_port(address)
         else:
             self.port = self._server.add_secure_port(address, credentials)
         self._calls = Calls()
-        handlers = (transport.handlers(self._calls), *self._open.handlers())
+        handlers = (transport.handlers(self._calls), *self._public.handlers())
         self._server.add_generic_rpc_handlers(handlers)
         self._server.start()
 
     async def stop(self, grace: float) -> None:
-        """Take no calls any more; what still runs after `grace` seconds is cut off."""
+        """Accept no calls any more; what still runs after `grace` seconds is cancelled."""
         stopped = self._server.stop(grace)
-        self._open.close()
+        self._public.close()
         await asyncio.to_thread(stopped.wait)
         await asyncio.to_thread(self._pool.shutdown)
         self._calls.close()
@@ -180,10 +182,10 @@ async def serve(
     return server, server.port
 
 
-async def _message(line: GrpcCall) -> Any:
+async def _message(call: GrpcCall) -> Any:
     """The one message of a call."""
     try:
-        given = await line.message(MESSAGE_SECONDS)
+        given = await call.message(MESSAGE_SECONDS)
     except TimeoutError:
         raise BadAsk(f"the message did not come within {MESSAGE_SECONDS:.0f} seconds") from None
     if given is END:
@@ -265,7 +267,7 @@ def _usage(answer: Answer) -> dict[str, Any]:
     }
 
 
-def _fail(line: GrpcCall, error: Exception) -> None:
+def _fail(call: GrpcCall, error: Exception) -> None:
     """End a call with the status of an error; its text is cut to what metadata may hold."""
     body = outcomes.body(error)
     encoded = canonical.encode(body)
@@ -274,7 +276,7 @@ def _fail(line: GrpcCall, error: Exception) -> None:
         short = {name: _cut(text) for name, text in shown.items()}
         encoded = canonical.encode({"error": short})
     code = getattr(grpc.StatusCode, outcomes.of(error).grpc)
-    line.fail(code, _cut(outcomes.message(error)), {"redask-error-bin": encoded})
+    call.fail(code, _cut(outcomes.message(error)), {"redask-error-bin": encoded})
 
 
 def _cut(text: str) -> str:

@@ -1,8 +1,8 @@
 """What the HTTP transport sends back: `plain` JSON, `failed` and `not_found`, and an `EventStream`.
 
 Errors have one shape, from `wire.outcomes`. A stream sends its first event at once, a comment
-when it was silent, and ends in a frame whatever happens. Whoever does not read for SEND_SECONDS
-has left: the stream is closed, and the ask with it.
+when it was silent, and ends in a frame whatever happens. When the client does not read for
+SEND_SECONDS, the stream is closed, and the ask is cancelled.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ def failed(error: BaseException) -> Response:
 def refused(
     status: int, kind: str, message: str, headers: dict[str, str] | None = None
 ) -> Response:
-    """The reply to what only this transport can get wrong."""
+    """An error that only this transport has."""
     shown = {"error": {"detail": "", "kind": kind, "message": message}}
     return plain(shown, status, headers)
 
@@ -52,11 +52,11 @@ def not_found(message: str) -> Response:
 
 
 class EventStream(Response):
-    """Events as they come; None among them is a silence."""
+    """Server-sent events as they come; None among them is a heartbeat."""
 
     def __init__(self, first: Event | None, events: AsyncGenerator[Event | None, None]) -> None:
         super().__init__(headers={"Cache-Control": "no-store"}, media_type=EVENTS)
-        del self.headers["content-length"]  # nobody knows it yet
+        del self.headers["content-length"]  # it is not known yet
         self._first = first
         self._events = events
 

@@ -10,8 +10,8 @@
     GET  /healthz · /metrics · /openapi.json                 POST /mcp   see `mcp_transport`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
-first frame is a plain error; afterwards it is the last frame. Comments keep the line open.
-Whoever leaves cancels: the ask stops and is audited as cancelled.
+first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
+A client that disconnects cancels its ask, which is audited as cancelled.
 
 Callers sign in with `Authorization: Bearer …`. Every response carries an `X-Request-Id`, the
 caller's own when it sent one. Errors have one shape, from `wire.outcomes`; what was not found
@@ -36,14 +36,15 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.core.wire import envelope
 from redask.server import request_json
-from redask.server.admission import Admission, Left
+from redask.server.admission import Admission, Disconnected
 from redask.server.http import openapi, responses
 from redask.server.http.responses import EventStream, not_found, plain
-from redask.server.sessions import Authenticator, Session, bearer
+from redask.server.sessions import Authenticator, audit_rows, bearer
 
 MAX_BODY = 2 * 1024 * 1024
 MAX_ROWS_BODY = 64 * 1024 * 1024
@@ -58,8 +59,8 @@ class HttpTransport:
     """The handlers, around an authenticator and an admission."""
 
     def __init__(self, authenticator: Authenticator, admission: Admission) -> None:
-        self._desk = authenticator
-        self._gate = admission
+        self._authenticator = authenticator
+        self._admission = admission
 
     def routes(self) -> list[Route]:
         return [
@@ -83,22 +84,24 @@ class HttpTransport:
             raise BadAsk("stream: expected true or false", detail="stream")
         ask = request_json.asked(given)
         if stream or "text/event-stream" in request.headers.get("accept", ""):
-            events = self._gate.stream(session.events(ask), _left(request), HEARTBEAT_SECONDS)
+            events = self._admission.stream(
+                lambda emit: session.answer(ask, emit), _disconnected(request), HEARTBEAT_SECONDS
+            )
             return EventStream(await anext(events), events)
-        answer = await self._gate.run(lambda: session.answer(ask), _left(request))
+        answer = await self._admission.run(lambda: session.answer(ask), _disconnected(request))
         return plain(envelope.build(answer))
 
     async def explain(self, request: Request) -> Response:
         session = await self._session(request)
         ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
-        plan = await self._gate.run(lambda: session.plan(ask), _left(request))
+        plan = await self._admission.run(lambda: session.plan(ask), _disconnected(request))
         return plain(request_json.for_browsers(plan))
 
     async def search(self, request: Request) -> Response:
         session = await self._session(request)
         ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
-        found = await self._gate.run(lambda: session.find(ask), _left(request))
-        return plain(request_json.for_browsers(found))
+        found = await self._admission.run(lambda: session.find(ask), _disconnected(request))
+        return plain(request_json.for_browsers(found.to_dict()))
 
     async def query(self, request: Request) -> Response:
         session = await self._session(request)
@@ -108,7 +111,9 @@ class HttpTransport:
             raise BadAsk("statement: expected a text", detail="statement")
         if not isinstance(params, list):
             raise BadAsk("params: expected a list", detail="params")
-        rows = await self._gate.run(lambda: session.execute(statement, params), _left(request))
+        rows = await self._admission.run(
+            lambda: session.execute(statement, params), _disconnected(request)
+        )
         return plain({"rows": request_json.for_browsers(rows)})
 
     async def put(self, request: Request) -> Response:
@@ -120,7 +125,7 @@ class HttpTransport:
         if not isinstance(kind, str):
             raise BadAsk("kind: expected a text", detail="kind")
         collection = request.path_params["collection"]
-        urns = await self._gate.run(lambda: session.put(collection, rows, kind=kind))
+        urns = await self._admission.run(lambda: session.put(collection, rows, kind=kind))
         return plain({"urns": urns})
 
     async def source(self, request: Request) -> Response:
@@ -138,11 +143,11 @@ class HttpTransport:
             raise BadAsk(f"{unknown[0][:100]!a}: expected limit or before", detail="query")
         limit = _number(request, "limit", 20, 1000)
         before = _number(request, "before", None, 2**63 - 1)
-        rows = await session.audit_rows(limit or 20, before)
+        rows = audit_rows(await session.audit(limit or 20, before))
         return plain({"rows": request_json.for_browsers(rows)})
 
-    async def _session(self, request: Request) -> Session:
-        return await self._desk.sign_in(bearer(request.headers.get("authorization")))
+    async def _session(self, request: Request) -> AsyncDatabase:
+        return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
 
 
 class _Mcp:
@@ -168,7 +173,7 @@ class _Mcp:
 
 
 class Envelope:
-    """What is around every request: its id, the hosts we answer to, and errors nobody foresaw."""
+    """Middleware of every request: its id, the allowed hosts, and unexpected errors."""
 
     def __init__(self, inner: ASGIApp, *, local_only: bool) -> None:
         self._inner = inner
@@ -198,7 +203,7 @@ class Envelope:
         try:
             await self._inner(scope, receive, named)
         except ClientDisconnect:
-            pass  # there is nobody to tell
+            pass
         except Exception as error:
             if not started:
                 await responses.failed(error)(scope, receive, named)
@@ -290,14 +295,14 @@ async def _read(request: Request, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _left(request: Request) -> Left:
-    """What returns when the caller of a request, the body of which was read, has left."""
+def _disconnected(request: Request) -> Disconnected:
+    """What returns when the client of a request, whose body was read, has disconnected."""
 
-    async def left() -> None:
+    async def disconnected() -> None:
         while (await request.receive())["type"] != "http.disconnect":
             pass
 
-    return left
+    return disconnected
 
 
 def _is_local(host: str) -> bool:

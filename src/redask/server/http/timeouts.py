@@ -1,17 +1,19 @@
-"""uvicorn's HTTP protocol with an end to its busy_timeout: `TimeoutProtocol`.
+"""uvicorn's HTTP protocol with a deadline for request heads and bounds: `TimeoutProtocol`.
 
-Whoever takes too long to ask is let go: a connection has HEADER_SECONDS from its start, and from
-the end of each reply, until the head of the next request is complete; however slowly its bytes
-drip in, and also when they are what is left of a request that was refused. uvicorn itself would
-wait.
+    deadline    a connection has HEADER_SECONDS from its start, and from the end of each response,
+                until the head of the next request is complete, however slowly its bytes arrive;
+                also when they are the rest of the body of a request that was refused
+    head        a head, a trailer or a chunk extension longer than HEAD_BYTES is refused
+    pipelining  only SLICE bytes are parsed at a time, and none while parsed requests wait: a
+                parsed request takes a hundred times its bytes
+    disconnect  the request that runs is notified, not only the last one that was parsed
 
-Whoever sends a head, a trailer or the words between chunks longer than HEAD_BYTES is refused.
-Of requests that were sent ahead only a SLICE is parsed at a time: one costs us a hundred times
-its bytes. When the connection is lost, the request that runs is told, not only the last one.
+Why a subclass: uvicorn has none of these for httptools (`timeout_keep_alive` starts after a
+response and ends with the first byte), and ASGI middleware is called only when a head is
+complete. Deadlines of bodies and responses are in `routes` and `responses`.
 """
 
 import asyncio
-import socket
 from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -26,76 +28,72 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
-        self._patience: asyncio.TimerHandle | None = None
-        self._running: Any = None  # the cycle that is being answered; `cycle` is the last one read
-        self._unread = bytearray()
-        self._fruitless = 0  # bytes since a message began, went on or was complete
-        self._went_on = False
+        self._deadline: asyncio.TimerHandle | None = None
+        self._running: Any = None  # the cycle that is answered; `cycle` is the last one parsed
+        self._unparsed = bytearray()
+        self._head_bytes = 0  # since a message began, had a piece of body or was complete
+        self._progressed = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
-        wire = transport.get_extra_info("socket")
-        if wire is not None and wire.family in (socket.AF_INET, socket.AF_INET6):
-            # asyncio does so only where it made the socket; a frame would wait 40 ms for an echo
-            wire.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._watch()
+        self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
         if self._is_busy():
             self._running.disconnected = True
             self._running.message_event.set()
-        self._unread.clear()
+        self._unparsed.clear()
         self.pipeline.clear()
-        self._stop_watching()
+        self._clear_deadline()
 
     def data_received(self, data: bytes) -> None:
-        self._unread += data
-        self._read()
+        self._unparsed += data
+        self._parse()
 
     def on_message_begin(self) -> None:
-        self._went_on = True
+        self._progressed = True
         super().on_message_begin()
 
     def on_body(self, body: bytes) -> None:
-        self._went_on = True
+        self._progressed = True
         super().on_body(body)
 
     def on_message_complete(self) -> None:
-        self._went_on = True
+        self._progressed = True
         super().on_message_complete()
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
-        self._read()
+        self._parse()
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
         self._running = cycle
         super()._start_asgi_task(cycle, app)
 
-    def _read(self) -> None:
-        """Parse what came, unless requests wait that were read already."""
-        while self._unread and not self.pipeline and not self.transport.is_closing():
-            piece = bytes(self._unread[:SLICE])
-            del self._unread[:SLICE]
-            self._went_on = False
+    def _parse(self) -> None:
+        """Parse what arrived, unless parsed requests wait."""
+        while self._unparsed and not self.pipeline and not self.transport.is_closing():
+            piece = bytes(self._unparsed[:SLICE])
+            del self._unparsed[:SLICE]
+            self._progressed = False
             super().data_received(piece)
-            self._fruitless = 0 if self._went_on else self._fruitless + len(piece)
-            if self._fruitless > HEAD_BYTES and not self.transport.is_closing():
+            self._head_bytes = 0 if self._progressed else self._head_bytes + len(piece)
+            if self._head_bytes > HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response("The head of the request is too long.")
-        self._watch()
+        self._set_deadline()
 
     def _is_busy(self) -> bool:
         return self._running is not None and not self._running.response_complete
 
-    def _watch(self) -> None:
-        """Start or stop the timer, as nobody or somebody asks something."""
+    def _set_deadline(self) -> None:
+        """A deadline for the next head while no request is answered, none otherwise."""
         if self._is_busy():
-            self._stop_watching()
-        elif self._patience is None and not self.transport.is_closing():
-            self._patience = self.loop.call_later(HEADER_SECONDS, self.transport.close)
+            self._clear_deadline()
+        elif self._deadline is None and not self.transport.is_closing():
+            self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)
 
-    def _stop_watching(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+    def _clear_deadline(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None

@@ -1,14 +1,14 @@
 """The Postgres wire transport: `PostgresListener`, one connection for each client.
 
-    bound                       beyond it
-    `MAX_UNAUTHENTICATED` signing in  closed without a word
-    `MAX_CONNECTIONS` signed in      FATAL 53300
-    `start_session.SECONDS`           closed without a word, unless signed in
+    limit                                     beyond it
+    `MAX_UNAUTHENTICATED` in start-up         closed without a response
+    `MAX_CONNECTIONS` authenticated           FATAL 53300
+    `startup.SECONDS` for start-up            closed without a response
 
-Requests to cancel are taken from everybody, in the clear too, and answered by nothing: the key,
-compared in constant time, says whether they count. No error leaves as a stack trace: a bug is
-XX000 and goes to the log. `close` lets nobody in any more, sends idle clients away (57P01), lets
-running statements end, and after so many seconds cuts what is left.
+Cancel requests are accepted from unauthenticated clients, also without TLS, and get no response:
+the secret key, compared in constant time, decides. No client gets a stack trace: a bug is XX000
+and goes to the log. `close` accepts no connection any more, ends idle ones (57P01), lets running
+statements end, and after so many seconds cancels the rest.
 """
 
 import asyncio
@@ -30,16 +30,16 @@ from redask.server.pgwire.protocol.client_connection import (
 )
 from redask.server.pgwire.protocol.frontend_messages import CancelRequest, ProtocolViolation
 from redask.server.pgwire.session import startup
-from redask.server.pgwire.session.message_loop import MessageLoop, told
-from redask.server.pgwire.session.planned import StatementSource
+from redask.server.pgwire.session.message_loop import MessageLoop, error_response
+from redask.server.pgwire.session.planned_statement import Planner
 from redask.server.pgwire.session.startup import AuthenticatedClient, ConnectionRejected
-from redask.server.sessions import ScramAuthenticator
+from redask.server.sessions import Authenticator
 
 MAX_UNAUTHENTICATED = 512
 MAX_CONNECTIONS = 1000
 _KEY_BYTES = 4  # as protocol 3.0 has it
-# what PostgreSQL tells its clients, and drivers count on
-_TOLD = (
+# the parameters that PostgreSQL reports at start-up, and drivers count on
+_REPORTED = (
     *("server_version", "server_encoding", "client_encoding", "application_name"),
     *("DateStyle", "IntervalStyle", "TimeZone", "integer_datetimes"),
     *("standard_conforming_strings", "is_superuser", "in_hot_standby"),
@@ -47,7 +47,7 @@ _TOLD = (
 )
 _log = logging.getLogger("redask.pgwire")
 
-Converse = Callable[[AuthenticatedClient], StatementSource]
+MakePlanner = Callable[[AuthenticatedClient], Planner]
 
 
 class PostgresListener:
@@ -55,103 +55,105 @@ class PostgresListener:
 
     def __init__(
         self,
-        authenticator: ScramAuthenticator,
+        authenticator: Authenticator,
         admission: Admission,
-        converse: Converse,
+        make_planner: MakePlanner,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        self._desk = authenticator
-        self._gate = admission
-        self._converse = converse
+        self._authenticator = authenticator
+        self._admission = admission
+        self._make_planner = make_planner
         self._context = context
-        self._numbers = itertools.count(1)
-        self._lines: set[ClientConnection] = set()
-        self._strangers = 0
-        self._guests: dict[int, tuple[bytes, MessageLoop]] = {}
+        self._process_ids = itertools.count(1)
+        self._connections: set[ClientConnection] = set()
+        self._unauthenticated = 0
+        self._sessions: dict[int, tuple[bytes, MessageLoop]] = {}
         self._server: asyncio.Server | None = None
 
     async def listen(self, listening: socket.socket) -> None:
-        """Let clients in."""
+        """Accept connections."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
             lambda: ClientConnection(self._serve), sock=listening
         )
 
     async def close(self, seconds: float) -> None:
-        """Let nobody in any more, and see everybody out."""
+        """Accept no connection any more, and end those there are."""
         if self._server is not None:
             self._server.close()
-        for line in self._lines:
-            line.stop()
-        tasks = {line.task for line in self._lines}
+        for connection in self._connections:
+            connection.stop()
+        tasks = {connection.task for connection in self._connections}
         if tasks:
             await asyncio.wait(tasks, timeout=seconds)
-        for line in set(self._lines):
-            line.task.cancel()
-        while self._lines:
-            await asyncio.wait({line.task for line in self._lines})
+        for connection in set(self._connections):
+            connection.task.cancel()
+        while self._connections:
+            await asyncio.wait({connection.task for connection in self._connections})
 
-    async def _serve(self, line: ClientConnection) -> None:
-        """One connection from its first byte to its last; nothing is raised."""
-        self._lines.add(line)
+    async def _serve(self, connection: ClientConnection) -> None:
+        """One connection, from start-up to its end; nothing is raised."""
+        self._connections.add(connection)
         try:
-            client = await self._welcome(line)
+            client = await self._start_up(connection)
             if client is not None:
-                await self._host(line, client)
+                await self._run_session(connection, client)
         except ConnectionRejected as refusal:
-            line.say(refusal.said)
+            connection.send(refusal.response)
         except Stopping:
-            line.say(backend_messages.trouble("57P01", "the server is stopping", fatal=True))
+            connection.send(
+                backend_messages.error_response("57P01", "the server is stopping", fatal=True)
+            )
         except AskError as error:
-            line.say(told(error, fatal=True))
-        except (ClientStalled, OSError, asyncio.CancelledError):  # left, or out of time
+            connection.send(error_response(error, fatal=True))
+        except (ClientStalled, OSError, asyncio.CancelledError):  # disconnected, or out of time
             pass
         except Exception as error:
             _log.error("a connection ended: %s", type(error).__name__)
-            line.say(backend_messages.trouble("XX000", "internal error", fatal=True))
+            connection.send(backend_messages.error_response("XX000", "internal error", fatal=True))
         finally:
-            self._lines.discard(line)
-            line.hang_up()
+            self._connections.discard(connection)
+            connection.close()
 
-    async def _welcome(self, line: ClientConnection) -> AuthenticatedClient | None:
-        """Who it is; None when there is no more to do."""
-        if self._strangers >= MAX_UNAUTHENTICATED:
+    async def _start_up(self, connection: ClientConnection) -> AuthenticatedClient | None:
+        """The client; None when there is no session to run."""
+        if self._unauthenticated >= MAX_UNAUTHENTICATED:
             return None
-        self._strangers += 1
+        self._unauthenticated += 1
         try:
             async with asyncio.timeout(startup.SECONDS):
-                found = await startup.start_session(line, self._desk, self._context)
+                found = await startup.start_session(connection, self._authenticator, self._context)
         except ProtocolViolation:
             return None
         finally:
-            self._strangers -= 1
+            self._unauthenticated -= 1
         if isinstance(found, CancelRequest):
             self._cancel(found)
             return None
         return found
 
-    async def _host(self, line: ClientConnection, client: AuthenticatedClient) -> None:
-        if len(self._guests) >= MAX_CONNECTIONS:
+    async def _run_session(self, connection: ClientConnection, client: AuthenticatedClient) -> None:
+        if len(self._sessions) >= MAX_CONNECTIONS:
             raise ConnectionRejected(
                 "53300", f"{MAX_CONNECTIONS} clients are connected: try again later"
             )
-        line.open_wide()
-        number, key = next(self._numbers) & 0x7FFFFFFF, secrets.token_bytes(_KEY_BYTES)
-        dispatcher = self._converse(client)
-        for name in _TOLD:
-            line.say(backend_messages.parameter(name, dispatcher.setting(name) or ""))
-        line.say(backend_messages.parameter("session_authorization", client.user))
-        line.say(backend_messages.key_data(number, key))
-        message_loop = MessageLoop(line, dispatcher, self._gate)
-        self._guests[number] = (key, message_loop)
+        connection.authenticated()
+        process, key = next(self._process_ids) & 0x7FFFFFFF, secrets.token_bytes(_KEY_BYTES)
+        planner = self._make_planner(client)
+        for name in _REPORTED:
+            connection.send(backend_messages.parameter_status(name, planner.parameter(name) or ""))
+        connection.send(backend_messages.parameter_status("session_authorization", client.user))
+        connection.send(backend_messages.backend_key_data(process, key))
+        message_loop = MessageLoop(connection, planner, self._admission)
+        self._sessions[process] = (key, message_loop)
         try:
-            await message_loop.talk()
+            await message_loop.run()
         except ProtocolViolation as error:
-            line.say(backend_messages.trouble("08P01", str(error), fatal=True))
+            connection.send(backend_messages.error_response("08P01", str(error), fatal=True))
         finally:
-            del self._guests[number]
+            del self._sessions[process]
 
     def _cancel(self, request: CancelRequest) -> None:
-        key, message_loop = self._guests.get(request.process, (b"", None))
+        key, message_loop = self._sessions.get(request.process, (b"", None))
         if hmac.compare_digest(key, request.key) and message_loop is not None:
             message_loop.cancel()

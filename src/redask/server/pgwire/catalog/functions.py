@@ -17,7 +17,7 @@ from redask.server.pgwire.catalog.relations import (
     SYSTEM_TABLES,
     format_type,
 )
-from redask.server.pgwire.session.parameters import SERVER_VERSION, SessionSettings
+from redask.server.pgwire.session.runtime_parameters import SERVER_VERSION, RuntimeParameters
 from redask.server.pgwire.types.oids import TYPES
 
 _Value = str | int | float | bytes | None
@@ -51,7 +51,7 @@ class CatalogueFacts:
 
     user: str
     database: str
-    settings: SessionSettings
+    parameters: RuntimeParameters
     tables: Mapping[int, str] = field(default_factory=dict)
 
     def oid_of(self, name: str) -> int | None:
@@ -77,8 +77,8 @@ def install(connection: sqlite3.Connection, facts: CatalogueFacts) -> None:
     for names, value in ((_NULLS, None), (_TRUE, 1), (_FALSE, 0), (_VOID, ""), (_ZERO, 0)):
         for name in names:
             add(name, -1, _constant(value))
-    for name, said in _about(facts).items():
-        add(name, -1, said)
+    for name, work in _about(facts).items():
+        add(name, -1, work)
     for name, count, plain in _PLAIN:
         add(name, count, plain, deterministic=True)
     connection.create_aggregate("bool_and", 1, _All)  # type: ignore[arg-type]
@@ -93,11 +93,11 @@ def _about(facts: CatalogueFacts) -> dict[str, Callable[..., _Value]]:
     """The functions that depend on who is connected."""
 
     def current_setting(name: _Value, _missing: _Value = None) -> _Value:
-        return facts.settings.get(str(name))
+        return facts.parameters.get(str(name))
 
     def set_config(name: _Value, value: _Value, _local: _Value = None) -> _Value:
-        facts.settings.set(str(name), str(value or ""))
-        return facts.settings.get(str(name))
+        facts.parameters.set(str(name), str(value or ""))
+        return facts.parameters.get(str(name))
 
     def regclass(value: _Value) -> _Value:
         if value is None or isinstance(value, int):

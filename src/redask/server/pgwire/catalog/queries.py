@@ -1,4 +1,4 @@
-"""What clients ask about the server: `pg_catalog`, `information_schema`, functions, `SELECT 1`.
+"""Catalogue queries of clients: `pg_catalog`, `information_schema`, functions, `SELECT 1`.
 
 One small SQLite database in memory for each connection, with tables under PostgreSQL's names
 that hold what this caller can SELECT from and nothing else; it is filled anew whenever that
@@ -19,21 +19,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import ParamSpec, TypeVar
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk, DeadlineExceeded, LimitExceeded
 from redask.core.ports import TableShape
 from redask.server.pgwire.catalog.functions import CatalogueFacts, install
 from redask.server.pgwire.catalog.relations import content, layout, numbered
 from redask.server.pgwire.catalog.translation import CatalogueQuery, translated
-from redask.server.pgwire.session.parameters import SessionSettings
-from redask.server.pgwire.session.planned import (
-    TakesTime,
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import (
+    NeverImmediate,
+    StatementResult,
     TransactionStep,
-    WireColumn,
-    WireFault,
-    WireRows,
 )
+from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
 from redask.server.pgwire.types.oids import TEXT, TYPES, UNKNOWN
-from redask.server.sessions import Session
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -53,28 +53,28 @@ _DEFAULTS: dict[str, object] = {"bool": 0, "oid": 0, "int2": 0, "int4": 0, "int8
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedQuery(TakesTime):
+class PlannedQuery(NeverImmediate):
     """A catalogue query that was read."""
 
     catalogue: "Catalogue"
     query: CatalogueQuery
-    columns: tuple[WireColumn, ...]
+    columns: tuple[ResultColumn, ...]
     parameters: tuple[int, ...]
     step: TransactionStep | None = None
 
-    async def run(self, parameters: Sequence[object]) -> WireRows:
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
         rows = await self.catalogue.rows(self.query, parameters, self.columns)
-        return WireRows(rows, f"SELECT {len(rows)}")
+        return StatementResult(rows, f"SELECT {len(rows)}")
 
 
 class Catalogue:
     """The catalogue as one caller sees it."""
 
     def __init__(
-        self, session: Session, settings: SessionSettings, *, user: str, database: str
+        self, session: AsyncDatabase, parameters: RuntimeParameters, *, user: str, database: str
     ) -> None:
         self._session = session
-        self._facts = CatalogueFacts(user, database, settings)
+        self._facts = CatalogueFacts(user, database, parameters)
         self._connection: sqlite3.Connection | None = None
         self._known: Sequence[TableShape] | None = None
         self._end = 0.0
@@ -88,17 +88,17 @@ class Catalogue:
         if named is None or len(named) != len(described):
             kinds = {name: kind for table in layout().values() for name, kind in table.items()}
             named = tuple((name, _oid(kinds.get(name, "text"))) for name in described)
-        said = [*declared, *[0] * len(query.parameters)]
+        given = [*declared, *[0] * len(query.parameters)]
         parameters = tuple(
             own if own in TYPES and own != UNKNOWN else kind
-            for own, kind in zip(said, query.parameters, strict=False)
+            for own, kind in zip(given, query.parameters, strict=False)
         )
         return PlannedQuery(
-            self, query, tuple(WireColumn(name, oid) for name, oid in named), parameters
+            self, query, tuple(ResultColumn(name, oid) for name, oid in named), parameters
         )
 
     async def rows(
-        self, query: CatalogueQuery, values: Sequence[object], columns: Sequence[WireColumn]
+        self, query: CatalogueQuery, values: Sequence[object], columns: Sequence[ResultColumn]
     ) -> list[tuple[object, ...]]:
         """Run a query."""
         await self._refresh(query)
@@ -129,7 +129,7 @@ class Catalogue:
         facts = self._facts
         facts.tables = {oid: name for name, oid in numbered([t.name for t in tables]).items()}
         connection.set_authorizer(None)
-        filled = content(tables, facts.user, facts.database, facts.settings.everything())
+        filled = content(tables, facts.user, facts.database, facts.parameters.all())
         for table, rows in filled.items():
             columns = layout()[table]
             connection.execute(f"DELETE FROM {table}")
@@ -144,7 +144,7 @@ class Catalogue:
         connection.set_authorizer(_judge)
 
     async def _in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Do it beside the loop; whoever is cancelled meanwhile interrupts SQLite."""
+        """Do it in a thread; cancelling this interrupts SQLite."""
         task = asyncio.ensure_future(asyncio.to_thread(work, *args, **kwargs))
         try:
             return await asyncio.shield(task)
@@ -189,13 +189,13 @@ class Catalogue:
                 raise DeadlineExceeded("catalogue", message) from None
             if "no such table" in str(error):
                 name = str(error).rpartition(" ")[2]
-                raise WireFault("42P01", f'relation "{name}" does not exist') from None
+                raise SqlStateError("42P01", f'relation "{name}" does not exist') from None
             if "no such function" in str(error):
                 name = str(error).rpartition(" ")[2]
-                raise WireFault("42883", f"function {name.lower()}() does not exist") from None
+                raise SqlStateError("42883", f"function {name.lower()}() does not exist") from None
             if "no such column" in str(error):
                 name = str(error).rpartition(" ")[2]
-                raise WireFault("42703", f'column "{name}" does not exist') from None
+                raise SqlStateError("42703", f'column "{name}" does not exist') from None
             raise BadAsk(f"the query cannot be run: {str(error)[:200]}", detail="SELECT") from None
 
 

@@ -1,87 +1,95 @@
-"""What the server says, as bytes: one function a message, none of which can fail.
+"""Backend messages, from server to client, as bytes: one function a message, by PostgreSQL's name.
 
-Text that cannot travel (a zero byte, half of one character) is replaced: it only occurs in what
-is said about bad input. Cells are encoded by `types` before they come here.
+None can fail. Text that cannot be sent (a zero byte, half of a character) is replaced: it only
+occurs in messages about bad input. Cells are encoded by `types` before they come here.
 """
 
 import struct
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
-from redask.server.pgwire.session.planned import WireColumn
 from redask.server.pgwire.types import oids
 
-SSL_YES, SSL_NO = b"S", b"N"
+SSL_ACCEPTED, SSL_REFUSED = b"S", b"N"
 _OK, _SASL, _SASL_CONTINUE, _SASL_FINAL = 0, 10, 11, 12
 _INT = struct.Struct("!i")
 _SHORT = struct.Struct("!h")
 _COUNT = struct.Struct("!H")
 _COLUMN = struct.Struct("!ihIhih")
 _HEAD = struct.Struct("!ciH")
-_MAX_SAID = 4000  # characters of a message about an error
+_MAX_TEXT = 4000  # characters of a text in a message
 
 
-def said(kind: bytes, body: bytes = b"") -> bytes:
-    """A message."""
+@dataclass(frozen=True, slots=True)
+class ResultColumn:
+    """A column of a result, with the OID of its type."""
+
+    name: str
+    oid: int
+
+
+def framed(kind: bytes, body: bytes = b"") -> bytes:
+    """A message of a type, with its length."""
     return kind + _INT.pack(len(body) + _INT.size) + body
 
 
-PARSE_COMPLETE, BIND_COMPLETE, CLOSE_COMPLETE = said(b"1"), said(b"2"), said(b"3")
-NO_DATA, EMPTY_QUERY, SUSPENDED = said(b"n"), said(b"I"), said(b"s")
-SIGNED_IN = said(b"R", _INT.pack(_OK))
+PARSE_COMPLETE, BIND_COMPLETE, CLOSE_COMPLETE = framed(b"1"), framed(b"2"), framed(b"3")
+NO_DATA, EMPTY_QUERY_RESPONSE, PORTAL_SUSPENDED = framed(b"n"), framed(b"I"), framed(b"s")
+AUTHENTICATION_OK = framed(b"R", _INT.pack(_OK))
 
 
-def offer(mechanism: str) -> bytes:
-    """How one may sign in."""
-    return said(b"R", _INT.pack(_SASL) + _text(mechanism) + b"\0")
+def authentication_sasl(mechanism: str) -> bytes:
+    """AuthenticationSASL: the mechanism offered."""
+    return framed(b"R", _INT.pack(_SASL) + _text(mechanism) + b"\0")
 
 
-def challenge(words: bytes) -> bytes:
-    """SASL goes on."""
-    return said(b"R", _INT.pack(_SASL_CONTINUE) + words)
+def authentication_sasl_continue(data: bytes) -> bytes:
+    """AuthenticationSASLContinue: the challenge."""
+    return framed(b"R", _INT.pack(_SASL_CONTINUE) + data)
 
 
-def proof(words: bytes) -> bytes:
-    """SASL ends: what shows that we know the client's secret, too."""
-    return said(b"R", _INT.pack(_SASL_FINAL) + words)
+def authentication_sasl_final(data: bytes) -> bytes:
+    """AuthenticationSASLFinal: the server's own proof."""
+    return framed(b"R", _INT.pack(_SASL_FINAL) + data)
 
 
-def parameter(name: str, value: str) -> bytes:
-    """A setting that clients are told of."""
-    return said(b"S", _text(name) + _text(value))
+def parameter_status(name: str, value: str) -> bytes:
+    """ParameterStatus: the value of a run-time parameter that is reported."""
+    return framed(b"S", _text(name) + _text(value))
 
 
-def key_data(process: int, key: bytes) -> bytes:
-    """What a client needs to cancel."""
-    return said(b"K", _INT.pack(process) + key)
+def backend_key_data(process: int, key: bytes) -> bytes:
+    """BackendKeyData: what a cancel request must name."""
+    return framed(b"K", _INT.pack(process) + key)
 
 
-def negotiate(unknown: Sequence[str]) -> bytes:
-    """We speak 3.0, and do not know these options."""
-    words = b"".join(map(_text, unknown))
-    return said(b"v", _INT.pack(3 << 16) + _INT.pack(len(unknown)) + words)
+def negotiate_protocol_version(unknown: Sequence[str]) -> bytes:
+    """NegotiateProtocolVersion: 3.0, and the protocol options that are not known."""
+    names = b"".join(map(_text, unknown))
+    return framed(b"v", _INT.pack(3 << 16) + _INT.pack(len(unknown)) + names)
 
 
-def ready(status: str) -> bytes:
-    """What comes next is yours; `status` is I, T or E."""
-    return said(b"Z", status.encode())
+def ready_for_query(status: str) -> bytes:
+    """ReadyForQuery: the transaction status, I, T or E."""
+    return framed(b"Z", status.encode())
 
 
-def parameters(oids: Sequence[int]) -> bytes:
-    """The types of a statement's parameters."""
-    return said(b"t", _COUNT.pack(len(oids)) + b"".join(struct.pack("!I", each) for each in oids))
+def parameter_description(oids: Sequence[int]) -> bytes:
+    """ParameterDescription: the types of a statement's parameters."""
+    return framed(b"t", _COUNT.pack(len(oids)) + b"".join(struct.pack("!I", each) for each in oids))
 
 
-def columns(found: Sequence[WireColumn], formats: Sequence[int]) -> bytes:
-    """The columns of what follows."""
+def row_description(columns: Sequence[ResultColumn], formats: Sequence[int]) -> bytes:
+    """RowDescription: names, types and format codes of the columns."""
     parts = [
         _text(each.name) + _COLUMN.pack(0, 0, each.oid, oids.size(each.oid), -1, form)
-        for each, form in zip(found, formats, strict=True)
+        for each, form in zip(columns, formats, strict=True)
     ]
-    return said(b"T", _COUNT.pack(len(parts)) + b"".join(parts))
+    return framed(b"T", _COUNT.pack(len(parts)) + b"".join(parts))
 
 
-def row(cells: Sequence[bytes | None]) -> bytes:
-    """One row."""
+def data_row(cells: Sequence[bytes | None]) -> bytes:
+    """DataRow."""
     parts = [b""]
     length = _INT.size + _COUNT.size
     for cell in cells:
@@ -98,43 +106,43 @@ def row(cells: Sequence[bytes | None]) -> bytes:
 _NULL = _INT.pack(-1)
 
 
-def complete(tag: str) -> bytes:
-    """A statement is done."""
-    return said(b"C", _text(tag))
+def command_complete(tag: str) -> bytes:
+    """CommandComplete, with the command tag."""
+    return framed(b"C", _text(tag))
 
 
-def trouble(
+def error_response(
     sqlstate: str,
     message: str,
     *,
     fatal: bool = False,
     detail: str = "",
     hint: str = "",
-    place: int = 0,
+    position: int = 0,
     kind: str = "",
 ) -> bytes:
-    """What went wrong; `fatal`: and that was it.
+    """ErrorResponse; `fatal`: the connection ends with it.
 
-    `place` counts characters of what was sent, from 1. `kind` is contract 20's, of which one
+    `position` counts characters of the query, from 1. `kind` is contract 20's, of which one
     SQLSTATE may have several; it stands where PostgreSQL names a routine.
     """
     severity = "FATAL" if fatal else "ERROR"
-    more = {"D": detail, "H": hint, "P": str(place) if place else "", "R": kind}
-    return said(b"E", _told(severity, sqlstate, message, more))
+    more = {"D": detail, "H": hint, "P": str(position) if position else "", "R": kind}
+    return framed(b"E", _fields(severity, sqlstate, message, more))
 
 
-def warning(sqlstate: str, message: str) -> bytes:
-    """What a client may want to know."""
-    return said(b"N", _told("WARNING", sqlstate, message, {}))
+def notice_response(sqlstate: str, message: str) -> bytes:
+    """NoticeResponse: a warning."""
+    return framed(b"N", _fields("WARNING", sqlstate, message, {}))
 
 
-def _told(severity: str, sqlstate: str, message: str, more: Mapping[str, str]) -> bytes:
+def _fields(severity: str, sqlstate: str, message: str, more: Mapping[str, str]) -> bytes:
     fields = {"S": severity, "V": severity, "C": sqlstate, "M": message or "?", **more}
-    words = (name.encode() + _text(text) for name, text in fields.items() if text)
-    return b"".join(words) + b"\0"
+    parts = (name.encode() + _text(text) for name, text in fields.items() if text)
+    return b"".join(parts) + b"\0"
 
 
 def _text(text: str) -> bytes:
-    if len(text) > _MAX_SAID:
-        text = f"{text[:_MAX_SAID]}…"
+    if len(text) > _MAX_TEXT:
+        text = f"{text[:_MAX_TEXT]}…"
     return text.replace("\0", "\ufffd").encode("utf-8", "replace") + b"\0"

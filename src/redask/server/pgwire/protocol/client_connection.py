@@ -1,9 +1,9 @@
-"""One client's bytes in and out: `ClientConnection`, an asyncio protocol and its task.
+"""One client's connection: `ClientConnection`, an asyncio protocol and the task that serves it.
 
-Bytes are read all the time, also while a statement runs, because that is how a client that
-leaves is noticed: end-of-file and a lost connection both cancel the task. Reading pauses only
-when more than `room` bytes wait, and writing waits for a client who does not read, but not for
-longer than `PATIENCE` seconds.
+Bytes are read all the time, also while a statement runs, because that is how a disconnect is
+noticed: end-of-file and a lost connection both cancel the task. Reading pauses only when more
+than a limit of bytes is buffered, and writing waits for a client that does not read, but not for
+longer than `SEND_SECONDS`.
 """
 
 import asyncio
@@ -12,22 +12,22 @@ from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar, cast
 
 from redask.server.pgwire.protocol import backend_messages, frontend_messages
-from redask.server.pgwire.protocol.frontend_messages import ProtocolViolation, WireReader
+from redask.server.pgwire.protocol.frontend_messages import MessageReader, ProtocolViolation
 
-PATIENCE = 60.0  # seconds that a client may take to read what it asked for
-FAREWELL_SECONDS = 5.0  # to read the last words
-_ROOM_AT_FIRST = frontend_messages.MAX_OPENING + frontend_messages.MAX_SECRET
-_ROOM = frontend_messages.MAX_MESSAGE + 65_536
+SEND_SECONDS = 60.0  # that a client may take to read what was sent
+CLOSE_SECONDS = 5.0  # to read what was sent last
+_START_UP_LIMIT = frontend_messages.MAX_STARTUP_PACKET + frontend_messages.MAX_PASSWORD
+_LIMIT = frontend_messages.MAX_MESSAGE + 65_536
 _CHUNK = 65_536
 _T = TypeVar("_T")
 
 
 class Stopping(Exception):
-    """The server wants to end, and nothing is running here."""
+    """The server is stopping, and nothing is running on this connection."""
 
 
 class ClientStalled(Exception):
-    """The client does not take what it asked for."""
+    """The client does not read what was sent."""
 
 
 class ClientConnection(asyncio.Protocol):
@@ -37,16 +37,16 @@ class ClientConnection(asyncio.Protocol):
     task: asyncio.Task[None]
 
     def __init__(self, serve: "Callable[[ClientConnection], Coroutine[Any, Any, None]]") -> None:
-        self.reader = WireReader()
+        self.reader = MessageReader()
         self.is_secure = False
         self._serve = serve
         self._loop = asyncio.get_running_loop()
-        self._room = _ROOM_AT_FIRST
+        self._limit = _START_UP_LIMIT
         self._out: list[bytes] = []
-        self._waiting = 0
-        self._has_left = False
+        self._unsent = 0
+        self._is_disconnected = False
         self._is_lost = False
-        self._is_full = False  # reading is paused
+        self._is_paused = False  # reading
         self._abort: asyncio.TimerHandle | None = None
         self._stopping = False
         self._more: asyncio.Future[None] | None = None
@@ -58,19 +58,19 @@ class ClientConnection(asyncio.Protocol):
 
     def data_received(self, data: bytes) -> None:
         self.reader.feed(data)
-        if len(self.reader) > self._room and not self._is_full:
-            self._is_full = True
+        if len(self.reader) > self._limit and not self._is_paused:
+            self._is_paused = True
             self.transport.pause_reading()
         self._wake()
 
     def eof_received(self) -> None:
-        self._leave()
+        self._disconnected()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's name
         self._is_lost = True
         if self._abort is not None:
             self._abort.cancel()
-        self._leave()
+        self._disconnected()
 
     def pause_writing(self) -> None:
         self._drained = self._loop.create_future()
@@ -80,82 +80,84 @@ class ClientConnection(asyncio.Protocol):
             self._drained.set_result(None)
         self._drained = None
 
-    def open_wide(self) -> None:
-        """Take messages of any allowed length, now that it is known who sends them."""
-        self._room = _ROOM
+    def authenticated(self) -> None:
+        """Buffer messages of any allowed length from now on."""
+        self._limit = _LIMIT
 
     def stop(self) -> None:
-        """End when what runs is done."""
+        """End when the statement that runs is done."""
         self._stopping = True
         self._wake()
 
     async def next(self, read: Callable[[], _T | None]) -> _T:
-        """The next message that `read` finds among the bytes that came."""
+        """The next message that `read` returns of the bytes that arrived."""
         while True:
             if self._stopping:
                 raise Stopping
             message = read()
             if message is not None:
                 return message
-            if self._is_full:
-                self._is_full = False
+            if self._is_paused:
+                self._is_paused = False
                 self.transport.resume_reading()
             self._more = self._loop.create_future()
             await self._more
 
-    def say(self, data: bytes) -> None:
-        """Say it with the next `flush`."""
+    def send(self, data: bytes) -> None:
+        """Buffer a message; the next `flush` writes it."""
         self._out.append(data)
-        self._waiting += len(data)
+        self._unsent += len(data)
 
     @property
-    def has_much_to_say(self) -> bool:
-        """Whether it is time to flush in the middle of something long."""
-        return self._waiting > _CHUNK
+    def should_flush(self) -> bool:
+        """Whether enough is buffered to flush in the middle of a result."""
+        return self._unsent > _CHUNK
 
     async def flush(self) -> None:
-        """Send what was said; `ClientStalled` for a client who does not take it."""
+        """Write what is buffered; `ClientStalled` when the client does not read it."""
         if self._out:
-            self._send()
+            self._write()
         if self._drained is not None:
             try:
-                async with asyncio.timeout(PATIENCE):
+                async with asyncio.timeout(SEND_SECONDS):
                     await self._drained
             except TimeoutError:
                 raise ClientStalled from None
 
-    def hang_up(self) -> None:
-        """Send what was said, and close; who does not read it in time loses it."""
+    def close(self) -> None:
+        """Write what is buffered, and close; what is not read in CLOSE_SECONDS is lost."""
         if self._out:
-            self._send()
+            self._write()
         self.transport.close()
         if not self._is_lost:
-            self._abort = self._loop.call_later(FAREWELL_SECONDS, self.transport.abort)
+            self._abort = self._loop.call_later(CLOSE_SECONDS, self.transport.abort)
 
-    async def secure(self, context: ssl.SSLContext, seconds: float) -> None:
-        """Go on with TLS. Whatever was sent before it started may be somebody else's."""
+    async def start_tls(self, context: ssl.SSLContext, seconds: float) -> None:
+        """Go on with TLS. Bytes that arrived before it may have been injected: they are refused."""
         if len(self.reader) or self.is_secure:
             raise ProtocolViolation("bytes before TLS")
-        self.transport.write(backend_messages.SSL_YES)
+        self.transport.write(backend_messages.SSL_ACCEPTED)
         secured = await self._loop.start_tls(
             self.transport, self, context, server_side=True, ssl_handshake_timeout=seconds
         )
-        if secured is None:  # the client left while we shook hands
+        if secured is None:  # the client disconnected during the handshake
             raise ConnectionResetError
         self.transport = secured
         self.is_secure = True
 
-    def _send(self) -> None:
-        if not self.transport.is_closing():  # the client may have left between two statements
+    def _write(self) -> None:
+        if (
+            not self.transport.is_closing()
+        ):  # the client may have disconnected between two statements
             self.transport.write(b"".join(self._out))
         self._out.clear()
-        self._waiting = 0
+        self._unsent = 0
 
     def _wake(self) -> None:
         if self._more is not None and not self._more.done():
             self._more.set_result(None)
 
-    def _leave(self) -> None:
-        if not self._has_left:
-            self._has_left = True
+    def _disconnected(self) -> None:
+        if not self._is_disconnected:
+            self._is_disconnected = True
             self.task.cancel()

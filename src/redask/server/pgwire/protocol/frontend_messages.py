@@ -1,28 +1,28 @@
-"""PostgreSQL's messages as bytes, protocol 3: `WireReader` reads what clients send.
+"""Frontend messages, from client to server, protocol 3: `MessageReader` reads them from bytes.
 
-    first on a connection       length(4) code(4) …         SSL, GSS, cancel, start-up
-    then                        kind(1) length(4) …         everything else
+    start-up packet     length(4) code(4) …     SSLRequest, GSSENCRequest, CancelRequest, start-up
+    message             type(1) length(4) …     everything else
 
-`WireReader.feed` takes bytes as they come; `opening` and `message` give the next message or None
-when it is not all there. How the bytes were cut changes nothing. Two ways to be wrong:
+`MessageReader.feed` takes bytes as they arrive; `startup_packet` and `message` return the next one,
+or None while it is incomplete. How the bytes were cut changes nothing. Two kinds of errors:
 
-    ProtocolViolation   raised, for the frame itself: a length or kind that cannot be. Where the
-                        next message starts is not known, so the connection has to end.
-    Malformed           given, for what is inside: 08P01, or 22021 where text is not UTF-8. The
-                        next message starts where this one said that it ends.
+    ProtocolViolation   raised, for the frame: an impossible length or type. Where the next
+                        message starts is not known, so the connection has to end.
+    Malformed           returned, for the body: 08P01, or 22021 where text is not UTF-8. The next
+                        message starts where the length of this one ends.
 
-A length is looked at before anything is kept, so nobody makes us hold more than the bounds:
-`MAX_OPENING` for a first message, `MAX_SECRET` for a password, `MAX_MESSAGE` for the rest.
+The length is checked before anything is buffered: `MAX_STARTUP_PACKET`, `MAX_PASSWORD` for a
+password message, `MAX_MESSAGE` for the rest.
 """
 
 import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from redask.server.pgwire.session.planned import WireFault
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 
-MAX_OPENING = 10_000  # as PostgreSQL has it
-MAX_SECRET = 4096
+MAX_STARTUP_PACKET = 10_000  # as PostgreSQL has it
+MAX_PASSWORD = 4096
 MAX_MESSAGE = 4 * 1024 * 1024
 VIOLATION = "08P01"
 
@@ -39,51 +39,51 @@ class ProtocolViolation(Exception):
 
 @dataclass(frozen=True, slots=True)
 class SslRequest:
-    """The client would like TLS."""
+    """Asks for TLS."""
 
 
 @dataclass(frozen=True, slots=True)
-class GssRequest:
-    """The client would like Kerberos encryption."""
+class GssEncRequest:
+    """Asks for GSSAPI encryption."""
 
 
 @dataclass(frozen=True, slots=True)
 class CancelRequest:
-    """Somebody wants the statement of another connection to stop."""
+    """Cancel what another connection runs."""
 
     process: int
     key: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class StartUp:
-    """Who comes: `major` and `minor` of the protocol, and what was said besides."""
+class StartupMessage:
+    """The protocol's `major` and `minor` version, and the start-up parameters."""
 
     major: int
     minor: int
     parameters: Mapping[str, str]
 
 
-Opening = SslRequest | GssRequest | CancelRequest | StartUp
+StartupPacket = SslRequest | GssEncRequest | CancelRequest | StartupMessage
 
 
 @dataclass(frozen=True, slots=True)
-class Secret:
-    """A message of kind `p`: what it means depends on what was asked."""
+class PasswordMessage:
+    """A message of type `p`; in SCRAM, a SASLInitialResponse or a SASLResponse."""
 
     body: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class SimpleQuery:
-    """Statements to run at once."""
+class Query:
+    """A simple query: one or more statements."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class ParseStatement:
-    """A statement to keep under a name; `types` may be shorter than its parameters."""
+class Parse:
+    """Make a prepared statement; `types` may be shorter than its parameters."""
 
     name: str
     text: str
@@ -91,8 +91,8 @@ class ParseStatement:
 
 
 @dataclass(frozen=True, slots=True)
-class BindPortal:
-    """A kept statement with its values; formats are 0 text and 1 binary."""
+class Bind:
+    """Make a portal of a prepared statement; format codes are 0 text and 1 binary."""
 
     portal: str
     statement: str
@@ -102,24 +102,24 @@ class BindPortal:
 
 
 @dataclass(frozen=True, slots=True)
-class DescribeTarget:
-    """What a statement (`S`) or a portal (`P`) will give."""
+class Describe:
+    """Describe a prepared statement (`S`) or a portal (`P`)."""
 
     kind: str
     name: str
 
 
 @dataclass(frozen=True, slots=True)
-class ExecutePortal:
-    """Run, and give so many rows; 0: all."""
+class Execute:
+    """Run a portal, for at most so many rows; 0: all."""
 
     portal: str
     rows: int
 
 
 @dataclass(frozen=True, slots=True)
-class CloseTarget:
-    """Forget a statement (`S`) or a portal (`P`)."""
+class Close:
+    """Close a prepared statement (`S`) or a portal (`P`)."""
 
     kind: str
     name: str
@@ -127,56 +127,56 @@ class CloseTarget:
 
 @dataclass(frozen=True, slots=True)
 class Flush:
-    """Send what is there."""
+    """Send what is buffered."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sync:
-    """The end of a series: after an error, where to go on."""
+    """The end of an extended query; after an error, the next message that is read."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terminate:
-    """Good-bye."""
+    """The end of the session."""
 
 
 @dataclass(frozen=True, slots=True)
-class CopyPart:
-    """Part of a COPY that nobody asked for."""
+class CopyMessage:
+    """CopyData, CopyDone or CopyFail, which are ignored outside of a COPY."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionCall:
-    """A call in a way that is older than this protocol."""
+    """The legacy function call, which is not supported."""
 
 
 @dataclass(frozen=True, slots=True)
 class Malformed:
-    """A message of that kind with something wrong inside."""
+    """A message of this type with a body that cannot be read."""
 
     kind: str
-    fault: WireFault
+    fault: SqlStateError
 
 
-Message = (
+FrontendMessage = (
     Malformed
-    | Secret
-    | SimpleQuery
-    | ParseStatement
-    | BindPortal
-    | DescribeTarget
-    | ExecutePortal
-    | CloseTarget
+    | PasswordMessage
+    | Query
+    | Parse
+    | Bind
+    | Describe
+    | Execute
+    | Close
     | Flush
     | Sync
     | Terminate
-    | CopyPart
+    | CopyMessage
     | FunctionCall
 )
 
 
-class WireReader:
-    """The bytes that came and were not read yet."""
+class MessageReader:
+    """The bytes that arrived and were not read yet."""
 
     def __init__(self) -> None:
         self._bytes = bytearray()
@@ -185,33 +185,33 @@ class WireReader:
         return len(self._bytes)
 
     def feed(self, data: bytes) -> None:
-        """Take bytes in."""
+        """Take bytes as they arrived."""
         self._bytes += data
 
-    def opening(self) -> Opening | None:
-        """The next message of a connection that has not started."""
+    def startup_packet(self) -> StartupPacket | None:
+        """The next packet of a connection that has not started up."""
         if len(self._bytes) < _TWO.size:
             if len(self._bytes) >= _INT.size:
-                self._opening_length()
+                self._packet_length()
             return None
-        length = self._opening_length()
+        length = self._packet_length()
         if len(self._bytes) < length:
             return None
         body = self._take(0, length)[_INT.size :]
-        return _opening(_INT.unpack_from(body)[0], body[_INT.size :])
+        return _startup_packet(_INT.unpack_from(body)[0], body[_INT.size :])
 
-    def message(self, *, signing_in: bool = False) -> Message | None:
-        """The next message of a connection that has; before sign-in only secrets are read."""
+    def message(self, *, authenticating: bool = False) -> FrontendMessage | None:
+        """The next message; while authenticating, password messages only."""
         if not self._bytes:
             return None
         kind = self._bytes[0]
         read = _READERS.get(kind)
-        if read is None or (signing_in and kind not in b"pX"):
+        if read is None or (authenticating and kind not in b"pX"):
             raise ProtocolViolation(f"a message of kind {kind} has no place here")
         if len(self._bytes) < 5:
             return None
         length = _INT.unpack_from(self._bytes, 1)[0]
-        if not _INT.size <= length <= (MAX_SECRET if signing_in else MAX_MESSAGE):
+        if not _INT.size <= length <= (MAX_PASSWORD if authenticating else MAX_MESSAGE):
             raise ProtocolViolation(f"a message of {length} bytes is too short or too long")
         if len(self._bytes) <= length:
             return None
@@ -219,13 +219,13 @@ class WireReader:
         try:
             message = read(body)
             body.end()
-        except WireFault as fault:
+        except SqlStateError as fault:
             return Malformed(chr(kind), fault)
         return message
 
-    def _opening_length(self) -> int:
+    def _packet_length(self) -> int:
         length: int = _INT.unpack_from(self._bytes)[0]
-        if not _TWO.size <= length <= MAX_OPENING:
+        if not _TWO.size <= length <= MAX_STARTUP_PACKET:
             raise ProtocolViolation(f"a first message of {length} bytes is too short or too long")
         return length
 
@@ -236,16 +236,16 @@ class WireReader:
 
 
 def sasl_initial(body: bytes) -> tuple[str, bytes]:
-    """The mechanism that a client chose, and its first words."""
+    """The mechanism that a client chose, and its initial response."""
     inside = _Body(body)
     mechanism = inside.text()
-    words = inside.some(inside.long())
+    response = inside.some(inside.long())
     inside.end()
-    return mechanism, words
+    return mechanism, response
 
 
 class _Body:
-    """The inside of a message, read from its start to its end."""
+    """The body of a message, read from its start to its end."""
 
     def __init__(self, data: bytes) -> None:
         self._data = data
@@ -261,13 +261,13 @@ class _Body:
         try:
             value: int = form.unpack_from(self._data, self._at)[0]
         except struct.error:
-            raise WireFault(VIOLATION, "a message ends too early") from None
+            raise SqlStateError(VIOLATION, "a message ends too early") from None
         self._at += form.size
         return value
 
     def some(self, length: int) -> bytes:
         if not 0 <= length <= len(self._data) - self._at:
-            raise WireFault(VIOLATION, "a message holds less than it says")
+            raise SqlStateError(VIOLATION, "a message holds less than it says")
         start, self._at = self._at, self._at + length
         return self._data[start : self._at]
 
@@ -277,12 +277,12 @@ class _Body:
     def text(self) -> str:
         end = self._data.find(0, self._at)
         if end < 0:
-            raise WireFault(VIOLATION, "a text in a message does not end")
+            raise SqlStateError(VIOLATION, "a text in a message does not end")
         found, self._at = self._data[self._at : end], end + 1
         try:
             return found.decode()
         except UnicodeDecodeError:
-            raise WireFault("22021", "a text in a message is not UTF-8") from None
+            raise SqlStateError("22021", "a text in a message is not UTF-8") from None
 
     def shorts(self) -> tuple[int, ...]:
         count = self.count(_SHORT.size)
@@ -292,25 +292,25 @@ class _Body:
         """How many items follow, of at least so many bytes each."""
         count = self.short() & 0xFFFF
         if count * least > len(self._data) - self._at:
-            raise WireFault(VIOLATION, "a message holds less than it says")
+            raise SqlStateError(VIOLATION, "a message holds less than it says")
         return count
 
     def end(self) -> None:
         if self._at != len(self._data):
-            raise WireFault(VIOLATION, "a message holds more than it says")
+            raise SqlStateError(VIOLATION, "a message holds more than it says")
 
 
-def _opening(code: int, body: bytes) -> Opening:
+def _startup_packet(code: int, body: bytes) -> StartupPacket:
     if code in (_SSL, _GSS):
         if body:
             raise ProtocolViolation("a request for encryption holds more than that")
-        return SslRequest() if code == _SSL else GssRequest()
+        return SslRequest() if code == _SSL else GssEncRequest()
     if code == _CANCEL:
         if not _INT.size < len(body) <= _INT.size + _MAX_KEY:
             raise ProtocolViolation("a request to cancel has no key")
         return CancelRequest(_INT.unpack_from(body)[0], body[_INT.size :])
     major, minor = (code >> 16) & 0xFFFF, code & 0xFFFF
-    return StartUp(major, minor, _parameters(body) if major == 3 else {})
+    return StartupMessage(major, minor, _parameters(body) if major == 3 else {})
 
 
 def _parameters(body: bytes) -> dict[str, str]:
@@ -326,19 +326,19 @@ def _parameters(body: bytes) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-def _parse(body: _Body) -> Message:
+def _parse(body: _Body) -> FrontendMessage:
     name, text = body.text(), body.text()
-    return ParseStatement(name, text, tuple(body.long() & 0xFFFFFFFF for _ in _items(body)))
+    return Parse(name, text, tuple(body.long() & 0xFFFFFFFF for _ in _items(body)))
 
 
 def _items(body: _Body) -> range:
     return range(body.count(_INT.size))
 
 
-def _bind(body: _Body) -> Message:
+def _bind(body: _Body) -> FrontendMessage:
     portal, statement, formats = body.text(), body.text(), body.shorts()
     values = tuple(_value(body) for _ in _items(body))
-    return BindPortal(portal, statement, formats, values, body.shorts())
+    return Bind(portal, statement, formats, values, body.shorts())
 
 
 def _value(body: _Body) -> bytes | None:
@@ -346,37 +346,37 @@ def _value(body: _Body) -> bytes | None:
     return None if length == -1 else body.some(length)
 
 
-def _target(make: Callable[[str, str], Message]) -> Callable[[_Body], Message]:
-    def read(body: _Body) -> Message:
+def _target(make: Callable[[str, str], FrontendMessage]) -> Callable[[_Body], FrontendMessage]:
+    def read(body: _Body) -> FrontendMessage:
         kind = body.some(1)
         if kind not in (b"S", b"P"):
-            raise WireFault(VIOLATION, "a message is about neither a statement nor a portal")
+            raise SqlStateError(VIOLATION, "a message is about neither a statement nor a portal")
         return make(kind.decode(), body.text())
 
     return read
 
 
-def _emptied(message: Message) -> Callable[[_Body], Message]:
-    def read(body: _Body) -> Message:
+def _without_body(message: FrontendMessage) -> Callable[[_Body], FrontendMessage]:
+    def read(body: _Body) -> FrontendMessage:
         body.rest()
         return message
 
     return read
 
 
-_READERS: dict[int, Callable[[_Body], Message]] = {
-    ord("p"): lambda body: Secret(body.rest()),
-    ord("Q"): lambda body: SimpleQuery(body.text()),
+_READERS: dict[int, Callable[[_Body], FrontendMessage]] = {
+    ord("p"): lambda body: PasswordMessage(body.rest()),
+    ord("Q"): lambda body: Query(body.text()),
     ord("P"): _parse,
     ord("B"): _bind,
-    ord("D"): _target(DescribeTarget),
-    ord("E"): lambda body: ExecutePortal(body.text(), body.long()),
-    ord("C"): _target(CloseTarget),
+    ord("D"): _target(Describe),
+    ord("E"): lambda body: Execute(body.text(), body.long()),
+    ord("C"): _target(Close),
     ord("H"): lambda _: Flush(),
     ord("S"): lambda _: Sync(),
     ord("X"): lambda _: Terminate(),
-    ord("d"): _emptied(CopyPart()),
-    ord("c"): _emptied(CopyPart()),
-    ord("f"): _emptied(CopyPart()),
-    ord("F"): _emptied(FunctionCall()),
+    ord("d"): _without_body(CopyMessage()),
+    ord("c"): _without_body(CopyMessage()),
+    ord("f"): _without_body(CopyMessage()),
+    ord("F"): _without_body(FunctionCall()),
 }

@@ -5,12 +5,12 @@
     client   c=biws,r=<nonce><ours>,p=<proof>          `final` →
     server   v=<signature>, and whose token it was
 
-A user may have several tokens, all salted alike: the proof is tried on each of them, and on as
-many that nobody has as make up `LEAST`, always on all, so that neither how many there are nor
-which one it was can be told from the time it takes. Who is unknown has none, and costs the same.
+A user may have several tokens, all with one salt: the proof is checked against each of them, and
+against dummies up to `LEAST`, always against all, so that neither how many there are nor
+which one it was shows in the time it takes. An unknown user has none, and costs the same.
 
 Channel binding is not offered: `n` and `y` are fine, `p=` is refused. What is no SCRAM is a
-`WireFault` 08P01; a proof that is wrong is None, for the caller to refuse like all others. The
+`SqlStateError` 08P01; a proof that is wrong is None, for the caller to refuse like all others. The
 name inside is ignored, as PostgreSQL does: the one of the start-up message counts.
 """
 
@@ -22,12 +22,12 @@ import re
 from dataclasses import dataclass
 
 from redask.core.access.credentials import TokenVerifier, Verifiers
-from redask.server.pgwire.session.planned import WireFault
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 
 MECHANISM = "SCRAM-SHA-256"
 LEAST = 16
 _KEY_BYTES = 32
-_NOBODY = TokenVerifier("", bytes(_KEY_BYTES), bytes(_KEY_BYTES))
+_DUMMY = TokenVerifier("", bytes(_KEY_BYTES), bytes(_KEY_BYTES))
 _NONCE = r"[\x21-\x2b\x2d-\x7e]{1,256}"  # printable, no comma
 _FIRST = re.compile(rf"(n|y|p=[^,]*),(?:a=[^,]*)?,(n=[^,]*,r=({_NONCE})(?:,.*)?)", re.S)
 _FINAL = re.compile(rf"(c=([^,]*),r=({_NONCE})(?:,[^,]*)*?),p=([^,]*)", re.S)
@@ -71,19 +71,19 @@ class Exchange:
         given = _bytes(proof)
         if len(given) != _KEY_BYTES:
             raise _bad("the proof of SCRAM")
-        said = f"{self._bare},{self._challenge},{unproven}".encode()
-        return self._judge(given, said)
+        auth_message = f"{self._bare},{self._challenge},{unproven}".encode()
+        return self._judge(given, auth_message)
 
-    def _judge(self, proof: bytes, said: bytes) -> Proven | None:
+    def _judge(self, proof: bytes, auth_message: bytes) -> Proven | None:
         known = self._verifiers.tokens
         missing = max(0, LEAST - len(known))
         proven: Proven | None = None
-        for each in (*known, *(_NOBODY,) * missing):
-            mask = hmac.digest(each.stored_key, said, "sha256")
+        for each in (*known, *(_DUMMY,) * missing):
+            mask = hmac.digest(each.stored_key, auth_message, "sha256")
             key = bytes(a ^ b for a, b in zip(proof, mask, strict=True))
             fits = hmac.compare_digest(hashlib.sha256(key).digest(), each.stored_key)
-            signature = hmac.digest(each.server_key, said, "sha256")
-            if fits and each is not _NOBODY:
+            signature = hmac.digest(each.server_key, auth_message, "sha256")
+            if fits and each is not _DUMMY:
                 proven = Proven(each.token, b"v=" + base64.b64encode(signature))
         return proven
 
@@ -96,7 +96,7 @@ def _first(words: bytes) -> tuple[bytes, str, str]:
         raise _bad("the first message of SCRAM")
     flag, bare, nonce = found.groups()
     if flag.startswith("p="):
-        raise WireFault("08P01", "channel binding is not offered here: channel_binding=disable")
+        raise SqlStateError("08P01", "channel binding is not offered here: channel_binding=disable")
     return text[: len(text) - len(bare)].encode(), bare, nonce
 
 
@@ -114,5 +114,5 @@ def _bytes(text: str) -> bytes:
         raise _bad("a value of SCRAM") from None
 
 
-def _bad(what: str) -> WireFault:
-    return WireFault("08P01", f"{what} is not what it should be")
+def _bad(what: str) -> SqlStateError:
+    return SqlStateError("08P01", f"{what} is not what it should be")

@@ -1,1 +1,1 @@
-"""One client's session: start-up, message loop, prepared statements, portals, commands."""
+"""One client's session: start-up, messages, prepared statements, portals, run-time parameters."""

@@ -1,11 +1,11 @@
-"""ASK and EXPLAIN ASK at the Postgres wire: one row, whose columns never change.
+"""ASK and EXPLAIN ASK over the Postgres wire: one row, whose columns never change.
 
     ASK             the twelve keys of the envelope in its order; JSON in canonical bytes, the
                     cost as a positional number; no cell is ever NULL
     EXPLAIN ASK     one column, `plan`
     … STREAM        refused with 0A000: a result is one row
 
-A bound question (`ASK $1 LIMIT 5`, or `$1::varchar`) meets the same checks as a literal one, when
+A question as a parameter (`ASK $1 LIMIT 5`, or `$1::varchar`) is checked like a literal one, when
 it is bound.
 """
 
@@ -14,23 +14,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core import clauses
 from redask.core.clauses.lexer import Cursor, Form
 from redask.core.model import Answer
 from redask.core.wire import envelope
 from redask.core.wire.json import text
-from redask.server.pgwire.session.planned import (
-    TakesTime,
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import (
+    NeverImmediate,
+    StatementResult,
     TransactionStep,
-    WireColumn,
-    WireFault,
-    WireRows,
 )
 from redask.server.pgwire.types.oids import BOOL, INT8, JSONB, NUMERIC, TEXT, TYPES, UNKNOWN
-from redask.server.sessions import Session
 
 ANSWER = tuple(
-    WireColumn(name, oid)
+    ResultColumn(name, oid)
     for name, oid in (
         ("answer", TEXT),
         ("cache_hit", BOOL),
@@ -46,45 +46,45 @@ ANSWER = tuple(
         ("validation", JSONB),
     )
 )
-PLAN = (WireColumn("plan", JSONB),)
-# SQLAlchemy casts what it binds; blanks in its place, so that errors keep theirs
+PLAN = (ResultColumn("plan", JSONB),)
+# SQLAlchemy casts what it binds; blanks in its place, so that positions in errors stay right
 _CAST = re.compile(
     r"\A(\s*(?:EXPLAIN\s+)?ASK\s+\$1)(\s*::\s*(?:text|varchar|character\s+varying|unknown)\b)",
     re.IGNORECASE,
 )
-_STAND_IN = "a question that will be bound"
+_PLACEHOLDER = "a question that will be bound"
 
 
 @dataclass(frozen=True, slots=True)
-class PlannedAsk(TakesTime):
-    """An ASK that was read; its question may still be missing."""
+class PlannedAsk(NeverImmediate):
+    """An ASK that was parsed; its question may be a parameter."""
 
-    session: Session
+    session: AsyncDatabase
     sql: str
-    columns: tuple[WireColumn, ...]
+    columns: tuple[ResultColumn, ...]
     parameters: tuple[int, ...]
     step: TransactionStep | None = None
 
-    async def run(self, parameters: Sequence[object]) -> WireRows:
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
         ask = clauses.parse(self.sql, list(parameters))
         if ask.explain:
-            return WireRows([(text(await self.session.plan(ask)),)], "SELECT 1")
-        return WireRows([cells(await self.session.answer(ask))], "SELECT 1")
+            return StatementResult([(text(await self.session.plan(ask)),)], "SELECT 1")
+        return StatementResult([cells(await self.session.answer(ask))], "SELECT 1")
 
 
-def plan_ask(session: Session, sql: str, declared: Sequence[int]) -> PlannedAsk:
-    """Read the statement, with its question or with a stand-in for it."""
+def plan_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> PlannedAsk:
+    """Parse the statement, with its question or with a placeholder for it."""
     sql = _CAST.sub(lambda found: found[1] + " " * len(found[2]), sql, count=1)
     bound = _is_bound(sql)
-    ask = clauses.parse(sql, [_STAND_IN] if bound else [])
+    ask = clauses.parse(sql, [_PLACEHOLDER] if bound else [])
     if ask.stream:
-        raise WireFault(
+        raise SqlStateError(
             "0A000",
             "a result here is one row: ASK without STREAM",
             hint="STREAM is for HTTP, gRPC, JSON-RPC and the command line.",
         )
-    said = declared[0] if declared else 0
-    question = said if said in TYPES and said != UNKNOWN else TEXT
+    given = declared[0] if declared else 0
+    question = given if given in TYPES and given != UNKNOWN else TEXT
     return PlannedAsk(session, sql, PLAN if ask.explain else ANSWER, (question,) if bound else ())
 
 
@@ -94,7 +94,7 @@ def cells(answer: Answer) -> tuple[object, ...]:
     return tuple(_cell(column, built[column.name]) for column in ANSWER)
 
 
-def _cell(column: WireColumn, value: object) -> object:
+def _cell(column: ResultColumn, value: object) -> object:
     if column.oid == JSONB:
         return text(value)
     if column.oid == NUMERIC:

@@ -1,27 +1,27 @@
-"""Statements that concern the connection and no data: SET, SHOW, BEGIN, DISCARD and their like.
+"""Statements about the session and no data: SET, SHOW, BEGIN, DISCARD and the like.
 
 statement                                  does
-SET [SESSION|LOCAL] name {TO|=} value      keeps the setting; SET TRANSACTION …: nothing
+SET [SESSION|LOCAL] name {TO|=} value      sets the parameter; SET TRANSACTION …: nothing
 SHOW name | ALL, RESET name | ALL          as PostgreSQL
-BEGIN, START TRANSACTION                   only the state of the transaction changes:
+BEGIN, START TRANSACTION                   only the transaction status changes:
 COMMIT, END, ROLLBACK, ABORT               there is nothing to write, and each SELECT reads
 SAVEPOINT, RELEASE, ROLLBACK TO            one state of the store by itself
 DISCARD, DEALLOCATE                        drops prepared statements
-CLOSE, UNLISTEN                            nothing is kept that they could drop
+CLOSE, UNLISTEN                            nothing: there are no cursors or channels
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from redask.core.errors import BadStatement
-from redask.server.pgwire.session.parameters import SessionSettings
-from redask.server.pgwire.session.planned import (
-    TakesTime,
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import (
+    NeverImmediate,
+    StatementResult,
     TransactionStep,
-    WireColumn,
-    WireFault,
-    WireRows,
 )
+from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
 from redask.server.pgwire.session.splitting import pieces, value, words
 from redask.server.pgwire.types.oids import TEXT
 
@@ -33,7 +33,7 @@ _STEPS: dict[str, TransactionStep] = {
     "ROLLBACK": "rollback",
     "ABORT": "rollback",
 }
-_QUIET = (
+_NO_EFFECT = (
     "SAVEPOINT",
     "RELEASE",
     "DISCARD",
@@ -43,47 +43,47 @@ _QUIET = (
     "LISTEN",
     "CHECKPOINT",
 )
-COMMANDS = frozenset({*_STEPS, *_QUIET, "SET", "SHOW", "RESET"})
+COMMANDS = frozenset({*_STEPS, *_NO_EFFECT, "SET", "SHOW", "RESET"})
 
 
 @dataclass(frozen=True, slots=True)
-class Command(TakesTime):
-    """A planned statement that is done at once."""
+class Command(NeverImmediate):
+    """A planned statement of the session."""
 
-    work: Callable[[], WireRows]
-    columns: tuple[WireColumn, ...] | None = None
+    work: Callable[[], StatementResult]
+    columns: tuple[ResultColumn, ...] | None = None
     step: TransactionStep | None = None
     parameters: tuple[int, ...] = ()
 
-    async def run(self, parameters: Sequence[object]) -> WireRows:
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
         if parameters:
-            raise WireFault("42P02", "there is no parameter in this statement")
+            raise SqlStateError("42P02", "there is no parameter in this statement")
         return self.work()
 
 
-def command(sql: str, settings: SessionSettings) -> Command:
+def command(sql: str, parameters: RuntimeParameters) -> Command:
     """The statement, which begins with one of COMMANDS."""
     first, *rest = words(sql)
     if first == "SHOW":
-        return _show(sql, settings)
+        return _show(sql, parameters)
     if first == "SET":
-        return _set(sql, settings)
+        return _set(sql, parameters)
     if first == "RESET":
         name = _only_name(sql)
-        return _after(lambda: settings.reset(name), "RESET")
+        return _after(lambda: parameters.reset(name), "RESET")
     if first in _STEPS:
         if first == "ROLLBACK" and "TO" in rest:
-            return Command(lambda: WireRows((), "ROLLBACK"), step="restore")
+            return Command(lambda: StatementResult((), "ROLLBACK"), step="restore")
         if "PREPARED" in rest:
-            raise WireFault("0A000", "two-phase commit is not spoken")
+            raise SqlStateError("0A000", "two-phase commit is not spoken")
         tag = {"START": "START TRANSACTION", "END": "COMMIT", "ABORT": "ROLLBACK"}.get(first, first)
-        return Command(lambda: WireRows((), tag), step=_STEPS[first])
+        return Command(lambda: StatementResult((), tag), step=_STEPS[first])
     if first == "DISCARD":
-        return _after(lambda: settings.reset(None), "DISCARD ALL", drops=None)
+        return _after(lambda: parameters.reset(None), "DISCARD ALL", deallocates=None)
     if first == "DEALLOCATE":
         return _deallocate(sql)
     tag = "CLOSE CURSOR" if first == "CLOSE" else first
-    return Command(lambda: WireRows((), tag))
+    return Command(lambda: StatementResult((), tag))
 
 
 def _deallocate(sql: str) -> Command:
@@ -91,48 +91,52 @@ def _deallocate(sql: str) -> Command:
     if names[:1] == ["prepare"]:
         names = names[1:]
     if names == ["all"]:
-        return _after(lambda: None, "DEALLOCATE ALL", drops=None)
-    return _after(lambda: None, "DEALLOCATE", drops=("".join(names),))
+        return _after(lambda: None, "DEALLOCATE ALL", deallocates=None)
+    return _after(lambda: None, "DEALLOCATE", deallocates=("".join(names),))
 
 
-def _after(work: Callable[[], None], tag: str, *, drops: tuple[str, ...] | None = ()) -> Command:
-    def done() -> WireRows:
+def _after(
+    work: Callable[[], None], tag: str, *, deallocates: tuple[str, ...] | None = ()
+) -> Command:
+    def done() -> StatementResult:
         work()
-        return WireRows((), tag, drops)
+        return StatementResult((), tag, deallocates)
 
     return Command(done)
 
 
 def _only_name(sql: str) -> str:
     names = [value(each) for each in pieces(sql)[1:]]
-    spoken = " ".join(names).lower()
+    phrase = " ".join(names).lower()
     known = {"time zone": "TimeZone", "transaction isolation level": "transaction_isolation"}
-    return known.get(spoken, "".join(names))
+    return known.get(phrase, "".join(names))
 
 
-def _show(sql: str, settings: SessionSettings) -> Command:
+def _show(sql: str, parameters: RuntimeParameters) -> Command:
     name = _only_name(sql)
     if not name:
         raise BadStatement(1, len(sql) + 1, "the end", "the name of a setting")
     if name.lower() == "all":
-        columns = tuple(WireColumn(each, TEXT) for each in ("name", "setting", "description"))
-        rows = [(each, said, "") for each, said in settings.everything()]
-        return Command(lambda: WireRows(rows, "SHOW"), columns)
-    found = settings.get(name)
+        columns = tuple(ResultColumn(each, TEXT) for each in ("name", "setting", "description"))
+        rows = [(each, setting, "") for each, setting in parameters.all()]
+        return Command(lambda: StatementResult(rows, "SHOW"), columns)
+    found = parameters.get(name)
     if found is None:
-        raise WireFault("42704", f'unrecognized configuration parameter "{name[:100]}"')
-    return Command(lambda: WireRows([(settings.get(name),)], "SHOW"), (WireColumn(name, TEXT),))
+        raise SqlStateError("42704", f'unrecognized configuration parameter "{name[:100]}"')
+    return Command(
+        lambda: StatementResult([(parameters.get(name),)], "SHOW"), (ResultColumn(name, TEXT),)
+    )
 
 
-def _set(sql: str, settings: SessionSettings) -> Command:
+def _set(sql: str, parameters: RuntimeParameters) -> Command:
     parts = pieces(sql)[1:]
     while parts and parts[0].upper() in ("SESSION", "LOCAL"):
         parts = parts[1:]
     first = parts[0].upper() if parts else ""
     if first in ("TRANSACTION", "CHARACTERISTICS", "CONSTRAINTS"):
-        return Command(lambda: WireRows((), "SET"))
+        return Command(lambda: StatementResult((), "SET"))
     if first in ("ROLE", "AUTHORIZATION"):
-        raise WireFault("42501", "another user signs in on a connection of their own")
+        raise SqlStateError("42501", "another user signs in on a connection of their own")
     if [each.upper() for each in parts[:2]] == ["TIME", "ZONE"]:
         parts = ["TimeZone", "TO", *parts[2:]]
     if first == "NAMES":
@@ -143,5 +147,5 @@ def _set(sql: str, settings: SessionSettings) -> Command:
     name = "".join(map(value, parts[:place]))
     given = ", ".join(value(each) for each in parts[place + 1 :] if each != ",")
     if given.upper() == "DEFAULT":
-        return _after(lambda: settings.reset(name), "SET")
-    return _after(lambda: settings.set(name, given), "SET")
+        return _after(lambda: parameters.reset(name), "SET")
+    return _after(lambda: parameters.set(name, given), "SET")

@@ -1,20 +1,20 @@
-"""What is said once a client is signed in: simple queries and the extended protocol.
+"""The messages of one session after start-up: simple and extended queries, in a `MessageLoop`.
 
-    simple      Query                           all of it, then ReadyForQuery
-    extended    Parse Bind Describe Execute …   Sync: ReadyForQuery; after an error, everything
-                                                up to Sync is passed over
+    simple query      Query                           its results, then ReadyForQuery
+    extended query    Parse Bind Describe Execute …   Sync: ReadyForQuery; after an error, messages
+                                                      up to Sync are ignored
 
 Describe never runs anything: a statement's columns and parameters are known when it is parsed.
-Statements run through the admission, and are cancelled by `cancel` (somebody's CancelRequest, or
-the statement's own time), and by cancelling the task that runs `talk`: the client left. Either way
-an ask leaves its audit row, and whoever stays hears 57014 after that.
+Statements run through the admission, and are cancelled by `cancel` (a cancel request, or
+statement_timeout), and by cancelling the task of `run`: the client disconnected. Either way an ask
+writes its audit row, and after that a client that is still connected gets 57014.
 
-    status      statement                       becomes
-    I           BEGIN                           T
-    T           an error                        E
-    T, E        COMMIT, ROLLBACK                I; COMMIT in E says ROLLBACK
-    E           ROLLBACK TO                     T
-    E           anything else                   25P02
+    transaction status    statement             becomes
+    I (idle)              BEGIN                 T
+    T (in transaction)    an error              E
+    T, E (failed)         COMMIT, ROLLBACK      I; the tag of COMMIT in E is ROLLBACK
+    E                     ROLLBACK TO           T
+    E                     anything else         25P02
 """
 
 import asyncio
@@ -25,184 +25,195 @@ from redask.core.errors import AskError, BadAsk, BadStatement, Cancelled
 from redask.core.wire import outcomes
 from redask.server.admission import Admission
 from redask.server.pgwire.protocol import backend_messages, frontend_messages
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.client_connection import ClientConnection, ClientStalled
-from redask.server.pgwire.protocol.frontend_messages import Message
-from redask.server.pgwire.session.planned import (
+from redask.server.pgwire.protocol.frontend_messages import FrontendMessage
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import (
     PlannedStatement,
-    StatementSource,
-    WireColumn,
-    WireFault,
-    WireRows,
+    Planner,
+    StatementResult,
 )
-from redask.server.pgwire.session.portals import Portal, Prepared, SessionStatements, bound
+from redask.server.pgwire.session.prepared_statements import (
+    Portal,
+    PreparedStatement,
+    PreparedStatements,
+    bind,
+)
 from redask.server.pgwire.types import encoding
 
 BY_REQUEST = "the statement was cancelled on request"
 OUT_OF_TIME = "the statement was cancelled: statement_timeout is over"
-_TURN = 8  # statements that a client may run without letting others go first
+_TURN = 8  # immediate statements of one session between turns of the others
 _FAILED = "the transaction has failed: nothing is done until it is ended"
 
 
 class MessageLoop:
-    """One signed-in client."""
+    """One session."""
 
     def __init__(
-        self, line: ClientConnection, dispatcher: StatementSource, admission: Admission
+        self, connection: ClientConnection, planner: Planner, admission: Admission
     ) -> None:
-        self._line = line
-        self._conversation = dispatcher
-        self._gate = admission
-        self._shelf = SessionStatements()
+        self._connection = connection
+        self._planner = planner
+        self._admission = admission
+        self._prepared = PreparedStatements()
         self._status = "I"
-        self._skipping = False
+        self._skips_to_sync = False
         self._running: asyncio.Task[Any] | None = None
-        self._reason: str | None = None
-        self._in_a_row = 0
+        self._cancel_reason: str | None = None
+        self._immediate = 0
 
-    async def talk(self) -> None:
+    async def run(self) -> None:
         """Until Terminate. Raises `ProtocolViolation`, `Stopping`, `ClientStalled`."""
-        read: Callable[[], Message | None] = self._line.reader.message
-        self._report()
-        await self._ready()
+        read: Callable[[], FrontendMessage | None] = self._connection.reader.message
+        self._report_parameters()
+        await self._ready_for_query()
         while True:
-            message: Message = await self._line.next(read)
+            message: FrontendMessage = await self._connection.next(read)
             if isinstance(message, frontend_messages.Terminate):
                 return
-            if isinstance(message, frontend_messages.Secret):
+            if isinstance(message, frontend_messages.PasswordMessage):
                 raise frontend_messages.ProtocolViolation("a password nobody asked for")
             if isinstance(message, frontend_messages.Sync):
                 await self._sync()
-            elif not self._skipping or _is_bad_sync(message):
-                await self._hear(message)
+            elif not self._skips_to_sync or _is_malformed_sync(message):
+                await self._handle(message)
 
     def cancel(self, reason: str = BY_REQUEST) -> None:
-        """Stop the statement that runs, if one does."""
+        """Cancel the statement that runs, if one does."""
         if self._running is not None and not self._running.done():
-            self._reason = reason
+            self._cancel_reason = reason
             self._running.cancel()
 
-    async def _hear(self, message: Message) -> None:
+    async def _handle(self, message: FrontendMessage) -> None:
         match message:
-            case frontend_messages.SimpleQuery(text):
-                await self._query(text)
+            case frontend_messages.Query(text):
+                await self._simple_query(text)
             case frontend_messages.FunctionCall():
-                self._fail(WireFault("0A000", "function calls are not spoken: use a query"))
-                await self._ready()
+                self._fail(SqlStateError("0A000", "function calls are not spoken: use a query"))
+                await self._ready_for_query()
             case frontend_messages.Malformed(kind, fault):
                 if kind in "QSF":
                     self._fail(fault)
-                    self._skipping = False
-                    await self._ready()
+                    self._skips_to_sync = False
+                    await self._ready_for_query()
                 else:
-                    await self._skip(fault)
-            case frontend_messages.CopyPart():
+                    await self._skip_to_sync(fault)
+            case frontend_messages.CopyMessage():
                 pass
             case _:
                 try:
-                    await self._extended(message)
+                    await self._extended_query(message)
                 except ClientStalled:
                     raise
                 except Exception as error:
-                    await self._skip(error)
+                    await self._skip_to_sync(error)
 
-    async def _skip(self, error: Exception) -> None:
-        """Say it at once: the Flush that a client may count on will be passed over, too."""
+    async def _skip_to_sync(self, error: Exception) -> None:
+        """Send the error at once: a Flush that the client may have sent will be ignored, too."""
         self._fail(error)
-        self._skipping = True
-        await self._line.flush()
+        self._skips_to_sync = True
+        await self._connection.flush()
 
-    async def _query(self, text: str) -> None:
+    async def _simple_query(self, text: str) -> None:
         try:
-            statements = self._conversation.split(text)
+            statements = self._planner.split(text)
             if not statements:
-                self._line.say(backend_messages.EMPTY_QUERY)
+                self._connection.send(backend_messages.EMPTY_QUERY_RESPONSE)
             for sql in statements:
-                await self._statement(sql, text)
+                await self._simple_statement(sql, text)
         except ClientStalled:
             raise
         except Exception as error:
             self._fail(error)
         if self._status == "I":
-            self._shelf.close_portals()
-        await self._ready()
+            self._prepared.close_portals()
+        await self._ready_for_query()
 
-    async def _statement(self, sql: str, whole: str) -> None:
+    async def _simple_statement(self, sql: str, whole: str) -> None:
         """One statement of a simple query."""
         planned = await self._plan(sql, (), whole)
         if planned.parameters:
-            raise WireFault("42P02", "there is no parameter $1 in a simple query")
-        found = await self._run(planned, ())
+            raise SqlStateError("42P02", "there is no parameter $1 in a simple query")
+        result = await self._run(planned, ())
         if planned.columns is not None:
             formats = (0,) * len(planned.columns)
-            self._line.say(backend_messages.columns(planned.columns, formats))
-            await self._rows(planned.columns, formats, found.rows)
-        self._report()
-        self._line.say(backend_messages.complete(found.tag))
+            self._connection.send(backend_messages.row_description(planned.columns, formats))
+            await self._data_rows(planned.columns, formats, result.rows)
+        self._report_parameters()
+        self._connection.send(backend_messages.command_complete(result.tag))
 
-    async def _extended(self, message: Message) -> None:
+    async def _extended_query(self, message: FrontendMessage) -> None:
         match message:
-            case frontend_messages.ParseStatement(name, text, declared):
+            case frontend_messages.Parse(name, text, declared):
                 await self._parse(name, text, declared)
-                self._line.say(backend_messages.PARSE_COMPLETE)
-            case frontend_messages.BindPortal(portal, name):
-                prepared = self._shelf.statement(name)
-                self._refuse_if_failed(prepared.planned)
-                self._shelf.keep_portal(portal, bound(prepared, message))
-                self._line.say(backend_messages.BIND_COMPLETE)
-            case frontend_messages.DescribeTarget("S", name):
-                planned = self._shelf.statement(name).planned
-                self._line.say(backend_messages.parameters(planned.parameters if planned else ()))
+                self._connection.send(backend_messages.PARSE_COMPLETE)
+            case frontend_messages.Bind(portal, name):
+                prepared = self._prepared.statement(name)
+                self._check_transaction(prepared.planned)
+                self._prepared.add_portal(portal, bind(prepared, message))
+                self._connection.send(backend_messages.BIND_COMPLETE)
+            case frontend_messages.Describe("S", name):
+                planned = self._prepared.statement(name).planned
+                self._connection.send(
+                    backend_messages.parameter_description(planned.parameters if planned else ())
+                )
                 self._describe(planned, None)
-            case frontend_messages.DescribeTarget(_, name):
-                portal_ = self._shelf.portal(name)
+            case frontend_messages.Describe(_, name):
+                portal_ = self._prepared.portal(name)
                 self._describe(portal_.prepared.planned, portal_.formats)
-            case frontend_messages.ExecutePortal(name, rows):
-                await self._execute(self._shelf.portal(name), rows)
-            case frontend_messages.CloseTarget(kind, name):
-                close = self._shelf.close_statement if kind == "S" else self._shelf.close_portal
+            case frontend_messages.Execute(name, rows):
+                await self._execute(self._prepared.portal(name), rows)
+            case frontend_messages.Close(kind, name):
+                close = (
+                    self._prepared.close_statement if kind == "S" else self._prepared.close_portal
+                )
                 close(name)
-                self._line.say(backend_messages.CLOSE_COMPLETE)
+                self._connection.send(backend_messages.CLOSE_COMPLETE)
             case frontend_messages.Flush():
-                await self._line.flush()
+                await self._connection.flush()
 
     async def _parse(self, name: str, text: str, declared: Sequence[int]) -> None:
-        statements = self._conversation.split(text)
+        statements = self._planner.split(text)
         if len(statements) > 1:
-            raise WireFault("42601", "a prepared statement is one statement, not several")
+            raise SqlStateError("42601", "a prepared statement is one statement, not several")
         planned = await self._plan(statements[0], declared, text) if statements else None
-        self._shelf.keep_statement(name, Prepared(text, planned))
+        self._prepared.add_statement(name, PreparedStatement(text, planned))
 
     def _describe(self, planned: PlannedStatement | None, formats: Sequence[int] | None) -> None:
         if planned is None or planned.columns is None:
-            self._line.say(backend_messages.NO_DATA)
+            self._connection.send(backend_messages.NO_DATA)
             return
         shown = (0,) * len(planned.columns) if formats is None else formats
-        self._line.say(backend_messages.columns(planned.columns, shown))
+        self._connection.send(backend_messages.row_description(planned.columns, shown))
 
     async def _execute(self, portal: Portal, limit: int) -> None:
         planned = portal.prepared.planned
         if planned is None:
-            self._line.say(backend_messages.EMPTY_QUERY)
+            self._connection.send(backend_messages.EMPTY_QUERY_RESPONSE)
             return
-        self._refuse_if_failed(planned)
-        if portal.found is None:
-            portal.found = await self._run(planned, portal.values)
+        self._check_transaction(planned)
+        if portal.result is None:
+            portal.result = await self._run(planned, portal.values)
         elif planned.columns is None:
-            raise WireFault("55000", "the portal was run already")
-        found = portal.found
-        end = len(found.rows) if limit <= 0 else min(portal.given + limit, len(found.rows))
-        rows = found.rows[portal.given : end]
-        portal.given = end
-        await self._rows(planned.columns or (), portal.formats, rows)
-        self._report()
+            raise SqlStateError("55000", "the portal was run already")
+        result = portal.result
+        end = len(result.rows) if limit <= 0 else min(portal.returned + limit, len(result.rows))
+        rows = result.rows[portal.returned : end]
+        portal.returned = end
+        await self._data_rows(planned.columns or (), portal.formats, rows)
+        self._report_parameters()
         if 0 < limit == len(rows):
-            self._line.say(backend_messages.SUSPENDED)
+            self._connection.send(backend_messages.PORTAL_SUSPENDED)
         else:
-            self._line.say(backend_messages.complete(_counted(found.tag, len(rows))))
+            self._connection.send(
+                backend_messages.command_complete(_counted(result.tag, len(rows)))
+            )
 
-    async def _rows(
+    async def _data_rows(
         self,
-        columns: Sequence[WireColumn],
+        columns: Sequence[ResultColumn],
         formats: Sequence[int],
         rows: Sequence[Sequence[object]],
     ) -> None:
@@ -216,51 +227,52 @@ class MessageLoop:
                     None if value is None else encode(value)
                     for encode, value in zip(encoders, row, strict=True)
                 ]
-                self._line.say(backend_messages.row(cells))
-                if self._line.has_much_to_say:
-                    await self._line.flush()
-                    await asyncio.sleep(0)  # the others' turn
+                self._connection.send(backend_messages.data_row(cells))
+                if self._connection.should_flush:
+                    await self._connection.flush()
+                    await asyncio.sleep(0)  # the other sessions' turn
         except BadAsk as error:
-            raise WireFault("22000", error.message) from None
+            raise SqlStateError("22000", error.message) from None
 
     async def _plan(self, sql: str, declared: Sequence[int], whole: str) -> PlannedStatement:
         try:
-            planned = await self._conversation.plan(sql, declared)
+            planned = await self._planner.plan(sql, declared)
         except BadStatement as error:
-            self._refuse_if_failed(None)
-            raise _Placed(error, _position(error, sql, whole)) from None
-        except (AskError, WireFault):
-            self._refuse_if_failed(None)
+            self._check_transaction(None)
+            raise _SyntaxError(error, _position(error, sql, whole)) from None
+        except (AskError, SqlStateError):
+            self._check_transaction(None)
             raise
-        self._refuse_if_failed(planned)
+        self._check_transaction(planned)
         return planned
 
-    def _refuse_if_failed(self, planned: PlannedStatement | None) -> None:
+    def _check_transaction(self, planned: PlannedStatement | None) -> None:
+        """25P02 in a failed transaction, unless the statement ends it."""
         ends = planned is not None and planned.step in ("commit", "rollback", "restore")
         if self._status == "E" and not ends:
-            raise WireFault("25P02", _FAILED)
+            raise SqlStateError("25P02", _FAILED)
 
-    async def _run(self, planned: PlannedStatement, values: Sequence[object]) -> WireRows:
+    async def _run(self, planned: PlannedStatement, values: Sequence[object]) -> StatementResult:
         if planned.step is not None:
-            return self._step(planned.step, await planned.run(values))
-        at_once = planned.run_now(values)
-        if at_once is not None:
-            self._in_a_row += 1
-            if self._in_a_row % _TURN == 0:
-                await asyncio.sleep(0)  # the others' turn
-            return at_once
-        seconds = self._conversation.timeout()
+            return self._transaction_step(planned.step, await planned.run(values))
+        immediate = planned.run_now(values)
+        if immediate is not None:
+            self._immediate += 1
+            if self._immediate % _TURN == 0:
+                await asyncio.sleep(0)  # the other sessions' turn
+            return immediate
+        seconds = self._planner.timeout()
         timer = None
         if seconds:
             loop = asyncio.get_running_loop()
             timer = loop.call_later(seconds, self.cancel, OUT_OF_TIME)
-        self._reason = None
+        self._cancel_reason = None
         try:
-            found = await self._gate.run(lambda: planned.run(values), began=self._began)
-            self._shelf.drop(found.drops)
-            return found
+            result = await self._admission.run(lambda: planned.run(values), began=self._began)
+            self._prepared.deallocate(result.deallocates)
+            return result
         except Cancelled as error:
-            raise Cancelled(self._reason or error.message) from None
+            raise Cancelled(self._cancel_reason or error.message) from None
         finally:
             self._running = None
             if timer is not None:
@@ -269,80 +281,86 @@ class MessageLoop:
     def _began(self, task: asyncio.Task[Any]) -> None:
         self._running = task
 
-    def _step(self, step: str, found: WireRows) -> WireRows:
-        """The transaction's next state, and what is said about it."""
+    def _transaction_step(self, step: str, result: StatementResult) -> StatementResult:
+        """Change the transaction status. → the statement's result, with the tag PostgreSQL has"""
         failed = self._status == "E"
         if step == "begin":
             if self._status == "T":
-                self._line.say(backend_messages.warning("25001", "there is a transaction already"))
+                self._connection.send(
+                    backend_messages.notice_response("25001", "there is a transaction already")
+                )
             self._status = "T"
         elif step == "restore":
             self._status = "T" if self._status != "I" else "I"
         else:
             if self._status == "I":
-                self._line.say(backend_messages.warning("25P01", "there is no transaction"))
+                self._connection.send(
+                    backend_messages.notice_response("25P01", "there is no transaction")
+                )
             self._status = "I"
-            self._shelf.close_portals()
-        return WireRows((), "ROLLBACK") if failed and step == "commit" else found
+            self._prepared.close_portals()
+        return StatementResult((), "ROLLBACK") if failed and step == "commit" else result
 
     def _fail(self, error: Exception) -> None:
         if self._status == "T":
             self._status = "E"
-        self._line.say(told(error))
+        self._connection.send(error_response(error))
 
-    def _report(self) -> None:
-        for name, value in self._conversation.reports().items():
-            self._line.say(backend_messages.parameter(name, value))
+    def _report_parameters(self) -> None:
+        for name, value in self._planner.changed_parameters().items():
+            self._connection.send(backend_messages.parameter_status(name, value))
 
     async def _sync(self) -> None:
-        self._skipping = False
+        self._skips_to_sync = False
         if self._status == "I":
-            self._shelf.close_portals()
-        await self._ready()
+            self._prepared.close_portals()
+        await self._ready_for_query()
 
-    async def _ready(self) -> None:
-        self._line.say(backend_messages.ready(self._status))
-        await self._line.flush()
+    async def _ready_for_query(self) -> None:
+        self._connection.send(backend_messages.ready_for_query(self._status))
+        await self._connection.flush()
 
 
-class _Placed(Exception):
-    """A statement that does not parse, with the place in all that was sent (from 1)."""
+class _SyntaxError(Exception):
+    """A statement that does not parse, with the position in the query (from 1)."""
 
-    def __init__(self, error: BadStatement, place: int) -> None:
+    def __init__(self, error: BadStatement, position: int) -> None:
         super().__init__(error.message)
         self.error = error
-        self.place = place
+        self.position = position
 
 
-def told(error: Exception, *, fatal: bool = False) -> bytes:
-    """What a client hears of an error: our outcome's SQLSTATE, or the one it names itself."""
-    if isinstance(error, WireFault):
-        return backend_messages.trouble(error.sqlstate, error.message, fatal=fatal, hint=error.hint)
-    place = error.place if isinstance(error, _Placed) else 0
-    shown = error.error if isinstance(error, _Placed) else error
+def error_response(error: Exception, *, fatal: bool = False) -> bytes:
+    """The ErrorResponse of an error: its own SQLSTATE, or that of its outcome."""
+    if isinstance(error, SqlStateError):
+        return backend_messages.error_response(
+            error.sqlstate, error.message, fatal=fatal, hint=error.hint
+        )
+    position = error.position if isinstance(error, _SyntaxError) else 0
+    shown = error.error if isinstance(error, _SyntaxError) else error
     outcome = outcomes.of(shown)
-    return backend_messages.trouble(
+    return backend_messages.error_response(
         outcome.sqlstate,
         outcomes.message(shown),
         fatal=fatal,
         detail=shown.detail if isinstance(shown, AskError) else "",
-        place=place,
+        position=position,
         kind=outcome.kind,
     )
 
 
-def _is_bad_sync(message: Message) -> bool:
+def _is_malformed_sync(message: FrontendMessage) -> bool:
     return isinstance(message, frontend_messages.Malformed) and message.kind == "S"
 
 
 def _position(error: BadStatement, sql: str, whole: str) -> int:
-    """Where in `whole` it is, of which `sql` is a part."""
-    lines = sql.split("\n")
-    before = sum(len(line) + 1 for line in lines[: error.line - 1])
+    """The position in `whole`, of which `sql` is a part."""
+    rows = sql.split("\n")
+    before = sum(len(row) + 1 for row in rows[: error.line - 1])
     return max(0, whole.find(sql)) + before + error.column
 
 
 def _counted(tag: str, rows: int) -> str:
-    """The tag of a portal that handed out so many rows."""
+    """The tag of an Execute that returned so many rows."""
     word, _, count = tag.rpartition(" ")
     return f"{word} {rows}" if word and count.isdigit() else tag

@@ -1,7 +1,7 @@
-"""SELECT on collections at the Postgres wire: what it returns is known before it runs.
+"""SELECT on collections over the Postgres wire: its columns are known before it runs.
 
 The store describes the statement as the caller; its types become PostgreSQL's. A statement that
-SQLite does not read is tried once more in SQLite's spelling (`spelling`).
+SQLite does not parse is tried once more in SQLite's dialect (`dialect`).
 
     store       PostgreSQL        a parameter compared with such a column takes
     integer     int8              an integer, also written as text
@@ -15,54 +15,58 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
 from redask.core.ports import SelectShape
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.dialect import respelt
-from redask.server.pgwire.session.planned import TransactionStep, WireColumn, WireFault, WireRows
+from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
 from redask.server.pgwire.types import encoding
 from redask.server.pgwire.types.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, UNKNOWN
-from redask.server.sessions import Session
 
 OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionSelect:
-    """A planned SELECT; `wanted` are the store's words for the types of the parameters."""
+    """A planned SELECT; `wanted` are the store's names for the types of the parameters."""
 
-    session: Session
+    session: AsyncDatabase
     sql: str
-    columns: tuple[WireColumn, ...]
+    columns: tuple[ResultColumn, ...]
     parameters: tuple[int, ...]
     wanted: tuple[str, ...]
     step: TransactionStep | None = None
 
-    def run_now(self, parameters: Sequence[object]) -> WireRows | None:
+    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
         found = self.session.select_now(self.sql, self._values(parameters))
-        return None if found is None or not self._is_announced(found) else _rows(found)
+        return None if found is None or not self._has_announced_columns(found) else _rows(found)
 
-    async def run(self, parameters: Sequence[object]) -> WireRows:
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
         found = await self.session.execute(self.sql, self._values(parameters))
-        if not self._is_announced(found):
+        if not self._has_announced_columns(found):
             # SQLite may name a column otherwise when it describes: only another description counts
             shape = await self.session.describe(self.sql)
             if [name for name, _ in shape.columns] != [column.name for column in self.columns]:
-                # the data or the policy changed since it was planned; in PostgreSQL's own words
-                raise WireFault("0A000", "cached plan must not change result type")
+                # the data or the policy changed since it was planned; PostgreSQL's message
+                raise SqlStateError("0A000", "cached plan must not change result type")
         return _rows(found)
 
-    def _is_announced(self, found: Sequence[Mapping[str, object]]) -> bool:
+    def _has_announced_columns(self, found: Sequence[Mapping[str, object]]) -> bool:
         return not found or list(found[0]) == [column.name for column in self.columns]
 
     def _values(self, parameters: Sequence[object]) -> list[object]:
         return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
 
 
-def _rows(found: Sequence[Mapping[str, object]]) -> WireRows:
-    return WireRows([tuple(row.values()) for row in found], f"SELECT {len(found)}")
+def _rows(found: Sequence[Mapping[str, object]]) -> StatementResult:
+    return StatementResult([tuple(row.values()) for row in found], f"SELECT {len(found)}")
 
 
-async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> CollectionSelect:
+async def plan_select(
+    session: AsyncDatabase, sql: str, declared: Sequence[int]
+) -> CollectionSelect:
     """Describe the SELECT as it is written, else as SQLite would write it."""
     try:
         shape, text = await session.describe(sql), sql
@@ -74,7 +78,7 @@ async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> Co
     return CollectionSelect(
         session,
         text,
-        tuple(WireColumn(name, OIDS[kind]) for name, kind in shape.columns),
+        tuple(ResultColumn(name, OIDS[kind]) for name, kind in shape.columns),
         announced(shape, declared),
         shape.parameters,
     )
@@ -82,10 +86,10 @@ async def plan_select(session: Session, sql: str, declared: Sequence[int]) -> Co
 
 def announced(shape: SelectShape, declared: Sequence[int]) -> tuple[int, ...]:
     """The types of the parameters: as the client declared them, else as they are compared."""
-    said = [*declared, *[0] * len(shape.parameters)]
+    given = [*declared, *[0] * len(shape.parameters)]
     return tuple(
         own if own in TYPES and own != UNKNOWN else OIDS[kind]
-        for own, kind in zip(said, shape.parameters, strict=False)
+        for own, kind in zip(given, shape.parameters, strict=False)
     )
 
 

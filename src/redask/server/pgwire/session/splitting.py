@@ -1,9 +1,9 @@
-"""Where one statement of a text ends and the next begins, and with which words each begins.
+"""Splits a simple query into statements, and a statement into tokens; `words` it begins with.
 
-    skipped as one piece       'text'  E'te\\'xt'  "name"  $$text$$  $tag$text$tag$
+    one token                  'text'  E'te\\'xt'  "name"  $$text$$  $tag$text$tag$
                                -- to the end of the line   /* may /* nest */ */
 
-A piece that never ends takes the rest: whoever reads the statement says what is wrong with it.
+A token that never ends takes the rest: parsing the statement reports what is wrong with it.
 """
 
 import re
@@ -28,18 +28,18 @@ _LETTERS = {"b": "\b", "f": "\f", "n": "\n", "r": "\r", "t": "\t"}
 
 
 def split(text: str) -> list[str]:
-    """The statements that say something, without the semicolons between them."""
-    found, start, said, place = [], 0, False, 0
+    """The statements that are not empty, without the semicolons between them."""
+    found, start, is_empty, place = [], 0, True, 0
     while place < len(text):
         kind, end = _next(text, place)
         if kind == "end":
-            if said:
+            if not is_empty:
                 found.append(text[start:place])
-            start, said = end, False
+            start, is_empty = end, True
         elif kind != "space":
-            said = True
+            is_empty = False
         place = end
-    if said:
+    if not is_empty:
         found.append(text[start:])
     return found
 

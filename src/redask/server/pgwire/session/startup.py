@@ -1,17 +1,17 @@
-"""The beginning of a connection: TLS or not, which protocol, and who it is.
+"""Start-up of a connection: TLS or not, the protocol version, authentication.
 
     password        a token of the user          `redask token make mia`
     user            the user's name              mia
     database        the tenant                   local, unless there are others
 
-`start_session` gives the session, or the request to cancel that came instead; all in `SECONDS`. A
-token is proven by SCRAM-SHA-256 and never sent. Whatever is wrong with name, database or token
-(unknown, cut, expired, revoked, without keys because it is older than this transport), the work is
-the same and so is the answer: 28P01 with one text. Where unauthenticated clients may act as the
-local owner (`--no-auth`), nobody is asked for anything.
+`start_session` returns the authenticated client, or the cancel request that came instead; all in
+`SECONDS`. A token is proven by SCRAM-SHA-256 and never sent. Whatever is wrong with name, database
+or token (unknown, truncated, expired, revoked, without keys because it is older than this
+transport), the work is the same and so is the response: 28P01 with one text. Where unauthenticated
+clients may act as the local owner (`--no-auth`), no password is requested.
 
-With a certificate, nobody signs in without TLS, as at the other transports. Clients who offer a
-newer protocol 3.x are told that 3.0 is spoken. What is no protocol at all gets no answer.
+With a certificate, TLS is required, as at the other transports. A newer protocol 3.x is negotiated
+down to 3.0. What is not the protocol gets no response.
 """
 
 import asyncio
@@ -19,74 +19,75 @@ import secrets
 import ssl
 from dataclasses import dataclass
 
+from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import Unauthenticated
 from redask.server.pgwire.protocol import backend_messages, frontend_messages, scram
 from redask.server.pgwire.protocol.client_connection import ClientConnection
 from redask.server.pgwire.protocol.frontend_messages import (
     CancelRequest,
-    GssRequest,
+    GssEncRequest,
     Malformed,
+    PasswordMessage,
     ProtocolViolation,
-    Secret,
     SslRequest,
-    StartUp,
+    StartupMessage,
 )
-from redask.server.pgwire.session.planned import WireFault
-from redask.server.sessions import ScramAuthenticator, Session
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.sessions import Authenticator
 
 SECONDS = 30.0
-PACE_SECONDS = 0.005  # looking somebody up takes this long, so that nobody sees who was found
+LOOKUP_SECONDS = 0.005  # a look-up of verifiers takes this long, whether a user exists or not
 REFUSED = "the password is not a valid token of this user"
 REFUSED_HINT = "The password is a token (redask token make USER), the database is the tenant."
 _NONCE_BYTES = 18
-_OPTION = "_pq_."  # names of options of the protocol itself
+_OPTION = "_pq_."  # protocol options, as against run-time parameters
 
 
 class ConnectionRejected(Exception):
-    """Not let in, and told so."""
+    """A fatal error of start-up."""
 
     def __init__(self, sqlstate: str, message: str, hint: str = "") -> None:
         super().__init__(message)
-        self.said = backend_messages.trouble(sqlstate, message, fatal=True, hint=hint)
+        self.response = backend_messages.error_response(sqlstate, message, fatal=True, hint=hint)
 
 
 @dataclass(frozen=True, slots=True)
 class AuthenticatedClient:
-    """Somebody who came in."""
+    """A client after start-up."""
 
-    session: Session
+    session: AsyncDatabase
     user: str
     database: str
     startup: dict[str, str]
 
 
 async def start_session(
-    line: ClientConnection, authenticator: ScramAuthenticator, context: ssl.SSLContext | None
+    connection: ClientConnection, authenticator: Authenticator, context: ssl.SSLContext | None
 ) -> AuthenticatedClient | CancelRequest:
-    """Who it is, or what came instead. Raises `ConnectionRejected` and `ProtocolViolation`."""
-    asked: set[type] = set()
+    """The client, or its cancel request. Raises `ConnectionRejected`, `ProtocolViolation`."""
+    requested: set[type] = set()
     while True:
-        opening = await line.next(line.reader.opening)
-        if isinstance(opening, CancelRequest):
-            return opening
-        if isinstance(opening, StartUp):
-            return await _start(line, authenticator, context, opening)
-        if type(opening) in asked:
+        packet = await connection.next(connection.reader.startup_packet)
+        if isinstance(packet, CancelRequest):
+            return packet
+        if isinstance(packet, StartupMessage):
+            return await _start(connection, authenticator, context, packet)
+        if type(packet) in requested:
             raise ProtocolViolation("the same request twice")
-        asked.add(type(opening))
-        if isinstance(opening, SslRequest) and context is not None:
-            await line.secure(context, SECONDS)
+        requested.add(type(packet))
+        if isinstance(packet, SslRequest) and context is not None:
+            await connection.start_tls(context, SECONDS)
         else:
-            assert isinstance(opening, SslRequest | GssRequest)
-            line.say(backend_messages.SSL_NO)
-            await line.flush()
+            assert isinstance(packet, SslRequest | GssEncRequest)
+            connection.send(backend_messages.SSL_REFUSED)
+            await connection.flush()
 
 
 async def _start(
-    line: ClientConnection,
-    authenticator: ScramAuthenticator,
+    connection: ClientConnection,
+    authenticator: Authenticator,
     context: ssl.SSLContext | None,
-    start: StartUp,
+    start: StartupMessage,
 ) -> AuthenticatedClient:
     if start.major != 3:
         raise ConnectionRejected(
@@ -95,11 +96,11 @@ async def _start(
     given = dict(start.parameters)
     unknown = sorted(name for name in given if name.startswith(_OPTION))
     if start.minor or unknown:
-        line.say(backend_messages.negotiate(unknown))
+        connection.send(backend_messages.negotiate_protocol_version(unknown))
     user = given.get("user", "")
     if not user:
         raise ConnectionRejected("28000", "the client did not say who it is: name a user")
-    if context is not None and not line.is_secure:
+    if context is not None and not connection.is_secure:
         raise ConnectionRejected("28000", "here one signs in over TLS only: sslmode=require")
     if given.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise ConnectionRejected("0A000", "there is nothing to replicate here")
@@ -107,45 +108,45 @@ async def _start(
     try:
         session = await authenticator.sign_in(None)
     except Unauthenticated:
-        session = await _prove(line, authenticator, user, database)
-    line.say(backend_messages.SIGNED_IN)
+        session = await _authenticate(connection, authenticator, user, database)
+    connection.send(backend_messages.AUTHENTICATION_OK)
     return AuthenticatedClient(session, user, database, given)
 
 
-async def _prove(
-    line: ClientConnection, authenticator: ScramAuthenticator, user: str, tenant: str
-) -> Session:
-    """SCRAM, both ways."""
+async def _authenticate(
+    connection: ClientConnection, authenticator: Authenticator, user: str, tenant: str
+) -> AsyncDatabase:
+    """SCRAM-SHA-256: the client proves its token, and the server that it knows it."""
     loop = asyncio.get_running_loop()
-    due = loop.time() + PACE_SECONDS
+    due = loop.time() + LOOKUP_SECONDS
     verifiers = await authenticator.verifiers(user, tenant)
     await asyncio.sleep(due - loop.time())
     exchange = scram.Exchange(verifiers, secrets.token_urlsafe(_NONCE_BYTES))
-    line.say(backend_messages.offer(scram.MECHANISM))
+    connection.send(backend_messages.authentication_sasl(scram.MECHANISM))
     try:
-        mechanism, words = frontend_messages.sasl_initial(await _secret(line))
+        mechanism, response = frontend_messages.sasl_initial(await _password(connection))
         if mechanism != scram.MECHANISM:
             raise ConnectionRejected(
                 frontend_messages.VIOLATION, f"only {scram.MECHANISM} is spoken here"
             )
-        line.say(backend_messages.challenge(exchange.first(words)))
-        proven = exchange.final(await _secret(line))
-    except WireFault as fault:
+        connection.send(backend_messages.authentication_sasl_continue(exchange.first(response)))
+        proven = exchange.final(await _password(connection))
+    except SqlStateError as fault:
         raise ConnectionRejected(fault.sqlstate, fault.message) from None
     try:
         if proven is None:
             raise Unauthenticated(REFUSED)
-        session = await authenticator.sign_in_holder(proven.token)
+        session = await authenticator.sign_in_proven(proven.token)
     except Unauthenticated:
         raise ConnectionRejected("28P01", REFUSED, REFUSED_HINT) from None
-    line.say(backend_messages.proof(proven.reply))
+    connection.send(backend_messages.authentication_sasl_final(proven.reply))
     return session
 
 
-async def _secret(line: ClientConnection) -> bytes:
-    await line.flush()
-    message = await line.next(lambda: line.reader.message(signing_in=True))
-    if isinstance(message, Secret):
+async def _password(connection: ClientConnection) -> bytes:
+    await connection.flush()
+    message = await connection.next(lambda: connection.reader.message(authenticating=True))
+    if isinstance(message, PasswordMessage):
         return message.body
     if isinstance(message, Malformed):
         raise message.fault

@@ -1,4 +1,4 @@
-"""The types that clients are told of: their OIDs, and one row for each in TYPES.
+"""The types that are reported to clients: their OIDs, and one row for each in TYPES.
 
 What is announced must have an encoding in `types`, in text and in binary; the numbers, names,
 sizes and categories are PostgreSQL's own, where clients have them built in.

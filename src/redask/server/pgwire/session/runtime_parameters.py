@@ -1,16 +1,16 @@
-"""The settings of one connection: `SET`, `SHOW`, `RESET`, and which of them clients are told.
+"""The run-time parameters of one session: `SET`, `SHOW`, `RESET`, and which are reported.
 
-Any name can be set, because drivers and pools set many; only a few mean something here:
-`statement_timeout` (milliseconds or with a unit), `application_name`, and those that say what
-a client would read wrongly if they changed (`client_encoding`, `DateStyle`,
-`standard_conforming_strings`): of these only our own value is taken.
+Any name can be set, because drivers and pools set many; only a few have an effect:
+`statement_timeout` (milliseconds or with a unit), `application_name`, and those that would make
+a client read results wrongly (`client_encoding`, `DateStyle`, `standard_conforming_strings`): of
+these only our own value is accepted.
 """
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 
-from redask.server.pgwire.session.planned import WireFault
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 
 SERVER_VERSION = "15.0"
 DEFAULTS: dict[str, str] = {
@@ -63,47 +63,47 @@ _TIME = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|h|d)?\s*")
 _MOST, _LONGEST = 1000, 10_000
 
 
-class SessionSettings:
-    """What one connection has set."""
+class RuntimeParameters:
+    """The values of one session."""
 
     def __init__(self, startup: Mapping[str, str]) -> None:
         self._values: dict[str, str] = {}
-        self._told: dict[str, str] = {}
-        self._untold = True
+        self._reported: dict[str, str] = {}
+        self._changed = True
         self._initial: dict[str, str] = {}
         for name, value in startup.items():
             if name.lower() in _BY_NAME and name.lower() not in _READ_ONLY:
                 try:
                     self.set(name, value)
-                except WireFault:
-                    continue  # a client that cannot live with ours will say so
+                except SqlStateError:
+                    continue  # a client that needs another value finds ours in ParameterStatus
         self._initial = dict(self._values)
 
     def get(self, name: str) -> str | None:
-        """The value of a setting; None when there is no such setting."""
+        """The value of a parameter; None when there is no such parameter."""
         known = _BY_NAME.get(name.lower(), name.lower())
         return self._values.get(known, DEFAULTS.get(known))
 
     def set(self, name: str, value: str) -> None:
-        """Give a setting a value."""
-        self._untold = True
+        """Set a parameter."""
+        self._changed = True
         lowered = name.lower()
         known = _BY_NAME.get(lowered, lowered)
         if lowered in _READ_ONLY:
-            raise WireFault("55P02", f'parameter "{known}" cannot be changed')
+            raise SqlStateError("55P02", f'parameter "{known}" cannot be changed')
         taken = _FIXED.get(known)
         if taken is not None and value.lower().strip("'\"") not in taken:
-            raise WireFault("22023", f'"{value[:100]}" is no {known} that is spoken here')
+            raise SqlStateError("22023", f'"{value[:100]}" is no {known} that is spoken here')
         if len(self._values) >= _MOST or len(value) > _LONGEST or len(name) > _LONGEST:
-            raise WireFault("54000", "too many settings, or one that is too long")
+            raise SqlStateError("54000", "too many settings, or one that is too long")
         if known == "statement_timeout" and _milliseconds(value) is None:
-            raise WireFault("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
+            raise SqlStateError("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
         if taken is None and known != "DateStyle":
             self._values[known] = value
 
     def reset(self, name: str | None) -> None:
-        """Back to what the connection began with."""
-        self._untold = True
+        """Back to the values of start-up."""
+        self._changed = True
         if name is None or name.lower() == "all":
             self._values = dict(self._initial)
             return
@@ -112,8 +112,8 @@ class SessionSettings:
         if known in self._initial:
             self._values[known] = self._initial[known]
 
-    def everything(self) -> list[tuple[str, str]]:
-        """All settings by name."""
+    def all(self) -> list[tuple[str, str]]:
+        """All parameters by name."""
         found = {**DEFAULTS, **self._values}
         return sorted(found.items(), key=lambda each: each[0].lower())
 
@@ -123,13 +123,13 @@ class SessionSettings:
         return milliseconds / 1000 if milliseconds else None
 
     def changes(self) -> dict[str, str]:
-        """What clients are to be told, since the last time."""
-        if not self._untold:
+        """The reported parameters that changed since the last call."""
+        if not self._changed:
             return {}
-        self._untold = False
+        self._changed = False
         now = {name: self.get(name) or "" for name in _REPORTED}
-        found = {name: value for name, value in now.items() if self._told.get(name) != value}
-        self._told = now
+        found = {name: value for name, value in now.items() if self._reported.get(name) != value}
+        self._reported = now
         return found
 
 

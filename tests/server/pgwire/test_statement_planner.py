@@ -14,11 +14,10 @@ from redask.api.sync import open_async
 from redask.core.errors import BadAsk, BadStatement, Denied
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
-from redask.server.pgwire.session import parameters
-from redask.server.pgwire.session.dispatch import StatementDispatcher
-from redask.server.pgwire.session.planned import WireFault
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session import runtime_parameters
+from redask.server.pgwire.session.statement_planner import StatementPlanner
 from redask.server.pgwire.types import encoding, oids
-from redask.server.serving import DatabaseSession
 
 _T = TypeVar("_T")
 ROWS = [
@@ -45,8 +44,8 @@ class Talk:
         self.of = {}
         for user, role in (("mia", "reader"), ("sam", "spy")):
             self.run(self.db.add_user(user, role=role))
-            seat = DatabaseSession(self.run(self.db.signed_in(self.run(self.db.make_token(user)))))
-            self.of[user] = StatementDispatcher(seat, user=user, database="local", startup={})
+            session = self.run(self.db.signed_in(self.run(self.db.make_token(user))))
+            self.of[user] = StatementPlanner(session, user=user, database="local", startup={})
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
         return self.loop.run_until_complete(work)
@@ -124,7 +123,7 @@ def _ask(question: str) -> Any:
 
 
 def test_a_stream_is_refused_and_bad_asks_have_a_place(talk: Talk) -> None:
-    with pytest.raises(WireFault) as caught:
+    with pytest.raises(SqlStateError) as caught:
         talk.columns("ASK 'x' STREAM")
     assert caught.value.sqlstate == "0A000"
     with pytest.raises(BadStatement) as bad:
@@ -261,12 +260,12 @@ def test_a_prepared_select_never_gives_other_columns_than_it_announced(talk: Tal
     planned = talk.run(talk.of["mia"].plan("SELECT * FROM wide", ()))
     assert len(talk.run(planned.run(())).rows) == 1
     talk.run(talk.db.set_policy("wide", {"read": [{"roles": ["*"], "hide": ["b"]}]}))
-    with pytest.raises(WireFault, match="must not change result type"):
+    with pytest.raises(SqlStateError, match="must not change result type"):
         talk.run(planned.run(()))
     again = talk.run(talk.of["mia"].plan("SELECT * FROM wide", ()))
     hidden = {"read": [{"roles": ["*"], "hide": ["a"]}]}  # as many columns, and others
     talk.run(talk.db.set_policy("wide", hidden))
-    with pytest.raises(WireFault, match="must not change result type"):
+    with pytest.raises(SqlStateError, match="must not change result type"):
         talk.run(again.run(()))
 
 
@@ -284,33 +283,33 @@ def test_a_prepared_select_meets_the_policy_of_the_moment_it_runs(talk: Talk) ->
 
 def test_settings_are_set_shown_and_reset(talk: Talk) -> None:
     dispatcher = talk.of["sam"]
-    said = dispatcher.reports()
+    said = dispatcher.changed_parameters()
     assert said["server_version"] == "15.0"
     assert said["client_encoding"] == "UTF8"
-    assert dispatcher.reports() == {}
+    assert dispatcher.changed_parameters() == {}
 
     def done(sql: str) -> Any:
         return talk.rows(sql, user="sam")
 
     done("SET application_name TO 'it''s me'")
-    assert dispatcher.reports() == {"application_name": "it's me"}
+    assert dispatcher.changed_parameters() == {"application_name": "it's me"}
     assert done("SHOW application_name") == [("it's me",)]
-    held = parameters._milliseconds.cache_info().currsize
-    with pytest.raises(WireFault, match="too long"):
+    held = runtime_parameters._milliseconds.cache_info().currsize
+    with pytest.raises(SqlStateError, match="too long"):
         done(f"SET statement_timeout = '{'9' * 100_000}'")
-    assert parameters._milliseconds.cache_info().currsize == held
+    assert runtime_parameters._milliseconds.cache_info().currsize == held
     done("SET statement_timeout = '1500ms'")
     assert dispatcher.timeout() == 1.5
-    assert dispatcher.setting("statement_timeout") == "1500ms"
+    assert dispatcher.parameter("statement_timeout") == "1500ms"
     assert done("SELECT current_setting('statement_timeout')") == [("1500ms",)]
     assert done("SELECT set_config('statement_timeout', '2s', false)") == [("2s",)]
     assert dispatcher.timeout() == 2.0
     done("RESET ALL")
     assert dispatcher.timeout() is None
-    assert dispatcher.reports() == {"application_name": ""}
+    assert dispatcher.changed_parameters() == {"application_name": ""}
     done("SET SESSION CHARACTERISTICS AS TRANSACTION READ ONLY")
     done("SET TIME ZONE 'Europe/Berlin'")
-    assert dispatcher.reports() == {"TimeZone": "Europe/Berlin"}
+    assert dispatcher.changed_parameters() == {"TimeZone": "Europe/Berlin"}
     done("DISCARD ALL")
     assert done("SHOW TimeZone") == [("UTC",)]
     assert ("search_path", "public", "") in done("SHOW ALL")
@@ -321,7 +320,7 @@ def test_settings_are_set_shown_and_reset(talk: Talk) -> None:
         ("SHOW nothing", "42704"),
         ("SET ROLE postgres", "42501"),
     ):
-        with pytest.raises(WireFault) as caught:
+        with pytest.raises(SqlStateError) as caught:
             done(sql)
         assert caught.value.sqlstate == state
 
@@ -358,7 +357,7 @@ def test_transactions_are_steps_and_tags(talk: Talk) -> None:
     ],
 )
 def test_what_is_not_there_is_said_with_its_sqlstate(talk: Talk, sql: str, state: str) -> None:
-    with pytest.raises(WireFault) as caught:
+    with pytest.raises(SqlStateError) as caught:
         talk.columns(sql)
     assert caught.value.sqlstate == state
 

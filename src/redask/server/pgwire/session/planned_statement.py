@@ -1,0 +1,76 @@
+"""Between protocol and SQL: `PlannedStatement`, its `StatementResult`, and a `Planner` of them.
+
+The message loop knows messages and no SQL; the planner knows SQL and no messages. Planning a
+statement does none of its work (that is what Parse and Describe need), running does all of it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from redask.server.pgwire.protocol.backend_messages import ResultColumn
+
+# restore: ROLLBACK TO SAVEPOINT, after which a failed transaction goes on
+TransactionStep = Literal["begin", "commit", "rollback", "restore"]
+
+
+@dataclass(frozen=True, slots=True)
+class StatementResult:
+    """The rows of a statement, and its command `tag`, such as `SELECT 3`.
+
+    `tag` counts all rows; a portal that returned some of them counts its own. `deallocates` are
+    the prepared statements to drop (DEALLOCATE); None: all there are."""
+
+    rows: Sequence[Sequence[object]]
+    tag: str
+    deallocates: tuple[str, ...] | None = ()
+
+
+class PlannedStatement(Protocol):
+    """A statement that was parsed and not yet run."""
+
+    @property
+    def columns(self) -> tuple[ResultColumn, ...] | None:
+        """None: it returns no rows at all, as SET or BEGIN."""
+
+    @property
+    def parameters(self) -> tuple[int, ...]:
+        """The OID of each parameter, never 0."""
+
+    @property
+    def step(self) -> TransactionStep | None:
+        """How it changes the transaction status."""
+
+    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
+        """The result, if it takes no time worth mentioning; None: `run` it."""
+
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
+        """The result. Raises `AskError` and `SqlStateError`; cancelling the task cancels it."""
+
+
+class NeverImmediate:
+    """A statement that is never run at once."""
+
+    __slots__ = ()
+
+    def run_now(self, parameters: Sequence[object]) -> None:
+        """Never."""
+
+
+class Planner(Protocol):
+    """The statements of one session, with its run-time parameters (SET, SHOW)."""
+
+    def split(self, text: str) -> list[str]:
+        """The statements of a simple query, in order."""
+
+    async def plan(self, sql: str, declared: Sequence[int]) -> PlannedStatement:
+        """Plan one statement; `declared` are the parameter types of Parse (0: unspecified)."""
+
+    def timeout(self) -> float | None:
+        """How many seconds a statement may take (`statement_timeout`); None: as long as it does."""
+
+    def parameter(self, name: str) -> str | None:
+        """The value of a run-time parameter; None when there is none of that name."""
+
+    def changed_parameters(self) -> dict[str, str]:
+        """The reported run-time parameters that changed since the last call."""

@@ -1,0 +1,143 @@
+"""The prepared statements of a session, and its portals: `PreparedStatements`.
+
+    limit                                   beyond it
+    `MAX_STATEMENTS` and `MAX_PORTALS`      54000
+    `MAX_BYTES` of texts and values         54000
+
+Parse makes a prepared statement, Bind a portal of it. A portal is run by its first Execute; each
+Execute returns the next rows. Outside of a transaction all portals are closed by Sync, inside by
+its end. The unnamed statement and the unnamed portal are replaced by the next ones; named ones
+must be closed.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from redask.core.errors import BadAsk
+from redask.server.pgwire.protocol.frontend_messages import VIOLATION, Bind
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import PlannedStatement, StatementResult
+from redask.server.pgwire.types import encoding
+
+MAX_STATEMENTS = 1000
+MAX_PORTALS = 100
+MAX_BYTES = 16 * 1024 * 1024
+_EACH = 256  # bytes that an entry takes beside its text or values
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedStatement:
+    """What Parse made; `planned` is None when the text was empty."""
+
+    text: str
+    planned: PlannedStatement | None
+
+    @property
+    def cost(self) -> int:
+        return len(self.text) * 4 + _EACH
+
+
+@dataclass(slots=True)
+class Portal:
+    """What Bind made: a prepared statement with its values, and how many rows were returned."""
+
+    prepared: PreparedStatement
+    values: Sequence[object]
+    formats: tuple[int, ...]
+    cost: int
+    result: StatementResult | None = None
+    returned: int = 0
+
+
+@dataclass(slots=True)
+class PreparedStatements:
+    """The prepared statements and portals of a session, by name."""
+
+    statements: dict[str, PreparedStatement] = field(default_factory=dict)
+    portals: dict[str, Portal] = field(default_factory=dict)
+    bytes: int = 0
+
+    def add_statement(self, name: str, prepared: PreparedStatement) -> None:
+        if name and name in self.statements:
+            raise SqlStateError("42P05", f'prepared statement "{name}" already exists')
+        self.close_statement(name)
+        self._reserve(len(self.statements) < MAX_STATEMENTS, prepared.cost)
+        self.statements[name] = prepared
+
+    def add_portal(self, name: str, portal: Portal) -> None:
+        if name and name in self.portals:
+            raise SqlStateError("42P03", f'portal "{name}" already exists')
+        self.close_portal(name)
+        self._reserve(len(self.portals) < MAX_PORTALS, portal.cost)
+        self.portals[name] = portal
+
+    def statement(self, name: str) -> PreparedStatement:
+        found = self.statements.get(name)
+        if found is None:
+            raise SqlStateError("26000", f'prepared statement "{name}" does not exist')
+        return found
+
+    def portal(self, name: str) -> Portal:
+        found = self.portals.get(name)
+        if found is None:
+            raise SqlStateError("34000", f'portal "{name}" does not exist')
+        return found
+
+    def close_statement(self, name: str) -> None:
+        closed = self.statements.pop(name, None)
+        self.bytes -= closed.cost if closed else 0
+
+    def close_portal(self, name: str) -> None:
+        closed = self.portals.pop(name, None)
+        self.bytes -= closed.cost if closed else 0
+
+    def close_portals(self) -> None:
+        for name in list(self.portals):
+            self.close_portal(name)
+
+    def deallocate(self, names: Sequence[str] | None) -> None:
+        """Close prepared statements; None: all."""
+        for name in list(self.statements) if names is None else names:
+            self.close_statement(name)
+
+    def _reserve(self, below_limit: bool, cost: int) -> None:
+        if not below_limit or self.bytes + cost > MAX_BYTES:
+            raise SqlStateError("54000", "too many statements are kept here: close some")
+        self.bytes += cost
+
+
+def bind(prepared: PreparedStatement, message: Bind) -> Portal:
+    """The portal of a Bind; `SqlStateError` when its values do not fit the statement."""
+    planned = prepared.planned
+    oids = planned.parameters if planned else ()
+    columns = (planned.columns if planned else None) or ()
+    if len(message.values) != len(oids):
+        raise SqlStateError(
+            VIOLATION, f"the statement has {len(oids)} parameters, and {len(message.values)} came"
+        )
+    forms = format_codes(message.formats, len(oids))
+    values = [
+        _value(number, oid, data, form)
+        for number, (oid, data, form) in enumerate(
+            zip(oids, message.values, forms, strict=True), start=1
+        )
+    ]
+    cost = sum(len(each) for each in message.values if each is not None) + _EACH
+    return Portal(prepared, values, format_codes(message.results, len(columns)), cost)
+
+
+def format_codes(formats: Sequence[int], count: int) -> tuple[int, ...]:
+    """A format code for each: none is text for all, one is for all."""
+    if not set(formats) <= {0, 1}:
+        raise SqlStateError(VIOLATION, "a format is neither text (0) nor binary (1)")
+    if len(formats) > 1 and len(formats) != count:
+        raise SqlStateError(VIOLATION, f"{len(formats)} formats came for {count} values")
+    return tuple(formats) if len(formats) == count else (*formats, 0)[:1] * count
+
+
+def _value(number: int, oid: int, data: bytes | None, form: int) -> object:
+    try:
+        return encoding.decode(oid, data, form == 1)
+    except BadAsk as error:
+        state = "22P03" if form else "22P02"
+        raise SqlStateError(state, f"${number}: {error.message}") from None
