@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from redask.core import settings
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities
-from redask.core.rules.capabilities import PINNED
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules.cost import Limits
 from redask.core.settings import BucketSettings, Endpoint, Settings, load, variable_of
 
@@ -291,6 +291,7 @@ def test_capability_overrides_stand_in_the_file_only() -> None:
     assert load("", {"REDASK_ASK_CAPABILITIES_OPENAI_SUPPORTS_SEED": "false"}) == load()
 
 
+PINNED = [row.name for row in PROVIDERS.values() if not row.built_in]
 USUAL = {name: f"{name.upper()}_API_KEY" for name in PINNED} | {"huggingface": "HF_TOKEN"}
 
 

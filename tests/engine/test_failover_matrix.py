@@ -16,9 +16,10 @@ from wires import speech_of
 import redask
 from redask.core import errors
 from redask.core.model import Answered, AnswerReset, AnswerToken, Failed
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules.audit import answer_hash
 from redask.core.settings import load
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import open_provider
 
 FERRY = "When does the ferry leave?"
 ANSWER = "At nine [^1]."
@@ -47,7 +48,7 @@ BOTH = pytest.mark.parametrize("streamed", [False, True], ids=["plain", "stream"
 @pytest.fixture(scope="module")
 def servers() -> Iterator[dict[str, Loopback]]:
     for name in NAMES:  # importing an SDK takes longer than some of these deadlines
-        PROVIDERS[name].open(api_key="sk-test")
+        open_provider(name, api_key="sk-test")
     with Loopback() as first, Loopback() as second, Loopback() as third:
         yield dict(zip(NAMES, (first, second, third), strict=True))
 

@@ -16,7 +16,7 @@ import redask
 from redask.core import errors
 from redask.core.model import AnswerToken, Failed, Knobs, Prompt
 from redask.core.settings import load
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import open_provider
 
 FERRY = "When does the ferry leave?"
 FAMILIES = ("openai", "anthropic", "huggingface")
@@ -41,7 +41,7 @@ def server() -> Iterator[Loopback]:
         running.play(polite_model)
         for name in FAMILIES:  # an SDK's first call takes longer than these deadlines
             address = running.address if name == "anthropic" else running.url
-            provider = PROVIDERS[name].open(api_key="sk-test", base_url=address)
+            provider = open_provider(name, api_key="sk-test", base_url=address)
             asyncio.run(provider.complete(Prompt("", "x", "", ()), KNOBS, max_tokens=1))
         yield running
 

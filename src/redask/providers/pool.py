@@ -14,8 +14,9 @@ from redask.core import settings as choices
 from redask.core.errors import AskError, BadAsk
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Connected, Provider
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import installed, open_provider
 
 _OPENED_MOST = 64  # models come from callers, who may name many
 _CHECK = Prompt("Answer with one word.", "Say yes.", "Say yes.", ())
@@ -52,7 +53,8 @@ class ProviderPool:
 
 def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
     endpoint = settings.endpoints.get(name, choices.Endpoint())
-    return PROVIDERS[name].open(
+    return open_provider(
+        name,
         model or endpoint.model,
         api_key=endpoint.api_key,
         base_url=endpoint.base_url,
@@ -70,9 +72,9 @@ def survey(settings: choices.Settings) -> list[dict[str, object]]:
             {
                 "capabilities": asdict(capabilities.of(name, settings.capabilities)),
                 "extra": row.extra,
-                "installed": row.installed,
-                "key": "present" if has_key else "missing" if row.needs_key else "not needed",
-                "key_variable": row.key_name,
+                "installed": installed(row),
+                "key": "present" if has_key else "missing" if row.key_variable else "not needed",
+                "key_variable": row.key_variable,
                 "model": endpoint.model or row.model,
                 "name": name,
             }
