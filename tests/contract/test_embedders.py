@@ -91,7 +91,7 @@ def test_another_process_gets_the_same_vectors(
     name: str, embedder: Embedder, remote: RemoteModel
 ) -> None:
     program = (
-        "from redask.embedders import RemoteModel, make\n"
+        "from redask.embedding.models import RemoteModel, make\n"
         f"remote = RemoteModel({remote.base_url!r}, {remote.model!r})\n"
         f"print(make({name!r}, remote).embed(['a b', 'é']))"
     )

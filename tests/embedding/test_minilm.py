@@ -89,7 +89,7 @@ def test_a_package_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPa
 def test_making_one_loads_nothing_and_the_runtime_is_told_not_to_phone_home() -> None:
     program = (
         "import os, sys, json\n"
-        "from redask.embedders import make\n"
+        "from redask.embedding.models import make\n"
         "made = make('minilm')\n"
         "heavy = [name for name in ('onnxruntime', 'tokenizers') if name in sys.modules]\n"
         "made.embed(['a'])\n"

@@ -232,7 +232,7 @@ def test_the_lease_of_a_living_process_is_waited_for(
 KILLED = """
 import os, signal, sys
 import redask
-from redask.embedders.hashed import Hashed
+from redask.embedding.models.hashed import Hashed
 left = int(sys.argv[2])
 embed = Hashed.embed
 def deadly(self, texts):

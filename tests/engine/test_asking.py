@@ -248,7 +248,7 @@ def test_an_unknown_provider_in_the_settings_is_misconfigured_and_audited(harbou
 def test_a_key_for_a_provider_that_is_not_installed_changes_nothing(
     harbour: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redask.providers.find_spec", lambda _: None)
+    monkeypatch.setattr("redask.providers.registry.find_spec", lambda _: None)
     settings = load("", {"OPENAI_API_KEY": "sk-x", "GROQ_API_KEY": "x"})
     with redask.open(harbour.directory, settings=settings) as db:
         assert db.ask(FERRY).provider == "extractive"

@@ -15,8 +15,8 @@ import os, signal, sys
 from contextlib import contextmanager
 
 import redask
-from redask import telemetry
-from redask.stores import audit_log
+from redask.engine import telemetry
+from redask.stores.sqlite import audit_log
 
 directory, fatal, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
 asked = 0
@@ -25,7 +25,7 @@ def reach(point):
     if point == fatal and asked == turn:
         os.kill(os.getpid(), signal.SIGKILL)
 
-step, extend, tell = telemetry.step, audit_log._extend, audit_log.Waiting.tell
+step, extend, tell = telemetry.step, audit_log._extend, audit_log.PendingRow.tell
 
 @contextmanager
 def deadly_step(name):
@@ -47,7 +47,7 @@ def deadly_tell(self, error=None):  # dies after the commit, before the one who 
 
 telemetry.step = deadly_step
 audit_log._extend = deadly_extend
-audit_log.Waiting.tell = deadly_tell
+audit_log.PendingRow.tell = deadly_tell
 
 with redask.open(directory) as db:
     for asked in range(1, 4):

@@ -208,7 +208,7 @@ def test_work_that_raises_stop_iteration_keeps_nobody_waiting() -> None:
 def test_what_runs_when_the_process_ends_is_finished(tmp_path: Path) -> None:
     program = """
 import asyncio, pathlib, sys, time
-from redask.workers import Workers
+from redask.engine.workers import Workers
 
 def work():
     time.sleep(0.3)

@@ -273,8 +273,8 @@ def test_one_long_word_over_the_budget_is_cut_anywhere() -> None:
 def test_every_process_gives_the_same_answer() -> None:
     program = (
         "import asyncio, json, sys\n"
-        "from redask.model import Knobs, Source\n"
-        "from redask.providers.extractive import Extractive\n"
+        "from redask.core.model import Knobs, Source\n"
+        "from redask.providers.extractive.answerer import Extractive\n"
         "from redask.core.rules.prompt import assemble\n"
         "question, sources = json.load(sys.stdin)\n"
         "prompt = assemble(question, [Source(*one) for one in sources])\n"

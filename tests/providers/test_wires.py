@@ -285,7 +285,7 @@ def test_a_host_that_never_picks_up_is_a_timeout(
 
     quick = httpx2.Timeout(None, connect=0.05)
     for module in ("connections", "openai_compatible", "anthropic", "huggingface"):
-        monkeypatch.setattr(f"redask.providers.{module}.TIMEOUT", quick, raising=False)
+        monkeypatch.setattr(f"redask.providers.vendors.{module}.TIMEOUT", quick, raising=False)
     assert connections.TIMEOUT is quick
     with socket.socket() as deaf:
         deaf.bind(("127.0.0.1", 0))

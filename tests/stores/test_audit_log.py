@@ -204,7 +204,7 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from contextlib import closing
-from redask.stores.audit_log import SqliteAuditLog, open_calls
+from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
 
 async def main(log, rows):
     for number in range(rows):

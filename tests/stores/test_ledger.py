@@ -137,9 +137,9 @@ def test_a_cap_is_never_passed_and_used_to_the_last_nano(calls: list[tuple[int, 
 ASKING = """
 import random, sys
 import redask
-from redask.errors import AskError, Failure
+from redask.core.errors import AskError, Failure
 from redask.providers.scripted import Reply, Scripted
-from redask.settings import load
+from redask.core.settings import load
 
 directory, seed = sys.argv[1], int(sys.argv[2])
 rng = random.Random(seed)

@@ -24,8 +24,8 @@ ME = Caller()
 WRITER = """
 import sys
 from pathlib import Path
-from redask.model import Caller
-from redask.stores import rows
+from redask.core.model import Caller
+from redask.stores import entity_rows as rows
 from redask.stores.sqlite.store import SqliteStore
 
 name = sys.argv[2]
@@ -40,9 +40,9 @@ with SqliteStore(Path(sys.argv[1]), busy_timeout=60) as store:
 FORK = """
 import os, sys
 from pathlib import Path
-from redask.errors import StoreFailed
-from redask.model import Caller
-from redask.stores import rows
+from redask.core.errors import StoreFailed
+from redask.core.model import Caller
+from redask.stores import entity_rows as rows
 from redask.stores.sqlite.store import SqliteStore
 
 store = SqliteStore(Path(sys.argv[1]))

@@ -201,7 +201,7 @@ def test_anything_is_encoded_or_refused_with_our_own_error(value: object) -> Non
 
 def test_every_process_gives_the_same_bytes() -> None:
     code = (
-        "from redask.wire.json import encode\n"
+        "from redask.core.wire.json import encode\n"
         "print(encode({name: {name: 1} for name in {'a', 'b', 'c', 'd', 'Z', '1'}}))"
     )
     outputs = {
