@@ -73,6 +73,19 @@ def test_an_answer_comes_with_model_usage_and_build(
     assert pieces == (["The ferry ", "leaves at nine. ", "[^1]"] if streamed else [])
 
 
+@pytest.mark.parametrize(("name", "told"), [("openai", True), ("groq", False), ("custom", False)])
+def test_the_organisation_is_told_to_openai_alone(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch, name: str, told: bool
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
+    server.play(polite_model)
+    ask(server, name, streamed=False)
+    headers = server.requests[-1].headers
+    found = [headers.get(f"openai-{each}") for each in ("organization", "project")]
+    assert found == (["org-ours", "proj-ours"] if told else [None, None])
+
+
 @BOTH
 @EACH
 def test_prompt_knobs_and_limit_are_sent_once_and_nothing_is_retried(
