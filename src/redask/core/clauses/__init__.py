@@ -16,8 +16,8 @@
 
 `parse` reads a statement, `from_options` what JSON and keyword arguments say; both check a value
 with the same function of the row, so names and ranges hold on every surface. The rows also
-make the JSON Schema, the command line's flags and the reference page. A new clause is a row
-here and a field of `Ask`.
+make the JSON Schema, the gRPC message, the command line's flags and the reference page. A new
+clause is a row here and a field of `Ask`.
 """
 
 from redask.core.clauses.definitions import CLAUSES, Clause
