@@ -39,7 +39,7 @@ def _flag(clause: Clause) -> Callable[[_F], _F]:
     match clause.takes:
         case Takes.NOTHING:
             return click.option(f"--{name}", is_flag=True, default=None, help=text)
-        case Takes.ON_OFF:
+        case Takes.STRICTNESS:
             return click.option(f"--{name}/--no-{name}", default=None, help=text)
         case Takes.NUMBER:
             kind = (clause.schema or {}).get("type")

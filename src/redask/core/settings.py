@@ -24,7 +24,7 @@ from types import MappingProxyType
 
 from redask.core import values
 from redask.core.errors import Misconfigured
-from redask.core.model import Capabilities
+from redask.core.model import Capabilities, Strictness
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
@@ -67,7 +67,7 @@ class EmbedderSettings:
 class Settings:
     """Every choice, with its default; the keys are in ROWS."""
 
-    strict: bool = True
+    strict: Strictness = Strictness.ON
     default_temperature: float = 0.0
     limits: Limits = field(default_factory=Limits)
     cache_enabled: bool = False
@@ -146,7 +146,7 @@ def _limit(name: str, help_text: str) -> Setting:
 
 
 ROWS: tuple[Setting, ...] = (
-    Setting("ask.strict", "strict", values.boolean, "judge citations strictly by default"),
+    Setting("ask.strict", "strict", values.strictness, "judge citations strictly by default"),
     Setting(
         "ask.default_temperature",
         "default_temperature",

@@ -314,7 +314,7 @@ class Engine:
     # --- choices of the settings ---------------------------------------------------------
 
     def _requested(self, ask: Ask) -> Mode:
-        return ask.mode or (Mode.STRICT if self.settings.strict else Mode.LENIENT)
+        return capabilities.requested_mode(ask.strict, self.settings.strict)
 
     def _mode(self, provider: str, requested: Mode) -> capabilities.Settled:
         return capabilities.mode_for(provider, requested, self.settings.capabilities)

@@ -7,7 +7,7 @@
     LIMIT n                 limit            1–200                          limit
     MIN_SCORE x             min_score        0–1                            min_score
     DEPTH n                 depth            0–10                           depth
-    STRICT ON|OFF           strict           true or false                  mode
+    STRICT ON|OFF           strict           on or off, true or false       strict
     STREAM                  –                nothing                        stream
     TEMPERATURE x           temperature      0–2                            temperature
     SEED n                  seed             0–2^64-1                       seed

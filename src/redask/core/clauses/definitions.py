@@ -12,6 +12,7 @@ from enum import Enum
 from typing import Any
 
 from redask.core import values
+from redask.core.model import Strictness
 
 
 class Takes(Enum):
@@ -22,7 +23,7 @@ class Takes(Enum):
     TEXT = "'text'"
     PROVIDERS = "provider | 'a,b,c'"
     NAMES = "name[, name…]"
-    ON_OFF = "ON|OFF"
+    STRICTNESS = "|".join(word.upper() for word in Strictness)
     TTL = "TTL '5m'"
 
 
@@ -129,13 +130,13 @@ CLAUSES: tuple[Clause, ...] = (
     ),
     Clause(
         "STRICT",
-        Takes.ON_OFF,
-        "mode",
-        values.mode,
+        Takes.STRICTNESS,
+        "strict",
+        values.strictness,
         "refuse an answer whose citations are wrong",
         "strict",
-        {"type": "boolean"},
-        GrpcField(2, "bool", "strict"),
+        {"anyOf": [{"type": "boolean"}, {"type": "string", "enum": list(map(str, Strictness))}]},
+        GrpcField(2, "bool", "strict"),  # true and false; a third word needs a field of its own
     ),
     Clause(
         "STREAM",

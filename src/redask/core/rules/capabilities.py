@@ -1,5 +1,7 @@
 """What each provider can do: `of(token)`, and which mode it can be asked in: `mode_for`.
 
+`requested_mode` is what the caller's strictness, else the settings', asks for: off is lenient.
+
 The flags are those of the provider's row in `core.provider_table`; an unknown token has the
 conservative ones. Tokens are looked up without regard to ASCII case. An override replaces all
 four flags: it names each, else `Misconfigured`. `mode_for` never fails: strict with a provider
@@ -10,7 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from redask.core.errors import Misconfigured
-from redask.core.model import Capabilities, Mode, Notice
+from redask.core.model import Capabilities, Mode, Notice, Strictness
 from redask.core.provider_table import CONSERVATIVE, PROVIDERS
 from redask.core.text import lower
 
@@ -34,6 +36,11 @@ def of(token: str, overrides: Overrides | None = None) -> Capabilities:
     if replaced is not None:
         return replaced
     return PROVIDERS[name].capabilities if name in PROVIDERS else CONSERVATIVE
+
+
+def requested_mode(asked: Strictness | None, default: Strictness) -> Mode:
+    """The mode that an ASK asks for; None means as the settings say."""
+    return Mode.LENIENT if (asked or default) is Strictness.OFF else Mode.STRICT
 
 
 def mode_for(token: str, requested: Mode, overrides: Overrides | None = None) -> Settled:
