@@ -23,7 +23,8 @@ from redask.core.ports import Entity, Query
 from redask.core.rules import terms
 from redask.core.wire import json as canonical
 from redask.index import SearchIndex
-from redask.stores import EntityStore, open_store
+from redask.stores.backend import EntityStore
+from redask.stores.sqlite.store import SqliteStore
 
 TEAMS = 100
 POLICY = {"read": [{"roles": ["reader"], "rows": "team = :user.name"}]}
@@ -88,7 +89,7 @@ def main() -> None:
     count = parser.parse_args().count
     root = Path(tempfile.mkdtemp(prefix="redask-bench-"))
     try:
-        store = open_store(str(root))
+        store = SqliteStore(root)
         index = SearchIndex(root / "index", store)
         for batch in entities(count):
             store.put(batch, ME)

@@ -13,12 +13,13 @@ import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 import redask
 from redask.engine import telemetry
-from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.engine.audit_writer import AuditWriter
+from redask.stores.sqlite.sqlite_backend import SqliteBackend
 
 QUESTION = "Which harbour does ferry 17 serve on Sundays?"
 STEPS: dict[str, list[float]] = defaultdict(list)
@@ -123,7 +124,7 @@ def append_price(directory: Path, rows: int) -> float:
     """The p50 of one append to a log that already has `rows` rows."""
     row = {"ts": 1, "tenant": "local", "user": "local", "question": "?" * 700}
 
-    async def appends(log: SqliteAuditLog, count: int) -> list[float]:
+    async def appends(log: AuditWriter, count: int) -> list[float]:
         taken = []
         for _ in range(count):
             started = time.perf_counter()
@@ -131,12 +132,12 @@ def append_price(directory: Path, rows: int) -> float:
             taken.append(time.perf_counter() - started)
         return taken
 
-    async def together(log: SqliteAuditLog, count: int) -> None:
+    async def together(log: AuditWriter, count: int) -> None:
         for _ in range(0, count, 500):
             await asyncio.gather(*(log.append(row) for _ in range(500)))
 
-    with closing(open_calls(directory, busy_timeout=10)) as database:
-        log = SqliteAuditLog(database, 90)
+    with SqliteBackend(directory) as backend:
+        log = AuditWriter(backend.audit, 90)
         asyncio.run(together(log, rows))
         price = p50_ms(asyncio.run(appends(log, 300)))
         log.close()

@@ -32,7 +32,7 @@ from redask.core.rules import terms
 from redask.core.wire import json as canonical
 from redask.index import SearchIndex
 from redask.index.graph import traversal
-from redask.stores import open_store
+from redask.stores.sqlite.store import SqliteStore
 
 DIMENSIONS = 384
 CLUSTERS = 256
@@ -132,7 +132,7 @@ def _entities(count: int, with_vectors: bool) -> Iterator[list[Entity]]:
 def ingest_ours(directory: Path, count: int, with_vectors: bool) -> dict[str, float]:
     batches = _entities(count, with_vectors)
     ready = batches if with_vectors else iter(list(batches))
-    store = open_store(str(directory))
+    store = SqliteStore(directory)
     index = SearchIndex(directory / "index", store)
     started = time.perf_counter()
     for batch in ready:
@@ -147,7 +147,7 @@ def ingest_ours(directory: Path, count: int, with_vectors: bool) -> dict[str, fl
 
 def search_ours(directory: Path, count: int) -> dict[str, float]:
     started = time.perf_counter()
-    store = open_store(str(directory))
+    store = SqliteStore(directory)
     index = SearchIndex(directory / "index", store)
     index.search(Query("warm", terms.extract("warm")), ME)
     opened = time.perf_counter() - started

@@ -65,6 +65,8 @@ IMPURE_BUILTINS = set(
 BANNED_NAMES = set("utils util helpers helper common base manager managers misc".split())
 MAX_FILE, MAX_FUNCTION, MAX_DOCSTRING = 400, 60, 40
 MAX_ROOT, MAX_FOLDER = 12, 16
+# the tables by URL scheme: nobody else knows which backend it is
+KNOW_SQLITE = {"stores/backends.py", "stores/selectors.py"}
 # files of the user's own, files derived from the store, and memory
 SQLITE_USERS = {
     "index/forward/forward_index.py",
@@ -250,6 +252,21 @@ def test_only_the_backend_on_sqlite_and_derived_or_foreign_files_use_sqlite3() -
     assert {name for name in users if not name.startswith("stores/sqlite/")} <= SQLITE_USERS
 
 
+def knows_sqlite(source: str, name: str) -> bool:
+    """Whether a file outside the backend on SQLite, and outside the tables, imports it."""
+    if name.startswith("stores/sqlite/") or name in KNOW_SQLITE:
+        return False
+    backend = "redask.stores.sqlite"
+    return any(f"{module}.".startswith(f"{backend}.") for _, module in modules_of(source))
+
+
+def test_only_the_tables_by_url_scheme_know_the_backend_on_sqlite() -> None:
+    assert {str(file.relative_to(SRC)) for file in FILES} >= KNOW_SQLITE
+    for file in FILES:
+        name = str(file.relative_to(SRC))
+        assert not knows_sqlite(file.read_text(encoding="utf-8"), name), name
+
+
 # --- the table -------------------------------------------------------------------------
 
 
@@ -300,8 +317,8 @@ def test_the_promises_of_the_design_hold_in_the_table() -> None:
         ("engine", "from redask.stores.sqlite.store import SqliteStore"),
         ("engine", "from redask.core.wire.json import encode"),
         ("server", "from redask.providers import PROVIDERS"),
-        ("server", "from redask.stores import STORES"),
-        ("cli", "from redask.stores import STORES"),
+        ("server", "from redask.stores.backends import BACKENDS"),
+        ("cli", "from redask.stores.backends import BACKENDS"),
         ("app", "from redask.cli import main"),
         ("index", "from redask.app import App"),
     ],
@@ -321,11 +338,26 @@ def test_a_forbidden_import_is_seen(part: str, source: str) -> None:
         ("stores", "from redask.core.wire.json import encode\nfrom redask.core.wire import json"),
         ("stores", "import redask.core.wire.json"),
         ("cli", "from redask import __version__, api"),
-        ("app", "from redask.stores.sqlite.store import SqliteStore"),
+        ("app", "from redask.stores.backends import BACKENDS"),
     ],
 )
 def test_an_allowed_import_is_left_alone(part: str, source: str) -> None:
     assert list(wrong_imports(source, part)) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "seen"),
+    [
+        ("app.py", "from redask.stores.sqlite.store import SqliteStore", True),
+        ("app.py", "def f():\n    from redask.stores import sqlite", True),
+        ("stores/visibility.py", "import redask.stores.sqlite.connection", True),
+        ("stores/backends.py", "from redask.stores.sqlite.store import SqliteStore", False),
+        ("stores/sqlite/store.py", "from redask.stores.sqlite.users import SqliteUsers", False),
+        ("app.py", "from redask.stores.sqlite_files import x", False),
+    ],
+)
+def test_who_knows_the_backend_is_seen(name: str, source: str, seen: bool) -> None:
+    assert knows_sqlite(source, name) is seen
 
 
 def test_a_new_part_is_told_to_add_a_row() -> None:

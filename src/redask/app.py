@@ -3,6 +3,8 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
+import asyncio
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,10 +16,10 @@ from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from redask.core import settings as choices
-from redask.core.access.policy import must_own
+from redask.core.access.policy import AUDITORS, must_own
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import Embedder, Provider, Query, SelectShape
+from redask.core.ports import Embedder, Provider, Query, Selector, SelectShape
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
@@ -28,8 +30,10 @@ from redask.embedding.similarity import Similarity
 from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
+from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
 from redask.engine.retrieval import Retriever
+from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
@@ -38,32 +42,30 @@ from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.pool import ProviderPool
 from redask.providers.registry import installed
-from redask.stores import EntityStore, open_store
+from redask.stores.backend import Backend
+from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
-from redask.stores.sqlite.audit_log import AUDITORS, SqliteAuditLog, open_calls
-from redask.stores.sqlite.cached_answers import SqliteAnswerCache
-from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.selectors import open_selector
 
+_log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _THREADS = 8
-BUSY_TIMEOUT_SECONDS = 10.0
 CONFIGURATION = "redask.toml"
 
 
 @dataclass(slots=True)
 class App:
-    """Everything that is open for one database directory."""
+    """Everything that is open for one database."""
 
-    store: EntityStore
+    backend: Backend
+    selector: Selector
     index: SearchIndex
-    calls: Database
-    log: SqliteAuditLog
     retriever: Retriever
+    audit: AuditWriter
     engine: Engine
-    ledger: SqliteLedger
     opener: ProviderPool
+    running: RunningCalls
     workers: Workers
     clock: Callable[[], int]
     settings: choices.Settings
@@ -85,7 +87,7 @@ class App:
         except ValueError:
             raise BadAsk(f"{kind!a} is no kind of entity", detail="kind") from None
         made = entities(collection, rows, kind=chosen)
-        self.store.put(made, caller)
+        self.backend.store.put(made, caller)
         if wait:
             self.embed(caller)
         return [each.urn for each in made]
@@ -103,24 +105,24 @@ class App:
 
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> None:
         """Put a collection under a policy, or under none; what must be embedded anew, is."""
-        self.store.set_policy(collection, document, caller)
+        self.backend.store.set_policy(collection, document, caller)
         self.embed(caller)
 
     def link(self, source: str, label: str, target: str, caller: Caller) -> str:
         """Write one edge. → its URN."""
         edge = link(source, label, target)
-        self.store.put([edge], caller)
+        self.backend.store.put([edge], caller)
         return edge.urn
 
     def select(self, sql: str, params: Sequence[object], caller: Caller) -> list[dict[str, object]]:
         """Run a SELECT over what the caller may see. → its rows."""
-        return self.store.select(sql, params, caller, **self._select_limits())
+        return self.selector.select(sql, params, caller, **self._select_limits())
 
     def select_now(
         self, sql: str, params: Sequence[object], caller: Caller
     ) -> list[dict[str, object]] | None:
         """The same without a thread; None when it might take more than a moment."""
-        return self.store.select_now(sql, params, caller, **self._select_limits())
+        return self.selector.select_now(sql, params, caller, **self._select_limits())
 
     def _select_limits(self) -> dict[str, int]:
         chosen = self.settings
@@ -128,7 +130,7 @@ class App:
 
     def describe(self, sql: str, caller: Caller) -> SelectShape:
         """What a SELECT would give, without running it."""
-        return self.store.describe(sql, caller, timeout_ms=self.settings.select_timeout_ms)
+        return self.selector.describe(sql, caller, timeout_ms=self.settings.select_timeout_ms)
 
     def ingest(
         self,
@@ -144,11 +146,11 @@ class App:
         if fault:
             raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
         desk = pipeline.IngestContext(
-            manifest=self.store.manifest,
+            manifest=self.backend.manifest,
             caller=caller,
             entity=entity,
             edge=link,
-            write=lambda loads: self.store.manifest.load(loads, caller),
+            write=lambda loads: self.backend.manifest.load(loads, caller),
             avoid=frozenset({os.path.realpath(self.directory)}),
             progress=progress,
             stopped=stopped,
@@ -171,7 +173,7 @@ class App:
                 "spent_usd": line.spent,
                 "tenant": line.account.tenant,
             }
-            for line in self.ledger.report(since, tenant)
+            for line in self.backend.ledger.report(since, tenant)
         ]
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
@@ -179,12 +181,11 @@ class App:
         must_own(caller)
         if rebuild_index:
             self.index.rebuild(caller.tenant)
-        store, index = self.store.statistics(caller), self.index.health(caller.tenant)
-        problems = self.store.check()
-        verdict = self.log.verify()
+        store, index = self.backend.store.statistics(caller), self.index.health(caller.tenant)
+        problems = self.backend.store.check()
+        verdict = self.backend.audit.verify()
         if isinstance(verdict, Broken):
             problems.append(f"audit log: {verdict.reason}")
-        calls = self.calls.path
         return {
             "store": {
                 "watermark": store.watermark,
@@ -200,14 +201,15 @@ class App:
             },
             "embedding": self._embedding(caller),
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
-            "files": {**store.files, "index": index.bytes, calls.name: calls.stat().st_size},
+            "files": {**self.backend.files(), "index": index.bytes},
             "problems": problems,
+            "warnings": list(self.opener.passed_over()),
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
         """Whether the audit log is what was written; for those who may read all of it."""
         _must_audit(caller)
-        return self.log.verify()
+        return self.backend.audit.verify()
 
     def catch_up(self, caller: Caller) -> None:
         """Bring the caller's index up to date."""
@@ -215,26 +217,33 @@ class App:
 
     def _embedding(self, caller: Caller) -> dict[str, object]:
         """Who makes vectors, who made those there are, and how many entities wait for one."""
-        stage, space = self.retriever.embedding, self.store.vector_space(caller.tenant)
+        stage, space = self.retriever.embedding, self.backend.store.view(caller).space
         return {
             "embedder": stage.embedder.model if stage else "none",
             "model": space[0] if space else "none",
-            "pending": self.store.count_unembedded(caller.tenant) if stage else 0,
+            "pending": self.backend.store.count_unembedded(caller.tenant) if stage else 0,
         }
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
-        return await self.workers.run(partial(work, *args, **kwargs))
+        with self.running.begin():
+            return await self.workers.run(partial(work, *args, **kwargs))
 
-    def close(self) -> None:
-        """Finish what runs, then let go of every file."""
+    async def aclose(self) -> None:
+        """Cancel what runs, see its audit rows written, then let go of every file."""
         if self.retriever.embedding:
             self.retriever.embedding.stop()
+        await self.running.close()
+        await asyncio.to_thread(self.close)
+        await self.opener.aclose()
+
+    def close(self) -> None:
+        """Finish what threads do, then let go of every file."""
         self.workers.close()
-        self.log.close()
+        self.audit.close()
         self.index.close()
-        self.calls.close()
-        self.store.close()
+        self.selector.close()
+        self.backend.close()
 
 
 def build(
@@ -251,23 +260,25 @@ def build(
     row's name, in place of the settings'. `providers` stand beside or in place of our rows: an
     application's own, or a fake in its tests.
     """
-    directory = Path(location)
-    chosen = settings or load_settings(directory)
+    row = backend_for(str(location))
+    directory = row.directory(str(location))
+    chosen = settings or load_settings(location)
     maker = _embedder(chosen.embedder, embedder)
-    store = open_store(str(directory))
-    calls = open_calls(directory, busy_timeout=BUSY_TIMEOUT_SECONDS)
-    index = SearchIndex(directory / "index", store)
-    stage = EmbeddingStage(store, maker, embedding_text) if maker else None
-    retriever = Retriever(store, index, stage, chosen)
-    log = SqliteAuditLog(calls, chosen.audit_retention_days)
-    ledger = SqliteLedger(calls)
+    backend = row.open(str(location))
+    index = SearchIndex(directory / "index", backend.store)
+    stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
+    retriever = Retriever(backend.store, index, stage, chosen)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
+    for warning in opener.passed_over():
+        _log.warning(warning)
+    running = RunningCalls()
     workers = Workers(_THREADS, "redask")
+    audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
         retriever=retriever,
-        log=log,
-        recall=AnswerCaching(SqliteAnswerCache(calls, chosen.cache_max_entries), chosen, clock),
-        budget=Budget(chosen.limits, ledger, clock),
+        log=audit,
+        recall=AnswerCaching(backend.answers, chosen, clock),
+        budget=Budget(chosen.limits, backend.ledger, clock),
         providers=frozenset({*PROVIDERS, *providers}),
         installed=frozenset(
             {*(name for name, row in PROVIDERS.items() if installed(row)), *providers}
@@ -275,17 +286,18 @@ def build(
         open_provider=opener,
         settings=chosen,
         clock=clock,
+        running=running,
         workers=workers,
     )
     return App(
-        store=store,
+        backend=backend,
+        selector=open_selector(str(location)),
         index=index,
-        calls=calls,
-        log=log,
         retriever=retriever,
+        audit=audit,
         engine=engine,
-        ledger=ledger,
         opener=opener,
+        running=running,
         workers=workers,
         clock=clock,
         settings=chosen,
@@ -315,9 +327,14 @@ def _must_audit(caller: Caller) -> None:
         raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
 
 
-def load_settings(directory: Path) -> choices.Settings:
-    """The settings that the directory's configuration file and the environment say."""
-    file = directory / CONFIGURATION
+def is_database(location: str) -> bool:
+    """Whether there is a database at a location; nothing is made."""
+    return backend_for(location).exists(location)
+
+
+def load_settings(location: str | Path) -> choices.Settings:
+    """The settings that the location's configuration file and the environment say."""
+    file = backend_for(str(location)).directory(str(location)) / CONFIGURATION
     try:
         written = file.read_text(encoding="utf-8") if file.is_file() else ""
     except (OSError, UnicodeDecodeError) as error:

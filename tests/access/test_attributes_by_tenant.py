@@ -13,7 +13,7 @@ import redask
 from redask.core.access.policy import Principal
 from redask.core.model import Caller
 from redask.stores.entity_rows import entities
-from redask.stores.sqlite.store import SqliteStore
+from redask.stores.sqlite.sqlite_backend import SqliteBackend
 from redask.stores.sqlite.visibility_queries import principal
 
 ROWS = [
@@ -63,16 +63,14 @@ def test_changing_a_role_keeps_the_attributes_of_the_own_tenants_user(
 def test_a_name_that_only_another_tenant_knows_has_no_attributes(tmp_path: Path) -> None:
     first, second = (Caller(tenant=tenant) for tenant in REGIONS)
     stranger = Caller(second.tenant, "zoe", "support")
-    store = SqliteStore(tmp_path)
-    try:
+    with SqliteBackend(tmp_path) as backend:
+        store = backend.store
         store.put(entities("notes", ROWS), second)
         store.set_policy("notes", POLICY, second)
-        store.people.add("zoe", "support", {"region": "north"}, first)
+        backend.users.add_user("zoe", "support", {"region": "north"}, first)
         assert store.read(["urn:reddb:row:notes/north"], stranger) == []
-        with store._database.reading() as connection:
+        with store.database.reading() as connection:
             assert principal(connection, stranger) == Principal(stranger)
-    finally:
-        store.close()
 
 
 def _own_first(tenant: str) -> list[str]:

@@ -14,7 +14,7 @@ from redask.core.access import credentials
 from redask.core.errors import BadAsk, BadTtl, Denied, Unauthenticated
 from redask.core.model import Ask, Caller
 from redask.index import SearchIndex
-from redask.stores.sqlite.store import SqliteStore
+from redask.stores.sqlite.sqlite_backend import SqliteBackend
 
 
 @pytest.fixture
@@ -376,15 +376,16 @@ def test_what_does_not_exist_and_what_exists_twice_is_said(db: redask.OpenDataba
 
 
 def test_a_change_of_users_counts_as_a_change_of_who_sees_what(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path) as store:
-        seen = [store.visibility(Caller()).version]
+    with SqliteBackend(tmp_path) as backend:
+        store, users = backend.store, backend.users
+        seen = [store.view(Caller()).visibility.version]
         for change in (
-            lambda: store.people.add("mia", "r", {}, Caller()),
-            lambda: store.people.change("mia", "s", None, Caller()),
-            lambda: store.people.remove("mia", 1, Caller()),
+            lambda: users.add_user("mia", "r", {}, Caller()),
+            lambda: users.change_user("mia", "s", None, Caller()),
+            lambda: users.remove_user("mia", 1, Caller()),
         ):
             change()
-            seen.append(store.visibility(Caller()).version)
+            seen.append(store.view(Caller()).visibility.version)
         assert len(set(seen)) == 4
 
 

@@ -19,9 +19,10 @@ from redask.index.graph import adjacency
 from redask.index.lexical import bm25
 from redask.index.lexical.bm25 import Lexical
 from redask.index.lexical.tantivy_terms import View
+from redask.stores import visibility as store_visibility
 from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
-from redask.stores.sqlite.store import SqliteStore
-from redask.stores.sqlite.visibility_queries import EVERYTHING, StoreVisibility
+from redask.stores.sqlite.select.prepared import PreparedSelects
+from redask.stores.visibility import EVERYTHING, StoreVisibility
 from tests.access.checking import check
 
 ROUNDS = 60
@@ -40,7 +41,7 @@ def the_store_shows_forbidden_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         StoreVisibility,
         "projection",
-        lambda self, home, label: projection(self, home, label) or Projection(),
+        lambda self, *numbers: projection(self, *numbers) or Projection(),
     )
 
 
@@ -93,7 +94,7 @@ def vectors_are_not_filtered(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def an_edge_with_a_hidden_end_is_shown(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(StoreVisibility, "whole_edges", lambda self, connection, keys: frozenset(keys))
+    patch.setattr(StoreVisibility, "whole_edges", lambda self, keys, parts: frozenset(keys))
 
 
 @bug
@@ -108,13 +109,13 @@ def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
-    marked = store._marked
+    keys_of = store_visibility.keys_of
 
-    def undressed(policy_: Policy | None, label: str, payload: str | None) -> Any:
-        mark, projections = marked(policy_, label, payload)
-        return mark, tuple((name, payload) for name, _ in projections)
+    def undressed(policy_: Policy | None, policy_class: str, payload: str | None) -> Any:
+        class_key, projections = keys_of(policy_, policy_class, payload)
+        return class_key, tuple((key, payload) for key, _ in projections)
 
-    patch.setattr(store, "_marked", undressed)
+    patch.setattr(store, "keys_of", undressed)
 
 
 @bug
@@ -135,14 +136,14 @@ def columns_are_masked_in_the_answer_but_not_in_the_prompt(patch: pytest.MonkeyP
                 ORIGINALS[urn] = payload
         return shown
 
-    read = store._shown
+    read = StoreVisibility.show
 
-    def remembered(connection: Any, visibility: StoreVisibility, rows: Any) -> Any:
-        ORIGINALS.update({row[0]: row[-1] for row in rows})
-        return read(connection, visibility, rows)
+    def remembered(self: StoreVisibility, found: Any, parts: Any) -> Any:
+        ORIGINALS.update({each.urn: each.payload for each in found})
+        return read(self, found, parts)
 
     patch.setattr(Projection, "show", noted)
-    patch.setattr(store, "_shown", remembered)
+    patch.setattr(StoreVisibility, "show", remembered)
 
 
 ORIGINALS: dict[str, str] = {}
@@ -161,7 +162,7 @@ def a_mask_leaves_missing_values_missing(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def a_policy_change_is_not_noticed(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(store, "access_number", lambda *_: 1)
+    patch.setattr(visibility_queries, "access_number", lambda *_: 1)
 
 
 @bug
@@ -189,7 +190,7 @@ def what_is_unknown_admits(patch: pytest.MonkeyPatch) -> None:
 @bug
 def an_attribute_that_is_missing_opens_the_collection(patch: pytest.MonkeyPatch) -> None:
     grant = policy.grant
-    patch.setattr(visibility_queries, "grant", lambda p, who: grant(p, who) or Grant())
+    patch.setattr(store_visibility, "grant", lambda p, who: grant(p, who) or Grant())
 
 
 @bug
@@ -220,7 +221,10 @@ def hidden_columns_are_embedded(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def select_shows_everything(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteStore, "_visibility_of", lambda *_: EVERYTHING)
+    init = PreparedSelects.__init__
+    patch.setattr(
+        PreparedSelects, "__init__", lambda self, file, _: init(self, file, lambda *_: EVERYTHING)
+    )
 
 
 def caught(seed: int) -> bool:

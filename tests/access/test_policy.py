@@ -41,7 +41,7 @@ def somebody(role: str, **attributes: object) -> Principal:
 def sees(policy: Policy, who: Principal, row: dict[str, object]) -> dict[str, Any] | None:
     """A row as it is shown to somebody."""
     granted = grant(policy, who)
-    if granted is None or not granted.admits(policy.label(row)):
+    if granted is None or not granted.admits(policy.policy_class(row)):
         return None
     shown: dict[str, Any] = json.loads(granted.projection.show(text(row)))
     return shown
@@ -121,25 +121,33 @@ def test_a_mask_tells_nothing_of_what_is_behind_it() -> None:
     assert projection.show('{"d":1}') == '{"b":"***","c":"***","d":1}'
 
 
-def test_a_label_holds_what_the_conditions_look_at_and_nothing_else() -> None:
-    label = POLICY.label({**ROW, "public": None, "status": ["x"], "region": "n" * 5000})
-    assert json.loads(label) == {"region": "n" * 1001, "status": []}
+def test_a_policy_class_holds_what_the_conditions_look_at_and_nothing_else() -> None:
+    policy_class = POLICY.policy_class(
+        {**ROW, "public": None, "status": ["x"], "region": "n" * 5000}
+    )
+    assert json.loads(policy_class) == {"region": "n" * 1001, "status": []}
     assert POLICY.columns == ("public", "region", "status")
-    assert read_policy("t", {"read": [{"roles": ["a"]}]}).label(ROW) == ""
-    assert POLICY.label({**ROW, "salary": 1}) == POLICY.label({**ROW, "salary": 2})
+    assert read_policy("t", {"read": [{"roles": ["a"]}]}).policy_class(ROW) == ""
+    assert POLICY.policy_class({**ROW, "salary": 1}) == POLICY.policy_class({**ROW, "salary": 2})
 
 
-def test_marks_differ_by_collection_label_and_face_and_by_nothing_else() -> None:
+def test_keys_differ_by_collection_class_and_projection_and_by_nothing_else() -> None:
     other = read_policy("pets", {"read": [SUPPORT, OTHERS]})
     again = read_policy("people", {"read": [SUPPORT, OTHERS]})
-    marks = {
-        policy.mark(label, projection)
+    classes = [
+        (policy, policy_class)
         for policy in (POLICY, other)
-        for label in ("", "{}", '{"a":1}')
-        for projection in (None, *policy.projections)
+        for policy_class in ("", "{}", '{"a":1}')
+    ]
+    keys = {policy.class_key(policy_class) for policy, policy_class in classes} | {
+        policy.projection_key(policy_class, projection)
+        for policy, policy_class in classes
+        for projection in policy.projections
     }
-    assert len(marks) == 2 * 3 * 3
-    assert POLICY.mark("{}", POLICY.projections[1]) == again.mark("{}", again.projections[1])
+    assert len(keys) == 2 * 3 * 3
+    assert POLICY.projection_key("{}", POLICY.projections[1]) == again.projection_key(
+        "{}", again.projections[1]
+    )
 
 
 def rules(*given: object) -> dict[str, object]:

@@ -39,30 +39,32 @@ class Watched:
         self.app: App = build(
             directory, settings=load("", {}), embedder="hashed", clock=lambda: NOW
         )
-        store: Any = self.app.store
+        store: Any = self.app.backend.store
         self._file: Database = store._database
 
     def fill(self, world: World) -> None:
         """The world as it is."""
         self.put(world.entities.values())
-        self.app.store.read(sorted(world.entities), world.principal)  # before there are policies
+        self.app.backend.store.read(
+            sorted(world.entities), world.principal
+        )  # before there are policies
         for collection, document in sorted(world.policies.items()):
-            self.app.store.set_policy(collection, document, OWNER)
+            self.app.backend.store.set_policy(collection, document, OWNER)
         self.add_users(world)
         self.app.embed(OWNER)
 
     def add_users(self, world: World) -> None:
         for name, (role, attributes) in world.users.items():
-            self.app.store.people.add(name, role, attributes, OWNER)
+            self.app.backend.users.add_user(name, role, attributes, OWNER)
 
     def vectors(self) -> dict[str, tuple[float, ...] | None]:
         """The vectors of the world's entities."""
-        changes = self.app.store.changes(OWNER.tenant, 0, 100_000)
+        changes = self.app.backend.store.changes(OWNER.tenant, 0, 100_000)
         return {each.urn: each.entity.vector for each in changes if each.entity}
 
     def leave_unembedded(self) -> None:
         """Let what has no vector have none, and wait for none."""
-        store, tenant = self.app.store, OWNER.tenant
+        store, tenant = self.app.backend.store, OWNER.tenant
         store.set_vectors([], tenant, model=Hashed().model, through=store.watermark(tenant))
 
     def edges_of(self, urn: str) -> list[str]:
@@ -77,11 +79,12 @@ class Watched:
 
     def forget_answers(self) -> None:
         """Empty the answer cache."""
-        with self.app.calls.writing() as connection:
+        backend: Any = self.app.backend
+        with backend._calls.writing() as connection:
             connection.execute("DELETE FROM answers")
 
     def put(self, entities: Sequence[Entity] | Any, caller: Caller = OWNER) -> None:
-        self.app.store.put(list(entities), caller, model=Hashed().model)
+        self.app.backend.store.put(list(entities), caller, model=Hashed().model)
 
     def observe(self, world: World, closed: Sequence[str]) -> list[str]:
         """All that the principal gets, one text for each thing done."""
@@ -92,13 +95,21 @@ class Watched:
         narrow: dict[str, Any] = {"depth": 0, "limit": 3, "min_score": 0.05}
         for options in ({}, narrow | ({"collection": some} if some else {}), CACHED, CACHED):
             seen += asyncio.run(self._asked(world.question, options, who))
-        seen.append(_safely(lambda: [_plain(s) for s in self.app.store.read(universe, who)]))
-        seen.append(_safely(lambda: str(self.app.store.collections(who))))
+        seen.append(
+            _safely(lambda: [_plain(s) for s in self.app.backend.store.read(universe, who)])
+        )
+        seen.append(_safely(lambda: str(self.app.backend.store.collections(who))))
         for collection in _collections(universe):
             if collection not in closed:
-                seen.append(_safely(lambda c=collection: str(self.app.store.columns(c, who))))
                 seen.append(
-                    _safely(lambda c=collection: [_plain(s) for s in self.app.store.page(c, who)])
+                    _safely(lambda c=collection: str(self.app.backend.store.columns(c, who)))
+                )
+                seen.append(
+                    _safely(
+                        lambda c=collection: [
+                            _plain(s) for s in self.app.backend.store.page(c, who)
+                        ]
+                    )
                 )
         return seen + self._selected(who, _collections(sorted(readable(world))))
 
@@ -154,7 +165,7 @@ def visible(database: Watched, world: World) -> list[Entity]:
     """What the principal can read one by one, as entities of its own."""
     found = []
     vectors = database.vectors()
-    for source in database.app.store.read(sorted(world.entities), world.principal):
+    for source in database.app.backend.store.read(sorted(world.entities), world.principal):
         ends = world.entities[source.urn].source, world.entities[source.urn].target
         found.append(Entity(source.urn, source.payload, *ends, vectors[source.urn]))
     return found

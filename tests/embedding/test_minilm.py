@@ -36,6 +36,11 @@ def test_a_text_gets_the_same_bytes_by_one_thread_or_several_alone_or_in_a_crowd
     assert [model.embed([text])[0] for text in TEXTS[:10]] == together[:10]
 
 
+def test_every_number_is_a_float32_and_so_is_remembered_in_four_bytes(model: MiniLm) -> None:
+    for vector in model.embed(TEXTS[:5]):
+        assert tuple(np.array(vector, np.float32).tolist()) == vector
+
+
 def test_meaning_is_found_without_a_common_word(model: MiniLm) -> None:
     asked, near, far = model.embed(
         [

@@ -1,14 +1,18 @@
 """Similarity of lines to a question, and what `extractive` makes of it."""
 
 import asyncio
+import gc
+import tracemalloc
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from redask.core.model import Knobs, Source
+from redask.core.ports import Embedder
 from redask.core.rules import prompt
 from redask.embedding.models.hashed import Hashed
-from redask.embedding.similarity import Similarity
+from redask.embedding.similarity import REMEMBERED, Similarity
 from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Alike, Extractive
 
 
@@ -51,6 +55,45 @@ def test_another_language_is_not_compared() -> None:
     assert Similarity(noting, lambda _: "de")("Fähre", ["die Fähre"]) is None
     assert noting.texts == []
     assert Similarity(Hashed(), lambda _: "de")("Fähre", ["die Fähre"]) is not None
+
+
+class Single(Noting):
+    """Vectors of 384 float32 numbers, as `minilm` makes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._vector = np.arange(384).astype(np.float32) / np.float32(3)
+
+    def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        return [tuple((self._vector + np.float32(len(each))).tolist()) for each in texts]
+
+
+def test_twenty_thousand_remembered_vectors_take_little_more_than_their_numbers() -> None:
+    likeness = Similarity(Single(), english)
+    lines = [f"line {number}" for number in range(1, REMEMBERED)]
+    likeness("which?", lines[:1])
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for start in range(1, len(lines), 1000):
+            likeness("which?", lines[start : start + 1000])
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(likeness._known) == REMEMBERED
+    numbers = REMEMBERED * 384 * 4
+    assert numbers < held < numbers * 1.25
+
+
+@pytest.mark.parametrize("embedder", [Single(), Hashed()], ids=["float32", "float64"])
+def test_what_is_kept_changes_no_bit_of_a_cosine(embedder: Embedder) -> None:
+    lines = ["the ferry leaves at nine", "brick towers", "ferry"]
+    asked, *vectors = embedder.embed(["ferry times", *lines])
+    exact = [sum(a * b for a, b in zip(asked, each, strict=True)) for each in vectors]
+    likeness = Similarity(embedder, english)
+    assert likeness("ferry times", lines) == exact
+    assert likeness("ferry times", lines) == exact  # from memory
 
 
 # --- extractive --------------------------------------------------------------------------

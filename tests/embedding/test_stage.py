@@ -24,7 +24,9 @@ from redask.embedding import stage as embedding
 from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models.hashed import Hashed
 from redask.embedding.stage import BATCH, EmbeddingStage
-from redask.stores import EntityStore, entity_rows, open_store
+from redask.stores import entity_rows
+from redask.stores.backend import EntityStore
+from redask.stores.sqlite.store import SqliteStore
 
 ME = Caller()
 T = ME.tenant
@@ -49,7 +51,7 @@ class Counting(Hashed):
 
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[EntityStore]:
-    opened = open_store(str(tmp_path))
+    opened = SqliteStore(tmp_path)
     yield opened
     assert opened.check() == []
     opened.close()
@@ -148,11 +150,11 @@ def test_vectors_of_another_model_are_refused_until_all_are_made_anew(store: Ent
     other = staged(store, Hashed(32))
     with pytest.raises(Misconfigured, match=r"hashed-64-1, .* hashed-32-1: `redask reembed`"):
         other.finish(T)
-    assert other.warnings(ME)[0].kind == "embedding_pending"
+    assert other.warnings(ME, store.view(ME))[0].kind == "embedding_pending"
     assert other.anew(T) == MANY + 1
     assert whole(store)
     assert {len(vector or ()) for vector in vectors(store).values()} == {32}
-    assert other.warnings(ME) == ()
+    assert other.warnings(ME, store.view(ME)) == ()
 
 
 def test_stopping_ends_after_the_batch_and_loses_nothing(store: EntityStore) -> None:
@@ -171,7 +173,7 @@ def test_stopping_ends_after_the_batch_and_loses_nothing(store: EntityStore) -> 
 def test_two_at_once_do_not_do_the_same_work(store: EntityStore, tmp_path: Path) -> None:
     fill(store, MANY)
     first, second = Counting(), Counting()
-    other = open_store(str(tmp_path))
+    other = SqliteStore(tmp_path)
     waiting = threading.Event()
 
     def start() -> None:
@@ -426,8 +428,8 @@ def test_whether_embedding_is_pending_depends_on_what_a_caller_may_read_now(
     client = Caller(T, "gil", "client")
     store.put(entity_rows.entities("people", PAID), ME)
     stage = staged(store)
-    assert stage.warnings(client)
+    assert stage.warnings(client, store.view(client))
     store.set_policy("people", {"read": [{"roles": ["support"]}]}, ME)
-    assert not stage.warnings(client)
+    assert not stage.warnings(client, store.view(client))
     store.set_policy("people", {"read": [{"roles": ["client"]}]}, ME)
-    assert stage.warnings(client)
+    assert stage.warnings(client, store.view(client))

@@ -137,8 +137,10 @@ def the_cache_never_answers(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def one_entry_too_few_is_kept(patch: pytest.MonkeyPatch) -> None:
-    init = SqliteAnswerCache.__init__
-    patch.setattr(SqliteAnswerCache, "__init__", lambda self, db, most: init(self, db, most - 1))
+    put = SqliteAnswerCache.put
+    patch.setattr(
+        SqliteAnswerCache, "put", lambda self, key, entry, most: put(self, key, entry, most - 1)
+    )
 
 
 def caught(seed: int) -> bool:

@@ -15,7 +15,7 @@ import os, signal, sys
 from contextlib import contextmanager
 
 import redask
-from redask.engine import telemetry
+from redask.engine import audit_writer, telemetry
 from redask.stores.sqlite import audit_log
 
 directory, fatal, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
@@ -25,7 +25,8 @@ def reach(point):
     if point == fatal and asked == turn:
         os.kill(os.getpid(), signal.SIGKILL)
 
-step, extend, tell = telemetry.step, audit_log._extend, audit_log.PendingRow.tell
+step, set_head, tell = telemetry.step, audit_log._set_head, audit_writer.PendingRow.tell
+head = audit_log._head
 
 @contextmanager
 def deadly_step(name):
@@ -35,19 +36,22 @@ def deadly_step(name):
         reach(f"in {name}")
     reach(f"after {name}")
 
-def deadly_extend(connection, rows):
+def deadly_head(connection):
     reach("before the row")
-    extend(connection, rows)
+    return head(connection)
+
+def deadly_set_head(connection, new):
+    set_head(connection, new)
     reach("after the row, before the commit")
 
 def deadly_tell(self, error=None):  # dies after the commit, before the one who waits is told
-    if error is None and f"ferry {turn} " in self.row:
+    if error is None and f"ferry {turn} " in self.row.row["question"]:
         reach("after the commit")
     tell(self, error)
 
 telemetry.step = deadly_step
-audit_log._extend = deadly_extend
-audit_log.PendingRow.tell = deadly_tell
+audit_log._head, audit_log._set_head = deadly_head, deadly_set_head
+audit_writer.PendingRow.tell = deadly_tell
 
 with redask.open(directory) as db:
     for asked in range(1, 4):

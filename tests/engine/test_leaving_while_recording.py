@@ -11,7 +11,7 @@ from stage import Player, Stage
 import redask
 from redask.core import errors
 from redask.core.model import Answered, Ask, Caller, Event
-from redask.core.ports import AuditLog
+from redask.engine.audit_writer import AuditSink
 
 FERRY = "When does the ferry leave?"
 REFUSED = errors.ProviderRefused("scripted", "no")
@@ -20,7 +20,7 @@ REFUSED = errors.ProviderRefused("scripted", "no")
 class SlowLog:
     """A log that begins to write a row when it is told to."""
 
-    def __init__(self, log: AuditLog) -> None:
+    def __init__(self, log: AuditSink) -> None:
         self._log = log
         self.reached = asyncio.Event()
         self.go_on = asyncio.Event()

@@ -33,7 +33,7 @@ class Metered(Player):
     async def complete(self, prompt: Prompt, knobs: Knobs, **rest: object) -> Completion:
         assert self.db is not None
         app = app_of(self.db)
-        self.reserved = app.ledger.total("local", cost.day_of(app.clock()))
+        self.reserved = app.backend.ledger.total("local", cost.day_of(app.clock()))
         self.calls.append((prompt, knobs))
         return Completion("At nine [^1].", self.model, worst(prompt), 10)
 
@@ -81,4 +81,4 @@ def test_what_is_billed_at_worst_never_breaks_the_cap(harbour: Stage) -> None:
     assert len(second.calls) == 1
     assert second.db is not None
     app = app_of(second.db)
-    assert app.ledger.total("local", cost.day_of(app.clock())) <= cap
+    assert app.backend.ledger.total("local", cost.day_of(app.clock())) <= cap

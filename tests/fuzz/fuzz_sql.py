@@ -30,12 +30,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from guarded import CLOSED, FOREIGN, ODD_KEYS, OWNER, READER, SECRET, STRANGER, build
+from selecting_store import SelectingStore
 
 from redask.core.errors import AskError, DeadlineExceeded
 from redask.core.model import Caller
 from redask.core.wire.json import text
 from redask.stores.sqlite.select.authorizer import Guard
-from redask.stores.sqlite.store import SqliteStore
 
 CHUNK = 500
 FORBIDDEN = {READER: (SECRET, FOREIGN), OWNER: (FOREIGN,), STRANGER: (SECRET,)}
@@ -236,7 +236,7 @@ class Surprise(Exception):
 class Worlds:
     """The stores of one process, and connections that notice a change to them."""
 
-    stores: tuple[SqliteStore, SqliteStore]
+    stores: tuple[SelectingStore, SelectingStore]
     watchers: tuple[sqlite3.Connection, ...]
     hashes: tuple[str, ...]
     versions: tuple[int, ...]
@@ -276,7 +276,7 @@ def content(connection: sqlite3.Connection) -> str:
     return digest.hexdigest()
 
 
-def outcome(store: SqliteStore, sql: str, caller: Caller) -> str | None:
+def outcome(store: SelectingStore, sql: str, caller: Caller) -> str | None:
     """What a caller gets, as one text; None when the time was over."""
     try:
         rows = store.select(sql, (), caller, timeout_ms=TIMEOUT_MS, max_rows=2000)
@@ -287,7 +287,7 @@ def outcome(store: SqliteStore, sql: str, caller: Caller) -> str | None:
         return f"{type(error).__name__}: {error.message} ({error.detail})"
 
 
-def unread(store: SqliteStore, sql: str) -> str:
+def unread(store: SelectingStore, sql: str) -> str:
     """What the guard alone lets out, when nobody reads the statement before SQLite does.
 
     It is not asked about EXPLAIN: that a statement starts with SELECT or WITH is for `naming`.

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from redask.core.model import Caller, Source
-from redask.core.ports import Change, Entity, Visibility
+from redask.core.ports import Change, Entity, StoreView, Visibility
 from redask.core.rules import urn as urns
 
 
@@ -36,8 +36,8 @@ class MemoryStore:
         found = [self._latest[self._keys[urn]].entity for urn in urns if urn in self._keys]
         return [Source(entity.urn, entity.payload) for entity in found if entity]
 
-    def visibility(self, caller: Caller) -> Visibility:
-        return Visibility()
+    def view(self, caller: Caller) -> StoreView:
+        return StoreView(self.watermark(caller.tenant), Visibility())
 
     def watermark(self, tenant: str) -> int:
         return self._seq

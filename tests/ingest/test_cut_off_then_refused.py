@@ -31,10 +31,10 @@ def rows(ids: Sequence[int]) -> str:
 
 def cut_off(db: redask.OpenDatabase, file: Path) -> None:
     """Ingest, stopped once a part of the file is written."""
-    before = app_of(db).store.watermark("local")
+    before = app_of(db).backend.store.watermark("local")
 
     def stopped() -> bool:
-        return app_of(db).store.watermark("local") > before
+        return app_of(db).backend.store.watermark("local") > before
 
     with pytest.raises(Cancelled):
         app_of(db).ingest([str(file)], None, redask.Caller(), lambda _: None, stopped)

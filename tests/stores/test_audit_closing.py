@@ -15,9 +15,11 @@ import pytest
 
 from redask.core.model import Caller
 from redask.core.rules.audit_chain import Intact
-from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.engine.audit_writer import AuditWriter
+from redask.stores.sqlite.audit_log import SqliteAuditLog
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.connection import Database
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 OWNER = Caller()
 ROWS = 5
@@ -64,7 +66,7 @@ def test_close_writes_every_row_that_waits_behind_another_connections_lock(
 ) -> None:
     with closing(open_calls(tmp_path, busy_timeout=60)) as database:
         before = set(threading.enumerate())
-        log = SqliteAuditLog(database, 90)
+        log = AuditWriter(SqliteAuditLog(database), 90)
         (writer,) = set(threading.enumerate()) - before
         entered = announce_writing(database, monkeypatch)
 
@@ -84,7 +86,7 @@ def test_close_writes_every_row_that_waits_behind_another_connections_lock(
             unlock_when_joined(writer, other, monkeypatch)
             assert asyncio.run(append_and_close()) == list(range(1, ROWS + 1))
         assert not writer.is_alive()
-        verdict = log.verify()
+        verdict = SqliteAuditLog(database).verify()
         assert isinstance(verdict, Intact)
         assert verdict.rows == ROWS
 

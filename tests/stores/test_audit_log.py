@@ -14,8 +14,10 @@ from redask.core.errors import AuditUnavailable
 from redask.core.model import Caller, Mode
 from redask.core.rules import audit, audit_chain
 from redask.core.rules.audit_chain import Broken, Intact
-from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.engine.audit_writer import AuditWriter
+from redask.stores.sqlite.audit_log import SqliteAuditLog
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 DAY_NS = 86_400 * 10**9
 OWNER = Caller()
@@ -48,20 +50,21 @@ def row(number: int, *, user: str = "ada", tenant: str = "local", ts: int = 0) -
 
 
 @contextmanager
-def opened(directory: Path, retention_days: int = 90) -> Iterator[SqliteAuditLog]:
+def opened(directory: Path) -> Iterator[SqliteAuditLog]:
     with closing(open_calls(directory, busy_timeout=5)) as database:
-        log = SqliteAuditLog(database, retention_days)
-        try:
-            yield log
-        finally:
-            log.close()
+        yield SqliteAuditLog(database)
 
 
-def append(log: SqliteAuditLog, *rows: dict[str, object]) -> None:
+def append(log: SqliteAuditLog, *rows: dict[str, object], retention_days: int = 90) -> None:
+    writer = AuditWriter(log, retention_days)
+
     async def all_of_them() -> None:
-        await asyncio.gather(*(log.append(each) for each in rows))
+        await asyncio.gather(*(writer.append(each) for each in rows))
 
-    asyncio.run(all_of_them())
+    try:
+        asyncio.run(all_of_them())
+    finally:
+        writer.close()
 
 
 @pytest.fixture(scope="module")
@@ -176,11 +179,11 @@ def test_a_caller_sees_own_rows_an_auditor_the_tenants_nobody_anothers(tmp_path:
 
 
 def test_retention_takes_old_rows_and_leaves_a_log_that_verifies(tmp_path: Path) -> None:
-    with opened(tmp_path, retention_days=10) as log:
+    with opened(tmp_path) as log:
         append(log, *(row(number, ts=number * DAY_NS) for number in range(1, 31)))
-    with opened(tmp_path, retention_days=10) as log:
-        append(log, row(31, ts=31 * DAY_NS))
-    with opened(tmp_path, retention_days=10) as log:
+    with opened(tmp_path) as log:
+        append(log, row(31, ts=31 * DAY_NS), retention_days=10)
+    with opened(tmp_path) as log:
         left = [entry.seq for entry in log.entries(OWNER, limit=100)]
         assert left == list(range(31, 20, -1))
         verdict = log.verify()
@@ -190,30 +193,31 @@ def test_retention_takes_old_rows_and_leaves_a_log_that_verifies(tmp_path: Path)
 
 def test_when_the_row_cannot_be_written_append_says_so(tmp_path: Path) -> None:
     with closing(open_calls(tmp_path, busy_timeout=0.1)) as database:
-        log = SqliteAuditLog(database, 90)
+        log = SqliteAuditLog(database)
         with closing(sqlite3.connect(tmp_path / CALLS_FILE, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(AuditUnavailable):
                 append(log, row(1))
         append(log, row(2))
         assert [entry.row["question"] for entry in log.entries(OWNER, limit=5)] == ["question 2?"]
-        log.close()
 
 
 WRITER = """
 import asyncio, sys
 from pathlib import Path
 from contextlib import closing
-from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.engine.audit_writer import AuditWriter
+from redask.stores.sqlite.audit_log import SqliteAuditLog
+from redask.stores.sqlite.sqlite_backend import open_calls
 
-async def main(log, rows):
+async def main(writer, rows):
     for number in range(rows):
-        await log.append({"ts": number, "tenant": "local", "user": sys.argv[2], "n": number})
+        await writer.append({"ts": number, "tenant": "local", "user": sys.argv[2], "n": number})
 
 with closing(open_calls(Path(sys.argv[1]), busy_timeout=20)) as database:
-    log = SqliteAuditLog(database, 90)
-    asyncio.run(main(log, 40))
-    log.close()
+    writer = AuditWriter(SqliteAuditLog(database), 90)
+    asyncio.run(main(writer, 40))
+    writer.close()
 """
 
 

@@ -6,8 +6,10 @@ from contextlib import closing
 from pathlib import Path
 
 from redask.core.model import Caller
-from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
+from redask.engine.audit_writer import AuditWriter
+from redask.stores.sqlite.audit_log import SqliteAuditLog
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 DAY_NS = 86_400 * 10**9
 KEPT_DAYS = 10
@@ -16,7 +18,7 @@ KEPT_DAYS = 10
 def append(directory: Path, *days: int) -> None:
     """Open the log, add a row for each of these days, and close it."""
     with closing(open_calls(directory, busy_timeout=5)) as database:
-        log = SqliteAuditLog(database, KEPT_DAYS)
+        log = AuditWriter(SqliteAuditLog(database), KEPT_DAYS)
 
         async def all_of_them() -> None:
             for day in days:
@@ -48,9 +50,7 @@ def test_what_is_left_after_retention_still_says_its_build(tmp_path: Path) -> No
     append(tmp_path, *range(1, 31))
     append(tmp_path, 31)
     with closing(open_calls(tmp_path, busy_timeout=5)) as database:
-        log = SqliteAuditLog(database, KEPT_DAYS)
-        entries = log.entries(Caller(), limit=100)
-        log.close()
+        entries = SqliteAuditLog(database).entries(Caller(), limit=100)
     assert [(each.seq, each.build) for each in entries] == [
         (day, f"build of day {day}") for day in range(31, 20, -1)
     ]

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from reserving import DAY
 
-from redask.stores.sqlite.audit_log import open_calls
 from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 RESERVING = Path(__file__).parent.parent / "support" / "reserving.py"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from guarded import FOREIGN, OWNER, READABLE, READER, SECRET, STRANGER, build
+from selecting_store import SelectingStore
 
 from redask.core.errors import AskError, BadAsk, BadStatement, Denied
 from redask.core.model import Caller
@@ -18,8 +19,7 @@ from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.select import authorizer, table_names
 from redask.stores.sqlite.select.views import CollectionViews
-from redask.stores.sqlite.store import SqliteStore
-from redask.stores.sqlite.visibility_queries import EVERYTHING
+from redask.stores.visibility import EVERYTHING
 
 QUESTIONS = (
     *(f"SELECT * FROM {name}" for name in (*READABLE, "red_ask_audit", "plans", "shadow")),
@@ -45,7 +45,7 @@ QUESTIONS = (
 
 
 @pytest.fixture(scope="module")
-def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[SqliteStore]]:
+def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[SelectingStore]]:
     opened = [build(tmp_path_factory.mktemp("world"), world) for world in range(3)]
     yield opened
     for store in opened:
@@ -53,24 +53,24 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[SqliteStor
         store.close()
 
 
-def outcome(store: SqliteStore, sql: str, caller: Caller = READER) -> str:
+def outcome(store: SelectingStore, sql: str, caller: Caller = READER) -> str:
     try:
         return text(store.select(sql, (), caller))
     except AskError as error:
         return f"{type(error).__name__}: {error.message} {error.detail}"
 
 
-def differences(worlds: list[SqliteStore], *questions: str) -> set[str]:
+def differences(worlds: list[SelectingStore], *questions: str) -> set[str]:
     """The questions whose answer depends on what the reader may not see, or shows it."""
     told = {sql: {outcome(store, sql) for store in worlds} for sql in questions or QUESTIONS}
     return {sql for sql, said in told.items() if len(said) > 1 or any(SECRET in s for s in said)}
 
 
-def test_what_is_hidden_changes_no_byte(worlds: list[SqliteStore]) -> None:
+def test_what_is_hidden_changes_no_byte(worlds: list[SelectingStore]) -> None:
     assert differences(worlds) == set()
 
 
-def test_the_reader_sees_what_the_rule_says(worlds: list[SqliteStore]) -> None:
+def test_the_reader_sees_what_the_rule_says(worlds: list[SelectingStore]) -> None:
     rows = worlds[2].select("SELECT * FROM people", (), READER)
     assert {row["region"] for row in rows} == {"eu"}
     assert len(rows) == 12
@@ -79,7 +79,9 @@ def test_the_reader_sees_what_the_rule_says(worlds: list[SqliteStore]) -> None:
     assert [type(row["age"]) for row in rows[:1]] == [int]
 
 
-def test_the_owner_sees_it_all_and_nothing_of_the_other_tenant(worlds: list[SqliteStore]) -> None:
+def test_the_owner_sees_it_all_and_nothing_of_the_other_tenant(
+    worlds: list[SelectingStore],
+) -> None:
     store = worlds[2]
     assert SECRET in outcome(store, "SELECT salary, email FROM people", OWNER)
     assert SECRET in outcome(store, "SELECT * FROM plans", OWNER)
@@ -91,7 +93,7 @@ def test_the_owner_sees_it_all_and_nothing_of_the_other_tenant(worlds: list[Sqli
 
 
 def test_a_closed_collection_is_denied_and_an_unknown_one_is_named(
-    worlds: list[SqliteStore],
+    worlds: list[SelectingStore],
 ) -> None:
     for store in worlds:
         with pytest.raises(Denied, match="may not read the collection 'plans'"):
@@ -104,7 +106,7 @@ def test_a_closed_collection_is_denied_and_an_unknown_one_is_named(
                 store.select(f"SELECT 1 FROM {name}", (), OWNER)
 
 
-def test_a_ruled_collection_without_visible_rows_is_empty(worlds: list[SqliteStore]) -> None:
+def test_a_ruled_collection_without_visible_rows_is_empty(worlds: list[SelectingStore]) -> None:
     nobody = Caller("local", "bob", "reader")
     for store in worlds:
         for name in ("ruled", "spots"):
@@ -115,13 +117,13 @@ def test_a_ruled_collection_without_visible_rows_is_empty(worlds: list[SqliteSto
 
 
 def test_a_declared_language_makes_a_collection_known(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path) as store:
+    with SelectingStore(tmp_path) as store:
         store.set_language("letters", "en", OWNER)
         assert store.select("SELECT * FROM letters", (), READER) == []
 
 
 def test_a_new_policy_holds_for_the_next_statement(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path) as store:
+    with SelectingStore(tmp_path) as store:
         store.put(entities("t", [{"id": n, "k": n % 2} for n in range(6)]), OWNER)
         count = "SELECT count(*) AS n FROM t"
         assert store.select(count, (), READER) == [{"n": 6}]
@@ -134,7 +136,7 @@ def test_a_new_policy_holds_for_the_next_statement(tmp_path: Path) -> None:
 
 
 def test_many_labels_are_as_good_as_few(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path) as store:
+    with SelectingStore(tmp_path) as store:
         rows = [{"id": n, "k": n} for n in range(1000)]
         made = entities("t", rows)
         store.put(made, OWNER)
@@ -146,7 +148,7 @@ def test_many_labels_are_as_good_as_few(tmp_path: Path) -> None:
         assert store.select("SELECT count(*) AS n FROM links", (), READER) == [{"n": 399}]
 
 
-def test_the_audit_log_is_for_the_auditor_and_for_oneself(worlds: list[SqliteStore]) -> None:
+def test_the_audit_log_is_for_the_auditor_and_for_oneself(worlds: list[SelectingStore]) -> None:
     def said(role: str, user: str = "ada") -> list[dict[str, Any]]:
         sql = "SELECT seq, user, question, cache_hit, citations FROM red_ask_audit ORDER BY seq"
         return worlds[1].select(sql, (), Caller("local", user, role))
@@ -160,7 +162,7 @@ def test_the_audit_log_is_for_the_auditor_and_for_oneself(worlds: list[SqliteSto
 
 
 def test_without_a_log_the_audit_is_empty(tmp_path: Path) -> None:
-    with SqliteStore(tmp_path) as store:
+    with SelectingStore(tmp_path) as store:
         assert store.select("SELECT seq, hash, question FROM red_ask_audit", (), OWNER) == []
 
 
@@ -199,7 +201,7 @@ RAW = (
 
 
 @pytest.mark.parametrize("sql", RAW)
-def test_the_guard_needs_no_reader(worlds: list[SqliteStore], sql: str) -> None:
+def test_the_guard_needs_no_reader(worlds: list[SelectingStore], sql: str) -> None:
     watched = authorizer.Guard(frozenset({"v"}), frozenset({"r_1"}), frozenset())
     with worlds[1]._database.beside() as connection, watched.watching(connection):
         with pytest.raises(sqlite3.Error):
@@ -223,10 +225,10 @@ def _nothing_masked(self: CollectionViews, home: int) -> frozenset[str]:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_kept(worlds: list[SqliteStore]) -> None:
+def _nothing_kept(worlds: list[SelectingStore]) -> None:
     """A bug must be seen by statements that were run before it, too."""
     for world in worlds:
-        world._selects.forget()
+        world.selector._selects.forget()
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def _nothing_kept(worlds: list[SqliteStore]) -> None:
     ],
 )
 def test_a_filter_left_out_is_seen(
-    worlds: list[SqliteStore],
+    worlds: list[SelectingStore],
     monkeypatch: pytest.MonkeyPatch,
     method: str,
     bug: Any,
@@ -249,17 +251,17 @@ def test_a_filter_left_out_is_seen(
     assert differences(worlds, seen_by)
 
 
-def test_eyes_that_see_everything_are_seen(
-    worlds: list[SqliteStore], monkeypatch: pytest.MonkeyPatch
+def test_a_visibility_of_everything_is_seen(
+    worlds: list[SelectingStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for world in worlds:
-        monkeypatch.setattr(world._selects, "_visibility_of", lambda *_: EVERYTHING)
+        monkeypatch.setattr(world.selector._selects, "_visibility_of", lambda *_: EVERYTHING)
     both = {"SELECT * FROM people", "SELECT * FROM plans"}
     assert differences(worlds, *both) == both
 
 
 def test_an_order_of_writing_is_seen(
-    worlds: list[SqliteStore], monkeypatch: pytest.MonkeyPatch
+    worlds: list[SelectingStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made = CollectionViews._create
 
@@ -272,7 +274,7 @@ def test_an_order_of_writing_is_seen(
 
 
 def test_a_guard_that_trusts_a_name_is_seen(
-    worlds: list[SqliteStore], monkeypatch: pytest.MonkeyPatch
+    worlds: list[SelectingStore], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With view names that can be guessed, and no renaming of WITH names, a CTE walks in."""
     sql = "WITH r_1 AS (SELECT payload FROM entities) SELECT r_1.payload FROM r_1, notes"

@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import cast
 
 import pytest
+from selecting_store import SelectingStore
 
 import redask
 from redask.api.sync import OpenDatabase
 from redask.core.errors import BadAsk, StoreFailed, Unauthenticated
 from redask.core.model import Caller
 from redask.stores.entity_rows import entities
-from redask.stores.sqlite.store import SqliteStore
 
 ROWS = [{"id": number, "region": region} for number, region in enumerate(("north", "south") * 3)]
 POLICY = {"read": [{"roles": ["clerk"], "rows": "region = :user.region"}]}
@@ -67,22 +67,22 @@ BY_ID = "SELECT id FROM notes WHERE id >= ?"
 
 
 @pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SqliteStore]:
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[SelectingStore]:
     """Where a busy machine makes nothing slow."""
     monkeypatch.setattr("redask.stores.sqlite.select.prepared._QUICK_SECONDS", 60.0)
     with redask.open(tmp_path / "db") as db:
         db.put("notes", ROWS)
-    with SqliteStore(tmp_path / "db") as store:
+    with SelectingStore(tmp_path / "db") as store:
         yield store
 
 
-def _run(store: SqliteStore, start: object, times: int = 1) -> list[dict[str, object]]:
+def _run(store: SelectingStore, start: object, times: int = 1) -> list[dict[str, object]]:
     for _ in range(times):
         found = store.select(BY_ID, [start], OWNER)
     return found
 
 
-def test_what_never_ran_or_ran_once_is_not_run_at_once(store: SqliteStore) -> None:
+def test_what_never_ran_or_ran_once_is_not_run_at_once(store: SelectingStore) -> None:
     assert store.select_now(BY_ID, [4], OWNER) is None
     _run(store, 4)
     assert store.select_now(BY_ID, [4], OWNER) is None
@@ -93,13 +93,13 @@ def test_what_never_ran_or_ran_once_is_not_run_at_once(store: SqliteStore) -> No
     assert store.select_now(BY_ID, [5], Caller("local", "you", "owner")) is None, "somebody else"
 
 
-def test_what_runs_at_once_runs_as_often_as_one_likes(store: SqliteStore) -> None:
+def test_what_runs_at_once_runs_as_often_as_one_likes(store: SelectingStore) -> None:
     _run(store, 0, times=2)
     for _ in range(500):  # SQLite counts its steps on from run to run
         assert store.select_now(BY_ID, [0], OWNER) == [{"id": number} for number in range(6)]
 
 
-def test_another_state_of_the_store_is_not_answered_at_once(store: SqliteStore) -> None:
+def test_another_state_of_the_store_is_not_answered_at_once(store: SelectingStore) -> None:
     _run(store, 4, times=2)
     store.delete(["urn:reddb:row:notes/4"], OWNER)
     assert store.select_now(BY_ID, [4], OWNER) is None
@@ -107,7 +107,7 @@ def test_another_state_of_the_store_is_not_answered_at_once(store: SqliteStore) 
 
 
 def test_what_takes_many_steps_is_stopped_and_goes_to_a_thread_from_then_on(
-    store: SqliteStore,
+    store: SelectingStore,
 ) -> None:
     sql = "SELECT id FROM notes LIMIT ?"
     few, many = [{"id": number} for number in range(2)], len(ROWS) + 500
@@ -123,14 +123,14 @@ def test_what_takes_many_steps_is_stopped_and_goes_to_a_thread_from_then_on(
 
 
 def test_what_took_long_last_time_is_not_run_at_once(
-    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+    store: SelectingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("redask.stores.sqlite.select.prepared._QUICK_SECONDS", 0.0)
     _run(store, 4, times=3)
     assert store.select_now(BY_ID, [4], OWNER) is None
 
 
-def test_bad_values_are_refused_in_the_same_words(store: SqliteStore) -> None:
+def test_bad_values_are_refused_in_the_same_words(store: SelectingStore) -> None:
     _run(store, 4, times=2)
     with pytest.raises(BadAsk) as now:
         store.select_now(BY_ID, [b"4"], OWNER)
@@ -139,7 +139,7 @@ def test_bad_values_are_refused_in_the_same_words(store: SqliteStore) -> None:
     assert str(now.value) == str(later.value)
 
 
-def test_limits_of_a_result_hold_at_once_too(store: SqliteStore) -> None:
+def test_limits_of_a_result_hold_at_once_too(store: SelectingStore) -> None:
     for _ in range(2):
         store.select(BY_ID, [4], OWNER, max_rows=2)
     assert store.select_now(BY_ID, [4], OWNER, max_rows=2) == [{"id": 4}, {"id": 5}]
@@ -147,14 +147,14 @@ def test_limits_of_a_result_hold_at_once_too(store: SqliteStore) -> None:
         store.select_now(BY_ID, [3], OWNER, max_rows=2)
 
 
-def test_patterns_are_never_matched_at_once(store: SqliteStore) -> None:
+def test_patterns_are_never_matched_at_once(store: SelectingStore) -> None:
     sql = "SELECT id FROM notes WHERE region LIKE ?"
     for _ in range(3):
         assert store.select(sql, ["nor%"], OWNER) == [{"id": 0}, {"id": 2}, {"id": 4}]
     assert store.select_now(sql, ["nor%"], OWNER) is None
 
 
-def test_long_values_and_long_texts_are_not_looked_at_at_once(store: SqliteStore) -> None:
+def test_long_values_and_long_texts_are_not_looked_at_at_once(store: SelectingStore) -> None:
     sql = "SELECT id, length(replace(region, ?, ?)) AS n FROM notes WHERE id >= ?"
     for _ in range(3):
         assert store.select(sql, ["n", "m", 5], OWNER) == [{"id": 5, "n": 5}]
@@ -171,19 +171,19 @@ def test_long_values_and_long_texts_are_not_looked_at_at_once(store: SqliteStore
     assert store.select(sql, ["n", "m", 6], OWNER) == [{"id": 6, "n": 100_000}]
 
 
-def test_what_breaks_below_a_kept_statement_is_the_stores_failure(store: SqliteStore) -> None:
+def test_what_breaks_below_a_kept_statement_is_the_stores_failure(store: SelectingStore) -> None:
     class Broken:
         def execute(self, *_: object) -> None:
             raise sqlite3.DatabaseError("database disk image is malformed")
 
     for again in (store.select, store.select_now):
         _run(store, 4, times=2)
-        [[kept]] = store._selects._kept.values()
+        [[kept]] = store.selector._selects._kept.values()
         broken = cast(sqlite3.Connection, Broken())
         kept.ready = replace(kept.ready, connection=broken)
         with pytest.raises(StoreFailed):
             again(BY_ID, [4], OWNER)
-        assert not store._selects._kept
+        assert not store.selector._selects._kept
 
 
 def test_who_was_removed_while_waiting_for_a_thread_reads_nothing(tmp_path: Path) -> None:
@@ -197,7 +197,7 @@ def test_who_was_removed_while_waiting_for_a_thread_reads_nothing(tmp_path: Path
             await asyncio.sleep(0)
             waiting = [asyncio.ensure_future(each) for each in (mia.select(SQL), mia.describe(SQL))]
             await asyncio.sleep(0)
-            db._app.store.people.remove("mia", time.time_ns(), OWNER)
+            db._app.backend.users.remove_user("mia", time.time_ns(), OWNER)
             go.set()
             await asyncio.gather(*busy)
             for each in waiting:

@@ -10,6 +10,7 @@ from guarded import ODD_KEYS
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from selecting_store import SelectingStore
 
 from redask.core.errors import BadAsk, BadStatement
 from redask.core.model import Caller, Kind
@@ -17,26 +18,25 @@ from redask.core.ports import Entity
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.select.views import TAKEN, named_apart
-from redask.stores.sqlite.store import SqliteStore
 
 ME = Caller()
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[SqliteStore]:
-    with SqliteStore(tmp_path) as opened:
+def store(tmp_path: Path) -> Iterator[SelectingStore]:
+    with SelectingStore(tmp_path) as opened:
         yield opened
 
 
-def put(store: SqliteStore, name: str, *rows: dict[str, object], kind: Kind = Kind.ROW) -> None:
+def put(store: SelectingStore, name: str, *rows: dict[str, object], kind: Kind = Kind.ROW) -> None:
     store.put(entities(name, rows, kind=kind), ME)
 
 
-def ask(store: SqliteStore, sql: str, *params: object) -> list[dict[str, Any]]:
+def ask(store: SelectingStore, sql: str, *params: object) -> list[dict[str, Any]]:
     return store.select(sql, params, ME)
 
 
-def test_columns_are_id_and_urn_and_then_the_keys_by_code_points(store: SqliteStore) -> None:
+def test_columns_are_id_and_urn_and_then_the_keys_by_code_points(store: SelectingStore) -> None:
     put(store, "t", {"id": 2, "b": 1}, {"id": 1, "a": "x", "Z": None})
     assert ask(store, "SELECT * FROM t") == [
         {"id": 1, "urn": "urn:reddb:row:t/1", "Z": None, "a": "x", "b": None},
@@ -45,7 +45,7 @@ def test_columns_are_id_and_urn_and_then_the_keys_by_code_points(store: SqliteSt
     assert list(ask(store, "SELECT * FROM t")[0]) == ["id", "urn", "Z", "a", "b"]
 
 
-def test_each_type_has_its_values(store: SqliteStore) -> None:
+def test_each_type_has_its_values(store: SelectingStore) -> None:
     put(
         store,
         "t",
@@ -66,7 +66,9 @@ def test_each_type_has_its_values(store: SqliteStore) -> None:
     ]
 
 
-def test_a_mixed_column_is_text_and_no_digit_of_a_long_integer_is_lost(store: SqliteStore) -> None:
+def test_a_mixed_column_is_text_and_no_digit_of_a_long_integer_is_lost(
+    store: SelectingStore,
+) -> None:
     mixture: list[object] = ["x", 5, 0.1, True, None, [1], 10**40, 1e300]
     put(store, "t", *({"id": n, "m": m} for n, m in enumerate(mixture)))
     said = [row["m"] for row in ask(store, "SELECT m FROM t")]
@@ -74,7 +76,7 @@ def test_a_mixed_column_is_text_and_no_digit_of_a_long_integer_is_lost(store: Sq
     assert said == ["x", "5", "0.1", "true", None, "[1]", digits, text(1e300)]
 
 
-def test_the_id_is_the_payloads_own_or_else_that_of_the_urn(store: SqliteStore) -> None:
+def test_the_id_is_the_payloads_own_or_else_that_of_the_urn(store: SelectingStore) -> None:
     put(store, "t", {"id": 7}, {"id": "a/b é"})
     put(store, "u", {"id": 7})
     edge = link("urn:reddb:row:t/7", "x", "urn:reddb:row:u/7")
@@ -88,7 +90,7 @@ def test_the_id_is_the_payloads_own_or_else_that_of_the_urn(store: SqliteStore) 
     ]
 
 
-def test_names_that_sql_does_not_tell_apart_are_numbered(store: SqliteStore) -> None:
+def test_names_that_sql_does_not_tell_apart_are_numbered(store: SelectingStore) -> None:
     put(store, "t", {"id": 1, "ID": 2, "Name": 3, "name": 4, "NAME": 5, "name_2": 6, "urn": 7})
     assert ask(store, "SELECT * FROM t") == [
         {
@@ -116,7 +118,7 @@ def test_names_that_sql_does_not_tell_apart_are_numbered(store: SqliteStore) -> 
     "key", [*ODD_KEYS, "$", "[0]", "a[0]", "#", "\u2028", "😀", "\x01", '"', "\\"]
 )
 @pytest.mark.parametrize("value", [1, 10**30, "x", None, [1], True, 0.5])
-def test_any_key_is_a_column(store: SqliteStore, key: str, value: object) -> None:
+def test_any_key_is_a_column(store: SelectingStore, key: str, value: object) -> None:
     put(store, "t", {"id": 1, key: value}, {"id": 2, key[::-1] + "2": "other"})
     quoted = '"' + key.replace('"', '""') + '"'
     wanted = value if isinstance(value, str | None) or value in (1, True, 0.5) else text(value)
@@ -124,7 +126,7 @@ def test_any_key_is_a_column(store: SqliteStore, key: str, value: object) -> Non
     assert ask(store, "SELECT * FROM t WHERE id = 1")[0][key] == wanted
 
 
-def test_an_empty_key_and_one_called_rowid_are_columns_too(store: SqliteStore) -> None:
+def test_an_empty_key_and_one_called_rowid_are_columns_too(store: SelectingStore) -> None:
     store.put([Entity("urn:reddb:row:t/1", '{"":5,"ROWID":6,"oid":7}')], ME)
     assert ask(store, "SELECT * FROM t") == [
         {"id": "1", "urn": "urn:reddb:row:t/1", "": 5, "ROWID": 6, "oid": 7}
@@ -134,7 +136,7 @@ def test_an_empty_key_and_one_called_rowid_are_columns_too(store: SqliteStore) -
 
 
 def test_all_kinds_of_a_collection_are_its_rows_in_the_order_of_their_urns(
-    store: SqliteStore,
+    store: SelectingStore,
 ) -> None:
     put(store, "t", {"id": 2}, {"id": 1})
     put(store, "t", {"id": 9}, kind=Kind.KV)
@@ -145,7 +147,7 @@ def test_all_kinds_of_a_collection_are_its_rows_in_the_order_of_their_urns(
     assert ask(store, "SELECT group_concat(id) AS all_ids FROM t") == [{"all_ids": "3,9,1,2"}]
 
 
-def test_what_was_deleted_is_gone_with_its_columns(store: SqliteStore) -> None:
+def test_what_was_deleted_is_gone_with_its_columns(store: SelectingStore) -> None:
     put(store, "t", {"id": 1}, {"id": 2, "extra": 1})
     store.delete(["urn:reddb:row:t/2"], ME)
     assert ask(store, "SELECT * FROM t") == [{"id": 1, "urn": "urn:reddb:row:t/1"}]
@@ -191,7 +193,7 @@ def test_what_was_deleted_is_gone_with_its_columns(store: SqliteStore) -> None:
         ("SELECT [name], `price` FROM [t] LIMIT 1", [["a", 1.0]]),
     ],
 )  # fmt: skip
-def test_sql_works(store: SqliteStore, sql: str, rows: list[list[object]]) -> None:
+def test_sql_works(store: SelectingStore, sql: str, rows: list[list[object]]) -> None:
     prices: list[float] = [1, 2, 3, 4.0]
     put(
         store,
@@ -203,13 +205,13 @@ def test_sql_works(store: SqliteStore, sql: str, rows: list[list[object]]) -> No
     assert [list(row.values()) for row in ask(store, sql)] == rows
 
 
-def test_a_column_is_called_what_the_user_wrote(store: SqliteStore) -> None:
+def test_a_column_is_called_what_the_user_wrote(store: SelectingStore) -> None:
     put(store, "t", {"id": 1, "a b": 2})
     written = '(SELECT count(*) FROM t WHERE "a b" = ?)'
     assert ask(store, f"WITH c AS (SELECT 1) SELECT {written} FROM c", 2) == [{written: 1}]
 
 
-def test_parameters_are_bound_by_place_or_number(store: SqliteStore) -> None:
+def test_parameters_are_bound_by_place_or_number(store: SelectingStore) -> None:
     assert ask(store, "SELECT ? AS a, ? AS b", "x", None) == [{"a": "x", "b": None}]
     assert ask(store, "SELECT $2 AS a, $1 AS b, $2 AS c", 1.5, True) == [{"a": 1, "b": 1.5, "c": 1}]
     assert ask(store, "SELECT '?' AS a, ? AS b", "'; DROP") == [{"a": "?", "b": "'; DROP"}]
@@ -235,7 +237,7 @@ def test_parameters_are_bound_by_place_or_number(store: SqliteStore) -> None:
         ("SELECT 1", {"a": 1}, "are a list"),
     ],
 )
-def test_a_bad_parameter_is_named(store: SqliteStore, sql: str, params: Any, why: str) -> None:
+def test_a_bad_parameter_is_named(store: SelectingStore, sql: str, params: Any, why: str) -> None:
     with pytest.raises(BadAsk, match=why):
         store.select(sql, params, ME)
 
@@ -262,7 +264,7 @@ def test_every_value_is_the_one_that_was_written(
         payload = text({key: value for key, value in row.items() if key != "id"})
         if "\\u0000" not in payload:
             made.append(Entity(f"urn:reddb:row:t/{number}", payload))
-    with SqliteStore(tmp_path_factory.mktemp("t")) as store:
+    with SelectingStore(tmp_path_factory.mktemp("t")) as store:
         store.put(made, ME)
         if not made:
             return

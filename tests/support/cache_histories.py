@@ -139,7 +139,7 @@ class NoCache:
     def get(self, key: str) -> CachedAnswer | None:
         raise AssertionError(f"NOCACHE looked for {key}")
 
-    def put(self, key: str, entry: CachedAnswer) -> None:
+    def put(self, key: str, entry: CachedAnswer, most: int) -> None:
         raise AssertionError(f"NOCACHE stored {key}")
 
 
@@ -246,14 +246,15 @@ class History:
 
     def begin(self) -> None:
         """The same users and rows for both tenants: what is foreign looks just like one's own."""
-        store = self.handles[0].app.store
+        backend = self.handles[0].app.backend
+        store = backend.store
         for number in range(4):
             self.write(TENANTS, number)
         for tenant in TENANTS:
             owner, urns = Caller(tenant, "root", "owner"), [NOTE.format(n) for n in range(4)]
             store.put([link(urns[0], "amber", urns[2]), link(urns[1], "near", urns[3])], owner)
             for user, role in USERS.items():
-                store.people.add(user, role, {"region": "EU"}, owner)
+                backend.users.add_user(user, role, {"region": "EU"}, owner)
 
     def write(self, tenants: Sequence[str], number: int) -> None:
         chance = self.chance
@@ -263,12 +264,13 @@ class History:
             row["secret"] = chance.choice(("amber", "birch"))
         for tenant in tenants:
             owner = Caller(tenant, "root", "owner")
-            chance.choice(self.handles).app.store.put(entities("notes", [row]), owner)
+            chance.choice(self.handles).app.backend.store.put(entities("notes", [row]), owner)
 
     def disturb(self) -> None:
         """Something changes, or time passes."""
         chance, tenant = self.chance, self.chance.choice(TENANTS)
-        store = chance.choice(self.handles).app.store
+        backend = chance.choice(self.handles).app.backend
+        store = backend.store
         who = Caller(tenant, "root", "owner")
         first, second = (NOTE.format(n) for n in chance.sample(range(4), 2))
         match chance.choice("write write delete link policy user role time time time mood".split()):
@@ -285,7 +287,7 @@ class History:
                 store.set_policy("notes", chance.choice(POLICIES), who)
             case "user":
                 region = {"region": chance.choice(REGIONS)}
-                store.people.change(chance.choice(sorted(USERS)), None, region, who)
+                backend.users.change_user(chance.choice(sorted(USERS)), None, region, who)
             case "role":
                 user = chance.choice(sorted(USERS))
                 self.roles[tenant, user] = chance.choice(("support", "finance", "owner"))

@@ -26,7 +26,7 @@ def app_of(db: redask.OpenDatabase) -> App:
 
 def held(db: redask.OpenDatabase) -> dict[str, str]:
     """Every payload by its URN."""
-    changes = app_of(db).store.changes("local", 0, 10_000_000)
+    changes = app_of(db).backend.store.changes("local", 0, 10_000_000)
     return {change.urn: change.entity.payload for change in changes if change.entity}
 
 

@@ -6,18 +6,19 @@ carrying the word SECRET, or FOREIGN in the other tenant. Each world also has it
 order, rewrites and deletions.
 """
 
-import asyncio
 import random
 from contextlib import closing
 from pathlib import Path
 
+from selecting_store import SelectingStore
+
 from redask.core.model import Caller, Kind, Mode
-from redask.core.ports import Entity
+from redask.core.ports import AuditRow, Entity
 from redask.core.rules import audit
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
-from redask.stores.sqlite.audit_log import SqliteAuditLog, open_calls
-from redask.stores.sqlite.store import SqliteStore
+from redask.stores.sqlite.audit_log import SqliteAuditLog
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 SECRET = "sEcReT"
 FOREIGN = "fOrEiGn"
@@ -45,11 +46,11 @@ CLOSED = ("plans", "shadow", "nosuch", "entities", "tenants", "tokens", "users",
 ODD_KEYS = ('q"uote', "back\\slash", "dot.ted", "größe", "select", "x y", "`tick`", "a'b", "tab\t")
 
 
-def build(directory: Path, world: int) -> SqliteStore:
+def build(directory: Path, world: int) -> SelectingStore:
     """The store of one world, open."""
     rng = random.Random(world)
     _calls(directory, world)
-    store = SqliteStore(directory)
+    store = SelectingStore(directory)
     ruled = list(POLICIES.items())
     rng.shuffle(ruled)
     for name, policy in ruled[::2]:
@@ -69,7 +70,7 @@ def build(directory: Path, world: int) -> SqliteStore:
     return store
 
 
-def _write(store: SqliteStore, rng: random.Random, batch: list[Entity]) -> None:
+def _write(store: SelectingStore, rng: random.Random, batch: list[Entity]) -> None:
     rng.shuffle(batch)
     gone = [each.urn for each in batch if rng.random() < 0.2 and each.source is None]
     for start in range(0, len(batch), 7):
@@ -171,20 +172,11 @@ def _hidden_edges(world: int) -> list[Entity]:
 
 
 def _calls(directory: Path, world: int) -> None:
+    calls = [("ada", "local", "my own question")] * 2
+    for user, tenant in (("eve", "local"), ("ada", "other"), ("eve", "other"))[: 3 * world]:
+        calls.append((user, tenant, f"{SECRET}{world}" if tenant == "local" else FOREIGN))
     with closing(open_calls(directory, busy_timeout=5)) as database:
-        log = SqliteAuditLog(database, 90)
-        try:
-            for user, tenant in (("ada", "local"), ("ada", "local")):
-                asyncio.run(_written(log, _call(user, tenant, "my own question")))
-            for user, tenant in (("eve", "local"), ("ada", "other"), ("eve", "other"))[: 3 * world]:
-                word = f"{SECRET}{world}" if tenant == "local" else FOREIGN
-                asyncio.run(_written(log, _call(user, tenant, word)))
-        finally:
-            log.close()
-
-
-async def _written(log: SqliteAuditLog, row: dict[str, object]) -> None:
-    await log.append(row)
+        SqliteAuditLog(database).append([AuditRow(_call(*each)) for each in calls])
 
 
 def _call(user: str, tenant: str, question: str) -> dict[str, object]:

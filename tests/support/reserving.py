@@ -13,8 +13,8 @@ from redask.core.model import Usage
 from redask.core.ports import Account
 from redask.core.rules import cost
 from redask.core.rules.cost import Allow, Limits, Reject, Spent
-from redask.stores.sqlite.audit_log import open_calls
 from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.sqlite.sqlite_backend import open_calls
 
 DAY = 20_000
 

@@ -41,57 +41,67 @@ class AsyncAdministration:
     async def _who(self) -> Caller:
         raise NotImplementedError
 
+    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        raise NotImplementedError
+
     async def users(self) -> list[User]:
         """The users, by name."""
-        return await self._app.in_thread(self._app.store.people.users, await self._who())
+        return await self._as_caller(self._app.backend.users.list_users)
 
     async def add_user(
         self, name: str, *, role: str, attributes: Mapping[str, object] = _NOTHING
     ) -> User:
         """A new user; attributes are what policies call `:user.…`."""
-        caller, people = await self._who(), self._app.store.people
-        return await self._app.in_thread(people.add, name, role, attributes, caller)
+        users = self._app.backend.users
+        return await self._as_caller(lambda caller: users.add_user(name, role, attributes, caller))
 
     async def set_user(
         self, name: str, *, role: str | None = None, attributes: Mapping[str, object] | None = None
     ) -> User:
         """Another role, or other attributes in place of all there are."""
-        caller, people = await self._who(), self._app.store.people
-        return await self._app.in_thread(people.change, name, role, attributes, caller)
+        users = self._app.backend.users
+        return await self._as_caller(
+            lambda caller: users.change_user(name, role, attributes, caller)
+        )
 
     async def remove_user(self, name: str) -> None:
         """Forget a user; the user's tokens are revoked."""
-        caller, app = await self._who(), self._app
-        await app.in_thread(app.store.people.remove, name, app.clock(), caller)
+        app = self._app
+        await self._as_caller(
+            lambda caller: app.backend.users.remove_user(name, app.clock(), caller)
+        )
 
     async def make_token(self, user: str, *, expires: str | None = None) -> str:
         """A token for a user, good for a time such as "30d" or until it is revoked.
 
         This is the only time it can be seen.
         """
-        caller, app = await self._who(), self._app
+        app = self._app
         if expires is not None and not isinstance(expires, str):
             raise BadAsk('expires is a time such as "30d"', detail="expires")
         seconds = None if expires is None else parse_ttl(expires)
-        return await app.in_thread(app.store.people.make_token, user, app.clock(), seconds, caller)
+        return await self._as_caller(
+            lambda caller: app.backend.users.make_token(user, app.clock(), seconds, caller)
+        )
 
     async def tokens(self) -> list[TokenFacts]:
         """The tokens without their secrets, the oldest first."""
-        return await self._app.in_thread(self._app.store.people.tokens, await self._who())
+        return await self._as_caller(self._app.backend.users.list_tokens)
 
     async def revoke_token(self, ident: str) -> None:
         """Let a token open nothing from now on."""
-        caller, app = await self._who(), self._app
-        await app.in_thread(app.store.people.revoke, ident, app.clock(), caller)
+        app = self._app
+        await self._as_caller(
+            lambda caller: app.backend.users.revoke_token(ident, app.clock(), caller)
+        )
 
     async def policies(self) -> dict[str, object]:
         """The policies, by collection."""
-        return await self._app.in_thread(self._app.store.policies, await self._who())
+        return await self._as_caller(self._app.backend.store.policies)
 
     async def set_policy(self, collection: str, document: object | None) -> None:
         """Put a collection under a policy, or (None) open it to its whole tenant."""
-        caller = await self._who()
-        await self._app.in_thread(self._app.set_policy, collection, document, caller)
+        await self._as_caller(lambda caller: self._app.set_policy(collection, document, caller))
 
     async def preview_policy(
         self,
@@ -102,9 +112,8 @@ class AsyncAdministration:
         role: str | None = None,
     ) -> dict[str, Any]:
         """What a user or a role sees now, or would see of a collection under another policy."""
-        caller = await self._who()
-        return await self._app.in_thread(
-            _preview, self._app, caller, collection, document, user=user, role=role
+        return await self._as_caller(
+            lambda caller: _preview(self._app, caller, collection, document, user=user, role=role)
         )
 
     async def catch_up(self, progress: IndexProgress | None = None) -> None:
@@ -202,9 +211,13 @@ def _preview(
             raise BadAsk("a policy is about a collection: name it", detail="collection")
         planned = read_policy(collection, document)
     who = _somebody(app, caller, user, role)
-    seen = {each.name: sum(each.entities.values()) for each in app.store.collections(who.caller)}
-    held = {each.name: sum(each.entities.values()) for each in app.store.collections(caller)}
-    ruled = app.store.policies(caller)
+    seen = {
+        each.name: sum(each.entities.values()) for each in app.backend.store.collections(who.caller)
+    }
+    held = {
+        each.name: sum(each.entities.values()) for each in app.backend.store.collections(caller)
+    }
+    ruled = app.backend.store.policies(caller)
     shown = []
     for name in sorted({*held, *ruled}) if collection is None else [collection]:
         policy = planned or (read_policy(name, ruled[name]) if name in ruled else None)
@@ -230,7 +243,7 @@ def _somebody(app: App, caller: Caller, user: str | None, role: str | None) -> P
         raise BadAsk("name either a user or a role", detail="user")
     if user is None:
         return Principal(Caller(caller.tenant, "", role or ""))
-    for known in app.store.people.users(caller):
+    for known in app.backend.users.list_users(caller):
         if known.name == user:
             return Principal(Caller(caller.tenant, user, known.role), known.attributes)
     raise BadAsk(f"there is no user {printable(user)}", detail="user")
@@ -240,11 +253,11 @@ def _count(app: App, caller: Caller, policy: Policy, given: Grant) -> int:
     """How many entities of the policy's collection it would show."""
     admitted: dict[str, bool] = {}
     count, after = 0, ""
-    while page := app.store.page(policy.collection, caller, after=after, limit=_PAGE):
+    while page := app.backend.store.page(policy.collection, caller, after=after, limit=_PAGE):
         for source in page:
-            label = policy.label(json.loads(source.payload))
-            if label not in admitted:
-                admitted[label] = given.admits(label)
-            count += admitted[label]
+            policy_class = policy.policy_class(json.loads(source.payload))
+            if policy_class not in admitted:
+                admitted[policy_class] = given.admits(policy_class)
+            count += admitted[policy_class]
         after = page[-1].urn
     return count

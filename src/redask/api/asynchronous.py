@@ -6,21 +6,22 @@ one begins by finding out who asks.
 """
 
 import asyncio
-import os
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
+from redask.api.row_values import Rows, plain_rows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import AskError, BadAsk, Denied
+from redask.core.errors import CLOSED, AskError, BadAsk, Denied
 from redask.core.model import (
     Answer,
     Ask,
@@ -76,7 +77,7 @@ class AsyncDatabase(AsyncAdministration):
     async def verifiers(self, user: str, tenant: str) -> Verifiers:
         """What a proof of knowing a token is checked against; for transports, which check it."""
         app = await self._opened_here()
-        return await app.in_thread(app.store.people.verifiers, user, tenant, app.clock())
+        return await app.in_thread(app.backend.users.verifiers, user, tenant, app.clock())
 
     async def holding(self, ident: str) -> "AsyncDatabase":
         """As `signed_in`, for a token that the transport saw proven and that was never sent."""
@@ -128,7 +129,9 @@ class AsyncDatabase(AsyncAdministration):
 
     async def plan(self, ask: Ask) -> dict[str, Any]:
         """What answering an Ask would do."""
-        return await self._app.engine.explain(ask, await self._who())
+        caller = await self._who()
+        async with self._app.running.cancellable():
+            return await self._app.engine.explain(ask, caller)
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
@@ -158,11 +161,11 @@ class AsyncDatabase(AsyncAdministration):
 
     def version(self) -> int:
         """A number that changes with every write to the store, of whichever process."""
-        return self._app.store.version()
+        return self._app.selector.version()
 
     async def tables(self) -> list[TableShape]:
         """What can be named in a SELECT, with names and types of the columns."""
-        return await self._app.in_thread(self._app.store.tables, await self._who())
+        return await self._as_caller(self._app.selector.tables)
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
@@ -170,33 +173,40 @@ class AsyncDatabase(AsyncAdministration):
 
     async def find(self, ask: Ask) -> SearchResult:
         """The same for an Ask."""
-        found = await self._app.in_thread(self._app.retriever.find, ask, await self._who())
+        found = await self._as_caller(lambda caller: self._app.retriever.find(ask, caller))
         hits = zip(found.fused, found.sources, strict=True)
         return SearchResult(
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
             found.warnings,
+            {step.bucket: step.weight for step in found.retrieval},
         )
 
     async def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
 
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
+
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
-        caller = await self._who()
-        return await self._app.in_thread(self._app.put, collection, rows, kind, caller, wait=wait)
+        return await self._as_caller(
+            lambda caller: self._app.put(collection, plain_rows(rows), kind, caller, wait=wait)
+        )
 
     async def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
         """Embed what waits for it; `anew`: everything, with the present embedder. → how many"""
-        caller = await self._who()
-        return await self._app.in_thread(self._app.embed, caller, anew=anew, progress=progress)
+        return await self._as_caller(
+            lambda caller: self._app.embed(caller, anew=anew, progress=progress)
+        )
 
     async def ingest(
         self,
@@ -207,37 +217,38 @@ class AsyncDatabase(AsyncAdministration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
+        A path that does not exist is `BadAsk`, before anything is read.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it
         stops soon; what was written is whole, and the next call goes on.
         """
-        if not paths:
-            raise BadAsk("name at least one file or folder to ingest", detail="paths")
         stop = threading.Event()
-        caller = await self._who()
-        places = [os.fspath(path) for path in paths]
         tell = progress or (lambda _: None)
-        work = asyncio.ensure_future(
-            self._app.in_thread(self._app.ingest, places, collection, caller, tell, stop.is_set)
-        )
-        try:
-            report = await asyncio.shield(work)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait([work])
-            work.exception()  # seen: it is the stop that was asked for
-            raise
-        if wait:
-            await self.embed()
+        async with self._app.running.cancellable():
+            work = asyncio.ensure_future(
+                self._as_caller(
+                    lambda caller: self._app.ingest(
+                        ingest_paths.check(paths), collection, caller, tell, stop.is_set
+                    )
+                )
+            )
+            try:
+                report = await asyncio.shield(work)
+            except asyncio.CancelledError:
+                stop.set()
+                await asyncio.wait([work])
+                work.exception()  # seen: it is the stop that was asked for
+                raise
+            if wait:
+                await self.embed()
         return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
 
     async def link(self, source: str, label: str, target: str) -> str:
         """Connect two entities. → the edge's URN."""
-        caller = await self._who()
-        return await self._app.in_thread(self._app.link, source, label, target, caller)
+        return await self._as_caller(lambda caller: self._app.link(source, label, target, caller))
 
     async def delete(self, *urns: str) -> int:
         """Remove entities and the edges that touch them. → how many entities went."""
-        return await self._app.in_thread(self._app.store.delete, urns, await self._who())
+        return await self._as_caller(lambda caller: self._app.backend.store.delete(urns, caller))
 
     async def get(self, urn: str) -> str | None:
         """The payload of one entity, or None when there is none that the caller may see."""
@@ -246,32 +257,30 @@ class AsyncDatabase(AsyncAdministration):
 
     async def source(self, urn: str) -> Source | None:
         """One entity as the caller may see it, or None."""
-        found = await self._app.in_thread(self._app.store.read, [urn], await self._who())
-        return found[0] if found else None
+        return await self._as_caller(lambda caller: self._app.backend.store.get(urn, caller))
 
     async def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:
         """The newest audit rows the caller may see; `before` a number, to page on."""
-        caller = await self._who()
-        return await self._app.in_thread(self._app.log.entries, caller, limit=limit, before=before)
+        log = self._app.backend.audit
+        return await self._as_caller(lambda caller: log.entries(caller, limit=limit, before=before))
 
     async def verify_audit(self) -> Intact | Broken:
         """Whether the audit log is what was written."""
-        return await self._app.in_thread(self._app.verify_audit, await self._who())
+        return await self._as_caller(self._app.verify_audit)
 
     async def spending(self, days: int = 30) -> list[dict[str, Any]]:
         """What was spent, by UTC day, tenant and provider, newest first."""
-        return await self._app.in_thread(self._app.spending, await self._who(), days)
+        return await self._as_caller(lambda caller: self._app.spending(caller, days))
 
     async def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
-        return await self._app.in_thread(self._app.doctor, await self._who(), rebuild_index)
+        return await self._as_caller(lambda caller: self._app.doctor(caller, rebuild_index))
 
     async def close(self) -> None:
-        """Let go of the database; what is running is finished first."""
+        """Let go of the database; asks, streams and ingests that run are `Cancelled` first."""
         self._closed = True
         if not self._shared:
-            await asyncio.to_thread(self._app.close)
-            await self._app.opener.aclose()
+            await self._app.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -292,23 +301,27 @@ class AsyncDatabase(AsyncAdministration):
         return self._app
 
     async def _who(self) -> Caller:
-        """Who asks; a token is looked at for every statement, so that a change holds at once.
-
-        Here and not in a thread: reading three small rows takes a third of what going there does.
-        """
-        return self._asking()
+        """Who asks, for what does not go to a thread first; see `_asking`."""
+        self._check_open()
+        if isinstance(self._principal, Caller):
+            return self._principal
+        return await self._app.in_thread(self._asking)
 
     async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
         """Do it in a thread, as whoever asks when its turn comes."""
+        self._check_open()
         return await self._app.in_thread(lambda: work(self._asking()))
 
     def _asking(self) -> Caller:
-        if self._closed:
-            raise BadAsk("the database is closed")
+        """Who asks; a token is looked at for every statement, so that a change holds at once."""
+        self._check_open()
         app, given = self._app, self._principal
         if isinstance(given, Caller):
             return given
-        people = app.store.people
         if isinstance(given, ProvenToken):
-            return people.held(given.ident, app.clock())
-        return people.sign_in(given.token, app.clock(), given.tenant)
+            return app.backend.users.holder(given.ident, app.clock())
+        return app.backend.users.sign_in(given.token, app.clock(), given.tenant)
+
+    def _check_open(self) -> None:
+        if self._closed or self._app.running.closed:
+            raise BadAsk(CLOSED)

@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 
 from redask.core.errors import Misconfigured
 from redask.core.model import Caller, Notice
-from redask.core.ports import Embedder, Entity, Unembedded, VectorStore
+from redask.core.ports import Embedder, Entity, StoreView, Unembedded, VectorStore
 
 BATCH = 64
 LEASE_SECONDS = 120
@@ -47,7 +47,7 @@ class EmbeddingStage:
 
     def finish(self, tenant: str, progress: EmbeddingProgress | None = None) -> int:
         """Embed all that waits; returns when nothing does. → how many vectors were set here"""
-        self._check(tenant)
+        self._check(self._view(tenant).space)
         done = 0
         total = self.store.count_unembedded(tenant) if progress else 0
         holder = f"{platform.node()}:{os.getpid()}:{secrets.token_hex(4)}"
@@ -55,7 +55,7 @@ class EmbeddingStage:
         try:
             while not self._stopped.is_set():
                 with self._turn:  # threads of one process share the model and its cores
-                    seen = self.store.watermark(tenant)
+                    seen = self._view(tenant).watermark
                     waiting = self.store.unembedded(tenant, BATCH)
                     alone = len(waiting) < BATCH or (leased := self._claim(tenant, holder))
                     done += self._embed(waiting, tenant, seen) if alone else 0
@@ -80,11 +80,11 @@ class EmbeddingStage:
         """Let a running `finish` end after its batch; none begins again."""
         self._stopped.set()
 
-    def warnings(self, caller: Caller) -> tuple[Notice, ...]:
+    def warnings(self, caller: Caller, view: StoreView) -> tuple[Notice, ...]:
         """`embedding_pending`, if something the caller may read has no vector to be found by."""
-        if not self.fits(caller.tenant):
-            return (Notice("embedding_pending", self._mismatch(caller.tenant)),)
-        state = self.store.watermark(caller.tenant), self.store.visibility(caller).version
+        if not self.fits(view.space):
+            return (Notice("embedding_pending", self._mismatch(view.space)),)
+        state = view.watermark, view.visibility.version
         known = self._known.get(caller)
         if known is None or known[0] != state or known[1]:
             if len(self._known) >= _REMEMBERED:
@@ -93,17 +93,19 @@ class EmbeddingStage:
         detail = "some of the data is not embedded yet: it is found by words and links only"
         return (Notice("embedding_pending", detail),) if known[1] else ()
 
-    def fits(self, tenant: str) -> bool:
-        """Whether the tenant's vectors, if it has any, can be compared with this embedder's."""
-        space = self.store.vector_space(tenant)
+    def fits(self, space: tuple[str, int] | None) -> bool:
+        """Whether a tenant's vectors, if it has any, can be compared with this embedder's."""
         return space is None or space[0] == self.embedder.model
 
-    def _check(self, tenant: str) -> None:
-        if not self.fits(tenant):
-            raise Misconfigured(self._mismatch(tenant), detail="embedder.name")
+    def _view(self, tenant: str) -> StoreView:
+        return self.store.view(Caller(tenant=tenant))
 
-    def _mismatch(self, tenant: str) -> str:
-        model = (self.store.vector_space(tenant) or ("none",))[0]
+    def _check(self, space: tuple[str, int] | None) -> None:
+        if not self.fits(space):
+            raise Misconfigured(self._mismatch(space), detail="embedder.name")
+
+    def _mismatch(self, space: tuple[str, int] | None) -> str:
+        model = (space or ("none",))[0]
         return (
             f"the vectors here are of {model}, the embedder is {self.embedder.model}: "
             "`redask reembed` makes them anew"

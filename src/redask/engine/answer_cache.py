@@ -35,6 +35,7 @@ class CacheSlot:
     key: str
     prompt_hash: str
     mode: Mode
+    most: int
 
     @property
     def in_use(self) -> bool:
@@ -62,7 +63,7 @@ class CacheSlot:
         if isinstance(self.use, caching.Use):
             kept = CachedAnswer(answer, self.prompt_hash, self.clock(), self.use.ttl)
             with suppress(StoreFailed):
-                self.cache.put(self.key, kept)
+                self.cache.put(self.key, kept, self.most)
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +104,7 @@ class AnswerCaching:
             default_ttl=self.settings.cache_default_ttl,
         )
         if isinstance(use, caching.Bypass):
-            return CacheSlot(self.cache, self.clock, use, "", "", mode)
+            return CacheSlot(self.cache, self.clock, use, "", "", mode, 0)
         key = caching.key(
             tenant=caller.tenant,
             user=caller.user,
@@ -114,4 +115,5 @@ class AnswerCaching:
             seed=knobs.seed,
             fingerprint=fingerprint,
         )
-        return CacheSlot(self.cache, self.clock, use, key, caching.prompt_hash(prompt), mode)
+        hashed, most = caching.prompt_hash(prompt), self.settings.cache_max_entries
+        return CacheSlot(self.cache, self.clock, use, key, hashed, mode, most)

@@ -20,7 +20,7 @@ from redask.core import text
 from redask.core.access import redaction
 from redask.core.errors import Denied
 from redask.core.model import Ask, Caller, Notice, Source
-from redask.core.ports import Found, Index, Query, Store
+from redask.core.ports import Found, Index, Query, Store, StoreView
 from redask.core.rules import explain, fusion, terms
 from redask.core.settings import Settings
 from redask.embedding.stage import EmbeddingStage
@@ -56,23 +56,23 @@ class Retriever:
 
     def find(self, ask: Ask, caller: Caller) -> Hits:
         """The best `ask.limit` sources for the question."""
-        denied = self.store.visibility(caller).denied if ask.collections else frozenset()
+        view = self.store.view(caller)
         for name in ask.collections:
             if text.lower(name).startswith("red_"):
                 raise Denied(f"{name} is a system collection, which is never a source")
-            if name in denied:
+            if name in view.visibility.denied:
                 raise Denied(f"the collection {name} is not open to the role {caller.role}")
         top_k = max(SMALLEST_TOP_K, ask.limit)
         wanted = terms.extract(ask.question)
-        warnings = self.embedding.warnings(caller) if self.embedding else ()
-        vector, languages = self._embed(ask.question, caller)
+        warnings = self.embedding.warnings(caller, view) if self.embedding else ()
+        vector, languages = self._embed(ask.question, view)
         query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
-        found, readable = self._search(query, ask.limit, caller)
-        floors = [self._floor(bucket, ask) for bucket in found]
+        found, readable = self._search(query, ask.limit, caller, view)
+        retrieval = tuple(self._bucket(bucket.bucket, top_k, ask) for bucket in found)
         fused = fusion.fuse(
             [
-                fusion.Bucket(bucket.candidates, floor, self.settings.buckets[bucket.bucket].weight)
-                for bucket, floor in zip(found, floors, strict=True)
+                fusion.Bucket(bucket.candidates, step.min_score, step.weight)
+                for bucket, step in zip(found, retrieval, strict=True)
             ],
             fusion.K,
             ask.limit,
@@ -81,10 +81,7 @@ class Retriever:
             tuple(fused),
             tuple(readable[item.urn] for item in fused),
             found,
-            tuple(
-                explain.Retrieval(bucket.bucket, top_k, floor)
-                for bucket, floor in zip(found, floors, strict=True)
-            ),
+            retrieval,
             warnings,
         )
 
@@ -103,22 +100,22 @@ class Retriever:
         return replace(hits, sources=tuple(shown), redacted=tuple(counts for _, counts in done))
 
     def _embed(
-        self, question: str, caller: Caller
+        self, question: str, view: StoreView
     ) -> tuple[tuple[float, ...] | None, frozenset[str]]:
         """The question's vector, if there are any to compare it with, and what it is good for."""
-        if self.embedding is None or not self.embedding.fits(caller.tenant):
+        if self.embedding is None or not self.embedding.fits(view.space):
             return None, frozenset()
         embedder = self.embedding.embedder
         with telemetry.step("embed"):
             return embedder.embed([question])[0], embedder.languages
 
     def _search(
-        self, query: Query, limit: int, caller: Caller
+        self, query: Query, limit: int, caller: Caller, view: StoreView
     ) -> tuple[tuple[Found, ...], dict[str, Source]]:
         """The buckets without what the caller may not read, and what the rest says."""
         while True:
             with telemetry.step("search"):
-                found = self.index.search(query, caller)
+                found = self.index.search(query, caller, view)
             urns = dict.fromkeys(urn for bucket in found for urn, _ in bucket.candidates)
             with telemetry.step("read"):
                 readable = {source.urn: source for source in self.store.read([*urns], caller)}
@@ -132,7 +129,7 @@ class Retriever:
         )
         return visible, readable
 
-    def _floor(self, bucket: Found, ask: Ask) -> float:
-        if ask.min_score is not None:
-            return ask.min_score
-        return self.settings.buckets[bucket.bucket].min_score
+    def _bucket(self, name: str, top_k: int, ask: Ask) -> explain.Retrieval:
+        chosen = self.settings.buckets[name]
+        floor = chosen.min_score if ask.min_score is None else ask.min_score
+        return explain.Retrieval(name, top_k, floor, chosen.weight)

@@ -21,7 +21,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from redask.core.model import Caller
-from redask.core.ports import Found, Query, Store
+from redask.core.ports import Found, Query, Store, StoreView
 from redask.index.partition import Health, Partition
 
 MAX_OPEN = 16
@@ -37,10 +37,12 @@ class SearchIndex:
         self._open: dict[str, Partition] = {}  # the one used last is the last
         self._users: dict[str, int] = {}
 
-    def search(self, query: Query, caller: Caller) -> tuple[Found, ...]:
+    def search(
+        self, query: Query, caller: Caller, view: StoreView | None = None
+    ) -> tuple[Found, ...]:
         """The buckets bm25, vector and graph, in this order, of what the caller may see."""
         with self._partition(caller.tenant) as partition:
-            return partition.search(query, caller)
+            return partition.search(query, caller, view)
 
     def health(self, tenant: str) -> Health:
         """How a tenant's index is; nothing is applied."""

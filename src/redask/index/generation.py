@@ -224,31 +224,33 @@ class Generation:
         """Put changes everywhere; without a writer, into the tail."""
         if not changes:
             return
-        texts: list[tuple[Change, int, str, str]] = []  # change, row, mark, payload
+        texts: list[tuple[Change, int, str, str]] = []  # change, row, projection_key, payload
         links: list[Link] = []
         for change in changes:
             entity = change.entity
             if entity is None or change.collection.startswith(_SYSTEM):
                 continue
-            for number, (mark, payload) in enumerate(_projections(change, entity)):
+            for number, (projection_key, payload) in enumerate(_projections(change, entity)):
                 row = change.key << PROJECTIONS | number
                 if entity.source is None or entity.target is None:
-                    texts.append((change, row, mark, payload))
-                elif link := _link(change, row, mark, payload, (entity.source, entity.target)):
+                    texts.append((change, row, projection_key, payload))
+                elif link := _link(
+                    change, row, projection_key, payload, (entity.source, entity.target)
+                ):
                     links.append(link)
         analysed = analyzer.entities([(payload, each.language) for each, *_, payload in texts])
         vectors: dict[int, list[tuple[int, int, tuple[float, ...]]]] = {}
         for change, row, _, _ in texts:
             vector = change.entity.vector if change.entity else None
             if vector and any(vector) and row == change.key << PROJECTIONS:
-                kind = vector_class(class_of(change.mark, change.collection))
+                kind = vector_class(class_of(change.class_key, change.collection))
                 vectors.setdefault(len(vector), []).append((row, kind, vector))
         seq = changes[-1].seq
         touched = [change.key << PROJECTIONS for change in changes]
         self._apply_vectors(writing, vectors, touched, seq)
         entries = [
-            Entry(row, change.urn, change.collection, mark, *found[:-1])
-            for (change, row, mark, _), found in zip(texts, analysed, strict=True)
+            Entry(row, change.urn, change.collection, key, *found[:-1])
+            for (change, row, key, _), found in zip(texts, analysed, strict=True)
         ]
         rows = [first + projection for first in touched for projection in range(1 << PROJECTIONS)]
         gone = writing.apply(entries, links, rows, seq=seq, tail=writer is None)
@@ -313,12 +315,15 @@ def _note(
 
 
 def _projections(change: Change, entity: Entity) -> tuple[tuple[str, str], ...]:
-    return change.projections or ((change.mark, entity.payload),)
+    return change.projections or ((change.class_key, entity.payload),)
 
 
-def _link(change: Change, row: int, mark: str, payload: str, ends: tuple[str, str]) -> Link | None:
+def _link(
+    change: Change, row: int, projection_key: str, payload: str, ends: tuple[str, str]
+) -> Link | None:
     """An edge as one projection shows it; None when it does not show the ends."""
     content = json.loads(payload)
     if (content.get("from"), content.get("to")) != ends:
         return None
-    return Link(row, change.urn, change.collection, mark, *ends, str(content.get("label", "")))
+    said = str(content.get("label", ""))
+    return Link(row, change.urn, change.collection, projection_key, *ends, said)

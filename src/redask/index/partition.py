@@ -1,20 +1,21 @@
 """A tenant's part of the index: always caught up, rebuilt when it cannot be trusted.
 
-    index.lock    held (flock) while catching up or rebuilding, by one thread of one process
+    index.lock    held (`file_lock`) while catching up or rebuilding, by one thread of one process
     current       8 bytes that name the generation in use; replaced as a whole
     <16 digits>/  a generation: see `generation`
 
-A search asks the store how far it is, and reads if the index knows as much. If not: take the
-lock, look again (another process may have been faster), apply what is missing, and take a
-snapshot before letting go, so that words and forward index are of one moment. So a search
-always finds what was written before it began, and readers never wait for each other.
+A search knows from a view of the store how far that is, and reads if the index knows as much. If
+not: take the lock, look again (another process may have been faster), apply what is missing, and
+take a snapshot before letting go, so that words and forward index are of one moment. So a search
+always finds what was written before its view, and readers never wait for each other. Class keys
+must be those of the index: when that knows more than the view, another view shows whether they
+moved.
 
 Not trusted, hence built anew from the store's log: files that are missing, damaged or of
 another layout; an index of another store; an index that knows more than its store. Deleting
 the directory loses nothing. When rebuilding fails too, or the disk is full, `StoreFailed`.
 """
 
-import fcntl
 import os
 import re
 import secrets
@@ -27,9 +28,10 @@ from pathlib import Path
 
 from redask.core.errors import Damaged, StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import Found, Query, Store
+from redask.core.ports import Found, Query, Store, StoreView
 from redask.index import buckets
 from redask.index.analysis import analyzer
+from redask.index.file_lock import FileLock
 from redask.index.generation import Generation, State, sound
 
 # Searches of one process take turns: most of one is Python, and several at once, fighting for its
@@ -62,22 +64,27 @@ class Partition:
         self._opening = threading.RLock()
         self._open: tuple[tuple[int, int], Generation] | None = None
 
-    def search(self, query: Query, caller: Caller) -> tuple[Found, ...]:
-        """The three buckets, of a state no older than the call."""
+    def search(
+        self, query: Query, caller: Caller, view: StoreView | None = None
+    ) -> tuple[Found, ...]:
+        """The three buckets, of a state no older than the view, or (None) than the call."""
+        view = view or self._store.view(caller)
         try:
-            return self._search(query, caller)
+            return self._search(query, caller, view)
         except Damaged:
             self._mend()
-            return self._search(query, caller)
+            return self._search(query, caller, view)
 
-    def _search(self, query: Query, caller: Caller) -> tuple[Found, ...]:
+    def _search(self, query: Query, caller: Caller, view: StoreView) -> tuple[Found, ...]:
         with ExitStack() as stack, sound():
-            visibility = self._store.visibility(caller)
-            generation, state = self._ready(stack)
-            while (now := self._store.visibility(caller)).version != visibility.version:
-                stack.close()  # policies changed on the way: the marks must be the index's
-                visibility = now
-                generation, state = self._ready(stack)
+            generation, state = self._ready(stack, view.watermark)
+            while state.watermark != view.watermark:
+                before, view = view, self._store.view(caller)
+                if view.visibility.version == before.visibility.version:
+                    break  # nothing that class keys depend on moved since the first of the two
+                stack.close()
+                generation, state = self._ready(stack, view.watermark)
+            visibility = view.visibility
 
             def read(urns: Sequence[str]) -> dict[str, str]:
                 sources = self._store.read(urns, caller)
@@ -113,9 +120,8 @@ class Partition:
 
     # --- being up to date ------------------------------------------------------------------
 
-    def _ready(self, stack: ExitStack) -> tuple[Generation, State]:
-        """A state that knows what the store knows, until the stack ends."""
-        target = self._store.watermark(self._tenant)
+    def _ready(self, stack: ExitStack, target: int) -> tuple[Generation, State]:
+        """A state that knows what the store knew at this sequence, until the stack ends."""
         generation = self._generation()
         if generation is not None:
             state = stack.enter_context(generation.state(target))
@@ -183,14 +189,11 @@ class Partition:
     def _locked(self) -> Iterator[None]:
         try:
             self._directory.mkdir(parents=True, exist_ok=True)
-            file = os.open(self._directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o644)
+            lock = FileLock(self._directory / _LOCK)
         except OSError as error:
             raise StoreFailed("the index cannot be written", detail=str(error)) from error
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)
+        with lock:
             yield
-        finally:
-            os.close(file)
 
 
 def _replace(path: Path, content: bytes) -> None:

@@ -23,6 +23,11 @@ def installed(row: ProviderRow) -> bool:
     return row.sdk is None or find_spec(row.sdk) is not None
 
 
+def install_hint(row: ProviderRow) -> str:
+    """What to do when it is not."""
+    return f"pip install 'redask[{row.extra}]'" if row.extra else f"install {row.sdk}"
+
+
 def open_provider(
     name: str,
     model: str | None = None,
@@ -34,8 +39,8 @@ def open_provider(
     """The provider of a token, ready to be asked."""
     row = PROVIDERS[name]
     if not installed(row):
-        install = f"pip install 'redask[{row.extra}]'" if row.extra else f"install {row.sdk}"
-        raise Misconfigured(f"{name} needs a package: {install}", detail=row.sdk or "")
+        message = f"{name} needs a package: {install_hint(row)}"
+        raise Misconfigured(message, detail=row.sdk or "")
     check_key(name, api_key, row.key_variable)
     address = base_url or row.base_url
     if row.base_url is not None:

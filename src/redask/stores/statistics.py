@@ -28,7 +28,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Statistics:
-    """The store as `doctor` shows it: the caller's tenant, and the files as a whole.
+    """The store as `doctor` shows it, and the caller's tenant in it.
 
     `model` and `dimensions` are those of the tenant's vectors, None when it has none.
     """
@@ -43,4 +43,3 @@ class Statistics:
     vectors: int
     model: str | None
     dimensions: int | None
-    files: Mapping[str, int]

@@ -36,7 +36,12 @@ def pack(vector: Sequence[float]) -> bytes:
 
 def unpack(packed: bytes) -> tuple[float, ...]:
     """The vector that was packed, rounded to float32."""
-    return struct.unpack(f"<{len(packed) // 4}f", packed)
+    return struct.unpack(f"<{dimensions(packed)}f", packed)
+
+
+def dimensions(packed: bytes) -> int:
+    """How many numbers were packed."""
+    return len(packed) // 4
 
 
 def _is_plain(vector: Sequence[object]) -> bool:

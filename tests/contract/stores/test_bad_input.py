@@ -7,7 +7,8 @@ import pytest
 from redask.core.errors import BadAsk, BadUrn
 from redask.core.model import Caller, Kind, Source
 from redask.core.ports import Entity
-from redask.stores import EntityStore, entity_rows
+from redask.stores import entity_rows
+from redask.stores.backend import EntityStore
 from redask.stores.statistics import Collection
 
 ME = Caller()

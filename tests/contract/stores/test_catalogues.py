@@ -5,7 +5,8 @@ import pytest
 from redask.core.errors import BadAsk
 from redask.core.model import Caller, Kind
 from redask.core.ports import Entity
-from redask.stores import EntityStore, entity_rows
+from redask.stores import entity_rows
+from redask.stores.backend import EntityStore
 from redask.stores.statistics import Collection, Column
 
 ME = Caller()
@@ -120,15 +121,6 @@ def test_a_bad_collection_or_language_is_refused(
         store.set_language(collection, language, ME)
 
 
-def test_settings_are_kept_replaced_and_forgotten(store: EntityStore) -> None:
-    assert store.setting("embedder") is None
-    store.set_setting("embedder", "mini")
-    store.set_setting("embedder", "maxi")
-    assert store.setting("embedder") == "maxi"
-    store.set_setting("embedder", None)
-    assert store.setting("embedder") is None
-
-
 def test_statistics_count_what_is_there(store: EntityStore) -> None:
     store.put([*tickets(1, 2, 3), entity_rows.link(urn(1), "blocks", urn(2))], ME)
     store.put(entity_rows.entities("notes", [{"id": 1}], kind=Kind.DOCUMENT, vectors=[[1.0]]), ME)
@@ -141,4 +133,3 @@ def test_statistics_count_what_is_there(store: EntityStore) -> None:
     )
     assert (told.entities, told.tombstones, told.edges, told.vectors) == (4, 1, 1, 1)
     assert (told.identity, told.watermark) == (store.identity, store.watermark("local"))
-    assert sum(told.files.values()) > 0

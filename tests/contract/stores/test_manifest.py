@@ -4,8 +4,9 @@ import pytest
 
 from redask.core.errors import BadAsk
 from redask.core.model import Caller, Kind
-from redask.core.ports import Entity, FileLink, Load, Origin
-from redask.stores import EntityStore, entity_rows
+from redask.core.ports import Entity, FileLink, Load, Origin, OriginManifest
+from redask.stores import entity_rows
+from redask.stores.backend import EntityStore
 
 ME = Caller()
 
@@ -26,16 +27,17 @@ def live(store: EntityStore) -> set[str]:
     return {change.urn for change in store.changes("local", 0, 1000) if change.entity}
 
 
-def test_what_an_origin_no_longer_brings_goes(store: EntityStore) -> None:
-    first = store.manifest.load([Load(origin("/d/a"), made(1, 2, 3))], ME)
-    again = store.manifest.load([Load(origin("/d/a"), [*made(1), *made(3, x=1), *made(4)])], ME)
+def test_what_an_origin_no_longer_brings_goes(store: EntityStore, manifest: OriginManifest) -> None:
+    first = manifest.load([Load(origin("/d/a"), made(1, 2, 3))], ME)
+    again = manifest.load([Load(origin("/d/a"), [*made(1), *made(3, x=1), *made(4)])], ME)
     assert (first.written, first.removed) == (3, 0)
     assert (again.written, again.removed) == (2, 1)
     assert live(store) == {f"urn:reddb:row:t/{number}" for number in (1, 3, 4)}
 
 
-def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: EntityStore) -> None:
-    manifest = store.manifest
+def test_parts_are_swept_with_the_last_and_unfinished_until_then(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     manifest.load([Load(origin("/d/a", "old"), made(1, 2, 9))], ME)
     manifest.load([Load(origin("/d/a", "new"), made(1), last=False)], ME)
     assert manifest.known("/d/a", ME)["/d/a"].stamp is None
@@ -46,59 +48,68 @@ def test_parts_are_swept_with_the_last_and_unfinished_until_then(store: EntitySt
     assert live(store) == {"urn:reddb:row:t/1", "urn:reddb:row:t/3"}
 
 
-def test_parts_begun_anew_forget_what_was_seen_before(store: EntityStore) -> None:
-    store.manifest.load([Load(origin("/d/a"), made(1, 2), last=False)], ME)
-    store.manifest.load([Load(origin("/d/a"), made(2, 3))], ME)
+def test_parts_begun_anew_forget_what_was_seen_before(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
+    manifest.load([Load(origin("/d/a"), made(1, 2), last=False)], ME)
+    manifest.load([Load(origin("/d/a"), made(2, 3))], ME)
     assert live(store) == {"urn:reddb:row:t/2", "urn:reddb:row:t/3"}
 
 
-def test_an_origin_that_collides_is_refused_and_the_others_are_written(store: EntityStore) -> None:
-    store.manifest.load([Load(origin("/d/a"), made(1))], ME)
+def test_an_origin_that_collides_is_refused_and_the_others_are_written(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
+    manifest.load([Load(origin("/d/a"), made(1))], ME)
     loads = [
         Load(origin("/d/b"), [*made(1), *made(2)]),
         Load(origin("/d/c"), made(3)),
         Load(origin("/d/e"), made(3)),
     ]
-    done = store.manifest.load(loads, ME)
+    done = manifest.load(loads, ME)
     assert dict(done.refused) == {"/d/b": "/d/a", "/d/e": "/d/c"}
-    assert set(store.manifest.known("/d", ME)) == {"/d/a", "/d/c"}
+    assert set(manifest.known("/d", ME)) == {"/d/a", "/d/c"}
     assert live(store) == {"urn:reddb:row:t/1", "urn:reddb:row:t/3"}
     urns = ["urn:reddb:row:t/3"]
-    assert store.manifest.collisions(origin("/d/a"), urns, ME) == "/d/c"
-    assert store.manifest.collisions(origin("/d/c"), urns, ME) is None
+    assert manifest.collisions(origin("/d/a"), urns, ME) == "/d/c"
+    assert manifest.collisions(origin("/d/c"), urns, ME) is None
 
 
-def test_what_nobody_brought_is_taken_over(store: EntityStore) -> None:
+def test_what_nobody_brought_is_taken_over(store: EntityStore, manifest: OriginManifest) -> None:
     store.put(made(1, 2), ME)
-    store.manifest.load([Load(origin("/d/a"), made(1))], ME)
-    assert store.manifest.forget(["/d/a", "/d/never"], ME) == 1
+    manifest.load([Load(origin("/d/a"), made(1))], ME)
+    assert manifest.forget(["/d/a", "/d/never"], ME) == 1
     assert live(store) == {"urn:reddb:row:t/2"}
 
 
-def test_a_batch_that_is_refused_leaves_nothing(store: EntityStore) -> None:
+def test_a_batch_that_is_refused_leaves_nothing(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     bad = entity_rows.link("urn:reddb:row:t/1", "x", "urn:reddb:row:t/99")
     with pytest.raises(BadAsk):
-        store.manifest.load([Load(origin("/d/a"), made(1)), Load(origin("/d/b"), [bad])], ME)
-    assert (live(store), store.manifest.known("/d", ME)) == (set(), {})
+        manifest.load([Load(origin("/d/a"), made(1)), Load(origin("/d/b"), [bad])], ME)
+    assert (live(store), manifest.known("/d", ME)) == (set(), {})
 
 
-def test_known_are_those_at_a_path_or_below_it(store: EntityStore) -> None:
+def test_known_are_those_at_a_path_or_below_it(manifest: OriginManifest) -> None:
     paths = ("/d", "/d/a", "/d/a/b", "/d.a", "/da", "/e")
-    store.manifest.load([Load(origin(path), made(place)) for place, path in enumerate(paths)], ME)
-    assert set(store.manifest.known("/d", ME)) == {"/d", "/d/a", "/d/a/b"}
-    assert set(store.manifest.known("/d/a", ME)) == {"/d/a", "/d/a/b"}
-    assert set(store.manifest.known("/", ME)) == set(paths)
-    assert store.manifest.known("/d", Caller(tenant="other")) == {}
+    manifest.load([Load(origin(path), made(place)) for place, path in enumerate(paths)], ME)
+    assert set(manifest.known("/d", ME)) == {"/d", "/d/a", "/d/a/b"}
+    assert set(manifest.known("/d/a", ME)) == {"/d/a", "/d/a/b"}
+    assert set(manifest.known("/", ME)) == set(paths)
+    assert manifest.known("/d", Caller(tenant="other")) == {}
 
 
-def test_an_origin_with_something_missing_has_no_stamp(store: EntityStore) -> None:
-    store.manifest.load([Load(origin("/d/a"), made(1, 2))], ME)
+def test_an_origin_with_something_missing_has_no_stamp(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
+    manifest.load([Load(origin("/d/a"), made(1, 2))], ME)
     store.delete(["urn:reddb:row:t/2"], ME)
-    assert store.manifest.known("/d/a", ME)["/d/a"].stamp is None
+    assert manifest.known("/d/a", ME)["/d/a"].stamp is None
 
 
-def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: EntityStore) -> None:
-    manifest = store.manifest
+def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
     (one, two) = documents("one", "two")
     links = [FileLink(one.urn, "/d/b", "x")]
     manifest.load([Load(origin("/d/a"), [one], links), Load(origin("/d/b"), [two])], ME)
@@ -116,17 +127,17 @@ def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(store: Ent
     assert live(store) == {one.urn}
 
 
-def test_tenants_have_manifests_of_their_own(store: EntityStore) -> None:
+def test_tenants_have_manifests_of_their_own(store: EntityStore, manifest: OriginManifest) -> None:
     other = Caller(tenant="other")
-    store.manifest.load([Load(origin("/d/a"), made(1))], ME)
-    assert store.manifest.load([Load(origin("/d/b"), made(1))], other).refused == {}
-    assert store.manifest.forget(["/d/a"], other) == 0
-    assert store.manifest.collisions(origin("/d/z"), ["urn:reddb:row:t/1"], other) == "/d/b"
+    manifest.load([Load(origin("/d/a"), made(1))], ME)
+    assert manifest.load([Load(origin("/d/b"), made(1))], other).refused == {}
+    assert manifest.forget(["/d/a"], other) == 0
+    assert manifest.collisions(origin("/d/z"), ["urn:reddb:row:t/1"], other) == "/d/b"
     assert len(live(store)) == 1
 
 
-def test_chunks_are_documents_in_their_order(store: EntityStore) -> None:
+def test_chunks_are_documents_in_their_order(store: EntityStore, manifest: OriginManifest) -> None:
     made_here = documents("b", "a", "c")
-    store.manifest.load([Load(origin("/d/a"), [*made_here, *made(1)])], ME)
+    manifest.load([Load(origin("/d/a"), [*made_here, *made(1)])], ME)
     store.delete([made_here[1].urn], ME)
-    assert store.manifest.chunks("/d/a", ME) == [made_here[0].urn, made_here[2].urn]
+    assert manifest.chunks("/d/a", ME) == [made_here[0].urn, made_here[2].urn]

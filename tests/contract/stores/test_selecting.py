@@ -1,11 +1,17 @@
-"""What every store promises of SELECT: tables of collections, and only what the caller may see."""
+"""What every selector promises: tables of collections, and only what the caller may see."""
+
+from collections.abc import Iterator
 
 import pytest
+from enrolled import ENROLLED
 
 from redask.core.errors import BadAsk, Denied, LimitExceeded
 from redask.core.model import Caller
-from redask.stores import EntityStore
+from redask.core.ports import Selector
+from redask.stores.backend import Backend, EntityStore
+from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entities
+from redask.stores.selectors import SELECTORS, open_selector
 
 OWNER = Caller()
 READER = Caller("local", "ada", "reader")
@@ -15,9 +21,24 @@ ROWS = [
 ]
 
 
-def test_a_collection_is_a_table(store: EntityStore) -> None:
+@pytest.fixture(params=[row for row in ENROLLED if row.scheme in SELECTORS], ids=lambda r: r.name)
+def row(request: pytest.FixtureRequest) -> BackendRow:
+    """A backend with a SELECT beside it."""
+    found: BackendRow = request.param
+    return found
+
+
+@pytest.fixture
+def selector(backend: Backend, location: str) -> Iterator[Selector]:
+    assert backend.store.identity
+    opened = open_selector(location)
+    yield opened
+    opened.close()
+
+
+def test_a_collection_is_a_table(store: EntityStore, selector: Selector) -> None:
     store.put(entities("t", ROWS), OWNER)
-    assert store.select("SELECT * FROM t ORDER BY id", (), OWNER) == [
+    assert selector.select("SELECT * FROM t ORDER BY id", (), OWNER) == [
         {
             "id": 1,
             "urn": "urn:reddb:row:t/1",
@@ -35,26 +56,26 @@ def test_a_collection_is_a_table(store: EntityStore) -> None:
             "tags": '["x"]',
         },
     ]
-    assert store.select("SELECT count(*) AS n FROM t WHERE name = ?", ["a"], OWNER) == [{"n": 1}]
+    assert selector.select("SELECT count(*) AS n FROM t WHERE name = ?", ["a"], OWNER) == [{"n": 1}]
 
 
-def test_the_policy_holds(store: EntityStore) -> None:
+def test_the_policy_holds(store: EntityStore, selector: Selector) -> None:
     store.put(entities("t", ROWS), OWNER)
     rule = {"roles": ["reader"], "rows": "open = true", "hide": ["price"], "mask": ["name"]}
     store.set_policy("t", {"read": [rule]}, OWNER)
-    assert store.select("SELECT * FROM t", (), READER) == [
+    assert selector.select("SELECT * FROM t", (), READER) == [
         {"id": 2, "urn": "urn:reddb:row:t/2", "name": "***", "open": 1, "tags": '["x"]'}
     ]
     with pytest.raises(Denied):
-        store.select("SELECT 1 FROM t", (), Caller("local", "bob", "client"))
+        selector.select("SELECT 1 FROM t", (), Caller("local", "bob", "client"))
     with pytest.raises(BadAsk):
-        store.select("SELECT 1 FROM t", (), Caller("other", "eve", "owner"))
+        selector.select("SELECT 1 FROM t", (), Caller("other", "eve", "owner"))
 
 
-def test_it_only_reads_and_is_bounded(store: EntityStore) -> None:
+def test_it_only_reads_and_is_bounded(store: EntityStore, selector: Selector) -> None:
     store.put(entities("t", ROWS), OWNER)
     with pytest.raises(BadAsk):
-        store.select("DELETE FROM t", (), OWNER)
+        selector.select("DELETE FROM t", (), OWNER)
     with pytest.raises(LimitExceeded):
-        store.select("SELECT id FROM t", (), OWNER, max_rows=1)
-    assert len(store.select("SELECT id FROM t", (), OWNER, max_rows=2)) == 2
+        selector.select("SELECT id FROM t", (), OWNER, max_rows=1)
+    assert len(selector.select("SELECT id FROM t", (), OWNER, max_rows=2)) == 2

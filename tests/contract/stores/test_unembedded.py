@@ -7,7 +7,8 @@ import pytest
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
 from redask.core.ports import Entity
-from redask.stores import EntityStore, entity_rows
+from redask.stores import entity_rows
+from redask.stores.backend import EntityStore
 
 ME = Caller()
 T = ME.tenant
@@ -63,7 +64,7 @@ def test_a_vector_ends_the_waiting_and_is_a_change_the_index_will_see(store: Ent
     assert (store.count_unembedded(T), store.is_embedding_pending(ME)) == (0, False)
     assert [c.seq for c in store.changes(T, 2, 10)] == [3, 4]
     assert vector_of(store, 1) == pytest.approx((0.6, 0.8))
-    assert store.vector_space(T) == ("mini", 2)
+    assert store.view(ME).space == ("mini", 2)
 
 
 def test_a_vector_of_a_text_that_changed_meanwhile_is_not_set(store: EntityStore) -> None:
@@ -74,7 +75,7 @@ def test_a_vector_of_a_text_that_changed_meanwhile_is_not_set(store: EntityStore
     late = [replace(each, vector=(1.0,)) for each in notes(1, 2, text="x")]
     store.set_vectors(late, T, model="mini", through=seen)
     assert vector_of(store, 1) is None
-    assert store.vector_space(T) is None
+    assert store.view(ME).space is None
     assert store.get("urn:reddb:row:notes/2", ME) is None
     assert waiting(store) == ["1"]
 
@@ -114,17 +115,17 @@ def test_dropping_vectors_makes_everything_wait_again_and_tells_the_index(
     before = store.watermark(T)
     assert store.drop_vectors(T) == 2
     assert waiting(store) == ["1", "2"]
-    assert store.vector_space(T) is None
+    assert store.view(ME).space is None
     assert [c.entity and c.entity.vector for c in store.changes(T, before, 10)] == [None, None]
     give(store, notes(1, 2), model="maxi")
-    assert store.vector_space(T) == ("maxi", 2)
+    assert store.view(ME).space == ("maxi", 2)
 
 
 def test_vectors_that_came_with_the_data_are_not_dropped(store: EntityStore) -> None:
     store.put(entity_rows.entities("notes", [{"id": 1}], vectors=[(1.0,)]), ME)
     with pytest.raises(BadAsk, match="came with the data"):
         store.drop_vectors(T)
-    assert store.vector_space(T) == ("given", 1)
+    assert store.view(ME).space == ("given", 1)
 
 
 def test_vectors_of_two_models_do_not_mix(store: EntityStore) -> None:
@@ -132,7 +133,7 @@ def test_vectors_of_two_models_do_not_mix(store: EntityStore) -> None:
     give(store, notes(1))
     with pytest.raises(BadAsk, match="model mini"):
         give(store, notes(2), model="maxi")
-    assert store.vector_space(T) == ("mini", 2)
+    assert store.view(ME).space == ("mini", 2)
 
 
 def test_a_lease_is_one_holders_until_it_is_released_or_over(store: EntityStore) -> None:

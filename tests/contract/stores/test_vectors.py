@@ -5,7 +5,8 @@ import pytest
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
 from redask.core.ports import Entity
-from redask.stores import EntityStore, entity_rows
+from redask.stores import entity_rows
+from redask.stores.backend import EntityStore
 
 ME = Caller()
 OTHER = Caller(tenant="other")

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import threading
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,17 +16,18 @@ import pandas as pd
 import psycopg
 import pytest
 import sqlalchemy as sa
+from waiting import SECONDS, until
 from wire_served import WireServed
 
 from redask.core import errors
 from redask.core.model import Answer, Ask, Caller
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
+from redask.engine.audit_writer import AuditWriter
 from redask.engine.retrieval import Hits, Retriever
 from redask.server.pgwire.session import ask_statements
 from redask.server.pgwire.types.oids import INT8, TEXT, TYPES
 from redask.server.serving import DatabaseSession
-from redask.stores.sqlite.audit_log import SqliteAuditLog
 
 ROOT = Path(__file__).parent.parent.parent
 NODE = ROOT / "node"
@@ -60,7 +60,6 @@ def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireServed]:
         WireServed(tmp_path_factory.mktemp("programs") / "db") as opened,
         pytest.MonkeyPatch.context() as patch,
     ):
-        cells(opened, "warm")  # the first ask takes longer than later ones may
         break_some(patch)
         yield opened
 
@@ -69,7 +68,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
     """Let a few questions meet what no statement can bring about."""
     find, append, answer = (
         Retriever.find_for_provider,
-        SqliteAuditLog.append,
+        AuditWriter.append,
         DatabaseSession.answer,
     )
 
@@ -78,7 +77,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
             raise errors.StoreFailed("the disk is gone")
         return find(self, ask, caller)
 
-    async def appended(self: SqliteAuditLog, row: dict[str, object], build: str) -> None:
+    async def appended(self: AuditWriter, row: dict[str, object], build: str) -> None:
         if row["question"] == "no log":
             raise errors.AuditUnavailable("the log is gone")
         await append(self, row, build)
@@ -89,7 +88,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
         return await answer(self, ask)
 
     patch.setattr(Retriever, "find_for_provider", found)
-    patch.setattr(SqliteAuditLog, "append", appended)
+    patch.setattr(AuditWriter, "append", appended)
     patch.setattr(DatabaseSession, "answer", answered)
 
 
@@ -228,11 +227,9 @@ def test_psql_cancels_on_interrupt_and_goes_on(transport: WireServed) -> None:
          "-c", "ASK 'ferry, cancelled by psql' USING anthropic", "-c", "SELECT 5"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    end = time.monotonic() + 20
-    while len(calls) == before and time.monotonic() < end:
-        time.sleep(0.02)
+    assert until(lambda: len(calls) > before)
     running.send_signal(2)
-    said, complaint = running.communicate(timeout=20)
+    said, complaint = running.communicate(timeout=SECONDS)
     assert "57014" in complaint
     assert said in ("5\n", "")  # psql goes on with -c after an error, unless told not to
     row = transport.newest()
@@ -338,10 +335,8 @@ def test_sqlalchemy_cancels_and_goes_on(transport: WireServed, engine: sa.Engine
         assert isinstance(raw, psycopg.Connection)
 
         def cancel() -> None:
-            end = time.monotonic() + 20
-            while len(calls) == before and time.monotonic() < end:
-                time.sleep(0.02)
-            raw.cancel_safe(timeout=10)
+            assert until(lambda: len(calls) > before)
+            raw.cancel_safe(timeout=SECONDS)
 
         canceller = threading.Thread(target=cancel)
         canceller.start()

@@ -77,6 +77,15 @@ class Lock:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredToken:
+    """A token as it is stored, and the user it signs in."""
+
+    facts: TokenFacts
+    lock: Lock
+    caller: Caller
+
+
+@dataclass(frozen=True, slots=True)
 class TokenVerifier:
     """What a proof of knowing a token is checked against, by the token's public part."""
 
@@ -135,9 +144,31 @@ def is_live(facts: TokenFacts, now: int) -> bool:
     return facts.revoked is None and (facts.expires is None or now < facts.expires)
 
 
-def refusal() -> Unauthenticated:
-    """The one answer to whoever cannot be signed in."""
-    return Unauthenticated(REFUSED)
+def signed_in(token: str, found: StoredToken | None, now: int, tenant: str | None) -> Caller:
+    """Whose token it is, given what is stored under its id; one refusal for every reason.
+
+    It is unknown, cut, expired, revoked, of another tenant than asked for, or its user is gone.
+    """
+    opened = opens(token, found.lock if found else NO_LOCK)
+    if not opened or not found or not is_live(found.facts, now):
+        raise Unauthenticated(REFUSED)
+    if tenant is not None and found.caller.tenant != tenant:
+        raise Unauthenticated(REFUSED)
+    return found.caller
+
+
+def held_by(found: StoredToken | None, now: int) -> Caller:
+    """Whose token it is, of which somebody proved at sign-in that they hold it."""
+    if not found or not is_live(found.facts, now):
+        raise Unauthenticated(REFUSED)
+    return found.caller
+
+
+def expiry(now: int, seconds: int | None) -> int | None:
+    """When a token that is made now expires, in epoch nanoseconds; None: never."""
+    if seconds is not None and seconds > MAX_EXPIRY_SECONDS:
+        raise BadAsk("a token expires within 36500 days, or never", detail="expires")
+    return None if seconds is None else now + seconds * 10**9
 
 
 def check_user(name: object, role: object, attributes: object) -> User:

@@ -19,8 +19,9 @@ A hidden column is gone. A masked one is `***` in every row, whether the row has
 not: nothing of it may show. `id` is the address of a row, and cannot be hidden or masked.
 
 **Projections** are the different column sets the rules give, the whole first; each is indexed
-apart, so there are at most 16. A row's **label** is what the conditions look at, and nothing else:
-who may read it depends on its label alone. `marks` name both for the index, in one opaque word.
+apart, so there are at most 16. A row's **policy class** is what the conditions look at, and
+nothing else: who may read it depends on its class alone. `class_key` and `projection_key` name a
+class, and a projection of it, for the index, in one opaque word.
 
 `grant` is the one function that turns principal and policy into what may be read; SELECT,
 search, ASK, EXPLAIN, look-up and graph walks all ask it.
@@ -41,9 +42,10 @@ from redask.core.wire.json import text
 
 OWNER = "owner"
 AUDITOR = "auditor"
+AUDITORS = frozenset({OWNER, AUDITOR})  # who may see what others asked and spent
 ANYBODY = "*"
 MASK = "***"
-OPEN = "all"  # the mark of what no policy speaks of
+OPEN = "all"  # class key and projection key of what no policy speaks of
 MAX_PROJECTIONS = 16
 MAX_RULES = 1000
 _MAX_COLUMNS = 1000
@@ -103,7 +105,7 @@ class Policy:
             *(projection.hide | projection.mask for projection in self.projections)
         )
 
-    def label(self, content: Mapping[str, object]) -> str:
+    def policy_class(self, content: Mapping[str, object]) -> str:
         """What the conditions see of an entity, as canonical JSON; long texts are cut."""
         seen: dict[str, object] = {}
         for name in self.columns:
@@ -116,12 +118,16 @@ class Policy:
                 seen[name] = value
         return text(seen) if self.columns else ""
 
-    def mark(self, label: str, projection: Projection | None = None) -> str:
-        """The word for a label, and for a projection of it."""
-        spelt = (
-            "" if projection is None else text([sorted(projection.hide), sorted(projection.mask)])
-        )
-        joined = text([self.collection, list(self.columns), label, spelt])
+    def class_key(self, policy_class: str) -> str:
+        """The word for a policy class."""
+        return self._key(policy_class, "")
+
+    def projection_key(self, policy_class: str, projection: Projection) -> str:
+        """The word for a projection of a policy class."""
+        return self._key(policy_class, text([sorted(projection.hide), sorted(projection.mask)]))
+
+    def _key(self, policy_class: str, projection: str) -> str:
+        joined = text([self.collection, list(self.columns), policy_class, projection])
         return sha256(joined.encode()).hexdigest()[:32]
 
 
@@ -147,11 +153,11 @@ class Grant:
     rows: Condition | None = None
     user: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
-    def admits(self, label: str) -> bool:
-        """Whether entities with this label may be read."""
+    def admits(self, policy_class: str) -> bool:
+        """Whether entities of this policy class may be read."""
         if self.rows is None:
             return True
-        return self.rows.holds(json.loads(label) if label else {}, self.user)
+        return self.rows.holds(json.loads(policy_class) if policy_class else {}, self.user)
 
 
 def grant(policy: Policy | None, principal: Principal) -> Grant | None:

@@ -1,10 +1,8 @@
 """Which entities wait for a vector, and who is at work on it: SQL for `ports.VectorStore`.
 
-A tenant's mark (`embedding.seq`) says that everything up to this change has been looked at: it
-has a vector, or nothing in it can be embedded. Every change gets a new sequence, so what waits
-lies above the mark, and finding out that nothing waits costs no scan of the data.
-
-    waits for a vector      lives, is no edge, has no vector, changed after the mark
+`embedding.seq` says that everything up to this change has been looked at: it has a vector, or
+nothing in it can be embedded. Every change gets a new sequence, so what waits (`write_rules`)
+lies above it, and finding out that nothing waits costs no scan of the data.
 
 The lease keeps two processes from doing the same work twice. It is no lock: a vector is only
 ever set on an entity that still says what was embedded, so two at work do no harm.
@@ -52,15 +50,7 @@ def count(connection: sqlite3.Connection, tenant: str) -> int:
     return found
 
 
-def space(connection: sqlite3.Connection, tenant: str) -> tuple[str, int] | None:
-    """Model and dimensions of the tenant's vectors, if it has any."""
-    found: tuple[str, int] | None = connection.execute(
-        "SELECT model, dimensions FROM tenants WHERE name = ? AND vectors > 0", (tenant,)
-    ).fetchone()
-    return found
-
-
-def mark(connection: sqlite3.Connection, tenant: str) -> int:
+def looked_through(connection: sqlite3.Connection, tenant: str) -> int:
     """How far everything has been looked at."""
     found = connection.execute(
         f"SELECT seq FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
@@ -69,7 +59,7 @@ def mark(connection: sqlite3.Connection, tenant: str) -> int:
 
 
 def advance(connection: sqlite3.Connection, tenant: str, through: int) -> None:
-    """Move the mark on; it never goes back."""
+    """Note how far everything has been looked at; it never goes back."""
     _make(connection, tenant)
     connection.execute(
         f"UPDATE embedding SET seq = max(seq, :through) WHERE tenant = {_TENANT}",
@@ -78,7 +68,7 @@ def advance(connection: sqlite3.Connection, tenant: str, through: int) -> None:
 
 
 def restart(connection: sqlite3.Connection, tenant: str) -> None:
-    """Put the mark to the beginning: everything is to be looked at again."""
+    """Begin at the beginning: everything is to be looked at again."""
     connection.execute(f"UPDATE embedding SET seq = 0 WHERE tenant = {_TENANT}", {"tenant": tenant})
 
 

@@ -7,13 +7,18 @@ counter against a count; it returns sentences, none when all is well.
 
 import json
 import sqlite3
-from collections import Counter, defaultdict
-from pathlib import Path
 
 from redask.core.model import Kind
 from redask.stores import payloads
-from redask.stores.sqlite.visibility_queries import EVERYTHING, StoreVisibility
+from redask.stores.catalogues import (
+    CountedColumn,
+    Holding,
+    visible_collections,
+    visible_columns,
+)
+from redask.stores.sqlite.visibility_queries import edge_parts
 from redask.stores.statistics import Collection, Column, Statistics
+from redask.stores.visibility import EVERYTHING, StoreVisibility
 
 _MUST_BE_EMPTY = {
     "an edge stands without one of its ends": """
@@ -57,31 +62,15 @@ def collections(
         " WHERE tenants.name = ? ORDER BY collections.name, kind",
         (tenant,),
     ).fetchall()
-    counts: defaultdict[tuple[str, str | None], Counter[Kind]] = defaultdict(Counter)
-    for collection_id, name, language, label, kind, count in rows:
-        if name in visibility.denied:
-            continue
-        if kind is not None and visibility.projection(collection_id, label) is not None:
-            held = count
-            if kind == Kind.EDGE and visibility.collections:  # the ends decide as well
-                held = sum(own == label for own, _ in _edges(connection, collection_id, visibility))
-            if held:
-                counts[name, language][Kind(kind)] += held
-        elif language is not None:
-            counts[name, language].update()
-    return [Collection(name, language, held) for (name, language), held in counts.items()]
-
-
-def _edges(
-    connection: sqlite3.Connection, collection_id: int, visibility: StoreVisibility
-) -> list[tuple[int, str]]:
-    """The label and payload of each edge of a collection whose ends are to be seen."""
-    rows = connection.execute(
-        "SELECT key, label, payload FROM entities JOIN edges USING (key) WHERE collection = ?",
-        (collection_id,),
-    ).fetchall()
-    whole = visibility.whole_edges(connection, (key for key, *_ in rows))
-    return [(label, payload) for key, label, payload in rows if key in whole]
+    holdings = [
+        Holding(number, name, language, policy_class, kind and Kind(kind), count)
+        for number, name, language, policy_class, kind, count in rows
+    ]
+    return visible_collections(
+        holdings,
+        visibility,
+        lambda number: [own for own, _ in _edges(connection, number, visibility)],
+    )
 
 
 def columns(
@@ -90,69 +79,57 @@ def columns(
     collection: str,
     visibility: StoreVisibility = EVERYTHING,
 ) -> list[Column]:
-    """The columns of what is to be seen of a collection, by name, and what they are to SQL.
-
-    Integers and reals together are real; any other mixture is text, and so is a masked column,
-    which is there even if no row has it.
-    """
+    """The columns of what is to be seen of a collection, by name, and what they are to SQL."""
     found = connection.execute(
         "SELECT collections.id FROM collections JOIN tenants ON tenants.id = tenant"
         " WHERE tenants.name = ? AND collections.name = ?",
         (tenant, collection),
     ).fetchone()
-    collection_id = found[0] if found else 0
-    rows = connection.execute(
-        "SELECT label, name, type FROM columns WHERE collection = ?", (collection_id,)
-    ).fetchall()
-    if visibility.collections:
-        rows = _without_broken_edges(connection, collection_id, visibility, rows)
-    types: defaultdict[str, set[str]] = defaultdict(set)
-    for label, name, type_name in rows:
-        projection = visibility.projection(collection_id, label)
-        if projection is not None:
-            for masked in projection.mask:
-                types[masked] = {"text"}
-            if name not in projection.hide | projection.mask:
-                types[name].add(type_name)
-    return [Column(name, _type(each - {"null"})) for name, each in sorted(types.items())]
+    number = found[0] if found else 0
+    return visible_columns(_columns(connection, number, visibility), number, visibility)
 
 
-def _without_broken_edges(
-    connection: sqlite3.Connection,
-    collection_id: int,
-    visibility: StoreVisibility,
-    counted: list[tuple[int, str, str]],
-) -> list[tuple[int, str, str]]:
-    """The columns of a collection (label, name, type) without edges that lack an end to be seen.
+def _columns(
+    connection: sqlite3.Connection, collection_id: int, visibility: StoreVisibility
+) -> list[CountedColumn]:
+    """The columns of a collection without those of edges that lack an end to be seen.
 
     The counters do not tell kinds apart, so a collection with edges is read as a whole.
     """
-    if not connection.execute(
+    has_edges = connection.execute(
         "SELECT 1 FROM holdings WHERE collection = ? AND kind = ?", (collection_id, Kind.EDGE)
-    ).fetchone():
-        return counted
+    ).fetchone()
+    if not visibility.collections or not has_edges:
+        counted = connection.execute(
+            "SELECT label, name, type FROM columns WHERE collection = ?", (collection_id,)
+        )
+        return [CountedColumn(*row) for row in counted.fetchall()]
     others = connection.execute(
         "SELECT label, payload FROM entities WHERE collection = ? AND payload IS NOT NULL"
         " AND key NOT IN (SELECT key FROM edges)",
         (collection_id,),
     ).fetchall()
     return [
-        (label, name, type_name)
-        for label, payload in [*others, *_edges(connection, collection_id, visibility)]
+        CountedColumn(policy_class, name, type_name)
+        for policy_class, payload in [*others, *_edges(connection, collection_id, visibility)]
         for name, type_name in payloads.shape(json.loads(payload))
     ]
 
 
-def _type(found: set[str]) -> str:
-    if len(found) == 1:
-        return min(found)
-    return "real" if found == {"integer", "real"} else "text"
+def _edges(
+    connection: sqlite3.Connection, collection_id: int, visibility: StoreVisibility
+) -> list[tuple[int, str]]:
+    """The policy class and payload of each edge of a collection whose ends are to be seen."""
+    rows = connection.execute(
+        "SELECT key, label, payload FROM entities JOIN edges USING (key) WHERE collection = ?",
+        (collection_id,),
+    ).fetchall()
+    whole = visibility.whole_edges((key for key, *_ in rows), edge_parts(connection))
+    return [(policy_class, payload) for key, policy_class, payload in rows if key in whole]
 
 
-def statistics(
-    connection: sqlite3.Connection, path: Path, identity: str, tenant: str
-) -> Statistics:
-    """The store at `path` and one tenant in it."""
+def statistics(connection: sqlite3.Connection, identity: str, tenant: str) -> Statistics:
+    """The store and one tenant in it."""
     (schema,) = connection.execute("PRAGMA user_version").fetchone()
     known = connection.execute(
         "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
@@ -174,11 +151,6 @@ def statistics(
         vectors=vectors,
         model=model if vectors else None,
         dimensions=dimensions if vectors else None,
-        files={
-            file.name: file.stat().st_size
-            for file in (path, path.with_name(f"{path.name}-wal"))
-            if file.exists()
-        },
     )
 
 

@@ -11,10 +11,9 @@ away when a later day's call reserves, a day late, for a call may run past midni
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from sqlite3 import Connection
 
-from redask.core.ports import Account
+from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent, dollars
 from redask.stores.sqlite.connection import Database
 
@@ -29,15 +28,6 @@ _REPORT = """
     ) WHERE day >= ? AND (? IS NULL OR tenant = ?)
     GROUP BY day, tenant, provider ORDER BY day DESC, tenant, provider
 """
-
-
-@dataclass(frozen=True, slots=True)
-class Spending:
-    """One line of the report: US dollars spent, and set aside for calls that never ended."""
-
-    account: Account
-    spent: float
-    reserved: float
 
 
 class SqliteLedger:

@@ -5,14 +5,10 @@
     forget    a file that is gone, with everything it brought
     link      edges for the links between files, settled when all files are loaded
 
-An entity belongs to one origin at most: a file that brings what another one brought already is
-refused as a whole, or two files would overwrite each other with every run. What was put by hand
-belongs to nobody until a file brings it.
-
-A load marks its origin, and every origin that links to it, as `unlinked`; `link` takes the mark
-away. Both happen in the transaction that makes it true: killed at any moment, the next run knows
-what is left to do. What a part of a file has seen is kept in a temporary table of the writing
-connection, so that a file of any size takes no memory, and an equal one leaves no write.
+The rules are those of `manifest_rules`; here is the SQL. What is to be linked is `unlinked` until
+`link` was there, both in the transaction that makes it true: killed at any moment, the next run
+knows what is left to do. What a part of a file has seen is kept in a temporary table of the
+writing connection, so that a file of any size takes no memory, and an equal one leaves no write.
 """
 
 import json
@@ -23,8 +19,11 @@ from itertools import chain
 from redask.core.access.policy import must_own
 from redask.core.model import Caller
 from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin
+from redask.stores import manifest_rules
+from redask.stores.manifest_rules import LINK_PLACE
 from redask.stores.sqlite.connection import Database
 from redask.stores.sqlite.writer import EntityWriter
+from redask.stores.write_rules import GIVEN
 
 _SWEEP = 2000
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
@@ -40,8 +39,7 @@ _KEEP_ITEM = """INSERT INTO ingest_items VALUES (?, ?, ?) ON CONFLICT (key) DO U
     WHERE origin <> excluded.origin OR place <> excluded.place"""
 _KEEP_ORIGIN = """INSERT INTO ingest_origins (tenant, path, root, choice, stamp, unlinked)
     VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (tenant, path) DO UPDATE
-    SET root = excluded.root, choice = excluded.choice, unlinked = 1, stamp = CASE
-    WHEN excluded.stamp <> '' OR ingest_origins.stamp = '' THEN excluded.stamp END
+    SET root = excluded.root, choice = excluded.choice, stamp = excluded.stamp, unlinked = 1
     RETURNING id"""
 _REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id IN
     (SELECT origin FROM json_each(?) AS gone
@@ -51,37 +49,33 @@ _REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id I
 class SqliteManifest:
     """The manifest of one database; see `ports.OriginManifest`."""
 
-    def __init__(self, database: Database, model: str) -> None:
+    def __init__(self, database: Database) -> None:
         self._database = database
-        self._model = model
 
     def known(self, place: str, caller: Caller) -> dict[str, Origin]:
         """The origins at a path or below it, by path."""
         below = place.rstrip("/")
         with self._database.reading() as connection:
             rows = connection.execute(
-                "SELECT path, root, choice, CASE WHEN stamp <> '' AND EXISTS"
+                "SELECT path, root, choice, stamp, EXISTS"
                 " (SELECT 1 FROM ingest_items CROSS JOIN entities USING (key)"
                 "  WHERE origin = ingest_origins.id AND place >= 0 AND payload IS NULL)"
-                " THEN NULL ELSE stamp END FROM ingest_origins"
+                " FROM ingest_origins"
                 f" WHERE tenant = {_TENANT} AND (path = ? OR path > ? AND path < ?) ORDER BY path",
                 (caller.tenant, place, f"{below}/", f"{below}0"),
             ).fetchall()
-        return {row[0]: Origin(*row) for row in rows}
+        return {row[0]: manifest_rules.known(Origin(*row[:4]), row[4]) for row in rows}
 
-    def load(
-        self, loads: Sequence[Load], caller: Caller, *, model: str | None = None
-    ) -> LoadOutcome:
-        """Write what these origins bring, in one transaction, but for those that collide.
-
-        `model` names what made the vectors of these entities.
-        """
+    def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
+        """Write what these origins bring, in one transaction, but for those that collide."""
         must_own(caller)
         with self._database.writing() as connection:
             writer = EntityWriter(connection, caller.tenant)
-            accepted, refused = _accept(connection, writer.tenant, loads)
+            brought = [entity.urn for load in loads for entity in load.entities]
+            owners = _owners(connection, writer.tenant, brought)
+            accepted, refused = manifest_rules.accept(loads, owners)
             entities = [entity for load in accepted for entity in load.entities]
-            written = writer.put(entities, model or self._model)
+            written = writer.put(entities, GIVEN)
             keys = iter(_keys(connection, writer.tenant, [entity.urn for entity in entities]))
             connection.execute(_SEEN)
             removed = 0
@@ -98,7 +92,7 @@ class SqliteManifest:
         with self._database.reading() as connection:
             (tenant,) = connection.execute(f"SELECT {_TENANT}", (caller.tenant,)).fetchone()
             owners = _owners(connection, tenant, urns)
-        return next((path for path in owners.values() if path != origin.path), None)
+        return manifest_rules.collision(origin, owners)
 
     def forget(self, paths: Sequence[str], caller: Caller) -> int:
         """Remove these origins with everything they brought. → how many entities went."""
@@ -152,7 +146,7 @@ class SqliteManifest:
         with self._database.writing() as connection:
             writer = EntityWriter(connection, caller.tenant)
             every = list(chain(*edges.values()))
-            written = writer.put(every, self._model)
+            written = writer.put(every, GIVEN)
             keys = iter(_keys(connection, writer.tenant, [edge.urn for edge in every]))
             removed = 0
             for path, own in edges.items():
@@ -162,7 +156,7 @@ class SqliteManifest:
                     (writer.tenant, path),
                 ).fetchone()
                 kept = [next(keys) for _ in own]
-                connection.executemany(_KEEP_ITEM, [(key, number, -1) for key in kept])
+                connection.executemany(_KEEP_ITEM, [(key, number, LINK_PLACE) for key in kept])
                 removed += _sweep(
                     connection,
                     writer,
@@ -173,32 +167,16 @@ class SqliteManifest:
             return LoadOutcome(written, removed, {})
 
 
-def _accept(
-    connection: sqlite3.Connection, tenant: int, loads: Sequence[Load]
-) -> tuple[list[Load], dict[str, str]]:
-    """The loads that bring nothing of another origin, and whom the others collide with."""
-    urns = [entity.urn for load in loads for entity in load.entities]
-    owners = _owners(connection, tenant, urns)
-    accepted, refused = [], {}
-    for load in loads:
-        path = load.origin.path
-        others = (owners.get(entity.urn, path) for entity in load.entities)
-        other = next((owner for owner in others if owner != path), None)
-        if other is None:
-            owners.update((entity.urn, path) for entity in load.entities)
-            accepted.append(load)
-        else:
-            refused[path] = other
-    return accepted, refused
-
-
 def _keep(
     connection: sqlite3.Connection, writer: EntityWriter, load: Load, keys: Sequence[int]
 ) -> int:
     """Note what an origin brought; with its last part, sweep. → how many entities went."""
-    origin = load.origin
-    stamp = origin.stamp if load.last else ""
-    row = (writer.tenant, origin.path, origin.root, origin.choice, stamp)
+    before = connection.execute(
+        "SELECT path, root, choice, stamp FROM ingest_origins WHERE tenant = ? AND path = ?",
+        (writer.tenant, load.origin.path),
+    ).fetchone()
+    origin = manifest_rules.recorded(load, Origin(*before) if before else None)
+    row = (writer.tenant, origin.path, origin.root, origin.choice, origin.stamp)
     (number,) = connection.execute(_KEEP_ORIGIN, row).fetchone()
     if load.first:
         connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))

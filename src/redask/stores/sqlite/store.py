@@ -1,10 +1,9 @@
 """The store in one directory: `SqliteStore(directory)`, the file `redask.sqlite` in it.
 
-What `ports.Store` promises, and what the embedded product needs around it. Methods that give
-content take the caller and show nothing of another tenant; each payload leaves through
-`visibility.StoreVisibility`; only an owner writes. Threads may share a store; processes open one
-each on the same directory. What a write does in detail is told by `writing`, how files and
-connections behave by `database`, which rows are good by `rows`.
+What `backend.EntityStore` promises. Methods that give content take the caller and show nothing
+of another tenant; each payload leaves through `visibility.StoreVisibility`; only an owner writes.
+Threads may share a store; processes open one each on the same directory. What a write does is
+told by `write_rules`, how files and connections behave by `connection`.
 
 Only classes of `redask.core.errors` are raised: `BadAsk` for what cannot be stored, `StoreFailed`
 when the store cannot do its work; after either, nothing of the call was written.
@@ -18,55 +17,45 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from redask.core.access.policy import OPEN, Policy, must_own, read_policy
-from redask.core.errors import BadAsk
+from redask.core.access.policy import must_own, read_policy
 from redask.core.model import Caller, Kind, Source, Urn
-from redask.core.ports import Change, Entity, Unembedded, Visibility
+from redask.core.ports import Change, Entity, StoreView, Unembedded
 from redask.core.rules import urn as urns
-from redask.core.text import name_fault
 from redask.core.wire.json import text
-from redask.stores import vector_encoding
+from redask.stores import vector_encoding, write_rules
 from redask.stores.canonical_urns import canonical
 from redask.stores.sqlite import embedding_queue, inspection, migrations
 from redask.stores.sqlite.connection import BULK_CACHE_KIB, Database
-from redask.stores.sqlite.manifest import SqliteManifest
-from redask.stores.sqlite.select.prepared import PreparedSelects, SelectingStore
-from redask.stores.sqlite.users import SqliteUsers
-from redask.stores.sqlite.visibility_queries import StoreVisibility, access_number, look, policies
-from redask.stores.sqlite.writer import GIVEN, EntityWriter
+from redask.stores.sqlite.visibility_queries import VisibilityCache, edge_parts, policies
+from redask.stores.sqlite.writer import EntityWriter
 from redask.stores.statistics import Collection, Column, Statistics
+from redask.stores.visibility import EDGE_PREFIX, StoredEntity, StoreVisibility, keys_of
+from redask.stores.write_rules import GIVEN
 
 FILE = "redask.sqlite"
 BUSY_TIMEOUT_SECONDS = 10.0
 
-_CALLERS = 1000  # whose visibility are remembered
-_EDGE = "urn:reddb:edge:"
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
 
-class SqliteStore(SelectingStore):
+class SqliteStore:
     """An open store; `close` it, or use it as a context manager."""
 
     identity: str
-    people: SqliteUsers
 
     def __init__(self, directory: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
-        self._database = Database(
+        self.database = self._database = Database(
             directory / FILE,
             busy_timeout=busy_timeout,
             migrations=migrations.MIGRATIONS,
             cache_kib=BULK_CACHE_KIB,
         )
-        self._visibilities: dict[Caller, StoreVisibility] = {}
-        self._selects = PreparedSelects(self._database, self._visibility_of)
-        self.people = SqliteUsers(self._database)
+        self._visibility = VisibilityCache()
         with self._database.reading() as connection:
             (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
-        self.manifest = SqliteManifest(self._database, GIVEN)
 
     def close(self) -> None:
         """Let go of the file."""
-        self._selects.close()
         self._database.close()
 
     def __enter__(self) -> Self:
@@ -88,9 +77,7 @@ class SqliteStore(SelectingStore):
         `model` names what made the vectors of these entities.
         """
         must_own(caller)
-        fault = name_fault(model)
-        if fault:
-            raise BadAsk(f"the name of the vectors' model {fault}", detail="model")
+        write_rules.check_model(model)
         if not entities:
             return self.watermark(caller.tenant)
         with self._database.writing() as connection:
@@ -121,8 +108,8 @@ class SqliteStore(SelectingStore):
                 (json.dumps(wanted), caller.tenant),
             ).fetchall()
             # Sorted here and not by SQL, which would copy every payload to do it.
-            found = [(wanted[place], *rest) for place, *rest in sorted(rows)]
-            return _shown(connection, visibility, found)
+            found = [StoredEntity(wanted[place], *rest) for place, *rest in sorted(rows)]
+            return visibility.show(found, edge_parts(connection))
 
     def get(self, urn: str, caller: Caller) -> Source | None:
         """One entity, or None when there is none that the caller may see."""
@@ -145,22 +132,24 @@ class SqliteStore(SelectingStore):
                         " AND payload IS NOT NULL ORDER BY urn LIMIT ?",
                         (caller.tenant, last, f"{prefix}0", size),
                     ).fetchall()
-                    shown += _shown(connection, visibility, found)
+                    entities = [StoredEntity(*row) for row in found]
+                    shown += visibility.show(entities, edge_parts(connection))
                     if len(found) < size:
                         break
                     last = found[-1][0]
         return shown
 
-    def version(self) -> int:
-        """A number that changes with every write, of whichever process."""
-        return self._database.version()
-
     # --- who sees what ---------------------------------------------------------------------
 
-    def visibility(self, caller: Caller) -> Visibility:
-        """What the caller may see now."""
-        with self._reading_as(caller) as (_, visibility):
-            return visibility
+    def view(self, caller: Caller) -> StoreView:
+        """How far the store is, what the caller may see and the vector space, at one moment."""
+        with self._reading_as(caller) as (connection, visibility):
+            found = connection.execute(
+                "SELECT seq, vectors, model, dimensions FROM tenants WHERE name = ?",
+                (caller.tenant,),
+            ).fetchone()
+        seq, vectors, *space = found or (0, 0)
+        return StoreView(seq, visibility, (space[0], space[1]) if vectors else None)
 
     def policies(self, caller: Caller) -> dict[str, object]:
         """The policies of the caller's tenant, by collection."""
@@ -187,17 +176,8 @@ class SqliteStore(SelectingStore):
         """A connection inside one state of the store, and what the caller may see in it."""
         with self._database.reading() as connection:
             connection.execute("BEGIN")
-            yield connection, self._visibility_of(connection, caller)
+            yield connection, self._visibility.of(connection, caller)
             connection.execute("COMMIT")
-
-    def _visibility_of(self, connection: sqlite3.Connection, caller: Caller) -> StoreVisibility:
-        version = access_number(connection, caller.tenant)
-        known = self._visibilities.get(caller)
-        if known is None or known.version != version:
-            if len(self._visibilities) >= _CALLERS:
-                self._visibilities.clear()
-            known = self._visibilities[caller] = look(connection, caller, version)
-        return known
 
     # --- the change log --------------------------------------------------------------------
 
@@ -222,17 +202,12 @@ class SqliteStore(SelectingStore):
             ).fetchall()
             connection.execute("COMMIT")
         return [
-            Change(seq, key, urn, collection_id, language, _entity(urn, payload, vector), *said)
-            for seq, key, urn, collection_id, language, payload, vector, label in rows
-            for said in (_marked(ruled.get(collection_id), label or "", payload),)
+            Change(seq, key, urn, collection, language, _entity(urn, payload, vector), *keys)
+            for seq, key, urn, collection, language, payload, vector, policy_class in rows
+            for keys in (keys_of(ruled.get(collection), policy_class or "", payload),)
         ]
 
     # --- vectors that come later -----------------------------------------------------------
-
-    def vector_space(self, tenant: str) -> tuple[str, int] | None:
-        """Model and dimensions of the tenant's vectors; None when it has none."""
-        with self._database.reading() as connection:
-            return embedding_queue.space(connection, tenant)
 
     def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
         """The next entities (no edges) that wait for a vector, in the order of their changes."""
@@ -262,23 +237,21 @@ class SqliteStore(SelectingStore):
         """Give vectors to those entities that did not change after `through`, which is done."""
         if not embedded:
             with self._database.reading() as connection:
-                if embedding_queue.mark(connection, tenant) >= through:
+                if embedding_queue.looked_through(connection, tenant) >= through:
                     return
         with self._database.writing() as connection:
             writer = EntityWriter(connection, tenant)
             before = writer.finish()
             writer.embed(embedded, model, through)
             after = writer.finish()
-            # Whatever changed since `through` changed by our own hand.
-            embedding_queue.advance(connection, tenant, after if before == through else through)
+            done = write_rules.embedded_through(before, after, through)
+            embedding_queue.advance(connection, tenant, done)
 
     def drop_vectors(self, tenant: str) -> int:
         """Forget every vector of the tenant, so that all are made anew. → how many went"""
-        space = self.vector_space(tenant)
-        if space is not None and space[0] == GIVEN:
-            raise BadAsk("these vectors came with the data: no embedder can make them anew")
         with self._database.writing() as connection:
             writer = EntityWriter(connection, tenant)
+            write_rules.check_droppable(writer.space)
             gone = writer.forget_vectors()
             writer.finish()
             embedding_queue.restart(connection, tenant)
@@ -299,9 +272,7 @@ class SqliteStore(SelectingStore):
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""
         must_own(caller)
-        fault = None if language is None else name_fault(language)
-        if fault:
-            raise BadAsk(f"the language of {collection!a} {fault}", detail="language")
+        write_rules.check_language(collection, language)
         with self._database.writing() as connection:
             writer = EntityWriter(connection, caller.tenant)
             writer.set_language(collection, language)
@@ -317,31 +288,13 @@ class SqliteStore(SelectingStore):
         with self._reading_as(caller) as (connection, visibility):
             return inspection.columns(connection, caller.tenant, collection, visibility)
 
-    def setting(self, name: str) -> str | None:
-        """A setting kept with the data, or None."""
-        with self._database.reading() as connection:
-            row = connection.execute(
-                "SELECT value FROM settings WHERE name = ?", (name,)
-            ).fetchone()
-        return row[0] if row else None
-
-    def set_setting(self, name: str, value: str | None) -> None:
-        """Keep a setting with the data; None forgets it."""
-        with self._database.writing() as connection:
-            if value is None:
-                connection.execute("DELETE FROM settings WHERE name = ?", (name,))
-            else:
-                connection.execute("INSERT OR REPLACE INTO settings VALUES (?, ?)", (name, value))
-
     # --- health ----------------------------------------------------------------------------
 
     def statistics(self, caller: Caller) -> Statistics:
         """What `doctor` tells about this store and the caller's tenant; quick at any size."""
         must_own(caller)
         with self._database.reading() as connection:
-            return inspection.statistics(
-                connection, self._database.path, self.identity, caller.tenant
-            )
+            return inspection.statistics(connection, self.identity, caller.tenant)
 
     def check(self) -> list[str]:
         """Read everything and name what is wrong; slow. An empty list means all is well."""
@@ -353,39 +306,7 @@ def _entity(urn: str, payload: str | None, vector: bytes | None) -> Entity | Non
     if payload is None:
         return None
     floats = None if vector is None else vector_encoding.unpack(vector)
-    if not urn.startswith(_EDGE):
+    if not urn.startswith(EDGE_PREFIX):
         return Entity(urn, payload, vector=floats)
     edge = json.loads(payload)
     return Entity(urn, payload, source=edge["from"], target=edge["to"], vector=floats)
-
-
-def _shown(
-    connection: sqlite3.Connection,
-    visibility: StoreVisibility,
-    rows: Sequence[tuple[str, int, int, int, str]],
-) -> list[Source]:
-    """What may be seen of these rows (urn, key, collection, label, payload), as it may be."""
-    if not visibility.collections:
-        return [Source(urn, payload) for urn, *_, payload in rows]
-    edges = visibility.whole_edges(
-        connection, (key for urn, key, *_ in rows if urn.startswith(_EDGE))
-    )
-    shown = []
-    for urn, key, collection_id, label, payload in rows:
-        projection = visibility.projection(collection_id, label)
-        if projection is not None and (key in edges or not urn.startswith(_EDGE)):
-            shown.append(Source(urn, projection.show(payload)))
-    return shown
-
-
-def _marked(
-    policy: Policy | None, label: str, payload: str | None
-) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """Who may see an entity at all, and how: the projections of its payload."""
-    if payload is None or policy is None:
-        return OPEN, () if payload is None else ((OPEN, payload),)
-    projections = [
-        (policy.mark(label, projection), projection.show(payload))
-        for projection in policy.projections
-    ]
-    return policy.mark(label), tuple(projections)

@@ -2,13 +2,9 @@
 
 Only an owner sees or changes them, and only those of the owner's own tenant. A change of users
 counts as a change of who sees what (`tenants.access`), so it holds for the next statement;
-tokens change nobody's visibility, and `sign_in` looks at them anew each time.
-
-    removing a user     revokes the user's tokens: nobody of the same name inherits them
-    sign_in             one and the same `Unauthenticated` for a token that is unknown, cut,
-                        expired, revoked, of another tenant than asked for, or whose user is gone
-    verifiers, held     the same in two steps, for who proves to know a token without sending it:
-                        what to check the proof against, then whose it is, each time anew
+tokens change nobody's visibility, and `sign_in` looks at them anew each time. `verifiers` and
+`holder` are the same in two steps, for who proves to know a token without sending it: what to
+check the proof against, then whose it is, each time anew.
 """
 
 import json
@@ -16,7 +12,14 @@ import sqlite3
 from collections.abc import Mapping
 
 from redask.core.access import credentials
-from redask.core.access.credentials import Lock, TokenFacts, TokenVerifier, User, Verifiers
+from redask.core.access.credentials import (
+    Lock,
+    StoredToken,
+    TokenFacts,
+    TokenVerifier,
+    User,
+    Verifiers,
+)
 from redask.core.access.policy import must_own
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
@@ -36,7 +39,6 @@ _VERIFIERS = """
     WHERE tokens.tenant = (SELECT id FROM tenants WHERE name = ?) AND tokens.user = ?
     AND stored_key IS NOT NULL ORDER BY made, tokens.id"""
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
-_SECOND = 10**9
 
 
 class SqliteUsers:
@@ -48,16 +50,7 @@ class SqliteUsers:
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is at this moment; `tenant`, if given, is the one it must be for."""
         token = token if isinstance(token, str) else ""
-        with self._database.reading() as connection:
-            found = connection.execute(_SIGN_IN, (credentials.token_id(token),)).fetchone()
-        lock = Lock(*found[5:7]) if found else credentials.NO_LOCK
-        opened = credentials.opens(token, lock)
-        if not opened or not found or not credentials.is_live(TokenFacts(*found[:5]), now):
-            raise credentials.refusal()
-        caller = Caller(tenant=found[7], user=found[1], role=found[8])
-        if tenant is not None and caller.tenant != tenant:
-            raise credentials.refusal()
-        return caller
+        return credentials.signed_in(token, self._stored(credentials.token_id(token)), now, tenant)
 
     def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
         """What a proof of knowing a token is checked against; no tokens for who is unknown."""
@@ -70,15 +63,19 @@ class SqliteUsers:
             tuple(TokenVerifier(row[0], row[5], row[6]) for row in live),
         )
 
-    def held(self, ident: str, now: int) -> Caller:
+    def holder(self, token_id: str, now: int) -> Caller:
         """Whose token it is, of which somebody proved at sign-in that they hold it."""
-        with self._database.reading() as connection:
-            found = connection.execute(_SIGN_IN, (ident,)).fetchone()
-        if not found or not credentials.is_live(TokenFacts(*found[:5]), now):
-            raise credentials.refusal()
-        return Caller(tenant=found[7], user=found[1], role=found[8])
+        return credentials.held_by(self._stored(token_id), now)
 
-    def users(self, caller: Caller) -> list[User]:
+    def _stored(self, token_id: str) -> StoredToken | None:
+        with self._database.reading() as connection:
+            found = connection.execute(_SIGN_IN, (token_id,)).fetchone()
+        if found is None:
+            return None
+        caller = Caller(tenant=found[7], user=found[1], role=found[8])
+        return StoredToken(TokenFacts(*found[:5]), Lock(*found[5:7]), caller)
+
+    def list_users(self, caller: Caller) -> list[User]:
         """The users of the caller's tenant, by name."""
         must_own(caller)
         with self._database.reading() as connection:
@@ -88,7 +85,9 @@ class SqliteUsers:
             ).fetchall()
         return [User(name, role, json.loads(attributes)) for name, role, attributes in rows]
 
-    def add(self, name: str, role: str, attributes: Mapping[str, object], caller: Caller) -> User:
+    def add_user(
+        self, name: str, role: str, attributes: Mapping[str, object], caller: Caller
+    ) -> User:
         """A new user."""
         must_own(caller)
         user = credentials.check_user(name, role, attributes)
@@ -99,7 +98,7 @@ class SqliteUsers:
             _write(connection, tenant, user)
         return user
 
-    def change(
+    def change_user(
         self,
         name: str,
         role: str | None,
@@ -119,7 +118,7 @@ class SqliteUsers:
             _write(connection, tenant, user)
         return user
 
-    def remove(self, name: str, now: int, caller: Caller) -> None:
+    def remove_user(self, name: str, now: int, caller: Caller) -> None:
         """Forget a user, and revoke the user's tokens."""
         must_own(caller)
         with self._database.writing() as connection:
@@ -131,7 +130,7 @@ class SqliteUsers:
                 (now, tenant, name),
             )
 
-    def tokens(self, caller: Caller) -> list[TokenFacts]:
+    def list_tokens(self, caller: Caller) -> list[TokenFacts]:
         """The tokens of the caller's tenant, the oldest first, without their secrets."""
         must_own(caller)
         with self._database.reading() as connection:
@@ -145,10 +144,8 @@ class SqliteUsers:
     def make_token(self, user: str, now: int, seconds: int | None, caller: Caller) -> str:
         """A token for a user, for so many seconds or (None) until it is revoked; shown once."""
         must_own(caller)
-        if seconds is not None and seconds > credentials.MAX_EXPIRY_SECONDS:
-            raise BadAsk("a token expires within 36500 days, or never", detail="expires")
+        expires = credentials.expiry(now, seconds)
         ident, token, lock = credentials.new_token()
-        expires = None if seconds is None else now + seconds * _SECOND
         with self._database.writing() as connection:
             tenant = _tenant(connection, caller.tenant)
             _known(connection, tenant, user)
@@ -165,17 +162,17 @@ class SqliteUsers:
             )
         return token
 
-    def revoke(self, ident: str, now: int, caller: Caller) -> None:
+    def revoke_token(self, token_id: str, now: int, caller: Caller) -> None:
         """Let a token open nothing from now on; revoking twice is fine."""
         must_own(caller)
         with self._database.writing() as connection:
             done = connection.execute(
                 "UPDATE tokens SET revoked = coalesce(revoked, ?)"
                 f" WHERE id = ? AND tenant = {_TENANT}",
-                (now, ident, caller.tenant),
+                (now, token_id, caller.tenant),
             )
             if not done.rowcount:
-                raise BadAsk(f"there is no token {printable(ident)}", detail="token")
+                raise BadAsk(f"there is no token {printable(token_id)}", detail="token")
 
 
 def _tenant(connection: sqlite3.Connection, name: str) -> int:

@@ -1,40 +1,24 @@
 """What one transaction writes for one tenant: `EntityWriter(connection, tenant)`, then `finish`.
 
-    entity in the batch            what happens                                  sequence
-    its URN is new                 inserted under a new key                      next
-    its URN was deleted            written again under its old key               next
-    equal payload (and vector)     nothing                                       none
-    other payload                  replaced; the old vector goes unless one      next
-                                   comes along, for it spoke of the old text
-    equal payload, new vector      the vector is set                             next
-    edge, one end absent           refused; an end may come in the same batch
-    twice in one batch             refused
+Which entities may be written, and what becomes of each, is told by `write_rules`. Deleting an
+entity deletes the edges that touch it, and the edges that touch those. Refusals are `BadAsk`
+and leave it to the caller to roll back: nothing here commits.
 
-Deleting an entity deletes the edges that touch it, and the edges that touch those. One
-tenant has vectors of one model and one length. Refusals are `BadAsk`, name the URN, and
-leave it to the caller to roll back: nothing here commits.
-
-Catalogues (`holdings`, `columns`) are counted in memory and written once, by `finish`.
+Catalogues (`holdings`, `columns`) are counted in memory and written once, by `finish`. The
+column of a policy class's number is called `label` on disk.
 """
 
 import json
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from redask.core.access.policy import Policy
-from redask.core.errors import BadAsk
-from redask.core.model import Kind
 from redask.core.ports import Entity
-from redask.core.text import name_fault
-from redask.stores import payloads, vector_encoding
-from redask.stores.canonical_urns import address, ends_of
-from redask.stores.entity_rows import MAX_COLUMNS, collection_fault
-from redask.stores.sqlite.policy_classes import Labelling, hidden, layout
+from redask.stores import write_rules
+from redask.stores.canonical_urns import address
+from redask.stores.sqlite.class_numbers import ClassNumbers
+from redask.stores.write_rules import CatalogueCounts, EntityDraft, VectorSpace
 
-GIVEN = "given"  # the model of vectors that came with the data, not from an embedder
-MAX_URN_CHARACTERS = 16_384
 _CHUNK = 1000
 
 _ROWS = "SELECT entities.key, urn, collection, label, payload"
@@ -47,27 +31,11 @@ _EDGES_OF = f"""{_ROWS} FROM (
     ) AS edge CROSS JOIN entities ON entities.key = edge.key"""
 
 
-@dataclass(slots=True)
-class _EntityDraft:
-    """An entity that was checked, on its way to the table."""
-
-    urn: str
-    kind: Kind
-    collection: int
-    label: int
-    payload: str
-    content: dict[str, object]
-    ends: tuple[str, str] | None
-    vector: bytes | None
-
-
 class EntityWriter:
     """Writes for one tenant inside a transaction that somebody else opened."""
 
     def __init__(self, connection: sqlite3.Connection, tenant: str) -> None:
-        fault = name_fault(tenant)
-        if fault:
-            raise BadAsk(f"the name of the tenant {fault}")
+        write_rules.check_tenant(tenant)
         self._db = connection
         connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (tenant,))
         number, seq, vectors, model, dimensions = connection.execute(
@@ -77,10 +45,10 @@ class EntityWriter:
         self._seq: int = seq
         self._first_seq: int = seq
         self._vector_count: int = vectors
-        self._space: tuple[str, int] | None = (model, dimensions) if vectors else None
+        self.space: VectorSpace | None = (model, dimensions) if vectors else None
         self._collections: dict[str, int] = {}
-        self._labels = Labelling(connection, number, tenant)
-        self._counts: Counter[tuple[int, int, Kind, payloads.Shape]] = Counter()
+        self._classes = ClassNumbers(connection, number, tenant)
+        self._counts = CatalogueCounts()
 
     def put(self, entities: Sequence[Entity], model: str) -> int:
         """Upsert all of them. → how many were new or changed."""
@@ -88,11 +56,9 @@ class EntityWriter:
         seen: set[str] = set()
         ends: dict[int, tuple[str, str]] = {}
         for start in range(0, len(entities), _CHUNK):
-            drafts = [self._draft(entity, model) for entity in entities[start : start + _CHUNK]]
-            for draft in drafts:
-                if draft.urn in seen:
-                    raise BadAsk(f"{draft.urn} stands twice in one batch", detail=draft.urn)
-                seen.add(draft.urn)
+            drafts = [write_rules.draft(entity) for entity in entities[start : start + _CHUNK]]
+            write_rules.check_apart(drafts, seen)
+            self.space = write_rules.space_with(self.space, drafts, model)
             ends.update(self._write(drafts))
         self._connect(ends)
         return self._seq - before
@@ -104,7 +70,7 @@ class EntityWriter:
             f"{_BY_URN} WHERE entities.seq <= ?", (wanted, self.tenant, through)
         )
         known = {urn: payload for _, urn, _, _, payload in rows.fetchall()}
-        self.put([each for each in embedded if known.get(each.urn) == each.payload], model)
+        self.put(write_rules.still_said(embedded, known), model)
 
     def forget_vectors(self) -> int:
         """Drop every vector; who had one counts as changed. → how many went"""
@@ -118,7 +84,7 @@ class EntityWriter:
             "UPDATE entities SET seq = ? WHERE key = ?",
             [(self._next_seq(), key) for (key,) in held],
         )
-        self._space = None
+        self.space = None
         return len(held)
 
     def delete(self, urns: list[str]) -> int:
@@ -131,8 +97,9 @@ class EntityWriter:
             doomed.update((key, tuple(row)) for key, *row in found)
             touching = self._db.execute(_EDGES_OF, (json.dumps([row[0] for row in found]),))
             found = [row for row in touching.fetchall() if row[0] not in doomed]
-        for urn, collection_id, label, payload in doomed.values():
-            self._count(collection_id, label, address(urn)[1], json.loads(payload), -1)
+        for urn, collection_id, policy_class, payload in doomed.values():
+            kind = address(urn)[1]
+            self._counts.count(collection_id, policy_class, kind, json.loads(payload), -1)
         keys = [(key,) for key in doomed]
         self._db.executemany("DELETE FROM edges WHERE key = ?", keys)
         self._drop_vectors(keys)
@@ -165,75 +132,53 @@ class EntityWriter:
     def set_policy(self, name: str, policy: Policy | None, document: str) -> None:
         """Put a collection under a policy, or (None) open it to its tenant.
 
-        When the policy looks at other columns, or shows others, all that the collection holds
-        is labelled anew and counts as changed.
+        What else that moves is told by `policy_classes`.
         """
-        before = self._labels.replace(name, policy, document)
-        if layout(before) != layout(policy):
+        change = self._classes.replace(name, policy, document)
+        if change.reclassifies:
             collection_id = self._collection(name)
-            if hidden(before) != hidden(policy):
-                self._forget_what_vectors_told(collection_id)
-            self._relabel(collection_id, name)
+            if change.drops_vectors(self.space):
+                self._drop_vectors_of(collection_id)
+            self._reclassify(collection_id, name)
 
     def finish(self) -> int:
         """Write the watermark and the catalogues. → the tenant's last sequence."""
-        if self._labels.changes:
+        if self._classes.changes:
             self._db.execute(
                 "UPDATE tenants SET access = access + ? WHERE id = ?",
-                (self._labels.changes, self.tenant),
+                (self._classes.changes, self.tenant),
             )
         if self._seq == self._first_seq:
             return self._seq
         self._db.execute(
             "UPDATE tenants SET seq = ?, vectors = ?, model = ?, dimensions = ? WHERE id = ?",
-            (self._seq, self._vector_count, *(self._space or (None, None)), self.tenant),
+            (self._seq, self._vector_count, *(self.space or (None, None)), self.tenant),
         )
         self._write_catalogues()
         return self._seq
 
-    # --- checking --------------------------------------------------------------------------
-
-    def _draft(self, entity: Entity, model: str) -> _EntityDraft:
-        urn, kind, collection = address(entity.urn)
-        if len(urn) > MAX_URN_CHARACTERS:
-            raise BadAsk(f"a URN of {len(urn)} characters is longer than {MAX_URN_CHARACTERS}")
-        if "%00" in urn:
-            raise BadAsk(f"the id in {urn} holds a NUL character", detail=urn)
-        if kind is not Kind.EDGE and (entity.source is not None or entity.target is not None):
-            raise BadAsk(f"{urn} is no edge: it has no source and no target", detail=urn)
-        collection_id = self._collections.get(collection)
-        collection_id = self._collection(collection) if collection_id is None else collection_id
-        content = payloads.read(urn, entity.payload)
-        return _EntityDraft(
-            urn,
-            kind,
-            collection_id,
-            self._labels.of(collection_id, collection, content),
-            entity.payload,
-            content,
-            ends_of(urn, entity, content) if kind is Kind.EDGE else None,
-            None if entity.vector is None else self._vector(urn, entity.vector, model),
-        )
+    # --- collections and policy classes ----------------------------------------------------
 
     def _collection(self, name: str) -> int:
-        fault = collection_fault(name)
-        if fault:
-            raise BadAsk(f"the collection name {name!a} {fault}", detail=name)
+        known = self._collections.get(name)
+        if known is not None:
+            return known
+        write_rules.check_collection(name)
         made = self._db.execute(
             "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self.tenant, name)
         )
-        self._labels.changes += made.rowcount
+        self._classes.changes += made.rowcount
         collection_id: int = self._db.execute(
             "SELECT id FROM collections WHERE tenant = ? AND name = ?", (self.tenant, name)
         ).fetchone()[0]
         self._collections[name] = collection_id
         return collection_id
 
-    def _relabel(self, collection_id: int, name: str) -> None:
-        """Label all that a collection holds, and count it, anew."""
+    def _reclassify(self, collection_id: int, name: str) -> None:
+        """Classify all that a collection holds, and count it, anew."""
         for table in ("holdings", "columns"):
             self._db.execute(f"DELETE FROM {table} WHERE collection = ?", (collection_id,))
-        self._labels.forget(collection_id)
+        self._classes.forget(collection_id)
         held = self._db.execute(
             "SELECT key FROM entities WHERE collection = ? AND payload IS NOT NULL ORDER BY seq",
             (collection_id,),
@@ -243,38 +188,23 @@ class EntityWriter:
                 "SELECT urn, payload FROM entities WHERE key = ?", (key,)
             ).fetchone()
             content = json.loads(payload)
-            label = self._labels.of(collection_id, name, content)
-            self._count(collection_id, label, address(urn)[1], content, +1)
+            policy_class = self._classes.of(collection_id, name, content)
+            self._counts.count(collection_id, policy_class, address(urn)[1], content, +1)
             self._db.execute(
                 "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
-                (label, self._next_seq(), key),
+                (policy_class, self._next_seq(), key),
             )
 
-    def _forget_what_vectors_told(self, collection_id: int) -> None:
-        """Drop the vectors an embedder made of a collection: other columns are hidden now."""
-        if self._space is not None and self._space[0] != GIVEN:
-            held = self._db.execute(
-                "SELECT key FROM vectors JOIN entities USING (key) WHERE collection = ?",
-                (collection_id,),
-            ).fetchall()
-            self._drop_vectors(held)
-
-    def _vector(self, urn: str, vector: tuple[float, ...], model: str) -> bytes:
-        fault = vector_encoding.fault(vector)
-        if fault:
-            raise BadAsk(f"the vector of {urn} {fault}", detail=urn)
-        self._space = self._space or (model, len(vector))
-        if self._space != (model, len(vector)):
-            raise BadAsk(
-                f"the vector of {urn} is of model {model} and has {len(vector)} dimensions, but "
-                "those before it are of model {} and have {}".format(*self._space),
-                detail=urn,
-            )
-        return vector_encoding.pack(vector)
+    def _drop_vectors_of(self, collection_id: int) -> None:
+        held = self._db.execute(
+            "SELECT key FROM vectors JOIN entities USING (key) WHERE collection = ?",
+            (collection_id,),
+        ).fetchall()
+        self._drop_vectors(held)
 
     # --- writing ---------------------------------------------------------------------------
 
-    def _write(self, drafts: list[_EntityDraft]) -> dict[int, tuple[str, str]]:
+    def _write(self, drafts: list[EntityDraft]) -> dict[int, tuple[str, str]]:
         """Write one chunk. → the ends of the edges in it that are new or changed, by key."""
         known = self._known([draft.urn for draft in drafts])
         vectors = self._vectors(known[d.urn][0] for d in drafts if d.vector and d.urn in known)
@@ -283,25 +213,28 @@ class EntityWriter:
         embedded: list[tuple[int, bytes]] = []
         stale: list[tuple[int]] = []
         for draft in drafts:
-            key, label, payload = known.get(draft.urn, (next_key, 0, None))
-            same = payload == draft.payload
-            if same and (draft.vector is None or draft.vector == vectors.get(key)):
+            key, old_class, payload = known.get(draft.urn, (next_key, 0, None))
+            effect = write_rules.effect(draft, payload, vectors.get(key))
+            if effect is None:
                 continue
+            collection_id = self._collection(draft.collection)
+            policy_class = self._classes.of(collection_id, draft.collection, draft.content)
             if key == next_key:
                 next_key += 1
-                row = (key, self.tenant, draft.urn, draft.collection, draft.payload)
-                new.append((*row, self._next_seq(), draft.label))
+                row = (key, self.tenant, draft.urn, collection_id, draft.payload)
+                new.append((*row, self._next_seq(), policy_class))
             else:
-                changed.append((draft.payload, self._next_seq(), draft.label, key))
-            if not same:
-                self._count(draft.collection, draft.label, draft.kind, draft.content, +1)
+                changed.append((draft.payload, self._next_seq(), policy_class, key))
+            if effect.new_content:
+                kind = draft.kind
+                self._counts.count(collection_id, policy_class, kind, draft.content, +1)
                 if payload is not None:
-                    self._count(draft.collection, label, draft.kind, json.loads(payload), -1)
+                    self._counts.count(collection_id, old_class, kind, json.loads(payload), -1)
             if draft.ends:
                 ends[key] = draft.ends
             if draft.vector is not None:
                 embedded.append((key, draft.vector))
-            elif payload is not None:
+            elif effect.drops_vector:
                 stale.append((key,))
         self._db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?)", new)
         self._db.executemany(
@@ -315,19 +248,17 @@ class EntityWriter:
     def _connect(self, ends: dict[int, tuple[str, str]]) -> None:
         """Note the ends of edges, once every entity of the batch is there."""
         known = self._known(sorted({urn for pair in ends.values() for urn in pair}))
-        for pair in ends.values():
-            for role, urn in zip(("source", "target"), pair, strict=True):
-                if known.get(urn, (0, 0, None))[2] is None:
-                    raise BadAsk(f"the {role} of an edge does not exist: {urn}", detail=urn)
+        there = {urn for urn, (*_, payload) in known.items() if payload is not None}
+        write_rules.check_ends(ends.values(), there)
         self._db.executemany(
             "INSERT OR REPLACE INTO edges VALUES (?, ?, ?)",
             [(key, known[source][0], known[target][0]) for key, (source, target) in ends.items()],
         )
 
     def _known(self, urns: list[str]) -> dict[str, tuple[int, int, str | None]]:
-        """Key, label and payload (None: deleted) of those URNs that were ever written."""
+        """Key, policy class and payload (None: deleted) of those URNs that were ever written."""
         rows = self._db.execute(_BY_URN, (json.dumps(urns), self.tenant))
-        return {urn: (key, label, payload) for key, urn, _, label, payload in rows}
+        return {urn: (key, number, payload) for key, urn, _, number, payload in rows}
 
     def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:
         rows = self._db.execute(
@@ -341,49 +272,32 @@ class EntityWriter:
         gone = self._db.executemany("DELETE FROM vectors WHERE key = ?", keys)
         self._vector_count -= gone.rowcount
 
-    def _count(
-        self, collection_id: int, label: int, kind: Kind, content: dict[str, object], by: int
-    ) -> None:
-        self._counts[collection_id, label, kind, payloads.shape(content)] += by
-
     def _write_catalogues(self) -> None:
-        holdings: Counter[tuple[int, int, Kind]] = Counter()
-        columns: Counter[tuple[int, int, str, str]] = Counter()
-        for (collection_id, label, kind, shape), count in self._counts.items():
-            holdings[collection_id, label, kind] += count
-            for name, type_name in shape:
-                columns[collection_id, label, name, type_name] += count
+        holdings = self._counts.holdings()
         for table, place, counts in (
-            ("holdings", "collection, label, kind", holdings),
-            ("columns", "collection, label, name, type", columns),
+            ("holdings", "collection, label, kind", holdings.items()),
+            ("columns", "collection, label, name, type", self._counts.columns().items()),
         ):
             self._db.executemany(
                 f"INSERT INTO {table} VALUES ({place.count(',') * '?, '}?, ?)"
                 f" ON CONFLICT ({place}) DO UPDATE SET entities = entities + excluded.entities",
-                [(*where, count) for where, count in counts.items() if count],
+                [(*where, count) for where, count in counts if count],
             )
         for collection_id in {collection_id for collection_id, *_ in holdings}:
             self._tidy(collection_id)
 
     def _tidy(self, collection_id: int) -> None:
-        """Forget what nothing has any more, and refuse more columns than a table can have."""
-        self._db.execute(
-            "DELETE FROM holdings WHERE collection = ? AND entities = 0", (collection_id,)
-        )
-        self._db.execute(
-            "DELETE FROM columns WHERE collection = ? AND entities = 0", (collection_id,)
-        )
+        """Forget what nothing has any more, and see that the columns are not too many."""
+        for table in ("holdings", "columns"):
+            self._db.execute(
+                f"DELETE FROM {table} WHERE collection = ? AND entities = 0", (collection_id,)
+            )
         count, name = self._db.execute(
             "SELECT count(DISTINCT columns.name), max(collections.name) FROM columns"
             " JOIN collections ON collections.id = collection WHERE collection = ?",
             (collection_id,),
         ).fetchone()
-        if count > MAX_COLUMNS:
-            raise BadAsk(
-                f"the collection {name} would have {count} columns, more than {MAX_COLUMNS}: "
-                "put rare keys into a nested object",
-                detail=name,
-            )
+        write_rules.check_columns(name, count)
 
     def _last_key(self) -> int:
         key: int

@@ -29,18 +29,19 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from redask.core.access.policy import AUDITORS
 from redask.core.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import SelectShape, TableShape
 from redask.core.rules.audit import KEYS
 from redask.core.text import lower
-from redask.stores.sqlite.audit_log import AUDITORS
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.select import table_names
 from redask.stores.sqlite.select.authorizer import MAX_TEXT_BYTES, Guard, bounded_time
 from redask.stores.sqlite.select.result_types import TypeInference
 from redask.stores.sqlite.select.views import CollectionViews, named_apart
-from redask.stores.sqlite.visibility_queries import StoreVisibility, policies
+from redask.stores.sqlite.visibility_queries import policies
+from redask.stores.visibility import StoreVisibility
 
 AUDIT = "red_ask_audit"
 MAX_RESULT_BYTES = 64 * 1024 * 1024

@@ -21,17 +21,21 @@ from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Self, TypeVar
 
 from redask.core.model import Caller
-from redask.core.ports import SelectShape, TableShape
+from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectShape, TableShape
+from redask.stores.sqlite import migrations
 from redask.stores.sqlite.connection import Database, translated
-from redask.stores.sqlite.visibility_queries import StoreVisibility
+from redask.stores.sqlite.store import BUSY_TIMEOUT_SECONDS, FILE
+from redask.stores.sqlite.visibility_queries import VisibilityCache
+from redask.stores.visibility import StoreVisibility
 
 if TYPE_CHECKING:
     from redask.stores.sqlite.select.execution import ReadySelect, Selection
 
-SELECT_MS, SELECT_ROWS = 5_000, 10_000
 _STATE = "SELECT seq, access FROM main.tenants WHERE name = ?"
 _KEPT, _SHAPES, _LONGEST = 64, 1000, 4096
 _QUICK_SECONDS, _QUICK_STEPS = 0.001, 1000
@@ -231,10 +235,14 @@ class PreparedSelects:
             each.stack.close()
 
 
-class SelectingStore:
-    """The part of a store that answers SELECTs, by its `PreparedSelects`."""
+class SqliteSelector:
+    """SELECT on the database in a directory, beside the backend; see `ports.Selector`."""
 
-    _selects: PreparedSelects
+    def __init__(self, location: str | Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
+        self._database = Database(
+            Path(location) / FILE, busy_timeout=busy_timeout, migrations=migrations.MIGRATIONS
+        )
+        self._selects = PreparedSelects(self._database, VisibilityCache().of)
 
     def select(
         self,
@@ -267,3 +275,23 @@ class SelectingStore:
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
         return self._selects.tables(caller)
+
+    def version(self) -> int:
+        """A number that changes with every write, of whichever process."""
+        return self._database.version()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._selects.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()

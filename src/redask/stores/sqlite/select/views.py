@@ -35,8 +35,9 @@ from redask.core.text import lower
 from redask.core.wire.json import text
 from redask.stores.sqlite import inspection
 from redask.stores.sqlite.select.table_names import unguessable
-from redask.stores.sqlite.visibility_queries import StoreVisibility, policies
+from redask.stores.sqlite.visibility_queries import policies
 from redask.stores.statistics import Column
+from redask.stores.visibility import StoreVisibility
 
 _Value = str | int | float | None
 _INLINE = 200  # more labels than this go to a temporary table
@@ -172,7 +173,7 @@ class CollectionViews:
 
     def _seen(self, collection_id: int) -> frozenset[int]:
         collection = self.visibility.collections[collection_id]
-        return frozenset() if collection is None else collection.labels
+        return frozenset() if collection is None else collection.policy_classes
 
     def _restricted(self) -> list[int]:
         """The collections that hold something the caller may not see."""

@@ -1,17 +1,19 @@
-"""Labels: what the policies of a collection look at in an entity, as a number.
+"""Policies and policy classes of one tenant in one transaction: the SQL of `policy_classes`.
 
-`Labelling(connection, tenant, name)` is one transaction's; `changes` counts what may change who
-sees what (`tenants.access`). An entity of a collection whose policy looks at no column has 0.
+`changes` counts what may change who sees what (`tenants.access`). The table and the columns of
+policy classes are called `labels` and `label` on disk.
 """
 
 import sqlite3
 
 from redask.core.access.policy import Policy
+from redask.stores.policy_classes import PolicyChange, class_of
 from redask.stores.sqlite import visibility_queries
+from redask.stores.visibility import UNCLASSIFIED
 
 
-class Labelling:
-    """The policies of one tenant, and the labels they give."""
+class ClassNumbers:
+    """The policies of one tenant, and the numbers of the policy classes they give."""
 
     def __init__(self, connection: sqlite3.Connection, tenant: int, name: str) -> None:
         self._db = connection
@@ -21,11 +23,10 @@ class Labelling:
         self.changes = 0
 
     def of(self, collection_id: int, collection: str, content: dict[str, object]) -> int:
-        """The number of an entity's label."""
-        policy = self._policies.get(collection)
-        if policy is None or not policy.columns:
-            return 0
-        value = policy.label(content)
+        """The number of an entity's policy class, made when there is none."""
+        value = class_of(self._policies.get(collection), content)
+        if value is None:
+            return UNCLASSIFIED
         known = self._known.get((collection_id, value))
         if known is None:
             made = self._db.execute(
@@ -39,8 +40,8 @@ class Labelling:
             self._known[collection_id, value] = known
         return known
 
-    def replace(self, collection: str, policy: Policy | None, document: str) -> Policy | None:
-        """Put a collection under another policy, or none. → the one before"""
+    def replace(self, collection: str, policy: Policy | None, document: str) -> PolicyChange:
+        """Put a collection under another policy, or none. → what that changes"""
         before = self._policies.pop(collection, None)
         place = (self._tenant, collection)
         self._db.execute("DELETE FROM policies WHERE tenant = ? AND collection = ?", place)
@@ -48,19 +49,9 @@ class Labelling:
             self._policies[collection] = policy
             self._db.execute("INSERT INTO policies VALUES (?, ?, ?)", (*place, document))
         self.changes += 1
-        return before
+        return PolicyChange(before, policy)
 
     def forget(self, collection_id: int) -> None:
-        """Forget the labels of a collection, to give them anew."""
+        """Forget the policy classes of a collection, to give them anew."""
         self._db.execute("DELETE FROM labels WHERE collection = ?", (collection_id,))
         self._known.clear()
-
-
-def layout(policy: Policy | None) -> object:
-    """What of a policy labels and projections depend on."""
-    return None if policy is None else (policy.columns, policy.projections)
-
-
-def hidden(policy: Policy | None) -> frozenset[str]:
-    """The columns that a policy hides from anybody."""
-    return frozenset() if policy is None else policy.hidden

@@ -1,0 +1,93 @@
+"""What the engine needs from the outside, as Protocols: data, records, and providers.
+
+    entities       what is written, the change log, what a caller may see, vectors to come
+    origins        which entities came from which file
+    search         the search index, the embedder
+    completions    providers
+    call_records   audit log, answer cache, ledger
+    selecting      SELECT
+
+Every read takes the `Caller`: an adapter shows nobody more than that caller may see. All but a
+provider is synchronous, and may take its time: the shell chooses the thread. URNs are in their
+encoded form. Adapters raise `errors.AskError` only.
+"""
+
+from redask.core.ports.call_records import (
+    Account,
+    AnswerCache,
+    AuditEntry,
+    AuditLog,
+    AuditRow,
+    CachedAnswer,
+    Ledger,
+    Spending,
+)
+from redask.core.ports.completions import (
+    Completion,
+    Connected,
+    Provider,
+)
+from redask.core.ports.entities import (
+    Change,
+    Entity,
+    Store,
+    StoreView,
+    Unembedded,
+    VectorStore,
+    Visibility,
+)
+from redask.core.ports.origins import (
+    FileLink,
+    Load,
+    LoadOutcome,
+    Origin,
+    OriginManifest,
+)
+from redask.core.ports.search import (
+    Embedder,
+    Found,
+    Index,
+    Query,
+)
+from redask.core.ports.selecting import (
+    SELECT_MS,
+    SELECT_ROWS,
+    Selector,
+    SelectShape,
+    TableShape,
+)
+
+__all__ = [
+    "SELECT_MS",
+    "SELECT_ROWS",
+    "Account",
+    "AnswerCache",
+    "AuditEntry",
+    "AuditLog",
+    "AuditRow",
+    "CachedAnswer",
+    "Change",
+    "Completion",
+    "Connected",
+    "Embedder",
+    "Entity",
+    "FileLink",
+    "Found",
+    "Index",
+    "Ledger",
+    "Load",
+    "LoadOutcome",
+    "Origin",
+    "OriginManifest",
+    "Provider",
+    "Query",
+    "SelectShape",
+    "Selector",
+    "Spending",
+    "Store",
+    "StoreView",
+    "TableShape",
+    "Unembedded",
+    "VectorStore",
+    "Visibility",
+]

@@ -1,0 +1,106 @@
+"""What is kept of calls: the audit log, the answer cache and the ledger."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from redask.core.model import Answer, Caller
+from redask.core.rules.audit_chain import Broken, Intact
+from redask.core.rules.cost import Allow, Reject, Spent
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One row of the audit log with its number and its hash.
+
+    `build` is what the provider said about its system, such as a system fingerprint.
+    """
+
+    seq: int
+    row: dict[str, object]
+    hash: str
+    build: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRow:
+    """A row to be written, and what the provider said about its build."""
+
+    row: Mapping[str, object]
+    build: str = ""
+
+
+class AuditLog(Protocol):
+    """The append-only log of calls, chained by hash (`rules.audit_chain`)."""
+
+    def append(self, rows: Sequence[AuditRow]) -> None:
+        """Add rows in their order, in one transaction: durable when this returns."""
+
+    def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
+        """The newest rows the caller may see: an auditor the tenant's, others their own."""
+
+    def verify(self) -> Intact | Broken:
+        """Whether every row of the log is what was written; names the first that is not."""
+
+    def prune(self, keep_ns: int) -> None:
+        """Take away rows that are older than the newest by more than this, from the old end."""
+
+
+@dataclass(frozen=True, slots=True)
+class CachedAnswer:
+    """An accepted answer, what its prompt hashed to, and when it was stored (epoch ns)."""
+
+    answer: Answer
+    prompt_hash: str
+    stored_at: int
+    ttl: int
+
+
+class AnswerCache(Protocol):
+    """Accepted answers by their key."""
+
+    def get(self, key: str) -> CachedAnswer | None:
+        """What is stored under a key, however old."""
+
+    def put(self, key: str, entry: CachedAnswer, most: int) -> None:
+        """Store an answer; of more than `most` entries, those stored first go."""
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """Where a call's money is booked: the tenant, the UTC day it began on, the provider."""
+
+    tenant: str
+    day: int
+    provider: str
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """One line of the report: US dollars spent, and set aside for calls that never ended."""
+
+    account: Account
+    spent: float
+    reserved: float
+
+
+class Ledger(Protocol):
+    """What each tenant has spent on each UTC day, in nano-dollars, across processes."""
+
+    def reserve(
+        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+    ) -> int | Reject:
+        """Ask `check` about the tenant's day so far; if it allows, set the amount aside, all
+        atomically. → the reservation's number, or the refusal."""
+
+    def settle(self, reservation: int, nanos: int) -> None:
+        """Replace a reservation by what the call really cost; a second time changes nothing."""
+
+    def add(self, account: Account, nanos: int) -> None:
+        """Book what a call without a reservation cost."""
+
+    def total(self, tenant: str, day: int) -> int:
+        """What a tenant has spent or set aside on a day, in nano-dollars."""
+
+    def report(self, since: int, tenant: str | None = None) -> list[Spending]:
+        """The spending since a day, newest first; of one tenant, or of all."""

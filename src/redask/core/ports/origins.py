@@ -1,0 +1,80 @@
+"""The manifest: which entities came from which file."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from redask.core.model import Caller
+from redask.core.ports.entities import Entity
+
+
+@dataclass(frozen=True, slots=True)
+class FileLink:
+    """A link in a document: from a chunk, to a place (`anchor`, may be empty) in another file."""
+
+    source: str
+    path: str
+    anchor: str
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """A file that entities came from. `path` (absolute) names it, `root` is the folder asked for.
+
+    `choice` is the collection that was asked for; `stamp` says which content was read how, and
+    is None while that is unfinished, or when something of it is missing; it is empty as long as
+    the file has never been whole here.
+    """
+
+    path: str
+    root: str
+    choice: str | None
+    stamp: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """What one origin brings, in the order of the file; or a part of it, when it is much.
+
+    With the `last` part goes whatever the origin brought earlier and no longer brings.
+    """
+
+    origin: Origin
+    entities: Sequence[Entity]
+    links: Sequence[FileLink] = ()
+    first: bool = True
+    last: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class LoadOutcome:
+    """What a write did; `refused` maps an origin's path to that of the origin it collides with."""
+
+    written: int
+    removed: int
+    refused: Mapping[str, str]
+
+
+class OriginManifest(Protocol):
+    """Which entities came from which file. Every entity belongs to one origin at most."""
+
+    def known(self, place: str, caller: Caller) -> dict[str, Origin]:
+        """The origins at a path or below it, by path."""
+
+    def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
+        """Write what these origins bring, in one transaction, but for those that collide."""
+
+    def collisions(self, origin: Origin, urns: Sequence[str], caller: Caller) -> str | None:
+        """The path of another origin that one of these belongs to, or None."""
+
+    def forget(self, paths: Sequence[str], caller: Caller) -> int:
+        """Remove these origins with everything they brought. → how many entities went."""
+
+    def unlinked(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
+        """Origins whose links are to be settled (anew), by path; empty when all are."""
+
+    def chunks(self, path: str, caller: Caller) -> list[str]:
+        """The documents that an origin brought, in their order."""
+
+    def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
+        """Settle the links of these origins: they have these edges and no others."""

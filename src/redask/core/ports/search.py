@@ -1,0 +1,62 @@
+"""The search index and the embedder."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from redask.core.model import Caller, Terms
+from redask.core.ports.entities import StoreView
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What to look for. `vector` is absent when no embedder answers.
+
+    `vector_languages` are those the vector is good for; none: for every language.
+    """
+
+    question: str
+    terms: Terms
+    vector: tuple[float, ...] | None = None
+    collections: tuple[str, ...] = ()
+    top_k: int = 20
+    depth: int = 2
+    vector_languages: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One bucket's candidates in rank order: `(urn, score)`, score from 0 to 1, ties by URN.
+
+    `left_out` says why a bucket was not searched at all.
+    """
+
+    bucket: str
+    candidates: tuple[tuple[str, float], ...]
+    left_out: str = ""
+
+
+class Index(Protocol):
+    """The search index: a projection of the store's log, always caught up before it answers."""
+
+    def search(
+        self, query: Query, caller: Caller, view: StoreView | None = None
+    ) -> tuple[Found, ...]:
+        """The buckets bm25, vector and graph, in this order, of what the caller may see.
+
+        `view` is the caller's own, if one was taken already: the index is no older than it.
+        """
+
+
+class Embedder(Protocol):
+    """Texts to vectors. `model` names weights and runtime: vectors of two models never mix.
+
+    No `languages` means that it makes no difference between them.
+    """
+
+    model: str
+    dimensions: int
+    languages: frozenset[str]
+
+    def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        """One unit vector for each text, the same for the same text."""

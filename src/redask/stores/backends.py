@@ -1,0 +1,57 @@
+"""Where a database can live: one row a backend, `BACKENDS` by URL scheme.
+
+    location                        scheme       row
+    a directory (the default)       none         sqlite
+
+A new backend is one folder and one row here. `backend_for(location)` finds the row and opens
+nothing, so that an unknown scheme is refused before anything is made; what comes after the
+scheme may be a password, and is in no message.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from redask.core.errors import Misconfigured
+from redask.stores.backend import Backend
+from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
+
+# Two letters at least: one is a drive. One slash will do: `Path` makes one of two.
+_SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+@dataclass(frozen=True, slots=True)
+class BackendRow:
+    """A kind of backend, and what can be said of a location of its own.
+
+    `directory` is where on this machine its configuration and its search index are. `exists`
+    says whether there is a database; neither makes anything. `open` makes what is missing.
+    """
+
+    name: str
+    scheme: str
+    directory: Callable[[str], Path]
+    exists: Callable[[str], bool]
+    open: Callable[[str], Backend]
+
+
+BACKENDS = {
+    row.scheme: row for row in (BackendRow("sqlite", "", Path, database_exists, SqliteBackend),)
+}
+
+
+def backend_for(location: str) -> BackendRow:
+    """The row of a location, or `Misconfigured`."""
+    if "\0" in location:
+        raise Misconfigured("the location of a database holds a NUL character")
+    found = _SCHEME.match(location)
+    scheme = found[1].lower() if found else ""
+    if scheme not in BACKENDS:
+        known = ", ".join(f"{each}://" for each in sorted(BACKENDS) if each)
+        raise Misconfigured(
+            f"no backend knows {scheme}:// locations: a database is a directory"
+            + (f", or {known}" if known else ""),
+            detail="location",
+        )
+    return BACKENDS[scheme]

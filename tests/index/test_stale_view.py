@@ -1,0 +1,72 @@
+"""A search with a view that was taken earlier: class keys are those of the index it reads."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from redask.core.model import Caller
+from redask.core.ports import Query, StoreView
+from redask.core.rules import terms
+from redask.index import SearchIndex
+from redask.stores.entity_rows import entities
+from redask.stores.sqlite.store import SqliteStore
+
+OWNER = Caller()
+READER = Caller("local", "ada", "reader")
+QUERY = Query("alpha", terms.extract("alpha"))
+ROWS = [{"id": n, "text": "alpha", "open": n == 1} for n in (1, 2)]
+
+
+def policy(rows: str) -> object:
+    return {"read": [{"roles": ["reader"], "rows": rows}]}
+
+
+def found(index: SearchIndex, view: StoreView | None) -> list[str]:
+    bm25 = index.search(QUERY, READER, view)[0]
+    return [urn.rpartition("/")[2] for urn, _ in bm25.candidates]
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[SqliteStore]:
+    with SqliteStore(tmp_path) as opened:
+        opened.put(entities("t", ROWS), OWNER)
+        opened.set_policy("t", policy("open = true"), OWNER)
+        yield opened
+
+
+@pytest.fixture
+def index(tmp_path: Path, store: SqliteStore) -> Iterator[SearchIndex]:
+    with closing(SearchIndex(tmp_path / "index", store)) as opened:
+        yield opened
+
+
+def test_policy_classes_that_moved_since_the_view_are_seen_as_they_are_now(
+    store: SqliteStore, index: SearchIndex
+) -> None:
+    before = store.view(READER)
+    assert found(index, before) == ["1"]
+    store.set_policy("t", policy("id = 2"), OWNER)
+    index.search(QUERY, OWNER)  # somebody else catches up
+    assert found(index, before) == ["2"]
+    assert found(index, None) == ["2"]
+
+
+def test_a_policy_class_that_is_new_since_the_view_is_seen_if_it_may_be(
+    store: SqliteStore, index: SearchIndex
+) -> None:
+    store.set_policy("t", policy("id > 0"), OWNER)
+    before = store.view(READER)
+    store.put(entities("t", [{"id": 3, "text": "alpha"}]), OWNER)
+    index.search(QUERY, OWNER)
+    assert found(index, before) == ["1", "2", "3"]
+
+
+def test_a_view_that_is_as_far_as_the_index_is_taken_at_its_word(
+    store: SqliteStore, index: SearchIndex, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    view = store.view(READER)
+    assert found(index, view) == ["1"]
+    monkeypatch.setattr(SqliteStore, "view", lambda *_: pytest.fail("another view was taken"))
+    assert found(index, view) == ["1"]

@@ -1,0 +1,49 @@
+"""`MemoryBackend(location)`: see `redask.stores.backend.Backend`; and its `ROW`."""
+
+import tempfile
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
+
+from memory_backend.calls import Calls, MemoryAnswerCache, MemoryAuditLog, MemoryLedger
+from memory_backend.manifest import MemoryManifest
+from memory_backend.state import Access, Shared
+from memory_backend.store import MemoryStore
+from memory_backend.users import MemoryUsers
+from redask.stores.backends import BackendRow
+
+_DATABASES: dict[str, tuple[Shared, Calls]] = {}
+
+
+class MemoryBackend:
+    """An open database in memory, made when there is none at the location."""
+
+    def __init__(self, location: str) -> None:
+        shared, calls = _DATABASES.setdefault(location, (Shared(), Calls()))
+        self._access = Access(shared)
+        self.store = MemoryStore(self._access)
+        self.users = MemoryUsers(self._access)
+        self.manifest = MemoryManifest(self._access)
+        self.audit = MemoryAuditLog(self._access, calls)
+        self.ledger = MemoryLedger(self._access, calls)
+        self.answers = MemoryAnswerCache(self._access, calls)
+
+    def files(self) -> dict[str, int]:
+        return {}
+
+    def close(self) -> None:
+        self._access.closed = True
+
+
+@cache
+def _scratch() -> tempfile.TemporaryDirectory[str]:
+    return tempfile.TemporaryDirectory(prefix="redask-memory-")
+
+
+def _directory(location: str) -> Path:
+    """Where the search index of a database is: beside no data, in a folder of this process."""
+    name = sha256(location.encode()).hexdigest()[:16]
+    return Path(_scratch().name) / name
+
+
+ROW = BackendRow("memory", "memory", _directory, _DATABASES.__contains__, MemoryBackend)

@@ -1,0 +1,272 @@
+"""The store of the backend in memory: see `redask.stores.backend.EntityStore`."""
+
+import json
+from collections import Counter
+from collections.abc import Sequence
+
+from memory_backend.state import Access, Row, Tenant
+from memory_backend.writer import Writer
+from redask.core.access.policy import must_own, read_policy
+from redask.core.model import Caller, Kind, Source, Urn
+from redask.core.ports import Change, Entity, StoreView, Unembedded
+from redask.core.rules import urn as urns
+from redask.core.wire.json import text
+from redask.stores import payloads, vector_encoding, write_rules
+from redask.stores.canonical_urns import address, canonical
+from redask.stores.catalogues import CountedColumn, Holding, visible_collections, visible_columns
+from redask.stores.statistics import Collection, Column, Statistics
+from redask.stores.visibility import (
+    EDGE_PREFIX,
+    EVERYTHING,
+    StoredEntity,
+    StoreVisibility,
+    keys_of,
+)
+from redask.stores.write_rules import GIVEN
+
+
+class MemoryStore:
+    """Entities, change log, policies, catalogues and vectors of one database."""
+
+    def __init__(self, access: Access) -> None:
+        self._access = access
+        self.identity = access.shared.identity
+
+    # --- content ---------------------------------------------------------------------------
+
+    def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
+        must_own(caller)
+        write_rules.check_model(model)
+        if not entities:
+            return self.watermark(caller.tenant)
+        with self._access.writing(caller.tenant) as tenant:
+            writer = Writer(self._access.shared, tenant)
+            writer.put(entities, model)
+            return writer.finish()
+
+    def delete(self, urns: Sequence[str], caller: Caller) -> int:
+        must_own(caller)
+        wanted = [canonical(urn) for urn in urns]
+        if not self.watermark(caller.tenant):
+            return 0
+        with self._access.writing(caller.tenant) as tenant:
+            writer = Writer(self._access.shared, tenant)
+            gone = writer.delete(wanted)
+            writer.finish()
+            return gone
+
+    def read(self, urns: Sequence[str], caller: Caller) -> list[Source]:
+        wanted = [canonical(urn) for urn in urns]
+        tenant = self._access.reading(caller.tenant)
+        rows = [tenant.rows[urn] for urn in wanted if urn in tenant.rows]
+        return _shown(tenant, [row for row in rows if row.payload is not None], caller)
+
+    def get(self, urn: str, caller: Caller) -> Source | None:
+        return next(iter(self.read([urn], caller)), None)
+
+    def page(
+        self, collection: str, caller: Caller, *, after: str = "", limit: int = 100
+    ) -> list[Source]:
+        tenant = self._access.reading(caller.tenant)
+        shown: list[Source] = []
+        for kind in sorted(Kind):
+            prefix = urns.encode(Urn(kind, collection, "x")).removesuffix("x")
+            rows = [row for row in tenant.live(collection) if row.urn.startswith(prefix)]
+            later = [row for row in rows if row.urn > after]
+            shown += _shown(tenant, sorted(later, key=lambda row: row.urn), caller)
+        return shown[: max(limit, 0)]
+
+    # --- who sees what, and the change log -------------------------------------------------
+
+    def view(self, caller: Caller) -> StoreView:
+        tenant = self._access.reading(caller.tenant)
+        return StoreView(tenant.seq, tenant.visibility(caller), tenant.space)
+
+    def policies(self, caller: Caller) -> dict[str, object]:
+        must_own(caller)
+        documents = self._access.reading(caller.tenant).documents
+        return {name: json.loads(document) for name, document in sorted(documents.items())}
+
+    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
+        must_own(caller)
+        policy = None if document is None else read_policy(collection, document)
+        with self._access.writing(caller.tenant) as tenant:
+            writer = Writer(self._access.shared, tenant)
+            writer.set_policy(collection, policy, text(document))
+            return writer.finish()
+
+    def watermark(self, tenant: str) -> int:
+        return self._access.reading(tenant).seq
+
+    def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
+        state = self._access.reading(tenant)
+        policies = state.policies
+        rows = sorted((row for row in state.rows.values() if row.seq > after), key=lambda r: r.seq)
+        return [
+            Change(
+                *(row.seq, row.key, row.urn, row.collection, state.languages.get(row.collection)),
+                _entity(row),
+                *keys_of(policies.get(row.collection), state.class_value(row), row.payload),
+            )
+            for row in rows[: max(limit, 0)]
+        ]
+
+    # --- vectors that come later -----------------------------------------------------------
+
+    def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
+        state = self._access.reading(tenant)
+        hidden = {name: policy.hidden for name, policy in state.policies.items()}
+        return [
+            Unembedded(row.seq, row.urn, row.payload or "", hidden.get(row.collection, frozenset()))
+            for row in _waiting(state)[: max(limit, 0)]
+        ]
+
+    def count_unembedded(self, tenant: str) -> int:
+        return len(_waiting(self._access.reading(tenant)))
+
+    def is_embedding_pending(self, caller: Caller) -> bool:
+        tenant = self._access.reading(caller.tenant)
+        return bool(_shown(tenant, _waiting(tenant), caller))
+
+    def set_vectors(
+        self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
+    ) -> None:
+        with self._access.writing(tenant) as state:
+            old = {row.urn: row.payload for row in state.rows.values() if row.seq <= through}
+            writer = Writer(self._access.shared, state)
+            before = state.seq
+            writer.put(write_rules.still_said(embedded, old), model)
+            done = write_rules.embedded_through(before, writer.finish(), through)
+            state.embedded_through = max(state.embedded_through, done)
+
+    def drop_vectors(self, tenant: str) -> int:
+        with self._access.writing(tenant) as state:
+            write_rules.check_droppable(state.space)
+            writer = Writer(self._access.shared, state)
+            gone = writer.drop_vectors()
+            writer.finish()
+            state.embedded_through = 0
+            return gone
+
+    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
+        with self._access.writing(tenant) as state:
+            if state.lease is None or state.lease[0] == holder or state.lease[1] <= now:
+                state.lease = (holder, until)
+            return state.lease[0]
+
+    def release_embedding(self, tenant: str, holder: str) -> None:
+        with self._access.writing(tenant) as state:
+            if state.lease and state.lease[0] == holder:
+                state.lease = None
+
+    # --- catalogues and health -------------------------------------------------------------
+
+    def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
+        must_own(caller)
+        write_rules.check_language(collection, language)
+        with self._access.writing(caller.tenant) as tenant:
+            writer = Writer(self._access.shared, tenant)
+            writer.set_language(collection, language)
+            return writer.finish()
+
+    def collections(self, caller: Caller) -> list[Collection]:
+        tenant = self._access.reading(caller.tenant)
+        return _collections(tenant, tenant.visibility(caller))
+
+    def columns(self, collection: str, caller: Caller) -> list[Column]:
+        tenant = self._access.reading(caller.tenant)
+        visibility = tenant.visibility(caller)
+        edges = {row.urn for row in _edges(tenant, collection, visibility)}
+        counted = [
+            CountedColumn(row.policy_class, name, type_name)
+            for row in tenant.live(collection)
+            if row.ends is None or row.urn in edges
+            for name, type_name in payloads.shape(json.loads(row.payload or "{}"))
+        ]
+        return visible_columns(counted, tenant.collections.get(collection, 0), visibility)
+
+    def statistics(self, caller: Caller) -> Statistics:
+        must_own(caller)
+        tenant = self._access.reading(caller.tenant)
+        live = tenant.live()
+        model, dimensions = tenant.space or (None, None)
+        return Statistics(
+            identity=self.identity,
+            schema=1,
+            watermark=tenant.seq,
+            collections=tuple(_collections(tenant, EVERYTHING)),
+            entities=len(live),
+            tombstones=len(tenant.rows) - len(live),
+            edges=sum(row.ends is not None for row in live),
+            vectors=sum(row.vector is not None for row in live),
+            model=model,
+            dimensions=dimensions,
+        )
+
+    def check(self) -> list[str]:
+        found = []
+        for tenant in self._access.shared.tenants.values():
+            live = {row.urn for row in tenant.live()}
+            sequences = [row.seq for row in tenant.rows.values()]
+            if len(set(sequences)) != len(sequences) or max(sequences, default=0) > tenant.seq:
+                found.append("two changes have one sequence, or one is beyond the watermark")
+            if any(not live.issuperset(row.ends or ()) for row in tenant.live()):
+                found.append("an edge has an end that is not there")
+        return found
+
+
+def _shown(tenant: Tenant, rows: Sequence[Row], caller: Caller) -> list[Source]:
+    found = [
+        StoredEntity(
+            row.urn,
+            row.key,
+            tenant.collections[row.collection],
+            row.policy_class,
+            row.payload or "",
+        )
+        for row in rows
+    ]
+    return tenant.visibility(caller).show(found, tenant.edge_parts)
+
+
+def _waiting(tenant: Tenant) -> list[Row]:
+    return [
+        row
+        for row in tenant.live()
+        if row.vector is None
+        and row.seq > tenant.embedded_through
+        and not row.urn.startswith(EDGE_PREFIX)
+    ]
+
+
+def _edges(tenant: Tenant, collection: str, visibility: StoreVisibility) -> list[Row]:
+    edges = [row for row in tenant.live(collection) if row.ends]
+    whole = visibility.whole_edges((row.key for row in edges), tenant.edge_parts)
+    return [row for row in edges if row.key in whole]
+
+
+def _collections(tenant: Tenant, visibility: StoreVisibility) -> list[Collection]:
+    counts: Counter[tuple[str, int, Kind]] = Counter(
+        (row.collection, row.policy_class, address(row.urn)[1]) for row in tenant.live()
+    )
+    names = {number: name for name, number in tenant.collections.items()}
+    holdings: list[Holding] = []
+    for name, number in sorted(tenant.collections.items()):
+        language = tenant.languages.get(name)
+        own = sorted((kind, each, n) for (of, each, kind), n in counts.items() if of == name)
+        holdings += [Holding(number, name, language, each, kind, n) for kind, each, n in own]
+        if not own:
+            holdings.append(Holding(number, name, language, 0, None, 0))
+    return visible_collections(
+        holdings,
+        visibility,
+        lambda number: [row.policy_class for row in _edges(tenant, names[number], visibility)],
+    )
+
+
+def _entity(row: Row) -> Entity | None:
+    if row.payload is None:
+        return None
+    floats = None if row.vector is None else vector_encoding.unpack(row.vector)
+    source, target = row.ends or (None, None)
+    return Entity(row.urn, row.payload, source=source, target=target, vector=floats)
