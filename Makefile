@@ -45,10 +45,9 @@ docs: $(VENV)/.installed
 client-pages: $(VENV)/.clients
 	$(BIN)/python tests/support/pages.py docs/clients/*.md
 
-# the gRPC code, from redask.proto
+# the request message of gRPC, from the table of clauses; and the gRPC code, from redask.proto
 proto: $(VENV)/.installed
-	cd src && ../$(BIN)/python -m grpc_tools.protoc -I. --python_out=. --grpc_python_out=. --pyi_out=. \
-		redask/server/grpc/generated/redask.proto
+	$(BIN)/python tools/proto.py
 
 # a million generated inputs for parser, citations, URNs, TTLs and canonical JSON
 fuzz: $(VENV)/.installed

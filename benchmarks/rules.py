@@ -65,8 +65,8 @@ PROMPT = prompt.assemble(QUESTION, SOURCES)
 USAGE = Usage(4000, sum(len(s.payload.encode()) for s in SOURCES), 300, 1200, 0.002)
 LIMITS = cost.Limits(daily_cost_cap_usd=5.0)
 NOW = 1_700_000_000_000_000_000
-PARSED = citations.parse(ANSWER, len(SOURCES))
-MARKERS = tuple(dict.fromkeys(citation.marker for citation in PARSED.citations))
+EXAMINED = validation.examine(ANSWER, SOURCES)
+MARKERS = tuple(dict.fromkeys(citation.marker for citation in EXAMINED.citations))
 REPLY = Answer(
     ANSWER,
     tuple(Footnote(marker, SOURCES[marker - 1].urn) for marker in MARKERS),
@@ -135,7 +135,7 @@ WHOLE_ASK: Sequence[tuple[str, AskState]] = (
     ("cache key and prompt hash", cache_key),
     ("cost check", lambda: cost.check(USAGE, cost.Spent(19675, 1.0), LIMITS, NOW)),
     ("citations of the answer", lambda: citations.parse(ANSWER, len(SOURCES))),
-    ("verdict", lambda: validation.judge(PARSED, Mode.STRICT, validation.Attempt.FIRST)),
+    ("verdict", lambda: validation.judge(EXAMINED, Mode.STRICT, validation.Attempt.FIRST)),
     ("audit row, encoded", audit_row),
     ("envelope, encoded", lambda: json.encode(envelope.build(REPLY))),
 )
@@ -208,7 +208,7 @@ def main() -> None:
         print_median(name, run)
 
     sizes = f"{len(SOURCES)} sources of {len(SOURCES[0].payload)} bytes"
-    answer = f"an answer of {len(ANSWER)} bytes with {len(PARSED.citations)} markers"
+    answer = f"an answer of {len(ANSWER)} bytes with {len(EXAMINED.citations)} markers"
     print(f"\nThe rules of one ASK: {sizes}, {answer}")
     total = sum(print_median(name, run) for name, run in WHOLE_ASK)
     verdict = "met" if total * 1000 < TARGET_MS else "NOT met"

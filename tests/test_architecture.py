@@ -16,13 +16,14 @@ SRC = Path(redask.__file__).parent
 FILES = sorted(SRC.rglob("*.py"))
 
 _NOUNS = {"core.model", "core.errors"}
-_WORDS = {"core.text", "core.values", "core.token_count"}
+_WORDS = {"core.text", "core.values", "core.token_count", "core.provider_table"}
 _RULES = _NOUNS | _WORDS | {"core.rules"}
 _ADAPTER = _RULES | {"core.ports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),  # the package's docstring
     "core.model": set(),
     "core.errors": {"core.model"},
+    "core.provider_table": {"core.model"},
     "core.text": _NOUNS,
     "core.token_count": set(),
     "core.rules": _NOUNS | _WORDS,

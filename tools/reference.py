@@ -5,9 +5,8 @@ from pathlib import Path
 
 from redask.core import settings
 from redask.core.clauses import CLAUSES
-from redask.core.rules import capabilities
+from redask.core.provider_table import PROVIDERS
 from redask.core.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
-from redask.providers.registry import PROVIDERS
 
 PAGE = Path(__file__).parent.parent / "docs" / "reference.md"
 
@@ -79,7 +78,8 @@ def _default(field: str) -> str:
 
 
 def _capabilities() -> Iterable[Sequence[str]]:
-    for token, can in {**capabilities.PINNED, **capabilities.OURS}.items():
+    for token, row in PROVIDERS.items():
+        can = row.capabilities
         flags = (
             can.supports_citations,
             can.supports_seed,
@@ -91,7 +91,7 @@ def _capabilities() -> Iterable[Sequence[str]]:
 
 def _providers() -> Iterable[Sequence[str]]:
     for row in PROVIDERS.values():
-        key = f"`{row.key_name}`" if row.key_name else "–"
+        key = f"`{row.key_variable}`" if row.key_variable else "–"
         model = f"`{row.model}`" if row.model else "–"
         extra = f"`redask[{row.extra}]`" if row.extra else "–"
         yield row.name, key, model, row.base_url or "–", extra

@@ -20,6 +20,7 @@ from redask.core.access.policy import AUDITORS, must_own
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Embedder, Provider, Query, Selector
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.embedding_text import embedding_text
@@ -40,7 +41,7 @@ from redask.ingest import pipeline
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.pool import ProviderPool
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
@@ -262,7 +263,7 @@ def build(
         budget=Budget(chosen.limits, backend.ledger, clock),
         providers=frozenset({*PROVIDERS, *providers}),
         installed=frozenset(
-            {*(name for name, row in PROVIDERS.items() if row.installed), *providers}
+            {*(name for name, row in PROVIDERS.items() if installed(row)), *providers}
         ),
         open_provider=opener,
         settings=chosen,

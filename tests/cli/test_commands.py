@@ -17,7 +17,7 @@ from wires import polite_model, speech_of
 import redask
 from redask.cli import COMMANDS, main
 from redask.core.clauses import CLAUSES
-from redask.core.rules import capabilities
+from redask.core.provider_table import PROVIDERS
 from redask.core.wire import json as canonical
 from redask.evaluation import sample
 from redask.providers.scripted import Scripted
@@ -335,7 +335,7 @@ def test_providers_lists_rows_keys_and_capabilities_and_never_a_key(
     text, plain = (run(tmp_path, "providers", *more).output for more in ((), ("--json",)))
     assert "very-secret" not in text + plain
     rows = {row["name"]: row for row in json.loads(plain)}
-    assert rows.keys() == {*capabilities.PINNED, *capabilities.OURS}
+    assert rows.keys() == PROVIDERS.keys()
     assert (rows["groq"]["key"], rows["openai"]["key"]) == ("present", "missing")
     assert (rows["ollama"]["key"], rows["ollama"]["model"]) == ("not needed", "my-model")
     assert rows["openai"]["key_variable"] == "OPENAI_API_KEY"

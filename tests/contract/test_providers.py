@@ -1,4 +1,4 @@
-"""What every provider promises; each row of PROVIDERS is held to it.
+"""What every provider promises; each row of `core.provider_table` is held to it.
 
 A provider behind a network talks to a reports_errors server on loopback (tests/support/wires.py),
 `local` to the small real model; it gets a shorter prompt, for it reads word by word.
@@ -15,10 +15,11 @@ from wires import polite_model
 from redask.core.errors import Misconfigured
 from redask.core.model import Knobs, Prompt, Source
 from redask.core.ports import Completion, Connected, Provider
+from redask.core.provider_table import PROVIDERS, PriceSource
 from redask.core.rules import capabilities, citations, determinism
 from redask.core.rules.prompt import assemble
 from redask.core.settings import key_variables
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import ADAPTERS, installed, open_provider
 
 EVERY = pytest.mark.parametrize("name", PROVIDERS)
 Open = Callable[[], Provider]
@@ -32,6 +33,13 @@ SOURCES = (
 PROMPT = assemble("When does the ferry leave?", SOURCES)
 SHORT = Prompt("Answer.", "Name a colour.", "Name a colour.", ())
 MANY = 8
+PRICES = {
+    **dict.fromkeys(("extractive", "local", "ollama", "scripted"), PriceSource.FREE),
+    **dict.fromkeys(("venice", "huggingface", "custom"), PriceSource.SETTINGS),
+    **dict.fromkeys(
+        ("openai", "anthropic", "groq", "together", "openrouter", "deepseek"), PriceSource.TABLE
+    ),
+}
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +53,7 @@ def server() -> Iterator[Loopback]:
 def loaded() -> Provider | None:
     """The real model, loaded once for all tests."""
     file = model_file()
-    return None if file is None else PROVIDERS["local"].open(str(file))
+    return None if file is None else open_provider("local", str(file))
 
 
 @pytest.fixture
@@ -57,13 +65,13 @@ def open_one(name: str, server: Loopback, loaded: Provider | None) -> Open:
         model = loaded
         return lambda: model
     if row.base_url is None:
-        return row.open
+        return lambda: open_provider(name)
     address = server.address if name == "anthropic" else server.url
     model_name = row.model or "any-model"
     opened: list[Provider] = []  # kept until the loop has closed their connections
 
     def open_it() -> Provider:
-        opened.append(row.open(model_name, api_key=KEY, base_url=address))
+        opened.append(open_provider(name, model_name, api_key=KEY, base_url=address))
         return opened[-1]
 
     return open_it
@@ -77,24 +85,19 @@ async def complete(
     return await provider.complete(PROMPT, KNOBS, max_tokens=200, emit=emit)
 
 
-def test_every_row_stands_under_its_own_name_and_has_capabilities_of_its_own() -> None:
-    for name, row in PROVIDERS.items():
-        assert row.name == name
-        assert name in {*capabilities.PINNED, *capabilities.OURS}
-
-
-def test_the_rows_are_the_tokens_of_the_capability_table() -> None:
-    assert PROVIDERS.keys() == {*capabilities.PINNED, *capabilities.OURS}
+def test_every_row_stands_under_its_own_name_and_every_adapter_is_used() -> None:
+    assert [row.name for row in PROVIDERS.values()] == list(PROVIDERS)
+    assert {row.adapter for row in PROVIDERS.values()} == set(ADAPTERS)
 
 
 @EVERY
 def test_a_row_names_the_variable_of_its_key_and_refuses_to_open_without(name: str) -> None:
     row = PROVIDERS[name]
-    if row.key_name is None:
+    if row.key_variable is None:
         return
-    assert row.key_name in key_variables(name)
-    with pytest.raises(Misconfigured, match=row.key_name):
-        row.open()
+    assert row.key_variable in key_variables(name)
+    with pytest.raises(Misconfigured, match=row.key_variable):
+        open_provider(name)
 
 
 @EVERY
@@ -103,10 +106,10 @@ def test_a_row_without_its_package_says_what_to_install(
 ) -> None:
     monkeypatch.setattr("redask.providers.registry.find_spec", lambda _: None)
     row = PROVIDERS[name]
-    assert row.installed == (row.sdk is None)
+    assert installed(row) == (row.sdk is None)
     if row.sdk is not None:
         with pytest.raises(Misconfigured, match=row.extra or row.sdk):
-            row.open("m", api_key=KEY)
+            open_provider(name, "m", api_key=KEY)
 
 
 @EVERY
@@ -120,16 +123,15 @@ def test_the_seed_is_narrowed_for_the_wire(name: str, open_one: Open) -> None:
 
 @EVERY
 def test_what_costs_nothing_by_definition_costs_nothing(name: str, open_one: Open) -> None:
-    free = {"extractive", "local", "ollama", "scripted"}
-    unknown = {"venice", "huggingface", "custom"}
     price = open_one().price(10**6, 10**6)
-    if name in free:
-        assert price == 0.0
-    elif name in unknown:
-        assert price is None
-    else:
-        assert price is not None
-        assert 0.01 < price < 1000
+    match PRICES.get(name, PROVIDERS[name].prices):
+        case PriceSource.FREE:
+            assert price == 0.0
+        case PriceSource.SETTINGS:
+            assert price is None
+        case _:
+            assert price is not None
+            assert 0.01 < price < 1000
 
 
 @EVERY

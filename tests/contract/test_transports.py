@@ -41,7 +41,7 @@ def made_up(number: int) -> tuple[str, dict[str, Any]]:
         "using": rng.choice(("scripted", "extractive", "local", "together,scripted")),
         "model": "any",
         "limit": rng.randint(1, 200),
-        "strict": rng.random() < 0.5,
+        "strict": rng.choice((True, False, "on", "off")),
         "collection": rng.choice(("notes", ["notes", "odd"], ["nowhere"])),
         "min_score": rng.choice((0.0, 0.25, 1.0)),
         "depth": rng.randint(0, 10),

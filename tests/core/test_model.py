@@ -13,7 +13,17 @@ import pytest
 
 import redask
 from redask.core import model
-from redask.core.model import Answer, Ask, Caller, Capabilities, Event, Kind, Mode, Usage
+from redask.core.model import (
+    Answer,
+    Ask,
+    Caller,
+    Capabilities,
+    Event,
+    Kind,
+    Mode,
+    Strictness,
+    Usage,
+)
 
 PACKAGE = Path(redask.__file__).parent
 CLASSES = [
@@ -43,6 +53,10 @@ def defined_types() -> Counter[str]:
 def test_there_is_exactly_one_mode() -> None:
     assert defined_types()["Mode"] == 1
     assert [mode.value for mode in Mode] == ["strict", "lenient"]
+
+
+def test_strictness_is_on_or_off() -> None:
+    assert [word.value for word in Strictness] == ["on", "off"]
 
 
 def test_type_names_are_unique_in_the_package() -> None:
@@ -106,7 +120,7 @@ def test_an_ask_alone_has_the_contracts_defaults() -> None:
         "limit": 20,
         "min_score": None,
         "depth": 2,
-        "mode": None,
+        "strict": None,
         "stream": False,
         "temperature": None,
         "seed": None,

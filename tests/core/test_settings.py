@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from redask.core import settings
 from redask.core.errors import Misconfigured
-from redask.core.model import Capabilities
-from redask.core.rules.capabilities import PINNED
+from redask.core.model import Capabilities, Strictness
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules.cost import Limits
 from redask.core.settings import BucketSettings, Endpoint, Settings, load, variable_of
 
@@ -23,7 +23,7 @@ supports_streaming = false"""
 
 # key, where it goes, default, an example as TOML, what the example means
 KEYS: list[tuple[str, str, object, str, object]] = [
-    ("ask.strict", "strict", True, "false", False),
+    ("ask.strict", "strict", Strictness.ON, "false", Strictness.OFF),
     ("ask.default_temperature", "default_temperature", 0.0, "1", 1.0),
     ("ask.max_prompt_tokens", "limits.max_prompt_tokens", 8192, "4096", 4096),
     ("ask.max_sources_bytes", "limits.max_sources_bytes", 262144, "1", 1),
@@ -107,7 +107,7 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
 def test_the_environment_wins_over_the_file_and_an_empty_variable_says_nothing() -> None:
     file = "[ask]\ntimeout_ms = 5000\nstrict = false"
     assert load(file, {"REDASK_ASK_TIMEOUT_MS": "7000"}).limits.timeout_ms == 7000
-    assert load(file, {"REDASK_ASK_TIMEOUT_MS": "7000"}).strict is False
+    assert load(file, {"REDASK_ASK_TIMEOUT_MS": "7000"}).strict is Strictness.OFF
     assert load(file, {"REDASK_ASK_TIMEOUT_MS": ""}).limits.timeout_ms == 5000
 
 
@@ -143,7 +143,7 @@ def test_a_broken_value_in_the_file_does_not_matter_when_the_environment_wins() 
         ("ask.cache.default_ttl", ['"1s"', f'"{U64_MAX}s"'], ["5", '"5"', '"0s"', '"5 m"', '""']),
         ("ask.providers.default", ['"a"', '"a,A"', '""'], ['"a,b"', "5", '["a"]', '"a\\u0000b"']),
         ("ask.providers.fallback", ['"a,b"', '["a"]'], ["5", "[5]", '["a", 5]', '["a\\u001fb"]']),
-        ("ask.strict", ["true", "false"], ["1", '"on"', "[]"]),
+        ("ask.strict", ["true", "false", '"on"', '"off"'], ["1", '"ON"', '"yes"', "[]"]),
         ("ask.retrieval.graph.min_score", ["0", "1"], ["-0.1", "1.1", "nan"]),
         ("ask.retrieval.graph.weight", ["0", "1000"], ["-0.1", "1001"]),
     ],
@@ -291,6 +291,7 @@ def test_capability_overrides_stand_in_the_file_only() -> None:
     assert load("", {"REDASK_ASK_CAPABILITIES_OPENAI_SUPPORTS_SEED": "false"}) == load()
 
 
+PINNED = [row.name for row in PROVIDERS.values() if not row.built_in]
 USUAL = {name: f"{name.upper()}_API_KEY" for name in PINNED} | {"huggingface": "HF_TOKEN"}
 
 

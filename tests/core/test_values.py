@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core import values
-from redask.core.model import Mode
+from redask.core.model import Strictness
 from redask.core.values import Unfit
 
 SEED = values.whole(0, 2**64 - 1)
@@ -22,7 +22,7 @@ LEAF = st.none() | st.booleans() | st.integers() | st.floats() | st.text() | st.
 KEY = st.text() | st.integers() | st.just("ttl")
 ANYTHING = LEAF | st.lists(LEAF, max_size=3) | st.dictionaries(KEY, LEAF, max_size=3)
 READERS: tuple[values.Reader, ...] = (
-    *(LIMIT, SEED, TEMPERATURE, values.boolean, values.mode),
+    *(LIMIT, SEED, TEMPERATURE, values.boolean, values.strictness),
     *(values.name, values.names, values.providers, values.ttl, values.cache),
 )
 
@@ -128,16 +128,29 @@ def test_ranges_hold_at_both_ends(value: float, low: int, width: int) -> None:
             refused(read, value)
 
 
-@pytest.mark.parametrize(("value", "mode"), [(True, Mode.STRICT), (False, Mode.LENIENT)])
-def test_a_boolean_is_a_boolean_and_strict_a_mode(value: bool, mode: Mode) -> None:
+@pytest.mark.parametrize("value", [True, False])
+def test_a_boolean_is_a_boolean(value: bool) -> None:
     assert values.boolean(value) is value
-    assert values.mode(value) is mode
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        (True, Strictness.ON),
+        (False, Strictness.OFF),
+        ("on", Strictness.ON),
+        ("off", Strictness.OFF),
+        (Strictness.ON, Strictness.ON),
+    ],
+)
+def test_strictness_is_a_word_or_a_boolean(value: object, expected: Strictness) -> None:
+    assert values.strictness(value) is expected
 
 
 @pytest.mark.parametrize("value", [0, 1, 1.0, "true", "", None, [], {}])
 def test_nothing_but_a_boolean_is_one(value: object) -> None:
     assert refused(values.boolean, value).expected == "true or false"
-    assert refused(values.mode, value).expected == "true or false"
+    assert refused(values.strictness, value).expected == 'true, false, "on" or "off"'
 
 
 @pytest.mark.parametrize("value", ["a", " ", "two words", "ä", "\U0001f600", "\x80", "n" * 256])

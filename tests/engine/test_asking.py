@@ -170,13 +170,6 @@ def test_every_kind_of_invented_marker_is_given_up_in_strict_and_warned_of_in_le
     assert db.ask(FERRY, strict=False).validation.warnings
 
 
-def test_an_empty_answer_is_an_answer_without_citations(harbour: Stage) -> None:
-    db = harbour.open(Player("scripted", [""]))
-    answer = db.ask(FERRY)
-    assert (answer.answer, answer.citations, answer.validation.ok) == ("", (), True)
-    assert last_row(db)["answer_hash"] == answer_hash("")
-
-
 def test_the_retry_belongs_to_the_ask_a_later_provider_gets_the_plain_prompt(
     harbour: Stage,
 ) -> None:

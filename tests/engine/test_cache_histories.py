@@ -120,7 +120,7 @@ def nocache_is_not_heard(patch: pytest.MonkeyPatch) -> None:
 def the_readers_ttl_counts(patch: pytest.MonkeyPatch) -> None:
     look_up = answer_cache.CacheSlot.look_up
 
-    def impatient(self: answer_cache.CacheSlot) -> Answer | None:
+    def impatient(self: answer_cache.CacheSlot) -> answer_cache.CacheHit | None:
         if isinstance(self.use, caching.Use):
             kept = self.cache.get(self.key)
             if kept and caching.expired(kept.stored_at, self.use.ttl, self.clock()):

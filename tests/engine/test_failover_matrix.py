@@ -17,9 +17,9 @@ from wires import speech_of
 import redask
 from redask.core import errors
 from redask.core.model import Answered, AnswerReset, AnswerToken, Failed
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules.audit import answer_hash
 from redask.core.settings import load
-from redask.providers.registry import PROVIDERS
 
 FERRY = "When does the ferry leave?"
 ANSWER = "At nine [^1]."

@@ -24,7 +24,7 @@ from decimal import Decimal
 
 from redask.core import clauses, text
 from redask.core.errors import AskError, BadStatement, BadTtl, BadUrn, NotCanonical
-from redask.core.model import Mode
+from redask.core.model import Strictness
 from redask.core.rules import caching, citations, urn
 from redask.core.wire import json as canonical
 
@@ -195,7 +195,7 @@ def check_statement(made: tuple[str, Sequence[object]]) -> None:
     require(ask.temperature is None or 0 <= ask.temperature <= 2, "temperature is in range")
     require(ask.seed is None or 0 <= ask.seed <= U64, "the seed is a u64")
     require(ask.cache_ttl is None or (0 < ask.cache_ttl <= U64 and not ask.nocache), "the TTL fits")
-    require(ask.mode is None or isinstance(ask.mode, Mode), "the mode is a Mode")
+    require(ask.strict is None or isinstance(ask.strict, Strictness), "strict is a Strictness")
     require(not (ask.explain and ask.stream), "EXPLAIN does not stream")
     names = (*ask.collections, *ask.using, *([] if ask.model is None else [ask.model]))
     require(not any(map(text.name_fault, names)), "names are allowed")

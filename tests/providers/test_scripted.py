@@ -13,7 +13,7 @@ from redask.core.model import Knobs, Source
 from redask.core.ports import Completion
 from redask.core.rules import citations
 from redask.core.rules.prompt import assemble, render
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import open_provider
 from redask.providers.scripted import KEPT, NO_SOURCE, SCRIPTS, Reply, Scripted
 
 KNOBS = Knobs(0.5, 11)
@@ -158,7 +158,7 @@ def test_a_failed_call_is_remembered_too() -> None:
 
 
 def test_a_script_can_be_named_as_the_model() -> None:
-    asked = PROVIDERS["scripted"].open("inventing")
+    asked = open_provider("scripted", "inventing")
     completion = asyncio.run(asked.complete(PROMPT, KNOBS, max_tokens=50))
     assert (completion.model, asked.model) == ("inventing", "inventing")
     kinds = [issue.kind for issue in citations.parse(completion.text, 1).issues]
@@ -166,7 +166,7 @@ def test_a_script_can_be_named_as_the_model() -> None:
 
 
 def test_an_unknown_model_plays_the_default() -> None:
-    asked = PROVIDERS["scripted"].open("gpt-9")
+    asked = open_provider("scripted", "gpt-9")
     completion = asyncio.run(asked.complete(PROMPT, KNOBS, max_tokens=50))
     assert (completion.text, completion.model) == ("why: because [^1]", "gpt-9")
 

@@ -13,8 +13,9 @@ from stage import ROWS
 import redask
 from redask.core.errors import AskError, Misconfigured
 from redask.core.model import Failed
+from redask.core.provider_table import PROVIDERS
 from redask.core.settings import key_variables, load
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import open_provider
 from redask.providers.vendors import failures
 from redask.providers.vendors.endpoint import Access
 
@@ -113,7 +114,7 @@ def test_an_access_shows_no_key() -> None:
     assert KEY not in repr(Access("openai", "m", KEY))
 
 
-@pytest.mark.parametrize("name", [name for name, row in PROVIDERS.items() if row.needs_key])
+@pytest.mark.parametrize("name", [name for name, row in PROVIDERS.items() if row.key_variable])
 def test_a_missing_key_is_misconfigured_named_and_audited(harbour: Path, name: str) -> None:
     settings = load("", {"REDASK_ASK_PROVIDERS_DEFAULT": name})
     with redask.open(harbour, settings=settings, embedder="none") as db:
@@ -129,7 +130,7 @@ def test_a_missing_key_is_misconfigured_named_and_audited(harbour: Path, name: s
 @pytest.mark.parametrize("key", ["", "two words", "line\nend", "schlüssel", "tab\t", "\x7f"])
 def test_a_key_that_no_header_can_carry_is_misconfigured(key: str) -> None:
     with pytest.raises(Misconfigured, match="OPENAI_API_KEY") as caught:
-        PROVIDERS["openai"].open(api_key=key)
+        open_provider("openai", api_key=key)
     assert not key or key not in caught.value.message
 
 
@@ -156,15 +157,15 @@ def test_an_address_that_is_none_is_misconfigured_and_names_its_variable(
     name: str, url: str
 ) -> None:
     with pytest.raises(Misconfigured, match=f"REDASK_{name.upper()}_BASE_URL") as caught:
-        PROVIDERS[name].open("m", api_key=KEY, base_url=url)
+        open_provider(name, "m", api_key=KEY, base_url=url)
     assert "hunter22" not in caught.value.message
 
 
 def test_custom_needs_an_address_and_a_model() -> None:
     with pytest.raises(Misconfigured, match="REDASK_CUSTOM_BASE_URL"):
-        PROVIDERS["custom"].open("m")
+        open_provider("custom", "m")
     with pytest.raises(Misconfigured, match="REDASK_CUSTOM_MODEL"):
-        PROVIDERS["custom"].open(base_url="http://127.0.0.1:9/v1")
+        open_provider("custom", base_url="http://127.0.0.1:9/v1")
 
 
 @pytest.mark.parametrize("name", ["missing.gguf", "text.gguf", "half.gguf", "nul\0.gguf"])
@@ -176,7 +177,7 @@ def test_a_local_model_that_is_no_model_is_misconfigured(tmp_path: Path, name: s
 
     with pytest.raises(Misconfigured, match="REDASK_LOCAL_MODEL"):
         asyncio.run(
-            PROVIDERS["local"]
-            .open(str(tmp_path / name))
-            .complete(Prompt("", "x", "", ()), Knobs(None, None), max_tokens=1)
+            open_provider("local", str(tmp_path / name)).complete(
+                Prompt("", "x", "", ()), Knobs(None, None), max_tokens=1
+            )
         )

@@ -14,7 +14,7 @@ from redask.core.errors import AskError, Failure, ProviderFailed, ProviderRefuse
 from redask.core.model import Knobs, Source
 from redask.core.ports import Completion, Provider
 from redask.core.rules.prompt import assemble
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import open_provider
 from redask.providers.vendors import connections
 
 KNOBS = Knobs(0.0, 7)
@@ -34,7 +34,7 @@ def server() -> Iterator[Loopback]:
 def opened(server: Loopback, name: str) -> Provider:
     # Anthropic's SDK adds /v1 by itself
     address = server.address if name == "anthropic" else server.url
-    return PROVIDERS[name].open("asked-for", api_key=KEY, base_url=address)
+    return open_provider(name, "asked-for", api_key=KEY, base_url=address)
 
 
 def ask(
@@ -71,6 +71,19 @@ def test_an_answer_comes_with_model_usage_and_build(
         "The ferry leaves at nine. [^1]", "model-of-the-day", 12, 3, build
     )
     assert pieces == (["The ferry ", "leaves at nine. ", "[^1]"] if streamed else [])
+
+
+@pytest.mark.parametrize(("name", "told"), [("openai", True), ("groq", False), ("custom", False)])
+def test_the_organisation_is_told_to_openai_alone(
+    server: Loopback, monkeypatch: pytest.MonkeyPatch, name: str, told: bool
+) -> None:
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
+    server.play(polite_model)
+    ask(server, name, streamed=False)
+    headers = server.requests[-1].headers
+    found = [headers.get(f"openai-{each}") for each in ("organization", "project")]
+    assert found == (["org-ours", "proj-ours"] if told else [None, None])
 
 
 @BOTH
@@ -263,7 +276,7 @@ def test_nobody_at_the_address_is_transport(name: str, streamed: bool) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
-    provider = PROVIDERS[name].open("m", api_key=KEY, base_url=address)
+    provider = open_provider(name, "m", api_key=KEY, base_url=address)
 
     async def emit(_: str) -> None:
         raise AssertionError
@@ -295,7 +308,7 @@ def test_a_host_that_never_picks_up_is_a_timeout(
         for each in waiting:
             each.setblocking(False)
             each.connect_ex(address)
-        provider = PROVIDERS[name].open("m", api_key=KEY, base_url=f"http://127.0.0.1:{address[1]}")
+        provider = open_provider(name, "m", api_key=KEY, base_url=f"http://127.0.0.1:{address[1]}")
         with pytest.raises(AskError) as caught:
             asyncio.run(provider.complete(PROMPT, Knobs(None, None), max_tokens=5))
         for each in waiting:

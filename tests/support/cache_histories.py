@@ -35,7 +35,7 @@ from redask.core.errors import (
     ProvidersExhausted,
     Ungrounded,
 )
-from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt
+from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt, Strictness
 from redask.core.ports import CachedAnswer, Completion
 from redask.core.rules import capabilities, determinism
 from redask.core.rules import prompt as prompts
@@ -78,7 +78,7 @@ CACHES: tuple[dict[str, object], ...] = (
 )
 OPTIONS: dict[str, tuple[object, ...]] = {
     "model": ("m2", None),
-    "strict": (True, False, None),
+    "strict": (True, "off", None),
     "temperature": (0.0, 0.5, 0.5, None),
     "seed": (0, 7, None),
     "depth": (0, 1, None),
@@ -358,7 +358,7 @@ class History:
         elif answer is not None and prompt is not None and self._ttl(handle, ask):
             key = self._key(caller, ask, answer.provider, prompt)
             now, ttl = self.now, self._ttl(handle, ask)
-            strict = ask.mode is Mode.STRICT or (ask.mode is None and handle.app.settings.strict)
+            strict = (ask.strict or handle.app.settings.strict) is Strictness.ON
             self.remembered.store(key, Entry(prompts.render(prompt), now, ttl, answer, ask, strict))
 
     async def _truth(
@@ -385,7 +385,8 @@ class History:
         """Who will answer, and from which entry, if from one; None when nothing is found."""
         if prompt is None:
             return None
-        requested = ask.mode or (Mode.STRICT if handle.app.settings.strict else Mode.LENIENT)
+        strictness = ask.strict or handle.app.settings.strict
+        requested = Mode.STRICT if strictness is Strictness.ON else Mode.LENIENT
         for name in plan:
             mode = requested if capabilities.of(name).supports_citations else Mode.LENIENT
             key = self._key(caller, ask, name, prompt)
@@ -405,7 +406,7 @@ class History:
         assert answer.retry_count == answer.prompt_tokens == answer.completion_tokens == 0
         assert answer.cost_usd == 0.0
         # asked as the first call was: another mode may accept another answer
-        asked = replace(entry.ask, mode=Mode.STRICT if entry.strict else Mode.LENIENT)
+        asked = replace(entry.ask, strict=Strictness.ON if entry.strict else Strictness.OFF)
         _, truth = await self._truth(handle, caller, asked, name)
         for other in (entry.answer, truth):
             assert other is not None

@@ -244,7 +244,7 @@ def ask_clauses(options: dict[str, Any]) -> str:
         "using": lambda value: f"USING '{value}'",
         "model": lambda value: f"MODEL '{value}'",
         "limit": lambda value: f"LIMIT {value}",
-        "strict": lambda value: f"STRICT {'ON' if value else 'OFF'}",
+        "strict": lambda value: f"STRICT {'ON' if value in (True, 'on') else 'OFF'}",
         "collection": lambda value: (
             "COLLECTION " + ", ".join([value] if isinstance(value, str) else value)
         ),
@@ -324,6 +324,8 @@ def grpc_request(given: dict[str, Any]) -> Any:
     cache = options.pop("cache", None)
     if cache is not None:
         options["cache_ttl"] = cache["ttl"]
+    if "strict" in options:  # a boolean in the message
+        options["strict"] = options["strict"] in (True, "on")
     named = [collection] if isinstance(collection, str) else collection
     return pb.AskRequest(question=given["question"], collection=named, **options)
 

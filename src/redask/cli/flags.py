@@ -8,6 +8,7 @@ import click
 from redask.core.clauses import CLAUSES, Clause
 from redask.core.clauses.definitions import Takes
 
+_BY_OPTION = {clause.option: clause for clause in CLAUSES}
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
@@ -25,12 +26,11 @@ def clause_flags(*left_out: str) -> Callable[[_F], _F]:
 
 def options_of(flags: dict[str, Any]) -> dict[str, object]:
     """The options that flags say; what was not given is not there."""
-    given = {name: value for name, value in flags.items() if value not in (None, ())}
-    if "cache" in given:
-        given["cache"] = {"ttl": given["cache"]}
-    if "collection" in given:
-        given["collection"] = list(given["collection"])
-    return given
+    return {
+        name: _BY_OPTION[name].option_of(value)
+        for name, value in flags.items()
+        if value not in (None, ())
+    }
 
 
 def _flag(clause: Clause) -> Callable[[_F], _F]:
@@ -39,7 +39,7 @@ def _flag(clause: Clause) -> Callable[[_F], _F]:
     match clause.takes:
         case Takes.NOTHING:
             return click.option(f"--{name}", is_flag=True, default=None, help=text)
-        case Takes.ON_OFF:
+        case Takes.STRICTNESS:
             return click.option(f"--{name}/--no-{name}", default=None, help=text)
         case Takes.NUMBER:
             kind = (clause.schema or {}).get("type")

@@ -20,6 +20,13 @@ class Mode(StrEnum):
     LENIENT = "lenient"
 
 
+class Strictness(StrEnum):
+    """What is asked of an answer: the words of STRICT. What `Mode` comes of it is a rule's."""
+
+    ON = "on"
+    OFF = "off"
+
+
 class Kind(StrEnum):
     """What an addressable entity is; the second part of its URN."""
 
@@ -62,7 +69,7 @@ class Ask:
     limit: int = 20
     min_score: float | None = None
     depth: int = 2
-    mode: Mode | None = None
+    strict: Strictness | None = None
     stream: bool = False
     temperature: float | None = None
     seed: int | None = None

@@ -24,7 +24,8 @@ from types import MappingProxyType
 
 from redask.core import values
 from redask.core.errors import Misconfigured
-from redask.core.model import Capabilities
+from redask.core.model import Capabilities, Strictness
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
 from redask.core.text import lower
@@ -66,7 +67,7 @@ class EmbedderSettings:
 class Settings:
     """Every choice, with its default; the keys are in ROWS."""
 
-    strict: bool = True
+    strict: Strictness = Strictness.ON
     default_temperature: float = 0.0
     limits: Limits = field(default_factory=Limits)
     cache_enabled: bool = False
@@ -145,7 +146,7 @@ def _limit(name: str, help_text: str) -> Setting:
 
 
 ROWS: tuple[Setting, ...] = (
-    Setting("ask.strict", "strict", values.boolean, "judge citations strictly by default"),
+    Setting("ask.strict", "strict", values.strictness, "judge citations strictly by default"),
     Setting(
         "ask.default_temperature",
         "default_temperature",
@@ -251,7 +252,6 @@ ROWS: tuple[Setting, ...] = (
 )
 _BY_KEY = {row.key: row for row in ROWS}
 _TABLES = {row.key[:end] for row in ROWS for end, dot in enumerate(row.key) if dot == "."}
-_USUAL_KEYS = {"huggingface": "HF_TOKEN", "local": None, "ollama": None, "custom": None}
 
 
 def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> Settings:
@@ -290,8 +290,7 @@ def variable_of(key: str) -> str:
 
 def key_variables(provider: str) -> tuple[str, ...]:
     """The variables that may hold a provider's key, the one that wins first."""
-    usual = _USUAL_KEYS.get(provider, f"{provider.upper()}_API_KEY")
-    ours = f"REDASK_{provider.upper()}_API_KEY"
+    ours, usual = f"REDASK_{provider.upper()}_API_KEY", PROVIDERS[provider].key_variable
     return (ours,) if usual is None else (ours, usual)
 
 
@@ -350,7 +349,7 @@ def _set(settings: Settings, path: str, value: object) -> Settings:
 def _endpoints(env: Mapping[str, str]) -> dict[str, Endpoint]:
     """The providers for which the environment says anything."""
     found = {}
-    for provider in capabilities.PINNED:
+    for provider in (row.name for row in PROVIDERS.values() if not row.built_in):
         prefix = f"REDASK_{provider.upper()}_"
         endpoint = Endpoint(
             next((env[name] for name in key_variables(provider) if env.get(name)), None),

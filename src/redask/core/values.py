@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeGuard
 
 from redask.core.errors import BadTtl
-from redask.core.model import Mode
+from redask.core.model import Strictness
 from redask.core.rules.caching import parse_ttl
 from redask.core.rules.failover import parse_using
 from redask.core.text import MAX_NAME, codepoint, forbidden, name_fault
@@ -18,6 +18,7 @@ from redask.core.text import MAX_NAME, codepoint, forbidden, name_fault
 Reader = Callable[[object], object]
 _SHOWN = 32
 MAX_NAMES = 1000
+_STRICTNESS = ("true", "false", *(f'"{word}"' for word in Strictness))
 _NAME = f"a name of 1 to {MAX_NAME} printable characters"
 
 
@@ -71,9 +72,13 @@ def boolean(value: object) -> bool:
     return value
 
 
-def mode(value: object) -> Mode:
-    """`strict` as a Mode."""
-    return Mode.STRICT if boolean(value) else Mode.LENIENT
+def strictness(value: object) -> Strictness:
+    """A word of STRICT in lower case; true is on, false is off."""
+    if isinstance(value, bool):
+        return Strictness.ON if value else Strictness.OFF
+    if not isinstance(value, str) or value not in set(Strictness):
+        raise Unfit(f"{', '.join(_STRICTNESS[:-1])} or {_STRICTNESS[-1]}", shown(value))
+    return Strictness(value)
 
 
 def name(value: object) -> str:

@@ -12,9 +12,17 @@ from dataclasses import dataclass
 from redask.core.errors import StoreFailed
 from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt
 from redask.core.ports import AnswerCache, CachedAnswer, Provider
-from redask.core.rules import caching, capabilities, citations
-from redask.core.rules.validation import Accept, Attempt, judge
+from redask.core.rules import caching, capabilities
+from redask.core.rules.validation import Accept, Attempt, Examined, examine, judge
 from redask.core.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class CacheHit:
+    """An answer that was kept and still holds, and what was found in it."""
+
+    answer: Answer
+    examined: Examined
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +42,7 @@ class CacheSlot:
         """Whether this ASK uses the cache at all."""
         return isinstance(self.use, caching.Use)
 
-    def look_up(self) -> Answer | None:
+    def look_up(self) -> CacheHit | None:
         """The answer kept here, if this ASK uses the cache and the answer still holds."""
         if not self.in_use:
             return None
@@ -46,8 +54,9 @@ class CacheSlot:
             return None
         if caching.expired(kept.stored_at, kept.ttl, self.clock()):
             return None
-        parsed = citations.parse(kept.answer.answer, len(kept.answer.sources_flat))
-        return kept.answer if isinstance(judge(parsed, self.mode, Attempt.FIRST), Accept) else None
+        examined = examine(kept.answer.answer, kept.answer.sources_flat)
+        accepted = isinstance(judge(examined, self.mode, Attempt.FIRST), Accept)
+        return CacheHit(kept.answer, examined) if accepted else None
 
     def fill(self, answer: Answer) -> None:
         """Keep an accepted answer, if the cache is in use; an answer never fails over this."""
@@ -65,7 +74,7 @@ class ProviderTurn:
     mode: capabilities.Settled
     knobs: Knobs
     kept: CacheSlot
-    hit: Answer | None
+    hit: CacheHit | None
 
 
 @dataclass(frozen=True, slots=True)

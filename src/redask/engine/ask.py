@@ -5,7 +5,7 @@
     _turn        5   mode, knobs · 7 cache (the first one's in the same thread as _find)
     _attempt         for what is left of FIRST, RETRY:
     _call        8     limits, reserve · 9 call, settle
-                10     citations · 11 judge: Accept · Retry · GiveUp
+                10     examine · 11 judge: Accept · Retry · GiveUp
                 12   fill the cache
     ask         13 the audit row: answered, failed and cancelled alike, before anybody sees a thing
     explain        stops after 5: no call, no limit, no row, nothing cached
@@ -42,7 +42,6 @@ from redask.core.model import (
 from redask.core.ports import Provider
 from redask.core.rules import (
     capabilities,
-    citations,
     cost,
     determinism,
     explain,
@@ -231,7 +230,7 @@ class Engine:
             provider, kept, settled = turn.provider, turn.kept, turn.knobs
             run.tries(provider.name, provider.model, turn.mode)
             if turn.hit:
-                return await run.serve(turn.hit, settled)
+                return await run.serve(turn.hit.answer, turn.hit.examined, settled)
             turn = None
             try:
                 call = ProviderCall(provider, found.prompt, settled, left)
@@ -252,9 +251,9 @@ class Engine:
         """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
         while True:
             estimated = await self._call(run, found, call)
-            parsed = citations.parse(run.answer, len(found.sources))
-            run.markers = distinct(parsed)
-            match validation.judge(parsed, run.mode, run.attempt):
+            examined = validation.examine(run.answer, found.sources)
+            run.markers = distinct(examined)
+            match validation.judge(examined, run.mode, run.attempt):
                 case validation.Accept(warnings):
                     run.validation_ok = True
                     notes = (*run.notes, *found.warnings, *estimated, *warnings)
@@ -316,7 +315,7 @@ class Engine:
     # --- choices of the settings ---------------------------------------------------------
 
     def _requested(self, ask: Ask) -> Mode:
-        return ask.mode or (Mode.STRICT if self.settings.strict else Mode.LENIENT)
+        return capabilities.requested_mode(ask.strict, self.settings.strict)
 
     def _mode(self, provider: str, requested: Mode) -> capabilities.Settled:
         return capabilities.mode_for(provider, requested, self.settings.capabilities)

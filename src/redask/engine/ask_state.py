@@ -30,9 +30,9 @@ from redask.core.model import (
     Usage,
     Validation,
 )
-from redask.core.rules import audit, citations, failover
+from redask.core.rules import audit, failover
 from redask.core.rules.capabilities import Settled
-from redask.core.rules.validation import Attempt
+from redask.core.rules.validation import Attempt, Examined
 
 _log = logging.getLogger("redask.engine.ask")
 Emit = Callable[[Event], Awaitable[None]]
@@ -120,11 +120,11 @@ class AskState:
             retry_count=self.retry_count,
         )
 
-    async def serve(self, cached: Answer, settled: Knobs) -> Answer:
+    async def serve(self, cached: Answer, examined: Examined, settled: Knobs) -> Answer:
         """The answer from the cache: as it was, but free, in this call's mode."""
         self.cache_hit = self.validation_ok = True
         self.knobs = settled
-        self.markers = distinct(citations.parse(cached.answer, len(cached.sources_flat)))
+        self.markers = distinct(examined)
         await self.token(cached.answer)
         return replace(
             cached,
@@ -182,9 +182,9 @@ class AskState:
         )
 
 
-def distinct(parsed: citations.Parsed) -> tuple[int, ...]:
+def distinct(examined: Examined) -> tuple[int, ...]:
     """The markers of an answer, each once, in order of first appearance."""
-    return tuple(dict.fromkeys(citation.marker for citation in parsed.citations))
+    return tuple(dict.fromkeys(citation.marker for citation in examined.citations))
 
 
 def _as_ours(error: BaseException, timeout_ms: int) -> errors.AskError:

@@ -14,8 +14,9 @@ from redask.core import settings as choices
 from redask.core.errors import AskError, BadAsk, ProviderFailed
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Connected, Provider
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, failover
-from redask.providers.registry import PROVIDERS
+from redask.providers.registry import install_hint, installed, open_provider
 
 _OPENED_MOST = 64  # models come from callers, who may name many
 _CHECK = Prompt("Answer with one word.", "Say yes.", "Say yes.", ())
@@ -69,7 +70,8 @@ class ProviderPool:
 
 def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
     endpoint = settings.endpoints.get(name, choices.Endpoint())
-    return PROVIDERS[name].open(
+    return open_provider(
+        name,
         model or endpoint.model,
         api_key=endpoint.api_key,
         base_url=endpoint.base_url,
@@ -82,13 +84,13 @@ def without_package(settings: choices.Settings) -> list[str]:
     return [
         name
         for name, row in PROVIDERS.items()
-        if settings.endpoints.get(name, choices.Endpoint()).api_key and not row.installed
+        if settings.endpoints.get(name, choices.Endpoint()).api_key and not installed(row)
     ]
 
 
 def missing_package(name: str) -> str:
     """What to tell about one of them."""
-    return f"{name} has a key, but its package is missing: {PROVIDERS[name].install}"
+    return f"{name} has a key, but its package is missing: {install_hint(PROVIDERS[name])}"
 
 
 def survey(settings: choices.Settings) -> list[dict[str, object]]:
@@ -101,9 +103,9 @@ def survey(settings: choices.Settings) -> list[dict[str, object]]:
             {
                 "capabilities": asdict(capabilities.of(name, settings.capabilities)),
                 "extra": row.extra,
-                "installed": row.installed,
-                "key": "present" if has_key else "missing" if row.needs_key else "not needed",
-                "key_variable": row.key_name,
+                "installed": installed(row),
+                "key": "present" if has_key else "missing" if row.key_variable else "not needed",
+                "key_variable": row.key_variable,
                 "model": endpoint.model or row.model,
                 "name": name,
             }

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from redask.core.clauses import from_options, parse
 from redask.core.errors import BadAsk
-from redask.core.model import Ask, Mode
+from redask.core.model import Ask, Strictness
 from redask.core.wire import json, outcomes
 
 U64_MAX = (1 << 64) - 1
@@ -63,8 +63,11 @@ def test_a_question_has_at_most_32_kibibytes_in_utf8(filler: str) -> None:
 @pytest.mark.parametrize(
     ("options", "expected"),
     [
-        ({"strict": True}, Ask("q", mode=Mode.STRICT)),
-        ({"strict": False}, Ask("q", mode=Mode.LENIENT)),
+        ({"strict": True}, Ask("q", strict=Strictness.ON)),
+        ({"strict": False}, Ask("q", strict=Strictness.OFF)),
+        ({"strict": "on"}, Ask("q", strict=Strictness.ON)),
+        ({"strict": "off"}, Ask("q", strict=Strictness.OFF)),
+        ({"strict": Strictness.OFF}, Ask("q", strict=Strictness.OFF)),
         ({"using": "B, a,,b"}, Ask("q", using=("b", "a"))),
         ({"using": " , "}, Ask("q")),
         ({"model": " Kept As Is "}, Ask("q", model=" Kept As Is ")),
@@ -115,7 +118,9 @@ def test_a_fraction_is_no_whole_number(option: str) -> None:
         *product(NUMBERS, (True, False, "5", None, [5], {})),
         *product(TEXTS, (True, 5, 0.5, None, {}, b"a", "a" * 257)),
         *product(TEXTS, ("a\x00b", "a\x1fb", "a\nb", "a\x7fb", "a\ud800b")),
-        *product(["strict", "nocache"], (0, 1, "on", None, [])),
+        *product(["strict", "nocache"], (0, 1, "true", None, [])),
+        *product(["strict"], ("ON", "", " on", "supported", "strict", ["on"], {})),
+        *product(["nocache"], ("on",)),
         *product(["cache"], ("5m", 300, True, None, ["5m"])),
         *product(["model", "collection"], ("", [], {})),
         *product(["using", "model"], (["a"], ("a",))),
@@ -218,7 +223,7 @@ def _names(value: Any) -> str:
 _CLAUSE: Mapping[str, Callable[[Any], str]] = {
     "cache": lambda value: f"CACHE TTL '{value['ttl']}'",
     "nocache": lambda value: "NOCACHE" if value else "",
-    "strict": lambda value: f"STRICT {'ON' if value else 'OFF'}",
+    "strict": lambda value: f"STRICT {'ON' if value in (True, 'on') else 'OFF'}",
     "collection": lambda value: f"COLLECTION {_names(value)}",
     "using": lambda value: f"USING '{value}'",
     "model": lambda value: f"MODEL '{value}'",
@@ -234,7 +239,7 @@ _OPTIONS: Mapping[str, st.SearchStrategy[Any]] = {
     "depth": st.integers(0, 12),
     "temperature": st.floats(0.0, 2.1) | st.integers(0, 3),
     "seed": st.integers(0, U64_MAX + 1),
-    "strict": st.booleans(),
+    "strict": st.booleans() | st.sampled_from(["on", "off"]),
     "cache": st.sampled_from(["5m", "1d", "0s", "", "7", "5x", f"{U64_MAX}s", f"{U64_MAX}m"]).map(
         lambda ttl: {"ttl": ttl}
     ),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redask.core.clauses import parse
 from redask.core.errors import BadAsk, BadStatement
-from redask.core.model import Ask, Mode
+from redask.core.model import Ask, Strictness
 
 MIB = 1 << 20
 KIB = 1 << 10
@@ -59,7 +59,7 @@ def test_all_clauses_together() -> None:
         limit=5,
         min_score=0.5,
         depth=3,
-        mode=Mode.LENIENT,
+        strict=Strictness.OFF,
         stream=True,
         temperature=0.7,
         seed=42,
@@ -81,8 +81,8 @@ def test_all_clauses_together() -> None:
         ('COLLECTION "a, b",C', Ask("q", collections=("a, b", "C"))),
         ("COLLECTION limit LIMIT 7", Ask("q", collections=("limit",), limit=7)),
         ("COLLECTION a, b, a", Ask("q", collections=("a", "b"))),
-        ("STRICT ON", Ask("q", mode=Mode.STRICT)),
-        ("STRICT OFF", Ask("q", mode=Mode.LENIENT)),
+        ("STRICT ON", Ask("q", strict=Strictness.ON)),
+        ("STRICT OFF", Ask("q", strict=Strictness.OFF)),
         ("STREAM", Ask("q", stream=True)),
         ("CACHE TTL '2h'", Ask("q", cache_ttl=7200)),
         ("NOCACHE", Ask("q", nocache=True)),
@@ -323,7 +323,7 @@ def asks(draw: st.DrawFn) -> Ask:
         limit=draw(st.integers(1, 200)),
         min_score=draw(st.none() | st.floats(0.0, 1.0)),
         depth=draw(st.integers(0, 10)),
-        mode=draw(st.none() | st.sampled_from(Mode)),
+        strict=draw(st.none() | st.sampled_from(Strictness)),
         stream=False if explain else draw(st.booleans()),
         temperature=draw(st.none() | st.floats(0.0, 2.0)),
         seed=draw(st.none() | st.integers(0, U64_MAX)),
@@ -349,7 +349,7 @@ def _clauses(ask: Ask) -> list[str]:
         f"LIMIT {ask.limit}": ask.limit != 20,
         f"MIN_SCORE {ask.min_score!r}": ask.min_score is not None,
         f"DEPTH {ask.depth}": ask.depth != 2,
-        f"STRICT {'ON' if ask.mode is Mode.STRICT else 'off'}": ask.mode,
+        f"STRICT {'ON' if ask.strict is Strictness.ON else 'off'}": ask.strict,
         "STREAM": ask.stream,
         f"TEMPERATURE {str(ask.temperature).removeprefix('0')}": ask.temperature is not None,
         f"SEED {ask.seed}": ask.seed is not None,

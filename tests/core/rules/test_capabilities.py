@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities, Mode, Notice
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities
 from redask.core.rules.capabilities import Overrides
 
@@ -53,8 +54,8 @@ def test_there_are_four_flags_in_the_order_of_the_contract() -> None:
 
 
 def test_the_first_eleven_tokens_are_pinned() -> None:
-    assert list(capabilities.PINNED) == list(PINNED)
-    assert list(capabilities.OURS) == list(OURS)
+    assert list(PROVIDERS) == [*PINNED, *OURS]
+    assert [row.name for row in PROVIDERS.values() if row.built_in] == list(OURS)
 
 
 @pytest.mark.parametrize(("token", "marks"), [*PINNED.items(), *OURS.items()])

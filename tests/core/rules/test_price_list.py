@@ -3,10 +3,11 @@
 import pytest
 
 from redask.core.errors import Misconfigured
-from redask.core.rules import capabilities
-from redask.core.rules.price_list import FREE, TokenPrice, read_overrides
+from redask.core.provider_table import PROVIDERS, PriceSource
+from redask.core.rules.price_list import TokenPrice, read_overrides
 from redask.core.settings import load
 
+FREE = ("extractive", "local", "ollama", "scripted")
 GOOD = {"input": 0.15, "output": 0.6}
 
 
@@ -22,7 +23,7 @@ def test_prices_are_read_by_lower_cased_provider_and_exact_model() -> None:
     assert read_overrides({}) == {}
 
 
-@pytest.mark.parametrize("provider", sorted(FREE))
+@pytest.mark.parametrize("provider", FREE)
 def test_what_is_free_by_definition_has_no_price(provider: str) -> None:
     with pytest.raises(Misconfigured, match="by definition"):
         read_overrides({provider: {"m": GOOD}})
@@ -60,5 +61,6 @@ def test_the_file_holds_prices_and_nothing_else_moves() -> None:
         load("[ask]\nprices = 5")
 
 
-def test_every_free_provider_is_a_provider() -> None:
-    assert {*capabilities.PINNED, *capabilities.OURS} >= FREE
+def test_these_are_free_and_no_others() -> None:
+    free = {row.name for row in PROVIDERS.values() if row.prices is PriceSource.FREE}
+    assert free == set(FREE)

@@ -7,6 +7,7 @@ import click
 
 from redask.cli.opening import reports_errors
 from redask.core.errors import Misconfigured, ProviderRefused
+from redask.core.provider_table import PROVIDERS
 from redask.core.wire import json as canonical
 from redask.core.wire.outcomes import OUTCOMES
 
@@ -46,7 +47,7 @@ def command(db: str, names: tuple[str, ...], check: bool, as_json: bool) -> None
 
 def _ready(row: dict[str, Any]) -> bool:
     """Whether somebody set it up: a key is there, or it needs neither key nor server."""
-    return bool(row["key"] == "present" or row["name"] in ("extractive", "scripted"))
+    return bool(row["key"] == "present" or PROVIDERS[row["name"]].built_in)
 
 
 def _show(rows: list[dict[str, Any]], packages: dict[str, str]) -> None:

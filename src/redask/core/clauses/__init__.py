@@ -7,7 +7,7 @@
     LIMIT n                 limit            1–200                          limit
     MIN_SCORE x             min_score        0–1                            min_score
     DEPTH n                 depth            0–10                           depth
-    STRICT ON|OFF           strict           true or false                  mode
+    STRICT ON|OFF           strict           on or off, true or false       strict
     STREAM                  –                nothing                        stream
     TEMPERATURE x           temperature      0–2                            temperature
     SEED n                  seed             0–2^64-1                       seed
@@ -16,8 +16,8 @@
 
 `parse` reads a statement, `from_options` what JSON and keyword arguments say; both check a value
 with the same function of the row, so names and ranges hold on every surface. The rows also
-make the JSON Schema, the command line's flags and the reference page. A new clause is a row
-here and a field of `Ask`.
+make the JSON Schema, the gRPC message, the command line's flags and the reference page. A new
+clause is a row here and a field of `Ask`.
 """
 
 from redask.core.clauses.definitions import CLAUSES, Clause

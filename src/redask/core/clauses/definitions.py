@@ -1,15 +1,18 @@
 """The table of clauses: what each is called, what it takes, and what it is for.
 
 `takes` is how the value stands in a statement; `read` checks it on every surface and
-returns what goes into the Ask's `field`; `schema` is the option's JSON Schema. A row without
-an option stands in statements only.
+returns what goes into the Ask's `field`; `schema` is the option's JSON Schema and `grpc` its field
+of the message AskRequest, which `make proto` writes. A row without an option stands in statements
+only.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
 from redask.core import values
+from redask.core.model import Strictness
 
 
 class Takes(Enum):
@@ -20,8 +23,17 @@ class Takes(Enum):
     TEXT = "'text'"
     PROVIDERS = "provider | 'a,b,c'"
     NAMES = "name[, name…]"
-    ON_OFF = "ON|OFF"
+    STRICTNESS = "|".join(word.upper() for word in Strictness)
     TTL = "TTL '5m'"
+
+
+@dataclass(frozen=True, slots=True)
+class GrpcField:
+    """A field of AskRequest. Tag, type and name are frozen: clients have them compiled in."""
+
+    tag: int
+    type: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +47,17 @@ class Clause:
     help: str
     option: str | None = None
     schema: Mapping[str, object] | None = None
+    grpc: GrpcField | None = None
+
+    def option_of(self, value: Any) -> object:
+        """The option's value, told by a surface without objects: flags, fields of a message."""
+        match self.takes:
+            case Takes.TTL:
+                return {"ttl": value}
+            case Takes.NAMES:
+                return list(value)
+            case _:
+                return value
 
 
 _NAME: Mapping[str, object] = {"type": "string", "minLength": 1, "maxLength": 256}
@@ -53,8 +76,18 @@ CLAUSES: tuple[Clause, ...] = (
         "the providers to ask, in failover order",
         "using",
         {"type": "string"},
+        GrpcField(3, "string", "using"),
     ),
-    Clause("MODEL", Takes.TEXT, "model", values.name, "the provider's model", "model", _NAME),
+    Clause(
+        "MODEL",
+        Takes.TEXT,
+        "model",
+        values.name,
+        "the provider's model",
+        "model",
+        _NAME,
+        GrpcField(4, "string", "model"),
+    ),
     Clause(
         "COLLECTION",
         Takes.NAMES,
@@ -63,6 +96,7 @@ CLAUSES: tuple[Clause, ...] = (
         "where to look; everywhere if not given",
         "collection",
         {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]},
+        GrpcField(5, "repeated string", "collection"),
     ),
     Clause(
         "LIMIT",
@@ -72,6 +106,7 @@ CLAUSES: tuple[Clause, ...] = (
         "at most this many sources",
         "limit",
         {**_range("integer", 1, 200), "default": 20},
+        GrpcField(6, "uint32", "limit"),
     ),
     Clause(
         "MIN_SCORE",
@@ -81,6 +116,7 @@ CLAUSES: tuple[Clause, ...] = (
         "drop what scores lower, in every bucket",
         "min_score",
         _range("number", 0, 1),
+        GrpcField(7, "double", "min_score"),
     ),
     Clause(
         "DEPTH",
@@ -90,15 +126,17 @@ CLAUSES: tuple[Clause, ...] = (
         "how many hops to walk along edges",
         "depth",
         {**_range("integer", 0, 10), "default": 2},
+        GrpcField(8, "uint32", "depth"),
     ),
     Clause(
         "STRICT",
-        Takes.ON_OFF,
-        "mode",
-        values.mode,
+        Takes.STRICTNESS,
+        "strict",
+        values.strictness,
         "refuse an answer whose citations are wrong",
         "strict",
-        {"type": "boolean"},
+        {"anyOf": [{"type": "boolean"}, {"type": "string", "enum": list(map(str, Strictness))}]},
+        GrpcField(2, "bool", "strict"),  # true and false; a third word needs a field of its own
     ),
     Clause(
         "STREAM",
@@ -115,6 +153,7 @@ CLAUSES: tuple[Clause, ...] = (
         "sampling temperature",
         "temperature",
         _range("number", 0, 2),
+        GrpcField(9, "double", "temperature"),
     ),
     Clause(
         "SEED",
@@ -124,6 +163,7 @@ CLAUSES: tuple[Clause, ...] = (
         "sampling seed; derived from question and sources if not given",
         "seed",
         _range("integer", 0, 2**64 - 1),
+        GrpcField(10, "uint64", "seed"),
     ),
     Clause(
         "CACHE",
@@ -138,6 +178,7 @@ CLAUSES: tuple[Clause, ...] = (
             "required": ["ttl"],
             "additionalProperties": False,
         },
+        GrpcField(11, "string", "cache_ttl"),
     ),
     Clause(
         "NOCACHE",
@@ -147,5 +188,6 @@ CLAUSES: tuple[Clause, ...] = (
         "bypass the answer cache",
         "nocache",
         {"type": "boolean"},
+        GrpcField(12, "bool", "nocache"),
     ),
 )

@@ -137,9 +137,10 @@ def _value(cursor: Cursor, clause: Clause) -> tuple[list[int], object]:
         case Takes.PROVIDERS:
             expected = f"a provider or a 'list,of,them' {after}"
             value = cursor.expect(expected, Form.WORD, Form.STRING).value
-        case Takes.ON_OFF:
-            word = cursor.take_word("ON", "OFF") or cursor.refuse(f"ON or OFF {after}")
-            value = word == "ON"
+        case Takes.STRICTNESS:
+            words = clause.takes.value.split("|")
+            word = cursor.take_word(*words) or cursor.refuse(f"{' or '.join(words)} {after}")
+            value = word.lower()
         case _:  # TTL, its keyword taken above
             value = {"ttl": cursor.expect("a time such as '5m' after TTL", Form.STRING).value}
     return start, value

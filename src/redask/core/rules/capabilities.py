@@ -1,18 +1,10 @@
 """What each provider can do: `of(token)`, and which mode it can be asked in: `mode_for`.
 
-    token                                          citations  seed  temperature 0  streaming
-    openai, groq, together, openrouter, venice,
-      deepseek                                         ✓       ✓         ✓             ✓
-    anthropic                                          ✓       –         ✓             ✓
-    ollama                                             –       ✓         ✓             ✓
-    huggingface                                        –       –         ✓             –
-    local                                              –       –         –             –
-    custom, and any unknown token                      –       –         ✓             –
-    extractive (ours)                                  ✓       –         –             ✓
-    scripted (ours)                                    ✓       ✓         ✓             ✓
+`requested_mode` is what the caller's strictness, else the settings', asks for: off is lenient.
 
-Tokens are looked up without regard to ASCII case. An override replaces a whole row: it
-names all four flags, else `Misconfigured`. `mode_for` never fails: strict with a provider
+The flags are those of the provider's row in `core.provider_table`; an unknown token has the
+conservative ones. Tokens are looked up without regard to ASCII case. An override replaces all
+four flags: it names each, else `Misconfigured`. `mode_for` never fails: strict with a provider
 that cannot cite becomes lenient, with one warning; lenient is always allowed and never warns.
 """
 
@@ -20,30 +12,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 
 from redask.core.errors import Misconfigured
-from redask.core.model import Capabilities, Mode, Notice
+from redask.core.model import Capabilities, Mode, Notice, Strictness
+from redask.core.provider_table import CONSERVATIVE, PROVIDERS
 from redask.core.text import lower
 
-_FULL = Capabilities(True, True, True, True)
-CONSERVATIVE = Capabilities(False, False, True, False)
-
-PINNED: Mapping[str, Capabilities] = {
-    "openai": _FULL,
-    "anthropic": Capabilities(True, False, True, True),
-    "groq": _FULL,
-    "together": _FULL,
-    "openrouter": _FULL,
-    "venice": _FULL,
-    "deepseek": _FULL,
-    "ollama": Capabilities(False, True, True, True),
-    "huggingface": Capabilities(False, False, True, False),
-    "local": Capabilities(False, False, False, False),
-    "custom": CONSERVATIVE,
-}
-OURS: Mapping[str, Capabilities] = {
-    "extractive": Capabilities(True, False, False, True),
-    "scripted": _FULL,
-}
-_TABLE = {**PINNED, **OURS}
 _FLAGS = tuple(flag.name for flag in fields(Capabilities))
 
 Overrides = Mapping[str, Capabilities | Mapping[str, object]]
@@ -60,7 +32,15 @@ class Settled:
 def of(token: str, overrides: Overrides | None = None) -> Capabilities:
     """The capabilities of a provider token; an unknown one gets the conservative row."""
     name = lower(token)
-    return read_overrides(overrides or {}).get(name) or _TABLE.get(name, CONSERVATIVE)
+    replaced = read_overrides(overrides or {}).get(name)
+    if replaced is not None:
+        return replaced
+    return PROVIDERS[name].capabilities if name in PROVIDERS else CONSERVATIVE
+
+
+def requested_mode(asked: Strictness | None, default: Strictness) -> Mode:
+    """The mode that an ASK asks for; None means as the settings say."""
+    return Mode.LENIENT if (asked or default) is Strictness.OFF else Mode.STRICT
 
 
 def mode_for(token: str, requested: Mode, overrides: Overrides | None = None) -> Settled:

@@ -12,8 +12,10 @@ what was *sent* is what the audit row and EXPLAIN show.
 """
 
 import hashlib
+from collections.abc import Callable, Mapping
 
 from redask.core.model import Capabilities, Knobs
+from redask.core.provider_table import SeedRange
 
 _I64_MAX = (1 << 63) - 1
 _U32_MAX = (1 << 32) - 1
@@ -54,3 +56,9 @@ def narrow_to_signed(seed: int) -> int:
 def narrow_to_32_bits(seed: int) -> int:
     """For llama.cpp and ollama, where 2^32-1 means "random"."""
     return seed % _U32_MAX
+
+
+NARROWING: Mapping[SeedRange, Callable[[int], int]] = {
+    SeedRange.SIGNED_64: narrow_to_signed,
+    SeedRange.BITS_32: narrow_to_32_bits,
+}

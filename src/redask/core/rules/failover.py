@@ -1,9 +1,10 @@
 """Which providers, in which order, and when to go on to the next.
 
 `plan` makes the list: `USING a,b,c`, else `ask.providers.fallback`, else the default
-provider (`ask.providers.default`; unset: the first of PREFERRED whose key is configured, else
-`extractive`). MODEL goes to every provider named in USING, else to the first alone. An unknown
-provider is a BadAsk if the caller named it, Misconfigured if the settings did.
+provider (`ask.providers.default`; unset: the first preferred row of `core.provider_table`
+whose key is configured, else `extractive`). MODEL goes to every provider named in USING, else to
+the first alone. An unknown provider is a BadAsk if the caller named it, Misconfigured if the
+settings did.
 
 `after` one failed call says what next:
 
@@ -20,9 +21,9 @@ from dataclasses import dataclass
 
 from redask.core.errors import BadAsk, Failure, Misconfigured, ProviderFailed
 from redask.core.model import Notice
+from redask.core.provider_table import PROVIDERS
 from redask.core.text import lower
 
-PREFERRED = ("openai", "anthropic", "groq", "together", "openrouter", "venice", "deepseek")
 BUILT_IN = "extractive"
 
 
@@ -75,7 +76,8 @@ def plan(
 
 def choose_default(configured: Collection[str]) -> str:
     """The provider when neither the caller nor the settings name one."""
-    return next((name for name in PREFERRED if name in configured), BUILT_IN)
+    preferred = (row.name for row in PROVIDERS.values() if row.preferred)
+    return next((name for name in preferred if name in configured), BUILT_IN)
 
 
 def after(error: ProviderFailed) -> Next | Stop:

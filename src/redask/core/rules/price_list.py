@@ -3,8 +3,9 @@
     [ask.prices.<provider>."<model>"]    input = 0.15, output = 0.6    US dollars a million tokens
 
 Both numbers are required, from 0 to a million; provider tokens ignore ASCII case, model names do
-not. FREE providers cost nothing by definition, so a price for one is refused, and so is a
-provider we do not know. An override wins over the price table of the provider's adapter.
+not. Some providers cost nothing by definition (their row of `core.provider_table` says so), so a
+price for one is refused, and so is a provider we do not know. An override wins over the price
+table of the provider's adapter.
 """
 
 from collections.abc import Mapping
@@ -12,10 +13,9 @@ from dataclasses import dataclass
 
 from redask.core import values
 from redask.core.errors import Misconfigured
-from redask.core.rules import capabilities
+from redask.core.provider_table import PROVIDERS, PriceSource
 from redask.core.text import lower
 
-FREE = frozenset({"extractive", "local", "ollama", "scripted"})
 _KEYS = ("input", "output")
 _MOST = 1_000_000
 _read = values.real(0, _MOST)
@@ -42,10 +42,11 @@ def read_overrides(tables: Mapping[str, object]) -> dict[str, dict[str, TokenPri
     for token, models in tables.items():
         provider = lower(token)
         where = f"ask.prices.{values.printable(provider)}"
-        if provider in FREE:
-            raise Misconfigured(f"{where}: {provider} costs nothing by definition", detail=where)
-        if provider not in capabilities.PINNED:
+        row = PROVIDERS.get(provider)
+        if row is None:
             raise Misconfigured(f"{where}: there is no such provider", detail=where)
+        if row.prices is PriceSource.FREE:
+            raise Misconfigured(f"{where}: {provider} costs nothing by definition", detail=where)
         if provider in found:
             raise Misconfigured(f"{where} is there twice", detail=where)
         if not isinstance(models, Mapping):

@@ -1,4 +1,7 @@
-"""Is the answer acceptable? `judge` it: Accept, Retry once with a hint, or GiveUp.
+"""Is the answer acceptable? `examine` it, then `judge`: Accept, Retry once with a hint, or GiveUp.
+
+CHECKS are what an answer is examined for, in this order; each takes the answer and its sources
+and returns its issues. A new check is an entry there: fresh and cached answers both come here.
 
     mode      issues   attempt   verdict
     lenient   any      any       Accept (the issues become warnings)
@@ -11,11 +14,45 @@ after a retry a later provider of the failover list gets the plain prompt and is
 RETRY. The hint is byte-stable and goes before the user message of the same prompt.
 """
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from redask.core.model import Mode, Notice
-from redask.core.rules.citations import Parsed
+from redask.core.model import Citation, Issue, Mode, Notice, Source
+from redask.core.rules import citations
+
+
+@dataclass(frozen=True, slots=True)
+class ReadAnswer:
+    """An answer's text and the markers that were found in it."""
+
+    text: str
+    markers: citations.Parsed
+
+
+Check = Callable[[ReadAnswer, Sequence[Source]], tuple[Issue, ...]]
+
+
+def _not_empty(answer: ReadAnswer, _: Sequence[Source]) -> tuple[Issue, ...]:
+    if answer.text.strip():
+        return ()
+    return (Issue("malformed", (0, len(answer.text)), "empty answer"),)
+
+
+def _markers(answer: ReadAnswer, _: Sequence[Source]) -> tuple[Issue, ...]:
+    return answer.markers.issues
+
+
+CHECKS: tuple[Check, ...] = (_not_empty, _markers)
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """What an answer cites, and what is wrong with it, in the order of the checks."""
+
+    citations: tuple[Citation, ...]
+    issues: tuple[Issue, ...]
+    sources_count: int
 
 
 class Attempt(Enum):
@@ -49,14 +86,21 @@ class GiveUp:
 Verdict = Accept | Retry | GiveUp
 
 
-def judge(parsed: Parsed, mode: Mode, attempt: Attempt) -> Verdict:
-    """The verdict on a parsed answer."""
-    notices = tuple(Notice(issue.kind, issue.detail) for issue in parsed.issues)
+def examine(text: str, sources: Sequence[Source]) -> Examined:
+    """The citations and issues of an answer that was made from these sources."""
+    answer = ReadAnswer(text, citations.parse(text, len(sources)))
+    issues = tuple(issue for check in CHECKS for issue in check(answer, sources))
+    return Examined(answer.markers.citations, issues, len(sources))
+
+
+def judge(examined: Examined, mode: Mode, attempt: Attempt) -> Verdict:
+    """The verdict on an examined answer."""
+    notices = tuple(Notice(issue.kind, issue.detail) for issue in examined.issues)
     if mode is Mode.LENIENT or not notices:
         return Accept(notices)
     if attempt is Attempt.RETRY:
         return GiveUp(notices)
-    return Retry(_hint(notices, parsed.sources_count))
+    return Retry(_hint(notices, examined.sources_count))
 
 
 def _hint(notices: tuple[Notice, ...], sources_count: int) -> str:

@@ -1,20 +1,15 @@
 """Every host that speaks OpenAI's chat API, through OpenAI's own SDK.
 
-A host is a row of `PROVIDERS`: its address, the variable of its key, its default model. How a
-wire differs from the usual one is a row of HOSTS:
-
-    usual     seeds of signed 64 bits, the limit called max_tokens
-    openai    the limit called max_completion_tokens
-    ollama    seeds mod 2^32-1
+A host is a row of `core.provider_table`: its address, the variable of its key, its default model,
+and its quirks: how its wire differs from the usual one.
 
 The SDK's retries are off: whether to go on is `rules.failover`'s to say. A stream asks for the
 usage, which comes with its last chunk. The organisation and project that the SDK takes from its
-variables are told to OpenAI alone.
+variables are OpenAI's: a host is told them only if its quirks say so.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from contextlib import aclosing
-from dataclasses import dataclass
 from typing import Any
 
 import httpx2
@@ -22,6 +17,7 @@ from openai import AsyncOpenAI, Omit
 
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, determinism
 from redask.providers.vendors import chat, failures
 from redask.providers.vendors.connections import TIMEOUT, PerLoop, Pieces, running
@@ -31,29 +27,14 @@ from redask.providers.vendors.pricing import pricer
 _NO_KEY = "none"  # the SDK wants one; hosts without keys ignore it
 
 
-@dataclass(frozen=True, slots=True)
-class Host:
-    """How one host's wire differs from the others'."""
-
-    narrow: Callable[[int], int] = determinism.narrow_to_signed
-    limit_name: str = "max_tokens"
-
-
-_USUAL = Host()
-HOSTS: Mapping[str, Host] = {
-    "openai": Host(limit_name="max_completion_tokens"),
-    "ollama": Host(narrow=determinism.narrow_to_32_bits),
-}
-
-
 class OpenAICompatible:
-    """One host of HOSTS."""
+    """One host."""
 
     def __init__(self, access: Access) -> None:
         self.name = access.provider
         self.model = access.model
         self.capabilities = capabilities.of(access.provider)
-        self._host = HOSTS.get(access.provider, _USUAL)
+        self._quirks = PROVIDERS[access.provider].quirks
         self._key = access.api_key
         self._price = pricer(access.provider, access.model, access.prices)
         self._base_url = access.base_url
@@ -61,7 +42,7 @@ class OpenAICompatible:
 
     def narrow(self, seed: int) -> int:
         """The seed as this host's wire can carry it."""
-        return self._host.narrow(seed)
+        return determinism.NARROWING[self._quirks.seeds](seed)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
         """What a call costs in US dollars; None when no price is known."""
@@ -79,7 +60,7 @@ class OpenAICompatible:
         request: dict[str, Any] = {
             "model": self.model,
             "messages": chat.messages(prompt),
-            self._host.limit_name: max_tokens,
+            self._quirks.limit_name: max_tokens,
             **chat.knobs_sent(knobs),
         }
         reply = chat.ChatReply(self.name, self.model, self._key)
@@ -116,5 +97,5 @@ class OpenAICompatible:
             http_client=http,
             timeout=TIMEOUT,
             max_retries=0,
-            default_headers=None if self.name == "openai" else private,  # type: ignore[arg-type]
+            default_headers=None if self._quirks.told_organisation else private,  # type: ignore[arg-type]
         )

@@ -42,7 +42,7 @@ MESSAGE_SECONDS = 30.0  # in which a call's message must have come
 MAX_CALLS = 128  # at once on one connection
 SPARE = 128  # calls beside those that the admission lets in: to be refused, or asked for health
 SERVICE = "redask.v1.Redask"
-_OPTIONS = ("strict", "using", "model", "limit", "min_score", "depth", "temperature", "seed")
+_BY_FIELD = {clause.grpc.name: clause for clause in clauses.CLAUSES if clause.grpc}
 _U32 = 2**32 - 1
 _MAX_TRAILER = 3000  # clients accept 8 KiB of metadata, and text takes up to nine bytes a character
 _MAX_TEXT = 300
@@ -197,15 +197,11 @@ async def _message(call: GrpcCall) -> Any:
 
 def asked(request: Any) -> Ask:
     """The Ask of a request; names and ranges are those of every surface."""
-    options: dict[str, object] = {
-        name: getattr(request, name) for name in _OPTIONS if request.HasField(name)
-    }
-    if request.collection:
-        options["collection"] = list(request.collection)
-    if request.HasField("cache_ttl"):
-        options["cache"] = {"ttl": request.cache_ttl}
-    if request.HasField("nocache"):
-        options["nocache"] = request.nocache
+    options: dict[str | None, object] = {}
+    for field, value in request.ListFields():  # those that are set, by their tags
+        clause = _BY_FIELD.get(field.name)
+        if clause is not None:
+            options[clause.option] = clause.option_of(value)
     return clauses.from_options(request.question, options, "")
 
 
