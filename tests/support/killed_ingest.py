@@ -13,20 +13,20 @@ from redask.ingest import pipeline, spool
 from redask.stores.sqlite.manifest import SqliteManifest
 
 
-def telling(write: Callable[..., Any]) -> Callable[..., Any]:
-    def told(*args: Any, **kwargs: Any) -> Any:
+def announcing(write: Callable[..., Any]) -> Callable[..., Any]:
+    def announced(*args: Any, **kwargs: Any) -> Any:
         result = write(*args, **kwargs)
         print("written", flush=True)
         return result
 
-    return told
+    return announced
 
 
 def main(directory: str, folder: str) -> None:
     spool.SMALL = 8
     pipeline.BATCH = 8
     for name in ("load", "link", "forget"):
-        setattr(SqliteManifest, name, telling(getattr(SqliteManifest, name)))
+        setattr(SqliteManifest, name, announcing(getattr(SqliteManifest, name)))
     with redask.open(directory) as db:
         db.ingest(folder)
 
