@@ -77,7 +77,7 @@ async def complete(
     return await provider.complete(PROMPT, KNOBS, max_tokens=200, emit=emit)
 
 
-def test_every_row_stands_under_its_own_name_and_has_capabilities_of_its_own() -> None:
+def test_every_row_has_its_own_name_and_capabilities() -> None:
     for name, row in PROVIDERS.items():
         assert row.name == name
         assert name in {*capabilities.PINNED, *capabilities.OURS}
@@ -133,7 +133,7 @@ def test_what_costs_nothing_by_definition_costs_nothing(name: str, open_one: Ope
 
 
 @EVERY
-def test_connections_close_when_told_and_open_again(open_one: Open) -> None:
+def test_closed_connections_are_opened_again(open_one: Open) -> None:
     async def main() -> None:
         provider = open_one()
         if not isinstance(provider, Connected):
@@ -156,7 +156,7 @@ def test_a_key_is_in_no_repr(open_one: Open) -> None:
 
 
 @EVERY
-def test_it_says_who_it_is_and_what_it_can_do(open_one: Open) -> None:
+def test_it_has_a_name_a_model_and_capabilities(open_one: Open) -> None:
     provider = open_one()
     row = PROVIDERS[provider.name]
     assert provider.model == row.model or not row.model
@@ -195,8 +195,8 @@ def test_the_text_is_the_same_without_a_listener(open_one: Open) -> None:
     async def emit(piece: str) -> None:
         assert piece
 
-    heard = asyncio.run(complete(open_one(), emit))
-    assert asyncio.run(complete(open_one())) == heard
+    streamed = asyncio.run(complete(open_one(), emit))
+    assert asyncio.run(complete(open_one())) == streamed
 
 
 @EVERY
