@@ -24,7 +24,7 @@ def clause_flags(*left_out: str) -> Callable[[_F], _F]:
 
 
 def options_of(flags: dict[str, Any]) -> dict[str, object]:
-    """The options that flags say; what was not given is not there."""
+    """The options given by flags, without those that are absent."""
     given = {name: value for name, value in flags.items() if value not in (None, ())}
     if "cache" in given:
         given["cache"] = {"ttl": given["cache"]}

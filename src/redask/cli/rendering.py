@@ -1,4 +1,4 @@
-"""What people see: answers with their sources, plans, and why a result is where it is."""
+"""Output for terminals: answers with their sources, plans, and progress."""
 
 import json
 import sys
@@ -48,7 +48,7 @@ def snippet(source: Source) -> str:
 
 
 def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ()) -> None:
-    """An EXPLAIN plan, for people, and what else there is to say about the search."""
+    """Print an EXPLAIN plan, and notes about the search."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
@@ -74,7 +74,7 @@ def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ())
 
 
 class EmbeddingLine:
-    """A line that says how far it is, how fast, and how long it will take, on a terminal."""
+    """A progress line with the rate and the remaining time, on a terminal."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

@@ -27,7 +27,7 @@ def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
 
 
 def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
-    """The plan as canonical JSON, or for people: then also which buckets were left out and why."""
+    """Print the plan as canonical JSON, or as text with the buckets that were left out and why."""
     plan = opened.explain(question, **options)
     if as_json:
         click.echo(canonical.text(plan))
