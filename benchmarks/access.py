@@ -1,4 +1,4 @@
-"""`make bench-access`: search as one who may read 1 % of the passages, beside one who reads all.
+"""`make bench-access`: search as a user who may read 1 % of the passages, and as one who reads all.
 
     python benchmarks/access.py [COUNT]        1,000,000 when not given
 
@@ -71,7 +71,7 @@ def show(store: EntityStore, index: SearchIndex, count: int) -> None:
     started = time.perf_counter()
     store.set_policy("passages", POLICY, ME)
     index.search(asked[0], ME)
-    print(f"  policy set, index anew    {time.perf_counter() - started:.0f} s")
+    print(f"  policy set, index rebuilt {time.perf_counter() - started:.0f} s")
     for name, user in (("1 % of them", "7"), ("1 %, which rank last", str(TEAMS - 1))):
         took, graph = measure(index, asked, Caller(ME.tenant, user, "reader"))
         print(

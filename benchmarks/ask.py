@@ -1,6 +1,6 @@
 """`make bench-ask`: what the engine itself costs, with a scripted provider.
 
-Prints each step's share of an ASK, the engine's own time beside one bare durable commit of
+Prints each step's share of an ASK, the engine's own time next to one bare durable commit of
 SQLite on the same disk, the throughput of 16 asks at once against one at a time, memory over
 10,000 asks, and the price of an audit row in a small and in a large log.
 """

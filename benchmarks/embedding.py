@@ -1,4 +1,4 @@
-"""Embedding as a user gets it beside the bare model: `python benchmarks/embedding.py [COUNT]`.
+"""Embedding through redask and by the bare model: `python benchmarks/embedding.py [COUNT]`.
 
 2,000 real passages (`../shared/data`), chunk by chunk and in turns, so that a busy machine harms
 all alike; as many threads as there are cores for each:
@@ -49,7 +49,7 @@ def bare() -> Callable[[list[str]], object]:
 
 
 def shipped() -> Callable[[list[str]], object]:
-    import onnxruntime  # type: ignore[import-untyped]  # it brings no types
+    import onnxruntime  # type: ignore[import-untyped]  # it has no types
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = CORES

@@ -1,4 +1,4 @@
-"""`make bench-ingest`: our ingest of generated Markdown files beside kreuzberg reading them.
+"""`make bench-ingest`: our ingest of generated Markdown files, and kreuzberg reading them.
 
     python benchmarks/ingest.py [FILES]        10,000 when not given
 

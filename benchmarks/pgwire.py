@@ -3,11 +3,11 @@
     cached ASK       p50 over the wire, minus p50 of the same call in process
     SELECT           of one row of 20 by its id, from 16 connections at once, on both servers
     refusals         of unknown users and of wrong tokens, in turns: how often one took longer than
-                     the other; 0.5 is what nobody can learn anything from
+                     the other; 0.5 reveals nothing
 
 Both are asked by the same asyncpg clients in the same run, in turns, each in a process of its own;
-the machine's noise then meets both. PostgreSQL is started as the user `postgres` when this runs as
-root; without its programs the ratio is missing, and the line says so.
+the machine's noise then affects both. PostgreSQL is started as the user `postgres` when this runs
+as root; without its programs the ratio is missing, and the line shows that.
 """
 
 import argparse
@@ -176,10 +176,10 @@ async def bench(directory: Path, seconds: float, rounds: int) -> None:
             await connection.close()
             sent_away = await refusals(ours, rounds)
     report(figures, wire, here)
-    tell_apart(*sent_away)
+    show_refusal_times(*sent_away)
 
 
-def tell_apart(unknown: list[float], wrong: list[float]) -> None:
+def show_refusal_times(unknown: list[float], wrong: list[float]) -> None:
     longer = sum((one > other) + (one == other) / 2 for one in unknown for other in wrong)
     share = longer / (len(unknown) * len(wrong))
     spread = 1.96 * ((len(unknown) + len(wrong) + 1) / (12 * len(unknown) * len(wrong))) ** 0.5

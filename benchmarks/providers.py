@@ -2,9 +2,9 @@
 
 - The time from a provider's first token to ours: the server, a process of its own, sends its
   clock's reading (the same clock for the whole machine) as the first piece of text, and the first
-  AnswerToken event is compared with it. Beside it, the same without us: the SDK alone.
+  AnswerToken event is compared with it. For comparison, the SDK alone.
 - A cache hit beyond the search, the question's embedding and one durable commit: the search is
-  `db.search`, which reads and fuses what it finds; beside it, what the buckets alone take.
+  `db.search`, which reads and fuses what it finds; for comparison, what the buckets alone take.
 - 64 streams at once from one process: none lost, each whole, and how long they took.
 """
 
@@ -35,9 +35,9 @@ ROUNDS = 100
 
 
 def play(received: Received) -> Wire:
-    """The server: the model's name says what it plays."""
+    """The server: the model's name selects the reply."""
     match received.body["model"]:
-        case "telling":
+        case "streaming":
             return Wire(chunks=LazyChunks(), kind=EVENTS)
         case "slow":
             return Wire(chunks=CHAT.stream(PIECES).chunks, kind=EVENTS, delay=PAUSE)
@@ -71,13 +71,13 @@ async def first_tokens(db: redask.AsyncDatabase, url: str) -> None:
     ours, theirs = [], []
     client = AsyncOpenAI(api_key="sk-test", base_url=url, max_retries=0)
     for _ in range(ROUNDS):
-        async for event in db.stream(QUESTION, using="openai", model="telling"):
+        async for event in db.stream(QUESTION, using="openai", model="streaming"):
             if isinstance(event, AnswerToken):
                 now = time.perf_counter_ns()
                 if event.text.isdigit():
                     ours.append((now - int(event.text)) / 1e9)
         stream = await client.chat.completions.create(
-            model="telling", messages=[{"role": "user", "content": "x"}], stream=True
+            model="streaming", messages=[{"role": "user", "content": "x"}], stream=True
         )
         async for chunk in stream:
             now = time.perf_counter_ns()

@@ -1,4 +1,4 @@
-"""`make bench-retrieval`: our search beside raw tantivy and raw faiss, in one run.
+"""`make bench-retrieval`: our search compared with raw tantivy and raw faiss, in one run.
 
     python benchmarks/retrieval.py [COUNT …]        100,000 and 1,000,000 when not given
 
@@ -77,7 +77,7 @@ def vectors(count: int) -> Iterator[np.ndarray]:
 
 
 def questions(count: int) -> list[tuple[str, np.ndarray]]:
-    """Questions as people type them: a few telling words among stop words, and a vector."""
+    """Questions like a user's: a few content words among stop words, and a vector."""
     rng = random.Random(3)
     texts = [text.split() for _, text in passages(min(count, 4000))]
     points = next(vectors(BATCH))

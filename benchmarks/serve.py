@@ -7,8 +7,8 @@ find the processor's caches full of another process's data, and wake a process t
 that does nothing at all took 0.7 ms so, of 0.1 ms of work). Clients are as thin as can be (bytes on
 sockets and pipes), but for gRPC, whose own client is timed with it.
 
-- The time of one ASK at p50 and p95, the median difference to the call in process beside it, and
-  the processor time that the answering process spends beyond it, which a busy machine tells too.
+- The time of one ASK at p50 and p95, the median difference to the call in process, and
+  the processor time that the answering process spends beyond it, valid on a busy machine, too.
 - Cached answers a second over HTTP, WIDTH at once, against in process, WIDTH at once.
 - The first SSE frame after the search's end: the time to the frame, less what finding and
   reading the same sources takes in process (`search`), which is a little less than an ASK does.
@@ -80,19 +80,19 @@ class Wire:
     def send(self, request: bytes, until: bytes = b"") -> bytes:
         """The reply's bytes: whole, or up to the first that has `until`."""
         self._socket.sendall(request)
-        heard = b""
+        received = b""
         while True:
-            heard += self._socket.recv(1 << 20)
-            if (until and until in heard) or _whole(heard):
-                return heard
+            received += self._socket.recv(1 << 20)
+            if (until and until in received) or _whole(received):
+                return received
 
-    def rest(self, heard: bytes) -> None:
-        while not _whole(heard):
-            heard += self._socket.recv(1 << 20)
+    def rest(self, received: bytes) -> None:
+        while not _whole(received):
+            received += self._socket.recv(1 << 20)
 
 
-def _whole(heard: bytes) -> bool:
-    head, found, body = heard.partition(b"\r\n\r\n")
+def _whole(received: bytes) -> bool:
+    head, found, body = received.partition(b"\r\n\r\n")
     if not found:
         return False
     if b"transfer-encoding: chunked" in head:
@@ -145,10 +145,10 @@ def _piped(server: Served, token: str, name: str, message: object, stack: ExitSt
     line = json.dumps(message).encode() + b"\n"
 
     def once() -> None:
-        heard = piped.talk(line)
-        while not heard:
-            heard = piped.heard()
-        _must(b"citations" in heard[0])
+        received = piped.talk(line)
+        while not received:
+            received = piped.heard()
+        _must(b"citations" in received[0])
 
     return Way(name, piped.process.pid, once)
 
@@ -252,9 +252,9 @@ def first_frame(wire: Wire, search: Once, rounds: int) -> None:
     for _ in range(rounds):
         finding = timed(search)
         started = time.perf_counter()
-        heard = wire.send(request, b"event: sources")
+        received = wire.send(request, b"event: sources")
         after.append((time.perf_counter() - started) * 1000 - finding)
-        wire.rest(heard)
+        wire.rest(received)
     p50, p95 = percentile(after, 0.5), percentile(after, 0.95)
     print(f"first SSE frame after the search: p50 {p50:.2f} ms, p95 {p95:.2f} ms", end="")
     print(f" (target {TARGET_FRAME_MS:g})")

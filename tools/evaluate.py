@@ -3,11 +3,11 @@
     python tools/evaluate.py [--embedder NAME] [--keep DIR] [--most N] [PACK …]
 
 Retrieval packs: nDCG@10 of each bucket and of the fused list. Packs with answers: also how often
-`extractive` holds and cites the gold. Beside it stand the baselines of the data's README.
+`extractive` holds and cites the gold. The baselines of the data's README are next to it.
 
 With `--keep` databases and figures stay in a directory: the next run embeds only what is missing,
 and a pack that was measured with the same code, settings and questions is not measured again. With
-`--most`, of a pack of more questions only every second, third, … is asked, and the table says so.
+`--most`, of a pack of more questions only every second, third, … is asked, as the table shows.
 A run over some packs prints its table and leaves the page alone. `make eval` keeps in `.eval`, and
 takes `make eval PACKS="qa/clapnq_dev" MOST=500`.
 """
@@ -30,7 +30,7 @@ from redask.evaluation import packs, running
 ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "quality.md"
 BEGIN, END = "<!-- made by make eval -->", "<!-- end of what make eval made -->"
-TOLD = 30.0
+REPORT_SECONDS = 30.0
 BUCKETS = ("bm25", "vector", "graph", "fused")
 
 
@@ -80,13 +80,13 @@ def measure(baseline: Baseline, home: Path, options: argparse.Namespace) -> Meas
     with redask.open(home / baseline.path, settings=Settings(), embedder=options.embedder) as db:
         running.load(db, pack, show)
         found = running.retrieval(db, pack, show, 2)
-        told = running.answers(db, pack, show) if pack.has_answers else None
-    kept.write_text(json.dumps({"stamp": stamp, "retrieval": found, "answers": told}))
-    return Measured(baseline, share, found, told)
+        answers = running.answers(db, pack, show) if pack.has_answers else None
+    kept.write_text(json.dumps({"stamp": stamp, "retrieval": found, "answers": answers}))
+    return Measured(baseline, share, found, answers)
 
 
 def code() -> str:
-    """What tells one state of the source from another."""
+    """A digest of the source code."""
     digest = hashlib.sha256()
     for file in sorted((ROOT / "src").rglob("*.py")):
         digest.update(file.read_bytes())
@@ -94,28 +94,28 @@ def code() -> str:
 
 
 def data() -> Path:
-    """Where the evaluation data lies."""
+    """The folder of the evaluation data."""
     return Path(os.environ.get("REDASK_DATA", ROOT.parent / "shared" / "data"))
 
 
 def progress(name: str) -> running.EvalProgress:
-    """How far a pack is, and the time left: one line on a terminal, else one each TOLD seconds."""
+    """Progress and time left: one line on a terminal, else one each REPORT_SECONDS."""
     begun: dict[str, float] = {}
-    told = last = time.monotonic()
+    reported = last = time.monotonic()
 
     def show(stage: str, done: int, total: int) -> None:
-        nonlocal told, last
+        nonlocal reported, last
         now = time.monotonic()
         spent = now - begun.setdefault(stage, last)  # a stage begins where the one before ended
         last = now
         on_terminal = sys.stderr.isatty()
         if done == total:
             ending = f"took {spent:.0f} s"
-        elif on_terminal or now - told > TOLD:
+        elif on_terminal or now - reported > REPORT_SECONDS:
             ending = f"{spent * (total - done) / done:.0f} s left"
         else:
             return
-        told = now
+        reported = now
         start, end = ("\r", "" if done < total else "\n") if on_terminal else ("", "\n")
         line = f"{start}{name}: {stage} {done}/{total}, {ending}   "
         print(line, end=end, file=sys.stderr, flush=True)
@@ -169,7 +169,7 @@ def row(*cells: str) -> list[str]:
 
 
 def written(page: str, made: str) -> str:
-    """The page with what stands between the markers replaced."""
+    """The page with the text between the markers replaced."""
     head, begin, rest = page.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:

@@ -61,15 +61,15 @@ def run(directory: Path, minutes: float, seed: int) -> tuple[Soak, list[int]]:
         for thread in threads:
             thread.start()
         sizes: list[int] = []
-        told = 0.0
+        reported = 0.0
         try:
             while any(thread.is_alive() for thread in threads):
                 time.sleep(0.2)
                 passed = time.monotonic() - started
                 if not sizes and passed > warm_after:
                     sizes.append(server.rss())
-                if passed - told >= 10 and server.alive():
-                    told = passed
+                if passed - reported >= 10 and server.alive():
+                    reported = passed
                     facts = f"{soak.answered.total():,} answers, {len(soak.written):,} rows"
                     print(f"{passed:6.0f} s: {facts}, {megabytes(server.rss())}", flush=True)
         except KeyboardInterrupt:
@@ -83,7 +83,7 @@ def run(directory: Path, minutes: float, seed: int) -> tuple[Soak, list[int]]:
     return soak, sizes
 
 
-def judged(soak: Soak, sizes: list[int], directory: Path) -> list[tuple[str, str]]:
+def results_table(soak: Soak, sizes: list[int], directory: Path) -> list[tuple[str, str]]:
     """The table; what is wrong is added to the failures."""
     rows, intact = audited(directory)
     unaudited = [each for each, times in soak.answered.items() if rows[each] < times]
@@ -125,7 +125,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="redask-soak-") as name:
         directory = Path(name) / "db"
         soak, sizes = run(directory, options.minutes, options.seed)
-        table = judged(soak, sizes, directory)
+        table = results_table(soak, sizes, directory)
     print(f"\n| {options.minutes:g} minutes | figure |\n| --- | --- |")
     for what, figure in table:
         print(f"| {what} | {figure} |")

@@ -1,4 +1,4 @@
-"""`make bench-peers`: redask beside what people would take instead, and beside raw engines.
+"""`make bench-peers`: redask compared with alternatives, and with raw engines.
 
     __main__        the run: options, stages in processes, what is kept, the page
     environments    a virtual environment for each contestant

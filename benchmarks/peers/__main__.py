@@ -4,9 +4,9 @@
                     [--seconds N] [--limit N] [--kept]
 
 Stages of each contestant at each size, each in a process of its own with a time limit: build,
-ask. Figures are kept in `HOME/results`: an interrupted run goes on where it was, a contestant whose
-code, packages or material changed is measured anew, and so is one that failed. Then redask and raw
-are asked in turns in one process: the target is about that pair. A run over everybody and both
+ask. Figures are kept in `HOME/results`: an interrupted run is resumed, a contestant whose
+code, packages or material changed is measured again, and so is one that failed. Then redask and raw
+are asked in turns in one process: the target is about that pair. A run over all of them and both
 sizes writes its tables into docs/quality.md; `--write` does so for less.
 """
 
@@ -57,7 +57,7 @@ QUIET = {
 
 
 class Bench:
-    """One run: where things lie, and how long anything may take."""
+    """One run: its directory, and its time limits."""
 
     def __init__(self, home: Path, seconds: float, limit: float, *, reads: bool = False) -> None:
         self.home, self.seconds, self.limit = home, seconds, limit
@@ -71,7 +71,7 @@ class Bench:
         if figures_of is None and self._reads:
             return {"reason": "not measured in this run"}
         if figures_of is None:
-            tell(f"{name}, {size:,} passages")
+            log(f"{name}, {size:,} passages")
             figures_of = self._run(name, size, folder)
             keep(kept, stamp, figures_of)
         return figures_of
@@ -84,7 +84,7 @@ class Bench:
         if found is None and self._reads:
             return {"reason": "not measured in this run"}
         if found is None:
-            tell(f"redask and raw in turns, {size:,} passages")
+            log(f"redask and raw in turns, {size:,} passages")
             place = self.home / "data" / f"pair-{size}"
             shutil.rmtree(place, ignore_errors=True)
             for each in ("redask", "raw"):
@@ -146,7 +146,7 @@ class Bench:
             reason = f"{stage} took more than {self.limit:.0f} s"
         found: dict[str, Any] = json.loads(out.read_text()) if out.is_file() else {}
         out.unlink(missing_ok=True)
-        tell(f"{name}, {stage}: {time.monotonic() - begun:.0f} s {reason}")
+        log(f"{name}, {stage}: {time.monotonic() - begun:.0f} s {reason}")
         return found | ({"reason": reason} if reason else {})
 
     def _path(self, name: str) -> str:
@@ -157,10 +157,10 @@ class Bench:
 
 
 def why(stage: str, code: int, errors: str) -> str:
-    """In a line, why a worker ended: the last thing it said, or the signal."""
+    """Why a worker ended, in one line: the last line it printed, or the signal."""
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    said = lines[-1][:120] if lines else ""
-    ended = f"signal {-code}" if code < 0 else said or f"exit code {code}"
+    last = lines[-1][:120] if lines else ""
+    ended = f"signal {-code}" if code < 0 else last or f"exit code {code}"
     return f"{stage}: {ended}".replace("|", "/")
 
 
@@ -180,7 +180,7 @@ def stamp_of(name: str, folder: Path) -> str:
 
 
 def read_kept(file: Path, stamp: str, *, failed: bool = False) -> dict[str, Any] | None:
-    """What was kept under this stamp; what tells of a failure only if that is wanted."""
+    """The figures kept under this stamp; those of a failure only if requested."""
     if not file.is_file():
         return None
     held: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
@@ -205,7 +205,7 @@ def report(rows: Sequence[Row], pairs: Iterable[tuple[int, dict[str, Any]]]) -> 
         "thread for OpenMP and BLAS. Times are of one question after the other.",
         f"{material.REAL:,} passages are real (squad2_dev_half, clapnq_dev, 2wiki_101); beyond,",
         "they are made: sentences of two real ones shuffled, vectors mixed with noise.",
-        "`pace`: how slow the machine was, beside the quickest run of the table.",
+        "`pace`: how slow the machine was, relative to the quickest run of the table.",
     ]
     for size in dict.fromkeys(row.size for row in rows):
         lines += ["", f"{size:,} passages:", "", figures.table(rows, size)]
@@ -216,7 +216,7 @@ def report(rows: Sequence[Row], pairs: Iterable[tuple[int, dict[str, Any]]]) -> 
 
 
 def turns(found: dict[str, Any]) -> str:
-    """What a run in turns says about the target."""
+    """The target, by a run in turns."""
     if "times_s" not in found:
         return f"not measured: {found.get('reason', 'no reason')}"
     parts = {name: figures.percentile(taken, 0.5) for name, taken in found["parts_s"].items()}
@@ -227,7 +227,7 @@ def turns(found: dict[str, Any]) -> str:
 
 
 def written(page: str, made: str) -> str:
-    """The page with what stands between the markers replaced."""
+    """The page with the text between the markers replaced."""
     head, begin, rest = page.partition(BEGIN)
     _, end, tail = rest.partition(END)
     if not begin or not end:
@@ -235,20 +235,20 @@ def written(page: str, made: str) -> str:
     return f"{head}{BEGIN}\n\n{made}\n\n{END}{tail}"
 
 
-def tell(line: str) -> None:
+def log(line: str) -> None:
     print(f"{time.strftime('%H:%M:%S')} {line}", file=sys.stderr, flush=True)
 
 
 def options_of(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """The command line."""
-    parser = argparse.ArgumentParser(prog="peers", description="redask beside its peers.")
+    parser = argparse.ArgumentParser(prog="peers", description="redask compared with its peers.")
     parser.add_argument("--only", nargs="+", choices=NAMES, default=NAMES, metavar="NAME")
     parser.add_argument("--sizes", nargs="+", type=int, default=SIZES, metavar="N")
     parser.add_argument("--questions", type=int, default=material.QUESTIONS, metavar="N")
     parser.add_argument("--home", type=Path, default=ROOT / ".peers")
     parser.add_argument("--seconds", type=float, default=25, help="for one contestant's questions")
     parser.add_argument("--limit", type=float, default=420, help="for any one stage")
-    parser.add_argument("--kept", action="store_true", help="tell what is kept, measure nothing")
+    parser.add_argument("--kept", action="store_true", help="print what is kept, measure nothing")
     parser.add_argument("--write", action="store_true", help="into docs/quality.md, in any case")
     return parser.parse_args(arguments)
 
@@ -258,7 +258,7 @@ def main() -> None:
     bench = Bench(options.home, options.seconds, options.limit, reads=options.kept)
     rows, pairs = [], []
     for size in options.sizes:
-        folder = material.prepare(options.home, size, options.questions, tell)
+        folder = material.prepare(options.home, size, options.questions, log)
         questions = json.loads((folder / "questions.json").read_text(encoding="utf-8"))
         gold = [each["gold"] for each in questions]
         for name in NAMES:

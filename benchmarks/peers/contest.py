@@ -7,8 +7,8 @@ A contestant is a module with
     build(home, passages, known)  write everything to disk, if the library can
     open_up(home, known)          → an `Opened`: ask, insert, close
 
-`known` gives the vector of any text (`Known`): nobody runs the model while being timed, neither
-for passages nor for questions. The model of language is `answer_of`: no time, one citation.
+`known` gives the vector of any text (`Known`): no contestant runs the model while it is timed,
+neither for passages nor for questions. The model of language is `answer_of`: no time, one citation.
 """
 
 import json
@@ -71,7 +71,7 @@ class Known:
         self._vectors[text] = vector
 
     def name_of(self, text: str) -> str:
-        """The text as it is known here: of a passage without words only the title may be told."""
+        """The text as it is known here: of a passage without words only the title may be given."""
         return text if text in self._vectors else f"{text}\n"
 
     def row(self, text: str) -> Any:
@@ -98,16 +98,16 @@ class Opened(Protocol):
         """Add a passage, so that the next question finds it by its words."""
 
     def close(self) -> None:
-        """Let go."""
+        """Close everything."""
 
 
 def answer_of(prompt: str) -> str:
-    """The model: it reads the prompt (its length, at least) and says one cited sentence."""
+    """The model: it reads the prompt (its length, at least) and returns one cited sentence."""
     return f"{SENTENCE} {MARKER}" if len(prompt) else ""
 
 
 def prompt_of(question: str, bodies: Sequence[str]) -> str:
-    """Numbered sources and the question, for libraries that bring no such template."""
+    """Numbered sources and the question, for libraries without such a template."""
     numbered = "\n\n".join(f"Source [{n}]:\n{body}" for n, body in enumerate(bodies, start=1))
     return f"Answer from these sources and cite them like {MARKER}.\n\n{numbered}\n\n{question}"
 

@@ -1,8 +1,8 @@
 """A virtual environment for each contestant: `ready(home, name)` → its Python.
 
-Made once, from `requirements-NAME.txt` (exact versions, by name only); made anew when that file
+Made once, from `requirements-NAME.txt` (exact versions, by name only); made again when that file
 changes. redask and raw run where this runs. What cannot be installed is `Uninstallable`, with the
-last line that pip said.
+last line that pip printed.
 """
 
 import subprocess

@@ -2,9 +2,9 @@
 
 A `Row` is one contestant at one size; `judged` makes it of what the worker wrote. A contestant that
 failed has a row, too: its name, and the reason where figures would be. Ratios are to redask and
-to raw, of the medians of question-to-cited-answer; processor time beside them, because a busy
-machine moves it less. Slow contestants are asked fewer questions: raw's nDCG over as many stands
-beside theirs.
+to raw, of the medians of question-to-cited-answer; processor time next to them, because a busy
+machine moves it less. Slow contestants are asked fewer questions: raw's nDCG over as many is
+next to theirs.
 """
 
 import math
@@ -137,7 +137,7 @@ def table(rows: Sequence[Row], size: int) -> str:
 
 
 def verdict(ours: float, engines: float, commit: float) -> str:
-    """Ours beside the raw engines and one commit, asked in turns: the target, in words."""
+    """Ours compared with the raw engines and one commit, asked in turns: the target, in words."""
     allowed = TARGET * engines + commit
     whole = ours / (engines + commit)
     word = "met" if ours <= allowed else "missed"

@@ -1,9 +1,9 @@
 """LangChain: an EnsembleRetriever over BM25Retriever and FAISS, a prompt, a fake model.
 
-Its BM25 retriever (rank_bm25) keeps nothing on disk and takes no new documents: it is built anew
+Its BM25 retriever (rank_bm25) keeps nothing on disk and takes no new documents: it is rebuilt
 from the documents of the FAISS store when the database is opened, and after every insert. Its own
 way of taking a text apart splits at spaces; here words are lower-cased, as its manual advises.
-LangChain brings no citations: sources are numbered in the prompt, and [1] is looked up.
+LangChain has no citations: sources are numbered in the prompt, and [1] is looked up.
 """
 
 import re

@@ -2,7 +2,7 @@
 
 Vectors lie in its own SimpleVectorStore; both are saved to disk and loaded. Loading that store's
 JSON takes a second for every hundred vectors or so: above MOST_AS_JSON they are pickled by us
-instead, which flatters its cold start. Its BM25 index takes no new nodes: it is built anew after
+instead, which flatters its cold start. Its BM25 index takes no new nodes: it is rebuilt after
 every insert. The fusion retriever makes no further queries (`num_queries=1`): that would be a
 model's work.
 """
@@ -66,7 +66,7 @@ class AtOnceLLM(CustomLLM):
 
 
 def build(home: Path, passages: Sequence[Passage], known: Known) -> None:
-    _settle(known)
+    _configure(known)
     nodes = [_node(passage, known) for passage in passages]
     context = VectorStoreIndex(nodes).storage_context
     folder = home / "index"
@@ -88,7 +88,7 @@ class CitingEngine:
     """The query engine over what was loaded."""
 
     def __init__(self, home: Path, known: Known) -> None:
-        _settle(known)
+        _configure(known)
         self._known = known
         index: Any = load_index_from_storage(_context(home / "index"))
         self._index = index
@@ -131,7 +131,7 @@ def _context(folder: Path) -> StorageContext:
     )
 
 
-def _settle(known: Known) -> None:
+def _configure(known: Known) -> None:
     Settings.embed_model = KnownEmbedding(known=known)
     Settings.llm = AtOnceLLM()
 

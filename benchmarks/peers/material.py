@@ -7,7 +7,7 @@
                   the second's, and noise (0.02 in each dimension), brought to length 1
     questions     answerable ones of squad2_dev_half, spread evenly, each with its gold passage
 
-Embedding is done once, goes on where it was interrupted, and is done anew when texts or model
+Embedding is done once, resumed after an interruption, and repeated when texts or model
 change. Real embeddings of 100,000 passages would take longer than all the rest together.
 """
 
@@ -59,14 +59,16 @@ def prepare(home: Path, size: int, count: int, report: Report) -> Path:
     )
     (folder / "passages.jsonl").write_text("\n".join(lines), encoding="utf-8")
     np.save(folder / "vectors.npy", matrix)
-    told = [{"text": each.text, "gold": [known[name] for name in each.evidence]} for each in asked]
-    (folder / "questions.json").write_text(json.dumps(told), encoding="utf-8")
-    np.save(folder / "questions.npy", points)  # last: it says that all is there
+    questions = [
+        {"text": each.text, "gold": [known[name] for name in each.evidence]} for each in asked
+    ]
+    (folder / "questions.json").write_text(json.dumps(questions), encoding="utf-8")
+    np.save(folder / "questions.npy", points)  # last: it marks the folder as complete
     return folder
 
 
 def embedded(stem: Path, texts: Sequence[str], report: Report) -> Matrix:
-    """The vectors of texts, kept beside `stem`; what is there is not made again."""
+    """The vectors of texts, cached in files named after `stem`."""
     model = MiniLm()
     digest = hashlib.sha256("\0".join([model.model, *texts]).encode()).hexdigest()
     store = stem.with_name(f"{stem.name}-{digest[:16]}.f32")

@@ -1,4 +1,4 @@
-"""redask as anybody opens it: three buckets, the audit row on disk before the answer returns.
+"""redask with default settings: three buckets, the audit row on disk before the answer returns.
 
 Two things stand in for what costs time elsewhere: an embedder that knows every vector already (a
 row of its own among EMBEDDERS), and a provider that answers at once. All else is the default,

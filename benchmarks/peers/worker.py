@@ -102,7 +102,7 @@ def ask(name: str, material: Path, home: Path, out: Path, seconds: float) -> Non
 
 
 def _visible(opened: Any, known: Any, elsewhere: Any, seconds: float) -> list[float]:
-    """From inserting a passage to an answer that names it, by a word nobody else has."""
+    """From inserting a passage to an answer that names it, by a word no other passage has."""
     from peers.contest import Passage
 
     taken: list[float] = []
@@ -152,7 +152,7 @@ def _write(out: Path, figures: dict[str, Any]) -> None:
 
 def _no_network(event: str, arguments: Sequence[Any]) -> None:
     if event in ("socket.connect", "socket.getaddrinfo") and not _is_local(arguments):
-        raise RuntimeError(f"{event} {arguments[1:2]}: nobody may use the network here")
+        raise RuntimeError(f"{event} {arguments[1:2]}: no network in a benchmark")
 
 
 def _is_local(arguments: Sequence[Any]) -> bool:

@@ -135,7 +135,7 @@ def test_what_costs_nothing_by_definition_costs_nothing(name: str, open_one: Ope
 
 
 @EVERY
-def test_connections_close_when_told_and_open_again(open_one: Open) -> None:
+def test_closed_connections_are_opened_again(open_one: Open) -> None:
     async def main() -> None:
         provider = open_one()
         if not isinstance(provider, Connected):
@@ -158,7 +158,7 @@ def test_a_key_is_in_no_repr(open_one: Open) -> None:
 
 
 @EVERY
-def test_it_says_who_it_is_and_what_it_can_do(open_one: Open) -> None:
+def test_it_has_a_name_a_model_and_capabilities(open_one: Open) -> None:
     provider = open_one()
     row = PROVIDERS[provider.name]
     assert provider.model == row.model or not row.model
@@ -197,8 +197,8 @@ def test_the_text_is_the_same_without_a_listener(open_one: Open) -> None:
     async def emit(piece: str) -> None:
         assert piece
 
-    heard = asyncio.run(complete(open_one(), emit))
-    assert asyncio.run(complete(open_one())) == heard
+    streamed = asyncio.run(complete(open_one(), emit))
+    assert asyncio.run(complete(open_one())) == streamed
 
 
 @EVERY

@@ -113,10 +113,12 @@ def test_an_empty_file_and_a_shortened_one_do_no_harm(file: Path, db: redask.Ope
     for size in (0, 1, len(data) // 3, len(data) // 2, len(data) - 1):
         file.write_bytes(data[:size])
         for problem in db.ingest(file).problems:
-            assert "could not be read (" not in problem.reason, "a surprise is a defect"
+            assert "could not be read (" not in problem.reason, "an exception is a defect"
 
 
-def test_a_folder_forgets_a_file_that_is_gone(file: Path, db: redask.OpenDatabase) -> None:
+def test_entities_of_a_file_gone_from_a_folder_are_deleted(
+    file: Path, db: redask.OpenDatabase
+) -> None:
     db.ingest(file.parent)
     file.unlink()
     done = db.ingest(file.parent)

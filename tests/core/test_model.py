@@ -106,7 +106,7 @@ def test_a_noun_has_no_behaviour(cls: type) -> None:
 
 
 @pytest.mark.parametrize("cls", CLASSES)
-def test_a_noun_says_what_it_is(cls: type) -> None:
+def test_every_class_of_the_model_has_a_docstring(cls: type) -> None:
     assert cls.__doc__
     assert not cls.__doc__.startswith(f"{cls.__name__}(")  # what dataclass writes itself
 

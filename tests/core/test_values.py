@@ -172,7 +172,7 @@ def test_a_name_is_kept_as_it_is(value: str) -> None:
         ("a\ud800", "one that holds the character U+D800"),
     ],
 )
-def test_a_name_with_a_fault_is_refused_and_the_fault_said(value: str, found: str) -> None:
+def test_a_name_with_a_fault_is_refused_with_its_fault(value: str, found: str) -> None:
     for read in (values.name, values.names):
         unfit = refused(read, value)
         assert (unfit.expected, unfit.found, unfit.path, unfit.item) == (NAME, found, "", 0)
@@ -271,7 +271,7 @@ def test_a_ttl_is_seconds(value: str, seconds: int) -> None:
         (True, "true"),
     ],
 )
-def test_a_wrong_ttl_says_its_fault_and_its_path(value: object, found: str) -> None:
+def test_a_wrong_ttl_is_refused_with_its_fault_and_its_path(value: object, found: str) -> None:
     for unfit, path in (
         (refused(values.ttl, value), ""),
         (refused(values.cache, {"ttl": value}), ".ttl"),

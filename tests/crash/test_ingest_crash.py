@@ -1,4 +1,4 @@
-"""kill -9 at random moments of an ingest: once completed, nobody can tell that it happened."""
+"""kill -9 at random moments of an ingest: once completed, the database is the same as without."""
 
 import random
 import signal
@@ -41,7 +41,7 @@ def fill(folder: Path, seed: int) -> None:
 
 
 def state(directory: Path) -> tuple[Any, ...]:
-    """All that can be told of a database: content, manifest, what searches find."""
+    """The observable state of a database: content, manifest, search results."""
     with redask.open(directory) as db:
         assert db.doctor()["problems"] == []
         with app_of(db).backend.store._database.reading() as connection:  # type: ignore[attr-defined]

@@ -13,7 +13,7 @@ from redask.core.ports import Embedder
 from redask.core.rules import prompt
 from redask.embedding.models.hashed import Hashed
 from redask.embedding.similarity import MAX_CACHED, Similarity
-from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Alike, Extractive
+from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Extractive, LineCosines
 
 
 class RecordingEmbedder(Hashed):
@@ -110,7 +110,7 @@ SOURCES = [
 QUESTION = "how do i get money back"
 
 
-def answer(alike: Alike | None) -> str:
+def answer(alike: LineCosines | None) -> str:
     provider = Extractive(alike, "mini")
     made = prompt.assemble(QUESTION, SOURCES)
     completion = asyncio.run(provider.complete(made, Knobs(None, None), max_tokens=500))
@@ -171,7 +171,7 @@ def test_where_the_best_line_is_a_record_words_decide_alone() -> None:
     ]
     made = prompt.assemble("What is the status of order FDD-1?", rows)
 
-    def ask(alike: Alike | None) -> str:
+    def ask(alike: LineCosines | None) -> str:
         provider = Extractive(alike, "mini")
         return asyncio.run(provider.complete(made, Knobs(None, None), max_tokens=500)).text
 

@@ -29,7 +29,7 @@ ACROSS = "Which artist made the album Restless and Wild with the track Princess 
 
 
 class Joiner:
-    """Stands for a model: it follows the keys from row to row and cites each row on the way."""
+    """A fake model: it follows foreign keys from row to row and cites each row on the way."""
 
     name = "joiner"
     model = "joiner-1"
@@ -83,7 +83,7 @@ def shop(directory: Path) -> Iterator[redask.OpenDatabase]:
 
 
 @pytest.mark.parametrize(
-    ("question", "said", "cited"),
+    ("question", "expected", "cited"),
     [
         ("Who composed the track Balls to the Wall?", "U. Dirkschneider", "row:Track/2"),
         (
@@ -102,22 +102,22 @@ def shop(directory: Path) -> Iterator[redask.OpenDatabase]:
     ],
 )
 def test_a_question_is_answered_with_the_right_rows(
-    shop: redask.OpenDatabase, question: str, said: str, cited: str
+    shop: redask.OpenDatabase, question: str, expected: str, cited: str
 ) -> None:
     answer = shop.ask(question, using="extractive")
-    assert said in answer.answer
+    assert expected in answer.answer
     assert f"urn:reddb:{cited}" in [note.urn for note in answer.citations]
     assert answer.validation.ok
 
 
 @pytest.mark.parametrize(
-    ("using", "said"), [("joiner", "by Accept ["), ("extractive", "Name: Accept")]
+    ("using", "expected"), [("joiner", "by Accept ["), ("extractive", "Name: Accept")]
 )
 def test_a_question_across_three_tables_finds_and_cites_all_three_rows(
-    shop: redask.OpenDatabase, using: str, said: str
+    shop: redask.OpenDatabase, using: str, expected: str
 ) -> None:
     answer = shop.ask(ACROSS, using=using)
-    assert said in answer.answer, "the artist is named nowhere in the question"
+    assert expected in answer.answer, "the artist is named nowhere in the question"
     assert answer.validation.ok
     rows = {note.urn.removeprefix(ROW) for note in answer.citations}
     assert rows == {"Track/5", "Album/3", "Artist/2"}

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from redask.core.token_count import estimate
 from redask.ingest.readers import chunks, markdown
-from redask.ingest.readers.chunks import MOST, Chunk
+from redask.ingest.readers.chunks import MAX_TOKENS, Chunk
 
 
 def cut(text: str) -> list[Chunk]:
@@ -53,7 +53,7 @@ def test_labels_stay_when_other_sections_change() -> None:
     assert {"b", "b~2", "new"} <= set(after)
 
 
-def test_namesakes_are_told_apart() -> None:
+def test_sections_with_the_same_heading_get_different_labels() -> None:
     assert labels("# T\n\n## X\n\na\n\n## X\n\nb\n\n## Top\n\nc") == ["x", "x-2", "top-2"]
     assert labels("# T\n\n## X\n\na\n\n## X\n\nb\n\n## X 2\n\nc") == ["x", "x-2", "x-2-2"]
     assert labels("# T\n\n## X 2\n\na\n\n## X\n\nb\n\n## X\n\nc") == ["x-2", "x", "x-3"]
@@ -88,7 +88,7 @@ def test_text_without_spaces_is_cut_anyway() -> None:
     for text in ("渡轮九点开船。" * 300, "x" * 5000, "!" * 3000, "渡" * 3000):
         found = cut(text)
         assert "".join(chunk.text for chunk in found) == text
-        assert all(estimate(chunk.text) <= MOST for chunk in found)
+        assert all(estimate(chunk.text) <= MAX_TOKENS for chunk in found)
 
 
 _PIECES = st.sampled_from(
@@ -99,7 +99,7 @@ _PIECES = st.sampled_from(
 @given(st.lists(_PIECES, max_size=1500).map("".join))
 def test_no_chunk_is_too_long_and_no_character_gets_lost(text: str) -> None:
     found = cut(text)
-    assert all(0 < estimate(chunk.text) <= MOST for chunk in found)
+    assert all(0 < estimate(chunk.text) <= MAX_TOKENS for chunk in found)
     assert "".join("".join(chunk.text.split()) for chunk in found) == "".join(text.split())
     assert len({chunk.label for chunk in found}) == len(found)
 
@@ -117,4 +117,4 @@ def test_no_two_chunks_have_one_label(headings: list[str]) -> None:
 
 def test_a_huge_line_takes_neither_time_nor_memory() -> None:
     found = cut("!" * 2_000_000)
-    assert len(found) == -(-2_000_000 // MOST)
+    assert len(found) == -(-2_000_000 // MAX_TOKENS)

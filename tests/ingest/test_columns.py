@@ -50,7 +50,7 @@ def test_rows_have_the_names_of_the_columns_and_the_ids_of_the_file(
 def test_without_an_id_rows_are_numbered_from_batch_to_batch(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(columns, "_ROWS", 2)
+    monkeypatch.setattr(columns, "_BATCH_ROWS", 2)
     parquet(tmp_path / "t.pq", x=(list("abcde"), TYPE.utf8()))
     assert db.ingest(tmp_path / "t.pq").ok
     rows = contents(db, "row:t/")
@@ -95,25 +95,25 @@ def test_what_is_no_parquet_file_is_left_out(
     assert only_reason(db, tmp_path / "a.parquet") == "is damaged, or no Parquet file"
 
 
-def test_a_damaged_footer_and_a_damaged_page_are_told_and_nothing_is_printed(
+def test_a_damaged_footer_and_a_damaged_page_are_reported_and_nothing_is_printed(
     db: redask.OpenDatabase, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
     file = ports(tmp_path / "port.parquet")
     whole = file.read_bytes()
     footer = len(whole) - 8 - int.from_bytes(whole[-8:-4], "little")
     file.write_bytes(whole[:footer] + b"\xa5" * (len(whole) - 8 - footer) + whole[-8:])
-    assert only_reason(db, file) == "is damaged: its footer makes no sense"
+    assert only_reason(db, file) == "is damaged: its footer is invalid"
     file.write_bytes(whole[:4] + b"\xa5" * (footer - 4) + whole[footer:])
     assert only_reason(db, file).startswith("is damaged: ")
     assert capfd.readouterr().err == ""
 
 
-def test_a_row_without_an_id_is_told(db: redask.OpenDatabase, tmp_path: Path) -> None:
+def test_a_row_without_an_id_is_reported(db: redask.OpenDatabase, tmp_path: Path) -> None:
     parquet(tmp_path / "t.parquet", id=([1, None], TYPE.int64()))
     assert only_reason(db, tmp_path / "t.parquet") == "has a row without an id: row 2"
 
 
-def test_without_the_extra_the_file_is_told_what_to_install(
+def test_without_the_extra_the_reason_says_what_to_install(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(columns, "io", None)

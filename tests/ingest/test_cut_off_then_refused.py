@@ -1,8 +1,7 @@
 """A large file whose first ingest was cut off, and that is refused the next time, leaves nothing.
 
 The next run after a cut ends where an uninterrupted one would have: a new file that is refused
-brings nothing. What a file brought when it was whole is another matter, see
-`test_refused_half_way`.
+leaves nothing. The rows of a complete earlier version do stay, see `test_refused_half_way`.
 """
 
 from collections.abc import Sequence
@@ -66,13 +65,13 @@ def test_a_new_file_cut_off_twice_and_then_bad_leaves_nothing(
     assert held(db) == {}
 
 
-def test_a_new_file_cut_off_and_then_colliding_leaves_nothing(
+def test_a_new_file_cut_off_and_then_conflicting_leaves_nothing(
     db: redask.OpenDatabase, begun: Path, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "a" / "t.jsonl", '{"id": 1599}')
     assert db.ingest(other).ok
     [problem] = db.ingest(begun).problems
-    assert "came from" in problem.reason
+    assert "has URNs that belong to" in problem.reason
     assert set(contents(db, "row:t/")) == {"1599"}
 
 

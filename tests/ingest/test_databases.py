@@ -29,7 +29,7 @@ def test_tables_are_collections_and_foreign_keys_are_edges(
         "album/8": {"AlbumId": 8, "Title": "Lost", "ArtistId": 99},
         "album/9": {"AlbumId": 9, "Title": "None", "ArtistId": None},
     }
-    assert edges(db) == {("row:album/7", "artist", "row:artist/1")}  # 99 is nobody
+    assert edges(db) == {("row:album/7", "artist", "row:artist/1")}  # 99 is a dangling reference
 
 
 def test_rows_are_found_by_a_name_column_of_any_case(
@@ -42,7 +42,7 @@ def test_rows_are_found_by_a_name_column_of_any_case(
     assert "urn:reddb:row:album/7" in reached
 
 
-def test_a_collection_that_was_asked_for_stands_before_the_tables(
+def test_a_requested_collection_is_a_prefix_of_the_tables(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     db.ingest(database(tmp_path / "shop.sqlite", *SHOP), collection="music")
@@ -93,7 +93,7 @@ def test_values_that_json_does_not_have_are_described(
     assert [values[key] for key in "2367"] == ["inf", "-inf", 9223372036854775807, 0.1]
 
 
-def test_foreign_keys_of_several_columns_to_themselves_and_to_others_meet(
+def test_composite_and_self_referencing_foreign_keys_become_edges(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     file = database(

@@ -96,7 +96,7 @@ def test_html_is_read_in_the_encoding_that_it_declares(
 
 
 @pytest.mark.parametrize(
-    ("name", "data", "said"),
+    ("name", "data", "expected"),
     [
         ("a.pdf", pdf()[:150], "cannot be read as a document"),
         ("a.pdf", b"no pdf at all", "is damaged, or no .pdf file"),
@@ -118,10 +118,10 @@ def test_html_is_read_in_the_encoding_that_it_declares(
     ],
 )
 def test_a_bad_document_is_left_out_with_its_reason(
-    db: redask.OpenDatabase, tmp_path: Path, name: str, data: bytes, said: str
+    db: redask.OpenDatabase, tmp_path: Path, name: str, data: bytes, expected: str
 ) -> None:
     (tmp_path / name).write_bytes(data)
-    assert only_reason(db, tmp_path / name).startswith(said)
+    assert only_reason(db, tmp_path / name).startswith(expected)
 
 
 def test_a_panic_in_a_parser_is_the_problem_of_that_file(
@@ -143,7 +143,7 @@ def test_a_panic_in_a_parser_is_the_problem_of_that_file(
 def test_a_zip_bomb_is_not_unpacked(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "UNPACKED", 10_000_000)
+    monkeypatch.setattr(documents, "MAX_UNPACKED", 10_000_000)
     bomb = docx(["x"], extra=bytes(20_000_000))
     assert len(bomb) < 100_000
     (tmp_path / "a.docx").write_bytes(bomb)
@@ -152,17 +152,17 @@ def test_a_zip_bomb_is_not_unpacked(
     )
 
 
-def test_a_zip_that_lies_about_its_sizes_is_not_believed(
+def test_a_zip_with_false_sizes_in_its_directory_is_refused(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(documents, "UNPACKED", 10_000_000)
+    monkeypatch.setattr(documents, "MAX_UNPACKED", 10_000_000)
     bomb = docx(["x"], extra=bytes(20_000_000))
     bomb = bomb.replace((20_000_000).to_bytes(4, "little"), (500).to_bytes(4, "little"))
     (tmp_path / "a.docx").write_bytes(bomb)
     assert only_reason(db, tmp_path / "a.docx").startswith(("unpacks to more", "is damaged"))
 
 
-def test_an_encrypted_zip_is_told(db: redask.OpenDatabase, tmp_path: Path) -> None:
+def test_an_encrypted_zip_is_refused(db: redask.OpenDatabase, tmp_path: Path) -> None:
     data = docx(["x"]).replace(b"PK\x01\x02\x14\x03\x14\0\0\0", b"PK\x01\x02\x14\x03\x14\0\1\0")
     (tmp_path / "a.docx").write_bytes(data)
     assert only_reason(db, tmp_path / "a.docx").startswith("is protected by a password")

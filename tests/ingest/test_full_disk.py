@@ -27,7 +27,7 @@ def cramped(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["umount", "-l", str(place)], check=True)
 
 
-def test_a_disk_that_is_full_keeps_what_it_held_and_the_ingest_goes_on_when_there_is_room(
+def test_a_disk_that_is_full_keeps_what_it_held_and_the_ingest_resumes_when_there_is_space(
     cramped: Path, tmp_path: Path
 ) -> None:
     write(tmp_path / "small" / "a.md", "The ferry leaves at nine.")

@@ -122,7 +122,7 @@ def test_a_file_that_vanishes_after_the_call_is_a_problem_and_removes_nothing(
     assert len(held(db)) == 1
 
 
-def test_a_file_that_became_bad_keeps_what_it_brought(
+def test_a_file_that_became_bad_keeps_its_earlier_entities(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "t.csv", "id,x\n1,2\n")
@@ -132,7 +132,7 @@ def test_a_file_that_became_bad_keeps_what_it_brought(
     assert len(held(db)) == 1
 
 
-def test_what_somebody_deleted_comes_back(db: redask.OpenDatabase, tmp_path: Path) -> None:
+def test_a_deleted_entity_is_ingested_again(db: redask.OpenDatabase, tmp_path: Path) -> None:
     file = write(tmp_path / "t.csv", "id\n1\n2\n")
     db.ingest(file)
     db.delete("urn:reddb:row:t/1")
@@ -146,7 +146,7 @@ def test_another_collection_moves_a_file(db: redask.OpenDatabase, tmp_path: Path
     assert set(held(db)) == {"urn:reddb:row:other/1"}
 
 
-def test_a_file_of_a_folder_stays_where_it_is_when_it_is_named_alone(
+def test_a_file_of_a_folder_stays_where_it_is_when_it_is_named_directly(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     write(tmp_path / "d" / "sub" / "a.md", "a")
@@ -164,14 +164,14 @@ def test_two_files_with_the_same_rows_do_not_overwrite_each_other(
     first, second = write(tmp_path / "a" / "t.csv", "id,x\n1,1\n"), tmp_path / "b" / "t.csv"
     write(second, "id,x\n1,2\n2,2\n")
     done = db.ingest(first, second)
-    assert done.problems[0].reason.startswith(f"brings what came from {first} already")
+    assert done.problems[0].reason.startswith(f"has URNs that belong to {first}: ")
     assert contents(db, "row:t/") == {"1": {"id": 1, "x": 1}}
     write(first, "id,x\n7,1\n")
-    assert db.ingest(second, first).ok, "the first one let go of it, although it comes later"
+    assert db.ingest(second, first).ok, "the first no longer has the row, and is read later"
     assert set(contents(db, "row:t/")) == {"1", "2", "7"}
     first.unlink()
     write(second, "id,x\n7,2\n")
-    assert db.ingest(second).ok, "whoever had it is gone"
+    assert db.ingest(second).ok, "the file that had the row is gone"
     assert contents(db, "row:t/") == {"7": {"id": 7, "x": 2}}
 
 
@@ -227,7 +227,7 @@ def test_a_file_without_a_reader_is_a_problem_when_it_is_named(
     }
 
 
-def test_links_to_folders_are_followed_once_and_loops_are_told(
+def test_links_to_folders_are_followed_once_and_loops_are_reported(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     root = tmp_path / "d"
@@ -247,7 +247,7 @@ def test_links_to_folders_are_followed_once_and_loops_are_told(
     assert paths == {"real/a.md", "away/b.md"}
 
 
-def test_a_name_that_is_not_utf_8_is_told(db: redask.OpenDatabase, tmp_path: Path) -> None:
+def test_a_name_that_is_not_utf_8_is_reported(db: redask.OpenDatabase, tmp_path: Path) -> None:
     name = os.fsencode(tmp_path) + b"/d/caf\xe9.md"
     (tmp_path / "d").mkdir()
     with open(name, "w") as file:
@@ -257,7 +257,7 @@ def test_a_name_that_is_not_utf_8_is_told(db: redask.OpenDatabase, tmp_path: Pat
     problem.path.encode()
 
 
-def test_a_folder_that_cannot_be_listed_keeps_what_it_brought(
+def test_a_folder_that_cannot_be_listed_keeps_its_earlier_entities(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(tmp_path / "d" / "shut" / "a.md", "a")
@@ -289,13 +289,13 @@ def test_one_bad_file_does_not_stop_the_others(db: redask.OpenDatabase, tmp_path
     assert len(held(db)) == 4
 
 
-def test_a_reader_that_surprises_us_is_told_by_its_file(
+def test_an_unexpected_exception_of_a_reader_is_reported_for_its_file(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def surprise(text: str) -> None:
+    def fail(text: str) -> None:
         raise ZeroDivisionError("a bug")
 
-    monkeypatch.setattr("redask.ingest.readers.markdown.outline", surprise)
+    monkeypatch.setattr("redask.ingest.readers.markdown.outline", fail)
     files = write(tmp_path / "a.md", "x"), write(tmp_path / "t.csv", "id\n1\n")
     assert reasons(db, *files) == {"a.md": "could not be read (ZeroDivisionError)"}
     assert len(held(db)) == 1
@@ -309,9 +309,11 @@ def test_a_row_that_the_store_refuses_does_not_stop_the_others(
     write(tmp_path / "x" / "t.csv", f"id,{names}\n1,{values}\n")
     write(tmp_path / "y" / "t.csv", f"id,{names.replace('c', 'd')}\n2,{values}\n")
     write(tmp_path / "y" / "u.csv", "id\n1\n")
-    said = reasons(db, tmp_path / "x" / "t.csv", tmp_path / "y" / "t.csv", tmp_path / "y" / "u.csv")
-    assert list(said) == ["t.csv"]
-    assert "more than 1500" in said["t.csv"]
+    found = reasons(
+        db, tmp_path / "x" / "t.csv", tmp_path / "y" / "t.csv", tmp_path / "y" / "u.csv"
+    )
+    assert list(found) == ["t.csv"]
+    assert "more than 1500" in found["t.csv"]
     assert set(held(db)) == {"urn:reddb:row:t/1", "urn:reddb:row:u/1"}
 
 
@@ -340,7 +342,7 @@ def test_a_text_file_of_two_gigabytes_is_refused_without_reading_it(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     with open(tmp_path / "big.txt", "wb") as file:
-        file.truncate(2**31)  # all holes: it takes no room
+        file.truncate(2**31)  # a sparse file
     assert reasons(db, tmp_path / "big.txt") == {
         "big.txt": "is 2,147,483,648 bytes long, more than 67,108,864: split it"
     }
@@ -353,7 +355,7 @@ def test_a_line_without_end_takes_no_memory(tmp_path: Path, name: str) -> None:
         for _ in range(200):
             file.write(b"1" * 1_000_000)
     reason, grown = ingested(tmp_path, name, "problems[0].reason")
-    assert reason.startswith(("has a line of more than", "is no JSON"))
+    assert reason.startswith(("has a line of more than", "is not valid JSON"))
     assert grown < 150_000
 
 
@@ -372,8 +374,8 @@ def ingested(directory: Path, name: str, what: str) -> tuple[str, int]:
         text=True,
         check=True,
     )
-    said, grown = run.stdout.splitlines()
-    return said, int(grown)
+    found, grown = run.stdout.splitlines()
+    return found, int(grown)
 
 
 # --- large files ---------------------------------------------------------------------------
@@ -386,7 +388,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_large_file_is_written_in_parts_and_swept_at_its_end(
+def test_a_large_file_is_written_in_parts_and_stale_rows_deleted_at_its_end(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "t.csv", "id\n" + "".join(f"{n}\n" for n in range(57)))
@@ -406,19 +408,17 @@ def test_a_large_file_that_is_bad_in_its_last_line_leaves_nothing(
 ) -> None:
     lines = "".join(f"{n}\n" for n in range(57))
     assert "ragged" in reasons(db, write(tmp_path / "t.csv", f"id\n{lines}1,2\n"))["t.csv"]
-    assert (
-        "two rows of one id" in reasons(db, write(tmp_path / "t.csv", f"id\n{lines}3\n"))["t.csv"]
-    )
+    assert "duplicate URN" in reasons(db, write(tmp_path / "t.csv", f"id\n{lines}3\n"))["t.csv"]
     assert held(db) == {}
 
 
 @pytest.mark.usefixtures("small_parts")
-def test_a_large_file_that_collides_in_its_last_part_leaves_nothing(
+def test_a_large_file_that_conflicts_in_its_last_part_leaves_nothing(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     first = write(tmp_path / "a" / "t.csv", "id\n55\n")
     second = write(tmp_path / "b" / "t.csv", "id\n" + "".join(f"{n}\n" for n in range(57)))
-    assert "came from" in reasons(db, first, second)["t.csv"]
+    assert "has URNs that belong to" in reasons(db, first, second)["t.csv"]
     assert set(held(db)) == {"urn:reddb:row:t/55"}
 
 
@@ -427,8 +427,8 @@ def test_a_large_file_that_the_store_refuses_half_way_leaves_nothing(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     lines = [f'{{"id": {n}, "c{n}": 1}}' for n in range(1600)]
-    said = reasons(db, write(tmp_path / "t.jsonl", "\n".join(lines)))
-    assert "more than 1500" in said["t.jsonl"]
+    found = reasons(db, write(tmp_path / "t.jsonl", "\n".join(lines)))
+    assert "more than 1500" in found["t.jsonl"]
     assert held(db) == {}
 
 
@@ -518,7 +518,7 @@ def test_a_full_disk_ends_the_ingest_and_leaves_nothing_half_written(
     assert db.ingest(tmp_path / "d").written == 3000
 
 
-def test_no_room_for_the_temporary_copy_is_the_problem_of_that_file(
+def test_a_full_temporary_directory_is_reported_for_that_file(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(spool, "SMALL", 10)
@@ -539,14 +539,14 @@ def test_no_room_for_the_temporary_copy_is_the_problem_of_that_file(
 # --- the rest ------------------------------------------------------------------------------
 
 
-def test_progress_tells_files_bytes_and_entities(db: redask.OpenDatabase, tmp_path: Path) -> None:
+def test_progress_reports_files_bytes_and_entities(db: redask.OpenDatabase, tmp_path: Path) -> None:
     for number in range(3):
         write(tmp_path / "d" / f"{number}.md", "x" * 10)
-    told: list[IngestProgress] = []
-    db.ingest(tmp_path / "d", progress=told.append)
-    assert [at.files_done for at in told] == [0, 1, 2, 3]
-    assert (told[-1].files, told[-1].bytes, told[-1].bytes_done) == (3, 30, 30)
-    assert told[-1].entities == 3
+    reported: list[IngestProgress] = []
+    db.ingest(tmp_path / "d", progress=reported.append)
+    assert [at.files_done for at in reported] == [0, 1, 2, 3]
+    assert (reported[-1].files, reported[-1].bytes, reported[-1].bytes_done) == (3, 30, 30)
+    assert reported[-1].entities == 3
 
 
 def test_a_summary_is_plain_data(db: redask.OpenDatabase, tmp_path: Path) -> None:
@@ -563,13 +563,13 @@ def test_a_summary_is_plain_data(db: redask.OpenDatabase, tmp_path: Path) -> Non
     }
 
 
-def test_what_makes_no_sense_is_refused(db: redask.OpenDatabase, tmp_path: Path) -> None:
+def test_invalid_arguments_are_refused(db: redask.OpenDatabase, tmp_path: Path) -> None:
     for paths, choice in (((), None), ((tmp_path,), "red_x"), ((tmp_path,), "")):
         with pytest.raises(BadAsk):
             db.ingest(*paths, collection=choice)
 
 
-def test_no_two_readers_claim_one_ending() -> None:
+def test_no_two_readers_claim_one_suffix() -> None:
     endings = [suffix for row in READERS for suffix in row.suffixes]
     assert len(endings) == len(set(endings))
     assert all(suffix == suffix.lower() for suffix in endings)

@@ -38,23 +38,27 @@ DEEP = 100_000
 
 
 @pytest.mark.parametrize(
-    ("name", "text", "said"),
+    ("name", "text", "expected"),
     [
-        ("a.jsonl", '{"a": 1}\n{"a": }\n', "is no JSON: line 2: Expecting value"),
+        ("a.jsonl", '{"a": 1}\n{"a": }\n', "is not valid JSON: line 2: Expecting value"),
         ("a.jsonl", '{"a": 1} {"b": 2}\n', "has more than one value in line 1"),
-        ("a.jsonl", '{"a": NaN}\n', "is no JSON: line 1: NaN is no number"),
-        ("a.jsonl", "7\n", "has no rows: line 1 is no object"),
+        ("a.jsonl", '{"a": NaN}\n', "is not valid JSON: line 1: NaN is not a JSON number"),
+        ("a.jsonl", "7\n", "has a row that is not a JSON object: line 1"),
         ("a.jsonl", '{"id": 1}\n{"a": 2}\n', "has a row without an id, though the first has one"),
         ("a.jsonl", '{"a": "\\u0000"}', "a/1: a text in it holds a NUL character"),
         ("a.jsonl", '{"a": "\\ud800"}', "a/1: a lone surrogate has no UTF-8"),
-        ("a.jsonl", '{"a": ' + "9" * 5000 + "}", "is no JSON: line 1: Exceeds the limit"),
-        ("a.json", '[{"a": 1}, 2]', "has no rows: item 2 is no object"),
-        ("a.json", '[{"a": 1} {"a": 2}]', "is no JSON: behind item 1 stands '{', not a comma"),
-        ("a.json", '[{"a": 1}', "is no JSON: behind item 1 stands '', not a comma"),
-        ("a.json", '[{"a": 1},]', "is no JSON: item 2"),
+        ("a.jsonl", '{"a": ' + "9" * 5000 + "}", "is not valid JSON: line 1: Exceeds the limit"),
+        ("a.json", '[{"a": 1}, 2]', "has a row that is not a JSON object: item 2"),
+        (
+            "a.json",
+            '[{"a": 1} {"a": 2}]',
+            "is not valid JSON: expected a comma after item 1, found '{'",
+        ),
+        ("a.json", '[{"a": 1}', "is not valid JSON: expected a comma after item 1, found ''"),
+        ("a.json", '[{"a": 1},]', "is not valid JSON: item 2"),
         ("a.json", '{"a": 1} x', "has more than one value in it"),
-        ("a.json", '"text"', "is no JSON list or object"),
-        ("a.json", "", "is no JSON list or object"),
+        ("a.json", '"text"', "is not a JSON array or object"),
+        ("a.json", "", "is not a JSON array or object"),
         ("a.json", "[" * DEEP + "]" * DEEP, "is nested too deep: item 1"),
         ("a.json", '{"a":' * DEEP + "1" + "}" * DEEP, "is nested too deep: its value"),
         ("a.jsonl", '{"a":' * DEEP + "1" + "}" * DEEP, "is nested too deep: line 1"),
@@ -62,8 +66,8 @@ DEEP = 100_000
     ],
 )
 def test_bad_json_is_left_out_with_its_reason(
-    db: redask.OpenDatabase, tmp_path: Path, name: str, text: str, said: str
+    db: redask.OpenDatabase, tmp_path: Path, name: str, text: str, expected: str
 ) -> None:
     (problem,) = db.ingest(write(tmp_path / name, text)).problems
-    assert problem.reason.startswith(said)
+    assert problem.reason.startswith(expected)
     assert contents(db, "") == {}

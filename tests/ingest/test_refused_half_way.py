@@ -1,7 +1,7 @@
-"""A large file that is known, in a new version that is refused half way: what it brought stays.
+"""A large file that is known, in a new version that is refused half way: its old rows stay.
 
 A large file is written in parts. A new file that is refused half way leaves nothing; a known one
-must not be treated so, or a bad edit would take away everything that the file brought before.
+must not be treated so, or a bad edit would delete all earlier rows of the file.
 """
 
 from pathlib import Path
@@ -23,7 +23,7 @@ def small_parts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def lines(ids: range, columns: int = 0) -> str:
-    """Rows that say which version they are of; with so many columns in all, one a row."""
+    """Rows with their version; with `columns`, each row has a column of its own, so many in all."""
     made = [f'{{"id": {n}, "version": "new", "c{n % max(columns, 1)}": 1}}' for n in ids]
     return "\n".join(made)
 
@@ -49,7 +49,7 @@ def test_a_version_that_the_store_refuses_half_way_leaves_the_old_rows(
     assert "1699" not in found, "it was not refused half way: the test shows nothing"
 
 
-def test_a_version_that_collides_half_way_leaves_the_old_rows(
+def test_a_version_that_conflicts_half_way_leaves_the_old_rows(
     db: redask.OpenDatabase, file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write(file, lines(range(40, 100)))
@@ -57,7 +57,7 @@ def test_a_version_that_collides_half_way_leaves_the_old_rows(
     looked = SqliteManifest.collisions
 
     def late(manifest: SqliteManifest, *args: object) -> str | None:
-        """Nothing collides yet; then another process brings the other file."""
+        """No conflict yet; then another process ingests the other file."""
         monkeypatch.setattr(SqliteManifest, "collisions", looked)
         with redask.open(tmp_path / "db") as second:
             assert second.ingest(other).ok
@@ -66,7 +66,7 @@ def test_a_version_that_collides_half_way_leaves_the_old_rows(
 
     monkeypatch.setattr(SqliteManifest, "collisions", late)
     [problem] = db.ingest(file).problems
-    assert "came from" in problem.reason
+    assert "has URNs that belong to" in problem.reason
     found = contents(db, "row:t/")
     assert set(found) >= OLD
     assert found["0"] == {"id": 0}
@@ -74,7 +74,7 @@ def test_a_version_that_collides_half_way_leaves_the_old_rows(
     assert found["95"]["version"] == "other"
 
 
-def test_a_version_that_collides_before_it_is_written_changes_nothing(
+def test_a_version_that_conflicts_before_it_is_written_changes_nothing(
     db: redask.OpenDatabase, file: Path, tmp_path: Path
 ) -> None:
     other = write(tmp_path / "a" / "t.jsonl", '{"id": 95, "version": "other"}')
@@ -82,11 +82,13 @@ def test_a_version_that_collides_before_it_is_written_changes_nothing(
     before = held(db)
     write(file, lines(range(40, 100)))
     [problem] = db.ingest(file).problems
-    assert "came from" in problem.reason
+    assert "has URNs that belong to" in problem.reason
     assert held(db) == before
 
 
-@pytest.mark.parametrize("ids", [range(57), range(30, 80)], ids=["as it was", "mended"])
+@pytest.mark.parametrize(
+    "ids", [range(57), range(30, 80)], ids=["the old version", "a corrected one"]
+)
 def test_after_a_refusal_the_next_good_version_is_all_there_is(
     db: redask.OpenDatabase, file: Path, ids: range
 ) -> None:

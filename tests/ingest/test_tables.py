@@ -63,29 +63,29 @@ def test_folders_down_to_a_table_are_part_of_its_name(
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "expected"),
     [
         ("a,b\n1,2\n3\n", "is ragged: line 3 has 1 fields, not 2 as the header"),
         ("a,b\n1,2,3\n", "is ragged: line 2 has 3 fields, not 2 as the header"),
         ("a,a\n1,2\n", "has two columns that are called 'a'"),
-        ('a,b\n1,"2\n', "is no table: line 2: unexpected end of data"),
-        ('a,b\n1,"2"x\n', "is no table: line 2: ',' expected after '\"'"),
+        ('a,b\n1,"2\n', "is not valid CSV: line 2: unexpected end of data"),
+        ('a,b\n1,"2"x\n', "is not valid CSV: line 2: ',' expected after '\"'"),
         ("id,b\n,2\n", "has a row without an id: line 2"),
-        ("id,b\n1,2\n1,3\n", "has two rows of one id: urn:reddb:row:t/1"),
+        ("id,b\n1,2\n1,3\n", "has a duplicate URN: urn:reddb:row:t/1"),
         ("a\n\0\n", "is not text: line 2 holds a NUL character"),
     ],
 )
 def test_a_bad_table_is_left_out_with_its_reason(
-    db: redask.OpenDatabase, tmp_path: Path, text: str, said: str
+    db: redask.OpenDatabase, tmp_path: Path, text: str, expected: str
 ) -> None:
-    assert reason(db, write(tmp_path / "t.csv", text)) == said
+    assert reason(db, write(tmp_path / "t.csv", text)) == expected
     assert contents(db, "") == {}
 
 
 def test_a_line_without_end_is_refused(
     db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redask.ingest.readers.content.LONGEST", 1000)
+    monkeypatch.setattr("redask.ingest.readers.content.MAX_LINE", 1000)
     assert "more than 1,000 characters: line 2" in reason(
         db, write(tmp_path / "t.csv", "a\n" + "x" * 5000)
     )

@@ -22,7 +22,7 @@ def test_a_document_is_its_sentences_and_is_about_its_title_and_path() -> None:
     assert passage.about == "docs/a Ferry docs/sea.md"
 
 
-def test_a_chunks_heading_says_what_it_is_about_and_is_no_answer() -> None:
+def test_a_chunks_heading_is_context_and_not_quoted() -> None:
     chunk = {"title": "Ferry", "path": "a.md", "heading": "Times > Sunday", "text": "Never."}
     passage = read(Source("urn:reddb:document:docs/a.md#times.sunday", json.dumps(chunk)))
     assert [excerpt.text for excerpt in passage.excerpts] == ["Never."]

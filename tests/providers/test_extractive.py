@@ -58,7 +58,7 @@ def test_a_title_counts_for_every_sentence_of_its_source() -> None:
     assert answer.startswith("The office opens at eight. [^2]")
 
 
-def test_a_heading_counts_for_what_stands_under_it() -> None:
+def test_a_heading_counts_for_the_sentences_under_it() -> None:
     source = document(1, "# Kiel\nIt opens at nine o'clock.\n# Husum\nIt opens at eight o'clock.")
     answer = ask("When does Husum open?", source)
     assert answer.startswith("It opens at eight o'clock. [^1]")
@@ -90,7 +90,7 @@ def test_related_words_accents_and_other_scripts_are_compared() -> None:
     assert ask("渡轮几点开？", chinese).startswith("去阿姆鲁姆的渡轮九点开。 [^1]")
 
 
-def test_given_weights_say_which_word_tells_more() -> None:
+def test_given_weights_decide_which_word_counts_more() -> None:
     sources = [
         document(1, "The red transport stays open all the day."),
         document(2, "The blue admission stays open all the day."),
@@ -166,8 +166,10 @@ def test_a_row_that_is_asked_for_is_joined_by_its_key_or_by_an_edge() -> None:
     for sources in ([album, track, *artists], [*artists, track, album]):
         answer = ask(question.format("artist"), *sources)
         assert len(answer.split("\n")) == 3
-        assert all(said in answer for said in ("Restless", "Princess", "Name: Y")), answer
-        assert "Name: Y" not in ask(question.format("band"), *sources), "nobody asks for it"
+        assert all(expected in answer for expected in ("Restless", "Princess", "Name: Y")), answer
+        assert "Name: Y" not in ask(question.format("band"), *sources), (
+            "the question does not ask for it"
+        )
     edge = '{"from":"urn:reddb:row:Album/3","label":"by","to":"urn:reddb:row:bands/7"}'
     band = row("bands", id=7, name="Accept")
     linked = [album, track, band, Source("urn:reddb:edge:links/1", edge)]
@@ -175,7 +177,7 @@ def test_a_row_that_is_asked_for_is_joined_by_its_key_or_by_an_edge() -> None:
     assert "name: Accept" not in ask(question.format("band"), *linked[:3]), "nothing leads there"
 
 
-def test_a_third_row_says_something_new_or_is_left_out() -> None:
+def test_a_third_row_adds_question_words_or_is_left_out() -> None:
     crew = [row("crew", id=n, boat="Uthlande", name=name) for n, name in enumerate("ABC")]
     assert len(ask("Who is on the Uthlande?", *crew).split("\n")) == 2
     crew[2] = row("crew", id=2, boat="Uthlande", name="C", cook=True)
@@ -199,14 +201,14 @@ def test_of_a_wide_record_the_fields_that_answer_are_shown() -> None:
     assert "zz_harbour: Dagebüll" in line
 
 
-# --- saying that there is no answer -----------------------------------------------------------
+# --- no answer -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
     "question",
     [
         "What is the capital of Mongolia?",  # nothing of it is here
-        "Why did Zoltan take the ferry to Amrum?",  # nobody is called so
+        "Why did Zoltan take the ferry to Amrum?",  # no source has the name
         "Who paid for ticket 9999 of the ferry?",  # there is no such number
         "volcano eruption temperature",
         "?!",
@@ -243,11 +245,11 @@ def test_it_costs_nothing_and_names_its_version() -> None:
 
 
 def test_each_quotation_is_a_piece() -> None:
-    heard: list[str] = []
-    completion = complete("What does the ferry ticket cost?", HARBOUR, heard=heard)
-    assert len(heard) > 1
-    assert all(piece.startswith("\n") for piece in heard[1:])
-    assert "".join(heard) == completion.text
+    emitted: list[str] = []
+    completion = complete("What does the ferry ticket cost?", HARBOUR, emitted=emitted)
+    assert len(emitted) > 1
+    assert all(piece.startswith("\n") for piece in emitted[1:])
+    assert "".join(emitted) == completion.text
 
 
 @given(st.integers(min_value=0, max_value=60), st.sampled_from(["", "[^9] ", "```", "é" * 9]))
@@ -260,7 +262,7 @@ def test_the_answer_stays_within_the_budget(budget: int, noise: str) -> None:
             check_markers(answer, 3)
 
 
-def test_a_quotation_over_the_budget_is_cut_at_a_space_and_says_so() -> None:
+def test_a_quotation_over_the_budget_is_cut_at_a_space_and_marked() -> None:
     answer = complete(FERRY, HARBOUR, max_tokens=10).text
     assert answer == "The ferry to Amrum leaves … [^2]"
 

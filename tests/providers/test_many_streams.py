@@ -17,10 +17,10 @@ from redask.core.settings import load
 
 STREAMS = 64
 PIECES = 12
-PATIENT = "[ask]\ntimeout_ms = 600000"  # a busy machine may be slow, and lose nothing
+LONG_TIMEOUT = "[ask]\ntimeout_ms = 600000"  # a busy machine may be slow, and lose nothing
 
 
-def told(number: int) -> list[str]:
+def pieces_of(number: int) -> list[str]:
     return [*(f"{number}-{piece} " for piece in range(PIECES)), "[^1]"]
 
 
@@ -29,7 +29,7 @@ def play(received: Received) -> Wire:
     question = received.body["messages"][-1]["content"]
     found = re.search(r"Does ferry (\d+) leave", question)
     assert found is not None
-    whole = CHAT.stream(told(int(found[1])))
+    whole = CHAT.stream(pieces_of(int(found[1])))
     return Wire(chunks=whole.chunks, kind=whole.kind, delay=0.01)
 
 
@@ -59,13 +59,13 @@ def test_many_streams_at_once_are_each_whole_and_their_own(
         return pieces
 
     async def main() -> tuple[list[list[str]], list[Any]]:
-        chosen = load(PATIENT, env)
+        chosen = load(LONG_TIMEOUT, env)
         async with await redask.aopen(tmp_path, settings=chosen, embedder="none") as db:
-            heard = await asyncio.gather(*(one(db, number) for number in range(STREAMS)))
-            return heard, await db.audit(STREAMS + 1)
+            streamed = await asyncio.gather(*(one(db, number) for number in range(STREAMS)))
+            return streamed, await db.audit(STREAMS + 1)
 
-    heard, entries = asyncio.run(main())
-    assert heard == [told(number) for number in range(STREAMS)]
+    streamed, entries = asyncio.run(main())
+    assert streamed == [pieces_of(number) for number in range(STREAMS)]
     assert len(entries) == STREAMS
     assert all(entry.row["errors"] == [] for entry in entries)
     asked = {entry.row["question"] for entry in entries}

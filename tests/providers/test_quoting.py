@@ -27,7 +27,7 @@ def test_what_could_be_read_as_a_marker_or_a_fence_is_escaped(line: str, expecte
     assert cite(line, [3]) == expected
 
 
-def test_several_sources_stand_side_by_side() -> None:
+def test_markers_of_several_sources_are_adjacent() -> None:
     assert cite("So.", [1, 12]) == "So. [^1][^12]"
 
 

@@ -113,12 +113,12 @@ def test_a_deadline_stops_it(model: ServedModel, tmp_path: Path) -> None:
 
 
 def test_a_server_killed_in_the_middle_of_a_stream_is_transport() -> None:
-    heard: list[str] = []
+    emitted: list[str] = []
 
     async def main(model: ServedModel) -> None:
         async def emit(piece: str) -> None:
-            heard.append(piece)
-            if len(heard) == 3:
+            emitted.append(piece)
+            if len(emitted) == 3:
                 model.process.send_signal(signal.SIGKILL)
 
         await opened(model).complete(PROMPT, KNOBS, max_tokens=500, emit=emit)
@@ -126,7 +126,7 @@ def test_a_server_killed_in_the_middle_of_a_stream_is_transport() -> None:
     with served() as mortal, pytest.raises(errors.ProviderFailed) as caught:
         asyncio.run(main(mortal))
     assert caught.value.failure is errors.Failure.TRANSPORT
-    assert len(heard) >= 3
+    assert len(emitted) >= 3
 
 
 def test_an_endless_answer_is_left_and_the_server_is_free_again(model: ServedModel) -> None:
@@ -152,14 +152,16 @@ def test_an_endless_answer_is_left_and_the_server_is_free_again(model: ServedMod
     asyncio.run(main())
 
 
-def test_a_prompt_beyond_its_context_is_refused_as_it_says(model: ServedModel) -> None:
+def test_a_prompt_beyond_its_context_is_refused_with_the_servers_message(
+    model: ServedModel,
+) -> None:
     long = replace(PROMPT, user="word " * 6000)
     with pytest.raises(errors.ProviderRefused) as caught:
         asyncio.run(opened(model).complete(long, KNOBS, max_tokens=3))
     assert "400" in caught.value.message
 
 
-def test_when_nobody_serves_any_more_the_next_provider_answers(tmp_path: Path) -> None:
+def test_when_the_server_is_gone_the_next_provider_answers(tmp_path: Path) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]

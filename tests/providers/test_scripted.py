@@ -1,4 +1,4 @@
-"""The fake provider plays what it is told."""
+"""The fake provider returns its scripted replies."""
 
 import asyncio
 import json
@@ -21,13 +21,13 @@ TURNS = 500  # of the loop, in which everything ends that does not go on for eve
 PROMPT = assemble("Why?", [Source("urn:reddb:row:a/1", '{"why":"because"}')])
 
 
-async def play(provider: Scripted, heard: list[str] | None = None) -> Completion:
+async def play(provider: Scripted, emitted: list[str] | None = None) -> Completion:
     async def emit(piece: str) -> None:
-        assert heard is not None
-        heard.append(piece)
+        assert emitted is not None
+        emitted.append(piece)
 
     return await provider.complete(
-        PROMPT, KNOBS, max_tokens=50, emit=None if heard is None else emit
+        PROMPT, KNOBS, max_tokens=50, emit=None if emitted is None else emit
     )
 
 
@@ -54,10 +54,10 @@ def test_replies_are_played_in_order_and_the_last_one_again() -> None:
 
 
 def test_without_a_script_it_quotes_the_first_source() -> None:
-    heard: list[str] = []
-    completion = asyncio.run(play(Scripted(), heard))
+    emitted: list[str] = []
+    completion = asyncio.run(play(Scripted(), emitted))
     assert completion.text == "why: because [^1]"
-    assert heard == ["why: ", "because ", "[^1]"]
+    assert emitted == ["why: ", "because ", "[^1]"]
 
 
 def test_a_quoted_source_smuggles_no_marker() -> None:
@@ -68,46 +68,46 @@ def test_a_quoted_source_smuggles_no_marker() -> None:
     assert parsed.issues == ()
 
 
-def test_without_a_source_it_says_so() -> None:
+def test_without_a_source_it_answers_that_there_is_none() -> None:
     asked = Scripted().complete(assemble("Why?", []), KNOBS, max_tokens=50)
     assert asyncio.run(asked).text == NO_SOURCE
 
 
 def test_pieces_are_streamed_with_their_pauses(slept: list[float]) -> None:
-    heard: list[str] = []
+    emitted: list[str] = []
     reply = Reply(pieces=("a", "b", "c"), wait=2.0, delay=0.5)
-    completion = asyncio.run(play(Scripted([reply]), heard))
-    assert (heard, completion.text) == (["a", "b", "c"], "abc")
+    completion = asyncio.run(play(Scripted([reply]), emitted))
+    assert (emitted, completion.text) == (["a", "b", "c"], "abc")
     assert slept == [2.0, 0.5, 0.5, 0.5]
 
 
 @pytest.mark.parametrize("failure", [Failure.TRANSPORT, Failure.SERVER, Failure.TIMEOUT])
-def test_it_fails_as_told(failure: Failure) -> None:
+def test_it_fails_as_scripted(failure: Failure) -> None:
     with pytest.raises(ProviderFailed) as failed:
         asyncio.run(play(Scripted([Reply(fail=failure)])))
     assert not isinstance(failed.value, ProviderRefused)
     assert (failed.value.failure, failed.value.provider) == (failure, "scripted")
 
 
-def test_it_refuses_as_told() -> None:
+def test_it_refuses_as_scripted() -> None:
     with pytest.raises(ProviderRefused):
         asyncio.run(play(Scripted([Reply(fail=Failure.REFUSED)])))
 
 
 def test_it_can_fail_in_the_middle_of_a_stream() -> None:
-    heard: list[str] = []
+    emitted: list[str] = []
     with pytest.raises(ProviderFailed):
-        asyncio.run(play(Scripted([Reply("half", fail=Failure.TRANSPORT)]), heard))
-    assert heard == ["half"]
+        asyncio.run(play(Scripted([Reply("half", fail=Failure.TRANSPORT)]), emitted))
+    assert emitted == ["half"]
 
 
 @pytest.mark.parametrize("listening", [True, False])
 def test_an_endless_stream_ends_when_it_is_cancelled(listening: bool) -> None:
-    heard: list[str] = []
+    emitted: list[str] = []
     reply = Reply("on ", endless=True)
-    asyncio.run(cancelled(play(Scripted([reply]), heard if listening else None)))
-    assert set(heard) == ({"on "} if listening else set())
-    assert len(heard) > 2 or not listening
+    asyncio.run(cancelled(play(Scripted([reply]), emitted if listening else None)))
+    assert set(emitted) == ({"on "} if listening else set())
+    assert len(emitted) > 2 or not listening
 
 
 def test_an_endless_reply_of_nothing_ends_when_it_is_cancelled() -> None:
@@ -135,7 +135,7 @@ def test_usage_is_estimated_reported_or_absent() -> None:
     ]
 
 
-def test_it_costs_what_it_is_told() -> None:
+def test_it_costs_the_given_prices() -> None:
     assert Scripted(prices=(0.25, 2.0)).price(4, 3) == 7.0
     assert Scripted(prices=None).price(4, 3) is None
     assert Scripted().price(4, 3) == 0.0

@@ -70,28 +70,28 @@ def test_a_key_that_the_server_quotes_is_in_no_error_row_or_log(
     }
     settings = load("", env)
     caplog.set_level(logging.DEBUG)
-    said = [repr(settings)]
+    messages = [repr(settings)]
     with redask.open(harbour, settings=settings, embedder="none") as db:
         try:
             events = list(db.stream("When does the ferry leave?")) if streamed else []
-            said += [repr(event) + str(event) for event in events]
+            messages += [repr(event) + str(event) for event in events]
             failed = [event.error for event in events if isinstance(event, Failed)]
-            said += [error.detail for error in failed if isinstance(error, AskError)]
+            messages += [error.detail for error in failed if isinstance(error, AskError)]
             if not streamed:
                 db.ask("When does the ferry leave?")
         except AskError as error:
-            said += [repr(error), error.message, error.detail]
-        said.append(json.dumps(db.audit(1)[0].row))
+            messages += [repr(error), error.message, error.detail]
+        messages.append(json.dumps(db.audit(1)[0].row))
     assert server.requests, "the key was never sent: the test shows nothing"
     assert KEY in json.dumps(server.requests[0].headers)
-    said += [record.getMessage() + repr(record.args) for record in caplog.records]
-    assert "wrong key" in "".join(said) or status == 200 or streamed
+    messages += [record.getMessage() + repr(record.args) for record in caplog.records]
+    assert "wrong key" in "".join(messages) or status == 200 or streamed
     for start in range(len(KEY) - 5):
-        assert KEY[start : start + 6] not in "".join(said)
+        assert KEY[start : start + 6] not in "".join(messages)
 
 
 @pytest.mark.parametrize(
-    ("said", "expected"),
+    ("message", "expected"),
     [
         (f"key {KEY} is wrong", "key … is wrong"),
         (f"key '{KEY[3:12]}' is wrong", "key … is wrong"),
@@ -102,8 +102,8 @@ def test_a_key_that_the_server_quotes_is_in_no_error_row_or_log(
         (5, ""),
     ],
 )
-def test_what_a_provider_says_is_cleaned(said: object, expected: str) -> None:
-    assert failures.clean(said, KEY) == expected
+def test_a_providers_message_is_cleaned(message: object, expected: str) -> None:
+    assert failures.clean(message, KEY) == expected
 
 
 def test_a_short_key_is_hidden_too() -> None:

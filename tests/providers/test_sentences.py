@@ -51,7 +51,7 @@ def test_sentences_end_where_readers_see_an_end(text: str, expected: list[str]) 
     assert texts(text) == expected
 
 
-def test_a_heading_stands_alone_and_above_what_follows() -> None:
+def test_a_heading_is_a_sentence_and_the_heading_of_those_below() -> None:
     found = split("Before.\n# Refunds\nWithin 30 days. Always.\n## Gifts\n\nNever.")
     assert [(one.text, one.heading) for one in found] == [
         ("Before.", ""),
@@ -63,7 +63,7 @@ def test_a_heading_stands_alone_and_above_what_follows() -> None:
     ]
 
 
-def test_a_long_sentence_is_cut_at_spaces_and_says_so() -> None:
+def test_a_long_sentence_is_cut_at_spaces_and_marked() -> None:
     found = texts("word " * 300)
     assert len(found) == 4
     assert all(len(piece) <= MAX_LENGTH for piece in found)

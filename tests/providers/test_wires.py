@@ -201,7 +201,7 @@ UNREADABLE = {
 @BOTH
 @EACH
 @pytest.mark.parametrize("reply", UNREADABLE.values(), ids=UNREADABLE.keys())
-def test_a_reply_nobody_can_read_stops_the_walk(
+def test_an_unreadable_reply_stops_the_failover(
     server: Loopback, name: str, streamed: bool, reply: Wire
 ) -> None:
     server.play(reply)
@@ -213,7 +213,7 @@ def test_a_reply_nobody_can_read_stops_the_walk(
 
 @BOTH
 @EACH
-def test_a_refusal_stops_the_walk_and_says_what_it_cost(
+def test_a_refusal_stops_the_failover_and_reports_its_cost(
     server: Loopback, name: str, streamed: bool
 ) -> None:
     refusal = speech_of(name).refusal()
@@ -272,7 +272,7 @@ def test_a_connection_that_breaks_is_transport(server: Loopback, name: str, stre
 
 @BOTH
 @EACH
-def test_nobody_at_the_address_is_transport(name: str, streamed: bool) -> None:
+def test_a_refused_connection_is_a_transport_failure(name: str, streamed: bool) -> None:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         address = f"http://127.0.0.1:{free.getsockname()[1]}"
@@ -304,7 +304,7 @@ def test_a_host_that_never_picks_up_is_a_timeout(
         deaf.bind(("127.0.0.1", 0))
         deaf.listen(0)
         address = deaf.getsockname()
-        waiting = [socket.socket() for _ in range(4)]  # fills the queue: nobody accepts
+        waiting = [socket.socket() for _ in range(4)]  # fills the backlog: nothing accepts
         for each in waiting:
             each.setblocking(False)
             each.connect_ex(address)

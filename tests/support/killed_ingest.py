@@ -15,15 +15,15 @@ from redask.ingest import pipeline, spool
 from redask.stores.sqlite.manifest import SqliteManifest
 
 
-def telling(write: Callable[..., Any], count: Iterator[int], most: int) -> Callable[..., Any]:
-    def told(*args: Any, **kwargs: Any) -> Any:
+def announcing(write: Callable[..., Any], count: Iterator[int], most: int) -> Callable[..., Any]:
+    def announced(*args: Any, **kwargs: Any) -> Any:
         result = write(*args, **kwargs)
         print("written", flush=True)
         if next(count) == most:
             threading.Event().wait()
         return result
 
-    return told
+    return announced
 
 
 def main(directory: str, folder: str, most: int) -> None:
@@ -31,7 +31,7 @@ def main(directory: str, folder: str, most: int) -> None:
     spool.SMALL = 8
     pipeline.BATCH = 8
     for name in ("load", "link", "forget"):
-        setattr(SqliteManifest, name, telling(getattr(SqliteManifest, name), count, most))
+        setattr(SqliteManifest, name, announcing(getattr(SqliteManifest, name), count, most))
     with redask.open(directory) as db:
         db.ingest(folder)
 

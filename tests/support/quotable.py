@@ -31,15 +31,15 @@ def complete(
     *,
     weights: Mapping[str, float] | None = None,
     max_tokens: int = 1024,
-    heard: list[str] | None = None,
+    emitted: list[str] | None = None,
 ) -> Completion:
     async def emit(piece: str) -> None:
-        assert heard is not None
-        heard.append(piece)
+        assert emitted is not None
+        emitted.append(piece)
 
     prompt = assemble(question, sources, weights=weights)
     call = Extractive().complete(
-        prompt, Knobs(None, None), max_tokens=max_tokens, emit=None if heard is None else emit
+        prompt, Knobs(None, None), max_tokens=max_tokens, emit=None if emitted is None else emit
     )
     return asyncio.run(call)
 

@@ -25,7 +25,7 @@ def clause_flags(*left_out: str) -> Callable[[_F], _F]:
 
 
 def options_of(flags: dict[str, Any]) -> dict[str, object]:
-    """The options that flags say; what was not given is not there."""
+    """The options given by flags, without those that are absent."""
     return {
         name: _BY_OPTION[name].option_of(value)
         for name, value in flags.items()

@@ -1,4 +1,4 @@
-"""What every command does around its work: open the database, and fail politely."""
+"""What every command shares: opening the database, and reporting errors."""
 
 import json
 import sys
@@ -24,7 +24,7 @@ def reports_errors(as_json: bool = False) -> Iterator[None]:
     try:
         yield
     except AskError as error:
-        leave(error, as_json)
+        exit_with(error, as_json)
     except KeyboardInterrupt:
         click.echo("\nredask: cancelled", err=True)
         sys.exit(130)
@@ -32,8 +32,8 @@ def reports_errors(as_json: bool = False) -> Iterator[None]:
         sys.exit(0)
 
 
-def leave(error: AskError, as_json: bool) -> NoReturn:
-    """Say what went wrong and exit."""
+def exit_with(error: AskError, as_json: bool) -> NoReturn:
+    """Print an error and exit with the code of its outcome."""
     if as_json:
         click.echo(canonical.text(outcomes.body(error)))
     else:
@@ -43,9 +43,9 @@ def leave(error: AskError, as_json: bool) -> NoReturn:
 
 
 def opened(location: str, *, make: bool = False, embedder: str | None = None) -> "OpenDatabase":
-    """The database, as whoever the command line names: every command opens it here.
+    """The database, opened as the user of the token: every command opens it here.
 
-    With `make`, a database that is not there yet is made.
+    With `make`, a missing database is created.
     """
     from redask.api.sync import open_database
 
@@ -65,15 +65,15 @@ def warn_of_providers(location: str) -> None:
 
 
 async def served(location: str, tenant: str | None) -> "AsyncDatabase":
-    """The database for a transport, which signs in its callers itself; until then a tenant's."""
+    """The database for a transport, which authenticates its callers; until then a tenant's."""
     from redask.api.sync import open_async
 
     warn_of_providers(location)
     return await open_async(existing(location), tenant=tenant)
 
 
-def moment(nanoseconds: int | None) -> str:
-    """A time for people, in UTC; a dash for none."""
+def utc_time(nanoseconds: int | None) -> str:
+    """A time in UTC, to print; a dash for none."""
     if nanoseconds is None:
         return "–"
     return datetime.fromtimestamp(nanoseconds // 10**9, UTC).strftime("%Y-%m-%d %H:%M:%S")
@@ -92,5 +92,5 @@ def existing(location: str) -> str:
 
 
 def pretty(value: object) -> str:
-    """JSON for people: the canonical values, indented."""
+    """Indented JSON, to print."""
     return json.dumps(json.loads(canonical.encode(value)), indent=2, ensure_ascii=False)

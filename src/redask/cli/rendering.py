@@ -1,4 +1,4 @@
-"""What people see: answers with their sources, plans, and why a result is where it is."""
+"""Output for terminals: answers with their sources, plans, and progress."""
 
 import sys
 import time
@@ -31,7 +31,7 @@ def show_sources(console: Console, answer: Answer) -> None:
 
 
 def show_plan(console: Console, plan: dict[str, Any], found: SearchResult) -> None:
-    """An EXPLAIN plan, for people, and what only the search itself tells: weights and notes."""
+    """Print an EXPLAIN plan, with the weights and notes of the search."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
@@ -74,7 +74,7 @@ def _weight(before: str, weight: float) -> str:
 
 
 class EmbeddingLine:
-    """A line that says how far it is, how fast, and how long it will take, on a terminal."""
+    """A progress line with the rate and the remaining time, on a terminal."""
 
     def __init__(self) -> None:
         self._started = time.monotonic()

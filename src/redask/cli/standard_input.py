@@ -1,4 +1,4 @@
-"""What comes in on standard input, in pieces: `chunks`."""
+"""Standard input in pieces: `chunks`."""
 
 import asyncio
 import os
@@ -7,12 +7,12 @@ import threading
 from collections.abc import AsyncIterator
 
 _CHUNK = 64 * 1024
-_AHEAD = 64  # chunks that are read before anybody asked for them
+_READ_AHEAD = 64  # chunks that are read ahead
 
 
 async def chunks() -> AsyncIterator[bytes]:
-    """What comes in. A thread waits for it: the loop can watch pipes, but not files."""
-    loop, arrived = asyncio.get_running_loop(), asyncio.Queue[bytes](_AHEAD)
+    """Read standard input in a thread: the event loop can watch pipes, but not files."""
+    loop, arrived = asyncio.get_running_loop(), asyncio.Queue[bytes](_READ_AHEAD)
 
     def read() -> None:
         chunk = b"begin"

@@ -2,10 +2,10 @@
 
 An `Ask` goes to the engine, which reads `Source`s for a `Caller`, asks a provider with
 a `Prompt` and `Knobs`, and returns an `Answer`; meanwhile it emits the events at the end
-of this file. Everything that decides something lives in `redask.core.rules`.
+of this file. Decisions are in `redask.core.rules`.
 
-A URN travels through the system in its encoded form (a `str`); `Urn` is what
-`rules.urn` makes of it. Text is never normalised.
+URNs are passed in their encoded form (a `str`); `rules.urn` decodes one to an `Urn`. Text is
+never normalised.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from enum import StrEnum
 
 
 class Mode(StrEnum):
-    """How citations are judged. The one Mode of the project."""
+    """How citations are validated."""
 
     STRICT = "strict"
     LENIENT = "lenient"
@@ -50,7 +50,7 @@ class Urn:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: the principal every read, answer and audit row belongs to."""
+    """The principal that a read, an answer or an audit row belongs to."""
 
     tenant: str = "local"
     user: str = "local"
@@ -59,7 +59,7 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """One question with its clauses; `None` means "as the settings say"."""
+    """One question with its clauses; `None` means the value in the settings."""
 
     question: str
     explain: bool = False
@@ -79,7 +79,7 @@ class Ask:
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """One thing the caller may read: its URN and its payload, canonical JSON as a string."""
+    """An entity the caller may read: its URN and its payload, canonical JSON as a string."""
 
     urn: str
     payload: str
@@ -141,8 +141,8 @@ class Terms:
 class Prompt:
     """What a provider is given; `user` is the rendered text, `sources` what it was made of.
 
-    `weights` says how telling each search word is, so that a provider that quotes
-    instead of generating needs to parse nothing back.
+    `weights` are those of the search words (IDF), so that a provider that quotes instead of
+    generating need not parse the prompt.
     """
 
     system: str
@@ -173,7 +173,7 @@ class Footnote:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """How the answer fared: `ok`, and what there is to say about it."""
+    """The result of validating an answer: `ok`, errors and warnings."""
 
     ok: bool
     errors: tuple[Notice, ...] = ()
@@ -222,9 +222,9 @@ class IngestTally:
 
 @dataclass(frozen=True, slots=True)
 class IngestReport:
-    """What an ingest did. `written` counts new and changed entities, `removed` those that went.
+    """What an ingest did. `written` counts new and changed entities, `removed` deleted ones.
 
-    `ignored` are files in folders that no reader is for, `gone` files that are no longer there.
+    `ignored` counts files in folders that have no reader, `gone` files that no longer exist.
     """
 
     tallies: tuple[IngestTally, ...]
@@ -237,7 +237,7 @@ class IngestReport:
 
 @dataclass(frozen=True, slots=True)
 class IngestProgress:
-    """How far an ingest is; `path` is the file it is at."""
+    """The progress of an ingest; `path` is the current file."""
 
     path: str
     files_done: int

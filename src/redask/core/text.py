@@ -1,11 +1,11 @@
-"""Which text may enter: `forbidden(text)` finds the first character that may not.
+"""Characters that names and questions may not hold: `forbidden(text)` finds the first.
 
     where                                                    not allowed
     tenant, user, role, provider, model, collection names    C0 controls, 0x7F, lone surrogates
     a question (`lines=True`)                                the same but for tab, LF, CR
 
-The caller refuses what is found, on every surface. Two reasons: hashes join such texts
-with 0x1f, and are injective only if no part can hold it; and lone surrogates have no UTF-8.
+Every transport refuses them. Two reasons: hashes join such texts with 0x1f, and are injective
+only if no part can hold it; and lone surrogates have no UTF-8.
 Nothing is normalised. `lower` folds ASCII letters alone, so that the Kelvin sign is not a k.
 """
 
@@ -27,7 +27,7 @@ def forbidden(text: str, *, lines: bool = False) -> int | None:
 
 
 def name_fault(name: str) -> str | None:
-    """What is wrong with a name, in words that end "the name …", or None."""
+    """What is wrong with a name, in words that complete "the name …", or None."""
     if not name:
         return "is empty"
     if len(name) > MAX_NAME:
@@ -37,7 +37,7 @@ def name_fault(name: str) -> str | None:
 
 
 def question_fault(question: str) -> str | None:
-    """What is wrong with a question, in words that end "the question …", or None."""
+    """What is wrong with a question, in words that complete "the question …", or None."""
     position = forbidden(question, lines=True)
     if position is not None:
         return f"holds the character {codepoint(question[position])} at position {position + 1}"

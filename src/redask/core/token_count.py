@@ -1,4 +1,4 @@
-"""About how many tokens a text has: `estimate` it, in linear time, without a vocabulary.
+"""The token count of a text: `estimate` it, in linear time, without a vocabulary.
 
     a run of up to 8 ASCII letters       1        a longer one          1 for every 6, rounded up
     up to 3 digits                       1        any other character   1, white space 0

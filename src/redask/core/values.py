@@ -1,8 +1,8 @@
-"""What a clause or a setting may be: each function reads one kind of value or raises `Unfit`.
+"""Values of clauses and settings: each function validates one type of value or raises `Unfit`.
 
 Values come from a statement, from JSON, keyword arguments or TOML alike. A boolean is never a
 number; 20.0 counts as 20; NaN is in no range; names follow `core.text`. `Unfit` says what was
-expected and what was found; who knows the place (a column, an option's path) adds it.
+expected and what was found; its catcher adds the position (a column, an option's path).
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _NAME = f"a name of 1 to {MAX_NAME} printable characters"
 
 
 class Unfit(Exception):
-    """A value that does not fit; `path` leads into it, `item` counts inside a list."""
+    """A value that is not valid; `path` is the path inside it, `item` the index in a list."""
 
     def __init__(self, expected: str, found: str, path: str = "", item: int = 0) -> None:
         super().__init__(f"expected {expected}, found {found}")
@@ -60,7 +60,7 @@ def real(low: int, high: int) -> Reader:
 
 
 def _in_range(value: object, low: int, high: int) -> TypeGuard[int | float | Decimal]:
-    """Whether it is a number, and one in the range; a Decimal may be none."""
+    """Whether it is a number in the range; a Decimal may be NaN."""
     if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
         return False
     return not (isinstance(value, Decimal) and value.is_nan()) and low <= value <= high
@@ -108,10 +108,10 @@ def names(value: object) -> tuple[str, ...]:
 
 
 def providers(value: object) -> tuple[str, ...]:
-    """Providers as 'a,b,c'; none of them means what the settings say."""
+    """Providers as 'a,b,c'; none means those in the settings."""
     if not isinstance(value, str):
         raise Unfit("a provider or several, such as 'openai,groq'", shown(value))
-    bad = forbidden(value)  # looked for first: trimming would take some of them away
+    bad = forbidden(value)  # before parsing, which would strip some of them
     if bad is not None:
         raise Unfit(_NAME, f"one that holds the character {codepoint(value[bad])}")
     return tuple(name(each) for each in parse_using(value))

@@ -1,1 +1,1 @@
-"""Measuring: how good answers and rankings are on data somebody else wrote."""
+"""Evaluation of answers and rankings on public datasets."""

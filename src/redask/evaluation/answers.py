@@ -1,8 +1,8 @@
-"""How good an answer is, by what is known to be right: does it contain the gold, and cite it?
+"""Answer metrics: does an answer contain a gold answer, and does it cite a gold passage?
 
 Texts are compared word by word after SQuAD's normalisation: lower case, punctuation and the
-articles a, an, the left out. Unlike SQuAD's script, punctuation parts words instead of gluing
-them ("1169-1171" holds 1169), and a gold answer must stand there as whole words ("4" is not in
+articles a, an, the left out. Unlike SQuAD's script, punctuation separates words instead of
+joining them ("1169-1171" contains 1169), and a gold answer must match whole words ("4" is not in
 "1943"). Footnote markers of the answer do not count as text, nor does the backslash that
 escapes one in a quotation. A gold answer without a word is contained in nothing.
 """
@@ -17,13 +17,13 @@ _ARTICLES = frozenset(("a", "an", "the"))
 
 
 def contains_answer(answer: str, gold: Iterable[str]) -> bool:
-    """Whether one of the gold answers stands in the answer."""
-    said = f" {normalise(_without_markers(answer))} "
-    return any(wanted and f" {wanted} " in said for wanted in map(normalise, gold))
+    """Whether the answer contains one of the gold answers."""
+    text = f" {normalise(_without_markers(answer))} "
+    return any(wanted and f" {wanted} " in text for wanted in map(normalise, gold))
 
 
 def contains_sentence(answer: str, gold: Iterable[str]) -> bool:
-    """Whether one of the gold sentences stands in the answer, whole."""
+    """Whether the answer contains one of the gold sentences, whole."""
     return contains_answer(answer, gold)
 
 

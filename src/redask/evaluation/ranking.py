@@ -1,4 +1,4 @@
-"""How good a ranking is: `measure` one question, `mean` over many.
+"""Ranking metrics: `measure` one question, `mean` over many.
 
 ndcg@10           gain score/log2(rank + 1), divided by the best possible
 recall@20         share of the evidence among the first 20

@@ -1,7 +1,7 @@
-"""Runs a pack against a real database: `retrieval` and `answers` measure, question by question.
+"""Runs a pack against a database: `retrieval` and `answers` measure, question by question.
 
 The pack is loaded into a database of its own (in a directory the caller gives), then every
-question goes through the same search and the same ASK as anybody's.
+question takes the same search and the same ASK as a user's.
 """
 
 from collections.abc import Callable
@@ -60,7 +60,7 @@ class _Tally:
 
 
 def answers(db: OpenDatabase, pack: Pack, progress: EvalProgress) -> dict[str, dict[str, float]]:
-    """How often an answer holds the gold, cites its passage, or says that there is none."""
+    """The rates of answers that contain the gold, cite its passage, or are refusals."""
     tallies = {"answerable": _Tally(), "unanswerable": _Tally()}
     for done, question in enumerate(pack.questions, start=1):
         tally = tallies["answerable" if question.answerable else "unanswerable"]

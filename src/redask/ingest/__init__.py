@@ -1,1 +1,1 @@
-"""Files to entities and edges: `pipeline.run` does the work; `readers` has a row a kind of file."""
+"""Files to entities and edges: `pipeline.run` does the work; `readers` has a row per file type."""

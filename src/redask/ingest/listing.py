@@ -1,14 +1,14 @@
-"""Which files there are: `find` the files of a path, in the order of their names.
+"""Lists the files to read: `find` the files at a path, sorted by name.
 
-    a file that was named       read, whatever it is called; no reader for it is a problem
-    a folder                    every file in it that a reader is for, at any depth; hidden ones
-                                (.git) and folders to avoid are passed over, others counted
-    a link to a file            read as what it leads to
-    a link to a folder          followed after everything else, and each folder once
+    a path to a file            read; a problem if there is no reader for its suffix
+    a path to a folder          every file in it that has a reader, recursively; hidden files and
+                                folders (.git) and those to avoid are skipped, others are counted
+    a symlink to a file         read as its target
+    a symlink to a folder       followed after everything else, and each folder once
     … to a folder above it      a problem: a loop
-    what cannot be listed       a problem, and everything below it is taken for not seen
+    what cannot be listed       a problem; files below it count as unknown, not as deleted
 
-Only names and sizes are looked at here. Order is by name, never the file system's.
+Only names and sizes are read here. The order is by name, never the file system's.
 """
 
 import os
@@ -24,7 +24,7 @@ ReaderFor = Callable[[str], ReaderRow | None]
 
 @dataclass(slots=True)
 class FileList:
-    """The files of one path that was asked for."""
+    """The files at one requested path."""
 
     root: str
     files: list[FoundFile] = field(default_factory=list)
@@ -34,75 +34,78 @@ class FileList:
 
 
 def find(
-    path: str, choice: str | None, reader_for: ReaderFor, avoid: frozenset[str] = frozenset()
+    path: str, collection: str | None, reader_for: ReaderFor, avoid: frozenset[str] = frozenset()
 ) -> FileList:
-    """The files at a path; `avoid` are real paths of folders that are not entered."""
-    place = os.path.abspath(path)
+    """The files at a path; `avoid` are real paths of folders to skip."""
+    absolute = os.path.abspath(path)
     try:
-        place.encode()
-        status = os.stat(place)
+        absolute.encode()
+        status = os.stat(absolute)
     except (OSError, ValueError) as error:
-        return FileList(place, problems=[FileProblem(_shown(path), _reason(error))], folder=False)
+        problem = FileProblem(_printable(path), _reason(error))
+        return FileList(absolute, problems=[problem], folder=False)
     if stat.S_ISDIR(status.st_mode):
-        return _Walk(place, choice, reader_for, avoid).everything()
-    listed = FileList(os.path.dirname(place), folder=False)
-    row = reader_for(place)
+        return _Walk(absolute, collection, reader_for, avoid).run()
+    listed = FileList(os.path.dirname(absolute), folder=False)
+    row = reader_for(absolute)
     if not stat.S_ISREG(status.st_mode):
-        listed.problems.append(FileProblem(place, "is neither a file nor a folder"))
+        listed.problems.append(FileProblem(absolute, "is neither a file nor a folder"))
     elif row is None:
-        suffix = os.path.splitext(place)[1] or "without an ending"
-        listed.problems.append(FileProblem(place, f"no reader is for such files ({suffix})"))
+        suffix = os.path.splitext(absolute)[1] or "without an ending"
+        listed.problems.append(FileProblem(absolute, f"no reader is for such files ({suffix})"))
     else:
-        name = os.path.basename(place)
-        listed.files.append(FoundFile(place, listed.root, name, choice, True, row, status.st_size))
+        name = os.path.basename(absolute)
+        listed.files.append(
+            FoundFile(absolute, listed.root, name, collection, True, row, status.st_size)
+        )
     return listed
 
 
 class _Walk:
-    """One folder, from top to bottom."""
+    """The walk of one folder, top down."""
 
     def __init__(
-        self, root: str, choice: str | None, reader_for: ReaderFor, avoid: frozenset[str]
+        self, root: str, collection: str | None, reader_for: ReaderFor, avoid: frozenset[str]
     ) -> None:
-        self._choice = choice
+        self._collection = collection
         self._reader_for = reader_for
         self._avoid = avoid
-        self._entered: set[str] = set()
-        self._links: list[str] = []
+        self._visited: set[str] = set()
+        self._symlinks: list[str] = []
         self._list = FileList(root)
 
-    def everything(self) -> FileList:
-        """All files of the folder, then those behind links to other folders."""
+    def run(self) -> FileList:
+        """All files of the folder, and those of folders it has symlinks to."""
         self._enter(self._list.root)
-        while self._links:
-            self._follow(self._links.pop(0))
+        while self._symlinks:
+            self._follow(self._symlinks.pop(0))
         self._list.files.sort(key=lambda file: file.path)
         return self._list
 
     def _follow(self, link: str) -> None:
         target = os.path.realpath(link)
         if f"{os.path.realpath(os.path.dirname(link))}/".startswith(f"{target}/"):
-            self._refuse(link, "is a link back to a folder above it")
-        elif target not in self._entered:
+            self._add_problem(link, "is a link back to a folder above it")
+        elif target not in self._visited:
             self._enter(link)
 
     def _enter(self, top: str) -> None:
-        waiting = [top]
-        while waiting:
-            folder = waiting.pop()
+        stack = [top]
+        while stack:
+            folder = stack.pop()
             real = os.path.realpath(folder)
             if real in self._avoid:
                 continue
-            self._entered.add(real)
+            self._visited.add(real)
             try:
                 entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
             except OSError as error:
-                self._refuse(folder, _reason(error))
+                self._add_problem(folder, _reason(error))
                 continue
-            waiting += reversed([entry.path for entry in self._sort_out(entries)])
+            stack += reversed([entry.path for entry in self._subfolders(entries)])
 
-    def _sort_out(self, entries: list["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]:
-        """Keep files and links; give the folders to enter."""
+    def _subfolders(self, entries: list["os.DirEntry[str]"]) -> Iterator["os.DirEntry[str]"]:
+        """Add files and symlinks to the lists; yield the folders to enter."""
         for entry in entries:
             if entry.name.startswith("."):
                 continue
@@ -110,13 +113,13 @@ class _Walk:
                 if entry.is_dir(follow_symlinks=False):
                     yield entry
                 elif entry.is_dir():
-                    self._links.append(entry.path)
+                    self._symlinks.append(entry.path)
                 else:
-                    self._keep(entry)
+                    self._add_file(entry)
             except (OSError, ValueError) as error:
-                self._refuse(entry.path, _reason(error))
+                self._add_problem(entry.path, _reason(error))
 
-    def _keep(self, entry: "os.DirEntry[str]") -> None:
+    def _add_file(self, entry: "os.DirEntry[str]") -> None:
         row = self._reader_for(entry.path)
         if row is None:
             self._list.ignored += 1
@@ -124,16 +127,16 @@ class _Walk:
         entry.path.encode()
         status = entry.stat()
         if not stat.S_ISREG(status.st_mode):
-            self._refuse(entry.path, "is neither a file nor a folder")
+            self._add_problem(entry.path, "is neither a file nor a folder")
             return
         root = self._list.root
         name = os.path.relpath(entry.path, root).replace(os.sep, "/")
         self._list.files.append(
-            FoundFile(entry.path, root, name, self._choice, False, row, status.st_size)
+            FoundFile(entry.path, root, name, self._collection, False, row, status.st_size)
         )
 
-    def _refuse(self, path: str, reason: str) -> None:
-        self._list.problems.append(FileProblem(_shown(path), reason))
+    def _add_problem(self, path: str, reason: str) -> None:
+        self._list.problems.append(FileProblem(_printable(path), reason))
 
 
 def _reason(error: OSError | ValueError) -> str:
@@ -142,6 +145,6 @@ def _reason(error: OSError | ValueError) -> str:
     return "has a name that is not UTF-8"
 
 
-def _shown(path: str) -> str:
-    """A path that can be printed and stored, whatever bytes its name has."""
+def _printable(path: str) -> str:
+    """A path as valid UTF-8: bytes of its name that are not are escaped."""
     return path.encode("utf-8", "backslashreplace").decode()

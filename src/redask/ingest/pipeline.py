@@ -1,15 +1,15 @@
-"""One ingest from top to bottom: `run` over paths, with the `IngestContext` that the app sets up.
+"""One ingest run: `run` over paths, with the `IngestContext` that the app sets up.
 
     1  list the files of every path                                                  `listing`
-    2  forget what came from files that are gone from a folder asked for
-    3  file by file: pass over what is unchanged; read it to its end             readers, `spool`
+    2  delete the entities of files that are no longer in a requested folder
+    3  for each file: skip it if it is unchanged, else read all of it           readers, `spool`
     4  write, many small files in one transaction, a large one in parts: `IngestContext.write`
-    5  files that brought what another file brought: once more, now that all others are there
-    6  settle the links between files                                                  `links`
+    5  files with URNs that belong to another file: retry, now that all others are written
+    6  resolve the links between documents                                             `links`
 
-A file that cannot be read is a problem, with its reason, and the next one is read; what it brought
-before stays. When the store fails, or the run is stopped, everything written so far is whole and
-the next run goes on from there: what is done is recognised by its stamp.
+A file that cannot be read is reported with its reason, its earlier entities stay, and the run
+continues. When the store fails or the run is stopped, every committed file is complete, and the
+next run continues from there: a file that is done is recognised by its stamp.
 """
 
 import hashlib
@@ -36,12 +36,12 @@ from redask.ingest.records import (
 from redask.ingest.spool import Spool
 
 BATCH = 5000  # entities in one transaction
-_FORGET = 100
+_DELETE_BATCH = 100  # origins in one transaction
 
 
 @dataclass(frozen=True, slots=True)
 class IngestContext:
-    """What an ingest works with. `write` is where a batch is written, and may add vectors."""
+    """What an ingest run needs. `write` stores a batch, and may add vectors to it."""
 
     manifest: OriginManifest
     caller: Caller
@@ -53,105 +53,112 @@ class IngestContext:
     stopped: Callable[[], bool] = field(default=lambda: False)
 
 
-def run(paths: Sequence[str], choice: str | None, desk: IngestContext) -> IngestReport:
+def run(paths: Sequence[str], collection: str | None, context: IngestContext) -> IngestReport:
     """Bring the database up to date with the files at these paths."""
-    return _Ingest(choice, desk).run(paths)
+    return _Ingest(collection, context).run(paths)
 
 
 class _Ingest:
     """The state of one run."""
 
-    def __init__(self, choice: str | None, desk: IngestContext) -> None:
-        self._choice = choice
-        self._desk = desk
+    def __init__(self, collection: str | None, context: IngestContext) -> None:
+        self._collection = collection
+        self._context = context
         self._known: dict[str, Origin] = {}
         self._problems: list[FileProblem] = []
         self._tallies: dict[str, IngestTally] = {}
         self._pending: list[tuple[FoundFile, Load]] = []
-        self._waiting = 0
-        self._collided: dict[str, tuple[FoundFile, str]] = {}
-        self._written = self._removed = self._gone = self._ignored = 0
-        self._at = IngestProgress("", 0, 0, 0, 0, 0)
+        self._pending_entities = 0
+        self._conflicts: dict[str, tuple[FoundFile, str]] = {}
+        self._written = self._removed = self._missing = self._ignored = 0
+        self._progress = IngestProgress("", 0, 0, 0, 0, 0)
 
     def run(self, paths: Sequence[str]) -> IngestReport:
-        files = self._list(paths)
+        files = self._list_files(paths)
         total = sum(found.size for found in files)
-        self._at = replace(self._at, files=len(files), bytes=total)
+        self._progress = replace(self._progress, files=len(files), bytes=total)
         for found in files:
-            self._tell(found.path)
-            self._file(found)
-            self._at = replace(
-                self._at,
-                files_done=self._at.files_done + 1,
-                bytes_done=self._at.bytes_done + found.size,
+            self._report_progress(found.path)
+            self._ingest_file(found)
+            self._progress = replace(
+                self._progress,
+                files_done=self._progress.files_done + 1,
+                bytes_done=self._progress.bytes_done + found.size,
             )
         self._flush()
-        self._retry()
-        for outcome in links.settle(self._desk.manifest, self._desk.caller, self._desk.edge):
-            self._count(outcome)
+        self._retry_conflicts()
+        context = self._context
+        for outcome in links.resolve(context.manifest, context.caller, context.edge):
+            self._add_counts(outcome)
             self._check_stopped()
-        self._tell("")
+        self._report_progress("")
         return IngestReport(
             tuple(self._tallies[name] for name in sorted(self._tallies)),
             tuple(sorted(self._problems, key=lambda each: (each.path, each.reason))),
             self._written,
             self._removed,
             self._ignored,
-            self._gone,
+            self._missing,
         )
 
     # --- which files -----------------------------------------------------------------------
 
-    def _list(self, paths: Sequence[str]) -> list[FoundFile]:
-        """The files of all paths, each once, in the order of the paths."""
-        manifest, caller = self._desk.manifest, self._desk.caller
+    def _list_files(self, paths: Sequence[str]) -> list[FoundFile]:
+        """The files at all paths, each once, in the order of the paths."""
+        manifest, caller = self._context.manifest, self._context.caller
         files: dict[str, FoundFile] = {}
         for path in dict.fromkeys(paths):
-            listed = listing.find(path, self._choice, reader_for, self._desk.avoid)
+            listed = listing.find(path, self._collection, reader_for, self._context.avoid)
             self._problems += listed.problems
             self._ignored += listed.ignored
             for found in listed.files if not listed.folder else ():
                 self._known.update(manifest.known(found.path, caller))
-                files.setdefault(found.path, self._as_before(found))
+                files.setdefault(found.path, self._with_known_root(found))
             if listed.folder:
                 self._known.update(manifest.known(listed.root, caller))
-                self._forget_gone(listed)
+                self._delete_missing(listed)
                 for found in listed.files:
                     files.setdefault(found.path, found)
         return list(files.values())
 
-    def _as_before(self, found: FoundFile) -> FoundFile:
-        """A file that came with its folder stays where it is when it is named alone."""
+    def _with_known_root(self, found: FoundFile) -> FoundFile:
+        """A file ingested earlier with its folder keeps its URNs when it is named directly."""
         known = self._known.get(found.path)
-        if known is None or known.root == found.path or found.choice is not None:
+        if known is None or known.root == found.path or found.requested_collection is not None:
             return found
         name = os.path.relpath(found.path, known.root).replace(os.sep, "/")
-        return replace(found, root=known.root, name=name, choice=known.choice, alone=False)
+        return replace(
+            found,
+            root=known.root,
+            name=name,
+            requested_collection=known.choice,
+            named_directly=False,
+        )
 
-    def _forget_gone(self, listed: listing.FileList) -> None:
-        """Remove what came from files that are no longer in a folder."""
-        seen = {found.path for found in listed.files}
-        unseen = {each.path for each in listed.problems}
-        gone = [
+    def _delete_missing(self, listed: listing.FileList) -> None:
+        """Delete the entities of files that are no longer in a folder."""
+        present = {found.path for found in listed.files}
+        unknown = {each.path for each in listed.problems}
+        missing = [
             origin.path
             for origin in self._known.values()
-            if origin.path not in seen
+            if origin.path not in present
             and f"{origin.path}/".startswith(f"{listed.root.rstrip('/')}/")
             and (origin.root == listed.root or not os.path.lexists(origin.path))
-            and not _is_below(origin.path, unseen)
+            and not _is_below(origin.path, unknown)
         ]
-        for start in range(0, len(gone), _FORGET):
-            some = gone[start : start + _FORGET]
-            self._removed += self._desk.manifest.forget(some, self._desk.caller)
-            self._gone += len(some)
+        for start in range(0, len(missing), _DELETE_BATCH):
+            batch = missing[start : start + _DELETE_BATCH]
+            self._removed += self._context.manifest.forget(batch, self._context.caller)
+            self._missing += len(batch)
             self._check_stopped()
-        for path in gone:
+        for path in missing:
             del self._known[path]
 
     # --- reading ---------------------------------------------------------------------------
 
-    def _file(self, found: FoundFile) -> None:
-        """Read a file and have it written, or say why not."""
+    def _ingest_file(self, found: FoundFile) -> None:
+        """Read a file and queue it for writing, or report why that failed."""
         try:
             with Spool() as spool:
                 origin = self._read(found, spool)
@@ -160,8 +167,8 @@ class _Ingest:
                 elif spool.is_small:
                     (entities,) = spool.parts()
                     self._pending.append((found, Load(origin, entities, spool.links)))
-                    self._waiting += len(entities)
-                    if self._waiting >= BATCH:
+                    self._pending_entities += len(entities)
+                    if self._pending_entities >= BATCH:
                         self._flush()
                 else:
                     self._flush()
@@ -170,55 +177,55 @@ class _Ingest:
             raise
         except AskError as error:
             self._fail(found, error.message)
-        except (Exception, MemoryError) as error:  # a parser's surprise is this file's problem
+        except (Exception, MemoryError) as error:  # a parser's bug must not end the run
             self._fail(found, f"could not be read ({type(error).__name__})")
 
     def _read(self, found: FoundFile, spool: Spool) -> Origin | None:
-        """Fill the spool with what the file brings. → its origin; None when it is unchanged."""
+        """Fill the spool with the file's records. → its origin; None when it is unchanged."""
         row = found.reader
         data = b""
-        if row.whole:
-            data = content.snapshot(found.path, row.most)
+        if row.in_memory:
+            data = content.snapshot(found.path, row.max_bytes)
             digest = hashlib.sha256(data).hexdigest()
         else:
-            digest = content.digest((found.path, *(found.path + end for end in row.beside)))
-        root = found.path if found.alone else found.root
-        origin = Origin(found.path, root, found.choice, stamp(found, digest))
+            digest = content.digest((found.path, *(found.path + end for end in row.companions)))
+        root = found.path if found.named_directly else found.root
+        origin = Origin(found.path, root, found.requested_collection, stamp(found, digest))
         if self._known.get(found.path) == origin:
             return None
-        opened = OpenedFile(found, data, lambda done: self._tell(found.path, done))
-        watched = nullcontext() if row.whole or row.steady else content.unchanged(found.path)
-        with watched:
+        opened = OpenedFile(found, data, lambda done: self._report_progress(found.path, done))
+        is_stable = row.in_memory or row.takes_snapshot
+        with nullcontext() if is_stable else content.unchanged(found.path):
             for record in row.read(opened):
-                self._keep(record, spool)
+                self._spool_record(record, spool)
         return origin
 
-    def _keep(self, record: ReadRecord, spool: Spool) -> None:
-        if self._desk.stopped():
+    def _spool_record(self, record: ReadRecord, spool: Spool) -> None:
+        if self._context.stopped():
             self._check_stopped()
         match record:
             case ReadItem(address, values):
                 try:
-                    entity = self._desk.entity(address, values)
+                    entity = self._context.entity(address, values)
                 except BadAsk as error:
-                    place = address.id if address.fragment is None else address.fragment
-                    raise BadAsk(f"{address.collection}/{place}: {error.message}") from None
+                    name = address.id if address.fragment is None else address.fragment
+                    raise BadAsk(f"{address.collection}/{name}: {error.message}") from None
                 spool.add(entity)
             case ReadEdge(source, label, target):
                 ends = urns.encode(source), urns.encode(target)
-                spool.add(self._desk.edge(ends[0], label, ends[1]))
+                spool.add(self._context.edge(ends[0], label, ends[1]))
             case ReadLink(source, path, anchor):
                 spool.links.append(FileLink(urns.encode(source), path, anchor))
 
     # --- writing ---------------------------------------------------------------------------
 
     def _flush(self) -> None:
-        """Write what is pending in one transaction; if that is refused, file by file."""
-        pending, self._pending, self._waiting = self._pending, [], 0
+        """Write the pending files in one transaction; if that is refused, each in its own."""
+        pending, self._pending, self._pending_entities = self._pending, [], 0
         if not pending:
             return
         try:
-            self._finish(pending, self._desk.write([load for _, load in pending]))
+            self._record_outcome(pending, self._context.write([load for _, load in pending]))
         except BadAsk as error:
             if len(pending) == 1:
                 self._fail(pending[0][0], error.message)
@@ -228,34 +235,34 @@ class _Ingest:
                 self._flush()
         self._check_stopped()
 
-    def _finish(self, pending: list[tuple[FoundFile, Load]], outcome: LoadOutcome) -> None:
-        self._count(outcome)
+    def _record_outcome(self, pending: list[tuple[FoundFile, Load]], outcome: LoadOutcome) -> None:
+        self._add_counts(outcome)
         for found, load in pending:
             other = outcome.refused.get(found.path)
             if other is None:
                 self._tally(found, read=1, entities=len(load.entities))
             else:
-                self._collide(found, other)
+                self._conflicts[found.path] = (found, other)
 
     def _write_parts(self, found: FoundFile, origin: Origin, spool: Spool) -> None:
         """Write a large file in several transactions; it is unfinished until the last one."""
-        manifest, caller = self._desk.manifest, self._desk.caller
+        manifest, caller = self._context.manifest, self._context.caller
         for part in spool.parts():
             other = manifest.collisions(origin, [entity.urn for entity in part], caller)
             if other is not None:
-                self._collide(found, other)
+                self._conflicts[found.path] = (found, other)
                 return
-        written, first, waiting = 0, True, iter(spool.parts())
-        part = next(waiting)
+        written, first, parts = 0, True, iter(spool.parts())
+        part = next(parts)
         try:
             while True:
-                following = next(waiting, None)
+                following = next(parts, None)
                 last = following is None
                 load = Load(origin, part, spool.links if last else (), first, last)
-                outcome = self._desk.write([load])
+                outcome = self._context.write([load])
                 if outcome.refused:
-                    raise BadAsk(_collision(outcome.refused[found.path]))
-                self._count(outcome)
+                    raise BadAsk(_conflict(outcome.refused[found.path]))
+                self._add_counts(outcome)
                 written += len(part)
                 self._check_stopped()
                 if following is None:
@@ -263,34 +270,31 @@ class _Ingest:
                 part, first = following, False
         except BadAsk:
             if found.path not in self._known:
-                manifest.forget([found.path], caller)  # nothing stays half-written
+                manifest.forget([found.path], caller)  # no partially written file stays
             raise
         self._tally(found, read=1, entities=written)
 
-    def _retry(self) -> None:
-        """Read once more what collided: the other file may have let go of it, or be gone."""
-        collided, self._collided = self._collided, {}
-        for found, other in collided.values():
+    def _retry_conflicts(self) -> None:
+        """Read files with URN conflicts again: the other file may have changed, or be gone."""
+        conflicts, self._conflicts = self._conflicts, {}
+        for found, other in conflicts.values():
             if not os.path.lexists(other):
-                self._removed += self._desk.manifest.forget([other], self._desk.caller)
-            self._file(found)
+                self._removed += self._context.manifest.forget([other], self._context.caller)
+            self._ingest_file(found)
             self._flush()
-        for found, other in self._collided.values():
-            self._fail(found, _collision(other))
+        for found, other in self._conflicts.values():
+            self._fail(found, _conflict(other))
 
     # --- counting --------------------------------------------------------------------------
 
-    def _collide(self, found: FoundFile, other: str) -> None:
-        self._collided[found.path] = (found, other)
-
-    def _count(self, outcome: LoadOutcome) -> None:
+    def _add_counts(self, outcome: LoadOutcome) -> None:
         self._written += outcome.written
         self._removed += outcome.removed
 
     def _fail(self, found: FoundFile, reason: str) -> None:
         known = self._known.get(found.path)
-        if known is not None and known.stamp == "":  # begun by a run that was cut off
-            self._removed += self._desk.manifest.forget([found.path], self._desk.caller)
+        if known is not None and known.stamp == "":  # an interrupted run began it
+            self._removed += self._context.manifest.forget([found.path], self._context.caller)
         self._problems.append(FileProblem(found.path, reason))
         self._tally(found, failed=1)
 
@@ -311,26 +315,28 @@ class _Ingest:
             had.failed + failed,
             had.entities + entities,
         )
-        self._at = replace(self._at, entities=self._at.entities + entities)
+        self._progress = replace(self._progress, entities=self._progress.entities + entities)
 
-    def _tell(self, path: str, done: int = 0) -> None:
-        self._desk.progress(replace(self._at, path=path, bytes_done=self._at.bytes_done + done))
+    def _report_progress(self, path: str, done: int = 0) -> None:
+        self._context.progress(
+            replace(self._progress, path=path, bytes_done=self._progress.bytes_done + done)
+        )
         self._check_stopped()
 
     def _check_stopped(self) -> None:
-        if self._desk.stopped():
+        if self._context.stopped():
             raise Cancelled("the ingest was stopped; the next one goes on from here")
 
 
-def _is_below(path: str, places: Collection[str]) -> bool:
-    """Whether a path is one of these places, or below one."""
-    while path not in places:
-        above = os.path.dirname(path)
-        if above == path:
+def _is_below(path: str, folders: Collection[str]) -> bool:
+    """Whether a path is one of these, or below one."""
+    while path not in folders:
+        parent = os.path.dirname(path)
+        if parent == path:
             return False
-        path = above
+        path = parent
     return True
 
 
-def _collision(other: str) -> str:
-    return f"brings what came from {other} already: give it a collection of its own"
+def _conflict(other: str) -> str:
+    return f"has URNs that belong to {other}: ingest it into a collection of its own"

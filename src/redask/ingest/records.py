@@ -1,4 +1,4 @@
-"""Plain data between the parts of ingest: what is found, what a reader gets, what it gives."""
+"""Plain data between the parts of ingest: files found, what a reader gets and what it yields."""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
@@ -11,22 +11,23 @@ from redask.core.model import Urn
 class FoundFile:
     """A file to read.
 
-    `path` is absolute; `name` is the same relative to `root`, with `/`. `choice` is the
-    collection that was asked for, `alone` says that the file itself was named, not its folder.
+    `path` is absolute; `name` is the same relative to `root`, with `/`. `requested_collection` is
+    the one the caller named; `named_directly` is true when the caller named the file itself, not
+    its folder.
     """
 
     path: str
     root: str
     name: str
-    choice: str | None
-    alone: bool
+    requested_collection: str | None
+    named_directly: bool
     reader: "ReaderRow"
     size: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReadItem:
-    """One entity to be: where it is addressed, and its content."""
+    """An entity to write: its address and its content."""
 
     address: Urn
     content: Mapping[str, object]
@@ -34,7 +35,7 @@ class ReadItem:
 
 @dataclass(frozen=True, slots=True)
 class ReadEdge:
-    """One edge to be, between two items of the same file, given before it."""
+    """An edge to write, between two items of the same file, both yielded before it."""
 
     source: Urn
     label: str
@@ -43,7 +44,7 @@ class ReadEdge:
 
 @dataclass(frozen=True, slots=True)
 class ReadLink:
-    """A link from an item to (a place in) another file, an absolute path."""
+    """A link from an item to (an anchor in) another file, given by its absolute path."""
 
     source: Urn
     path: str
@@ -55,9 +56,9 @@ ReadRecord = ReadItem | ReadEdge | ReadLink
 
 @dataclass(slots=True)
 class OpenedFile:
-    """What a reader gets. `data` is the content, for readers that want it whole.
+    """What a reader gets. `data` is the content, for readers with `in_memory`.
 
-    A reader that goes through a file itself calls `advance` with how many bytes it is at.
+    A reader that streams the file itself calls `advance` with the number of bytes read so far.
     """
 
     found: FoundFile
@@ -67,26 +68,33 @@ class OpenedFile:
 
 @dataclass(frozen=True, slots=True)
 class ReaderRow:
-    """One kind of file. `version` is raised whenever the same file would be read differently.
+    """One file type. `version` is raised whenever the same file would be read differently.
 
-    `whole` readers get the content, of at most `most` bytes; others go through the file
-    themselves, and must find it unchanged in the end, unless they take a snapshot (`steady`).
-    `beside` are endings of files that belong to one, such as a database's log.
+    `in_memory` readers get the content, of at most `max_bytes`; others stream the file
+    themselves, and it is refused if it changed meanwhile, unless the reader works on a snapshot
+    (`takes_snapshot`). `companions` are suffixes of files that belong to one, such as a WAL.
     """
 
     name: str
     suffixes: tuple[str, ...]
     read: Callable[[OpenedFile], Iterator[ReadRecord]]
     version: int = 1
-    whole: bool = True
-    most: int = 64 * 1024 * 1024
-    steady: bool = False
-    beside: tuple[str, ...] = ()
+    in_memory: bool = True
+    max_bytes: int = 64 * 1024 * 1024
+    takes_snapshot: bool = False
+    companions: tuple[str, ...] = ()
 
 
 def stamp(found: FoundFile, digest: str) -> str:
-    """Which content (by its digest) is read how: equal stamps give equal entities."""
+    """The digest of a file's content and one of how it is read: equal stamps, equal entities."""
     row = found.reader
-    way = (row.name, str(row.version), found.root, found.name, found.choice or "")
-    mark = hashlib.sha256("\x1f".join((*way, str(found.alone))).encode()).hexdigest()
-    return f"{digest} {mark[:16]}"
+    reading = (
+        row.name,
+        str(row.version),
+        found.root,
+        found.name,
+        found.requested_collection or "",
+        str(found.named_directly),
+    )
+    reading_digest = hashlib.sha256("\x1f".join(reading).encode()).hexdigest()
+    return f"{digest} {reading_digest[:16]}"

@@ -1,9 +1,9 @@
-"""What a file brings, kept until it was read to its end: `Spool`, in memory or on the disk.
+"""Buffers the entities of one file until all of it is read: `Spool`, in memory or on disk.
 
-Nothing of a file is written before all of it was read: a file that turns out to be bad in its
-last line leaves nothing behind. Up to SMALL entities (and BYTES of them) wait in memory; more go
-to a temporary database without a name, which SQLite keeps on the disk and the system removes,
-whatever happens. Two entities of one address are refused; the same edge twice is one edge.
+Nothing of a file is written to the store before all of it is read: a file that is invalid in its
+last line leaves nothing behind. Up to SMALL entities (and BYTES of payload) stay in memory; more
+spill to an unnamed temporary SQLite database, which the system removes even after a crash. A
+duplicate URN is refused, but for edges: a repeated edge is one edge.
 """
 
 import sqlite3
@@ -17,42 +17,42 @@ from redask.core.ports import Entity, FileLink
 
 SMALL = 5000
 BYTES = 16 * 1024 * 1024
-_PUT = "INSERT INTO spool (urn, payload, source, target) VALUES (?, ?, ?, ?)"
+_INSERT = "INSERT INTO spool (urn, payload, source, target) VALUES (?, ?, ?, ?)"
 
 
 class Spool:
-    """The entities and links of one file, in their order."""
+    """The entities and links of one file, in file order."""
 
     def __init__(self) -> None:
         self.links: list[FileLink] = []
         self.count = 0
-        self._waiting: dict[str, Entity] = {}
+        self._buffer: dict[str, Entity] = {}
         self._bytes = 0
         self._disk: sqlite3.Connection | None = None
 
     @property
     def is_small(self) -> bool:
-        """Whether all of it is one part."""
+        """Whether nothing was spilled: all entities are one part."""
         return self._disk is None
 
     def add(self, entity: Entity) -> None:
-        """Keep an entity; one address, one entity."""
-        if entity.urn in self._waiting:
-            self._refuse_twin(entity)
+        """Add an entity; a duplicate URN is refused, a duplicate edge ignored."""
+        if entity.urn in self._buffer:
+            self._refuse_duplicate(entity)
             return
-        self._waiting[entity.urn] = entity
+        self._buffer[entity.urn] = entity
         self.count += 1
         self._bytes += len(entity.payload)
-        if len(self._waiting) > SMALL or self._bytes > BYTES:
+        if len(self._buffer) > SMALL or self._bytes > BYTES:
             self._spill()
 
     def parts(self) -> Iterator[list[Entity]]:
-        """All entities, in parts that fit into memory; at least one part."""
+        """All entities, in parts that fit into memory; at least one part, possibly empty."""
         if self._disk is None:
-            yield list(self._waiting.values())
+            yield list(self._buffer.values())
             return
         self._spill()
-        with _room():
+        with _disk_errors():
             rows = self._disk.execute(
                 "SELECT urn, payload, source, target FROM spool ORDER BY place"
             )
@@ -79,8 +79,8 @@ class Spool:
             self._disk.close()
 
     def _spill(self) -> None:
-        """Move what waits to the disk."""
-        with _room():
+        """Move the buffer to disk."""
+        with _disk_errors():
             if self._disk is None:
                 self._disk = sqlite3.connect("", isolation_level=None, check_same_thread=False)
                 self._disk.execute("PRAGMA journal_mode = OFF")
@@ -89,24 +89,25 @@ class Spool:
                     " payload TEXT, source TEXT, target TEXT)"
                 )
             self._disk.execute("BEGIN")
-            for entity in self._waiting.values():
+            for entity in self._buffer.values():
                 row = (entity.urn, entity.payload, entity.source, entity.target)
                 try:
-                    self._disk.execute(_PUT, row)
+                    self._disk.execute(_INSERT, row)
                 except sqlite3.IntegrityError:
-                    self._refuse_twin(entity)
+                    self._refuse_duplicate(entity)
                     self.count -= 1
             self._disk.execute("COMMIT")
-        self._waiting, self._bytes = {}, 0
+        self._buffer, self._bytes = {}, 0
 
-    def _refuse_twin(self, entity: Entity) -> None:
+    def _refuse_duplicate(self, entity: Entity) -> None:
         if entity.source is None:
-            raise BadAsk(f"has two rows of one id: {entity.urn}")
+            raise BadAsk(f"has a duplicate URN: {entity.urn}")
 
 
 @contextmanager
-def _room() -> Iterator[None]:
+def _disk_errors() -> Iterator[None]:
+    """Turn SQLite's errors, such as a full disk, into `BadAsk`."""
     try:
         yield
     except sqlite3.Error as error:
-        raise BadAsk(f"cannot be kept until it is read, in a temporary file: {error}") from None
+        raise BadAsk(f"cannot be spooled to a temporary file: {error}") from None

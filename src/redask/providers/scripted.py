@@ -1,18 +1,18 @@
-"""The fake provider, for tests, demos and your own tests: it plays replies in order.
+"""The fake provider, for our tests, demos and your own tests: it returns replies in order.
 
     Reply("text")                        one piece of text; `pieces` for several
     Reply(pieces=(…), delay=0.1)         a stream with 0.1 s before each piece
     Reply("text", wait=2.0)              a slow first byte
-    Reply(fail=Failure.SERVER)           fails, after its pieces if it has any; every Failure goes
+    Reply(fail=Failure.SERVER)           fails, after its pieces if it has any; with any Failure
     Reply("…", endless=True)             its pieces again and again, until the call is cancelled
     Reply("…", usage=None)               reports no usage; `usage=(10, 5)` reports that one
 
 `Scripted(replies)` gives the n-th call the n-th reply, and every call after the last one the
 last reply. Without replies it quotes the first line of the first source, with [^1]. A plain
-string is a Reply of that text. `calls` holds what the last KEPT calls were given, in order.
-Nothing runs beside the call itself: cancelling it ends it at once.
+string is a Reply of that text. `calls` holds the arguments of the last KEPT calls, in order.
+There is no background task: cancelling a call ends it at once.
 
-As `USING scripted MODEL 'inventing'` it plays one of SCRIPTS; any other model is the default.
+As `USING scripted MODEL 'inventing'` it returns one of SCRIPTS; any other model is the default.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class Estimated:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What one call answers; times are in seconds, `usage` is (prompt, completion) tokens."""
+    """The reply to one call; times are in seconds, `usage` is (prompt, completion) tokens."""
 
     text: str = ""
     pieces: tuple[str, ...] = ()
@@ -57,7 +57,7 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What a call was given."""
+    """The arguments of a call."""
 
     prompt: Prompt
     knobs: Knobs
@@ -85,7 +85,7 @@ SCRIPTS: Mapping[str, tuple[Reply, ...]] = {
 
 
 class Scripted:
-    """A provider that says what it is told to say."""
+    """A provider that returns scripted replies."""
 
     name = NAME
     capabilities = capabilities.of(NAME)
@@ -105,11 +105,11 @@ class Scripted:
         self._prices = prices
 
     def narrow(self, seed: int) -> int:
-        """Like the wires of most vendors: signed 64 bits."""
+        """Signed 64 bits, as most vendors' APIs."""
         return determinism.narrow_to_signed(seed)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
-        """What the tokens cost by the prices it was given."""
+        """The cost of the tokens by the given prices."""
         if self._prices is None:
             return None
         return prompt_tokens * self._prices[0] + completion_tokens * self._prices[1]
@@ -122,7 +122,7 @@ class Scripted:
         max_tokens: int,
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
-        """Play the next reply."""
+        """Return the next reply."""
         self.calls.append(Call(prompt, knobs, max_tokens))
         self._count += 1
         reply = self._next(prompt)

@@ -83,7 +83,7 @@ def test_a_question_has_at_most_32_kibibytes_in_utf8(filler: str) -> None:
         (MappingProxyType({"limit": 5}), Ask("q", limit=5)),
     ],
 )
-def test_an_option_says(options: object, expected: Ask) -> None:
+def test_an_option_sets_fields_of_the_ask(options: object, expected: Ask) -> None:
     assert from_options("q", options) == expected
 
 
@@ -263,7 +263,7 @@ def _check_both(options: Mapping[str, Any]) -> None:
 
 
 @given(st.fixed_dictionaries({}, optional=_OPTIONS))
-def test_a_statement_and_options_that_say_the_same_give_the_same(options: dict[str, Any]) -> None:
+def test_a_statement_and_equal_options_give_the_same_ask(options: dict[str, Any]) -> None:
     _check_both(options)
 
 

@@ -1,4 +1,4 @@
-"""Contract 19, the ASK statement: every sentence, every error, and no surprise on any text."""
+"""Contract 19, the ASK statement: every clause, every error, and no other exception on any text."""
 
 import re
 from collections.abc import Sequence
@@ -39,7 +39,7 @@ def refused(statement: str, params: Any = ()) -> BadStatement:
     return outcome
 
 
-# --- what a statement may say ----------------------------------------------------------
+# --- valid statements ----------------------------------------------------------
 
 
 def test_a_question_alone_leaves_every_clause_at_its_default() -> None:
@@ -90,7 +90,7 @@ def test_all_clauses_together() -> None:
         (" -- the end", Ask("q")),
     ],
 )
-def test_a_clause_says(clauses: str, expected: Ask) -> None:
+def test_a_clause_sets_fields_of_the_ask(clauses: str, expected: Ask) -> None:
     assert parse(f"ASK 'q' {clauses}") == expected
 
 
@@ -237,7 +237,7 @@ def test_a_bad_ttl_names_its_fault(ttl: str, fault: str) -> None:
         ("?", ["\udfff"], "one that holds the character U+DFFF at position 1", "a question"),
     ],
 )
-def test_a_bound_value_meets_the_same_checks(
+def test_a_bound_value_passes_the_same_checks(
     mark: str, params: Sequence[object], found: str, expected: str
 ) -> None:
     error = refused(f"ASK\n  {mark}", params)

@@ -58,7 +58,7 @@ def test_a_question_of_stop_words_only_is_searched_by_them(
     assert extract(question) == Terms(words, ())
 
 
-def test_beside_a_literal_stop_words_stay_out() -> None:
+def test_next_to_a_literal_stop_words_are_left_out() -> None:
     assert extract("what is AB12") == Terms((), ("AB12",))
 
 

@@ -62,7 +62,9 @@ def test_a_code_without_a_place_in_the_contract_stays_out_of_the_others_way() ->
 def test_every_class_of_the_tree_has_a_row_of_its_own_or_its_parents(cls: type[AskError]) -> None:
     row = of(cls.__new__(cls))
     assert row.kind == cls.kind
-    assert (row is INTERNAL) is (cls is AskError)  # the root is no shelter for a forgotten class
+    assert (row is INTERNAL) is (
+        cls is AskError
+    )  # a class without a row must not fall back to the root
 
 
 def test_a_class_from_elsewhere_takes_its_nearest_parents_row() -> None:
@@ -97,7 +99,7 @@ FOREIGN: list[BaseException] = [
 
 
 @pytest.mark.parametrize("error", FOREIGN, ids=[type(error).__name__ for error in FOREIGN])
-def test_an_exception_that_is_not_ours_is_internal_and_says_nothing(error: BaseException) -> None:
+def test_an_unexpected_exception_is_internal_and_reveals_nothing(error: BaseException) -> None:
     assert of(error) == Outcome("internal", 500, "INTERNAL", "XX000", -32603, 1)
     assert message(error) == "internal error"
     assert json.text(body(error)) == (

@@ -78,7 +78,7 @@ def accepted(asked: Any) -> bool:
     return True
 
 
-def test_schemas_are_canonical_and_made_anew_each_time() -> None:
+def test_schemas_are_canonical_and_new_objects_each_time() -> None:
     assert json.encode(ASK) == json.encode(schema.ask())
     assert json.encode(ENVELOPE) == json.encode(schema.envelope())
     assert schema.ask() is not schema.ask()

@@ -120,7 +120,7 @@ def check(
         if user is None and role is None:
             if document is None:
                 raise BadAsk("name a FILE to check, or --user or --role to look for", detail="user")
-            # somebody has to look: the owner sees everything, so this only reads the policy
+            # a preview needs a role: the owner's only parses the policy
             opened.preview_policy(collection, document, role="owner")
             click.echo(canonical.text({"ok": True}) if as_json else "the policy is valid")
             return
@@ -137,15 +137,15 @@ def check(
 def _sentence(seen: dict[str, Any]) -> str:
     if not seen["readable"]:
         return "closed"
-    said = f"{seen['rows']} of {seen['rows_in_all']} rows"
+    line = f"{seen['rows']} of {seen['rows_in_all']} rows"
     for word in ("hidden", "masked"):
         if seen[word]:
-            said += f"; {word}: {', '.join(seen[word])}"
-    return said
+            line += f"; {word}: {', '.join(seen[word])}"
+    return line
 
 
 def _read(file: BinaryIO) -> object:
-    """What a file says, JSON or TOML, whichever it is."""
+    """The content of a JSON or TOML file."""
     content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise BadAsk(f"a policy has at most {MAX_BYTES} bytes", detail="file")
@@ -165,7 +165,7 @@ def _read(file: BinaryIO) -> object:
 
 
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    """An object whose keys stand once: of two `hide`, none may get lost."""
+    """An object, refused if a key is duplicated: a second `hide` would replace the first."""
     found: dict[str, object] = {}
     for name, value in pairs:
         if name in found:
@@ -175,7 +175,7 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 
 def _catch_up(opened: "OpenDatabase") -> None:
-    """Bring the index up to date now, so that the next question does not pay for it."""
+    """Bring the index up to date now, so that the next question need not wait for it."""
     shown, started = False, time.monotonic()
 
     def progress(pending: int) -> None:

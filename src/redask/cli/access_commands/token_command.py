@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import click
 
 from redask.cli import opening
-from redask.cli.opening import moment, reports_errors
+from redask.cli.opening import reports_errors, utc_time
 from redask.core.wire import json as canonical
 
 if TYPE_CHECKING:
@@ -46,10 +46,10 @@ def list_tokens(db: str, as_json: bool) -> None:
             click.echo(canonical.text([_plain(token) for token in tokens]))
             return
         for token in tokens:
-            state = f"expires {moment(token.expires)}" if token.expires else "does not expire"
+            state = f"expires {utc_time(token.expires)}" if token.expires else "does not expire"
             if token.revoked is not None:
-                state = f"revoked {moment(token.revoked)}"
-            click.echo(f"{token.id}  {token.user}  made {moment(token.made)}  {state}")
+                state = f"revoked {utc_time(token.revoked)}"
+            click.echo(f"{token.id}  {token.user}  made {utc_time(token.made)}  {state}")
 
 
 @command.command("revoke")

@@ -7,7 +7,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.flags import clause_flags, options_of
-from redask.cli.opening import leave, reports_errors
+from redask.cli.opening import exit_with, reports_errors
 from redask.core.errors import AskError
 from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed
 from redask.core.wire import envelope
@@ -60,4 +60,4 @@ def _show(event: Event) -> None:
             show_sources(Console(highlight=False, soft_wrap=True), answer)
         case Failed(error) if isinstance(error, AskError):
             click.echo()
-            leave(error, as_json=False)
+            exit_with(error, as_json=False)

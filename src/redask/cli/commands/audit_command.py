@@ -39,7 +39,7 @@ def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
             kinds = ",".join(error["kind"] for error in row["errors"])
             outcome = "answered" if row["validation_ok"] else kinds or "failed"
             question = " ".join(row["question"].split())
-            facts = f"{opening.moment(row['ts'])}  {row['user']}  {row['provider']}  {outcome}"
+            facts = f"{opening.utc_time(row['ts'])}  {row['user']}  {row['provider']}  {outcome}"
             click.echo(f"{entry.seq:6}  {facts}  {question}")
 
 

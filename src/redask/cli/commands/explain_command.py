@@ -30,7 +30,7 @@ def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
 
 
 def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
-    """The plan as canonical JSON, or for people: then with weights and what was left out."""
+    """Print the plan as canonical JSON, or as text with weights and what was left out."""
     plan = opened.explain(question, **options)
     if as_json:
         click.echo(canonical.text(plan))

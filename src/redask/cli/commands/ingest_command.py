@@ -77,7 +77,7 @@ def _bar() -> "Iterator[Callable[[IngestProgress], None] | None]":
     ) as bar:
         task = bar.add_task("", total=None, files="looking for files")
 
-        def tell(at: "IngestProgress") -> None:
+        def update(at: "IngestProgress") -> None:
             bar.update(
                 task,
                 total=at.bytes,
@@ -86,7 +86,7 @@ def _bar() -> "Iterator[Callable[[IngestProgress], None] | None]":
                 description=at.path.rpartition("/")[2][:40].replace("[", "("),
             )
 
-        yield tell
+        yield update
 
 
 def _show(done: "IngestSummary") -> None:

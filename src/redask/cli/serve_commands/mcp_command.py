@@ -42,7 +42,7 @@ async def _serve(location: str, token: str | None, tenant: str | None) -> None:
             async with stdio_server(stdin=given) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
         except* OSError:
-            pass  # nobody reads what we write any more
+            pass  # the reader closed the pipe
         finally:
             await admission.close(0)  # what still runs ends with its audit row
 

@@ -68,7 +68,7 @@ def _ready(addresses: list[str]) -> None:
 
 
 def _wants_grpc(asked: bool | None) -> bool:
-    """As asked; when nothing was said, if the package is there."""
+    """As requested; by default, if the package is installed."""
     if asked is not None:
         return asked
     from importlib.util import find_spec

@@ -1,1 +1,1 @@
-"""Who may read what: principals, policies, and what they come to. Pure but for `credentials`."""
+"""Access control: principals, policies, grants and redaction. Pure but for `credentials`."""

@@ -1,16 +1,16 @@
-"""Who somebody is: users, what may be known of them, and the tokens they sign in with.
+"""Authentication: users, their attributes, and the tokens they sign in with.
 
     redask_<id>_<secret>        id: 16 hex digits, public; secret: 64 hex digits, 256 random bits
 
-Only a salted hash of the secret is kept, so a token is shown once, when it is made. The secret
-is random and long: nobody can guess it from a fast hash, and a fast one keeps sign-in cheap
-enough to be repeated for every statement. `opens` costs the same whether a token is known or
-not, and compares in constant time. Every refusal is `REFUSED`: why is nobody's business.
+Only a salted hash of the secret is stored, so a token is shown once, when it is made. The secret
+is random and long: a fast hash does not make it guessable, and keeps sign-in cheap enough to be
+repeated for every statement. `opens` costs the same whether a token is known or not, and compares
+in constant time. Every refusal is `REFUSED`, whatever its reason.
 
 For transports where a token is a password that must not travel (SCRAM-SHA-256), two keys derived
-from the whole token are kept as well. Their salt is the same for all tokens of a user, because
-it is sent before it is known which of them the client has; it comes from a secret of the
-database and the name alone, so names that nobody has get one just like it.
+from the whole token are stored as well. Their salt is the same for all tokens of a user, because
+it is sent before it is known which of them the client has; it is derived from a secret of the
+database and the name alone, so that an unknown name gets a salt, too.
 
     attribute            allowed
     name                 letters, digits, _; not name, role or tenant; at most 100 of them
@@ -37,10 +37,10 @@ from redask.core.model import Caller
 from redask.core.text import forbidden, name_fault
 from redask.core.values import printable
 
-LOCAL_USER = Caller().user  # whoever opens the files; a user of this name could pose as them
+LOCAL_USER = Caller().user  # the process that opens the files; no user may have its name
 MAX_ITEMS = 100
 MAX_EXPIRY_SECONDS = 36_500 * 86_400
-SCRAM_ITERATIONS = 4096  # what clients insist on; the token itself is beyond guessing
+SCRAM_ITERATIONS = 4096  # the least that clients accept; the token itself is not guessable
 REFUSED = "the token is not valid: sign in with one that is"
 
 _SHAPE = re.compile(r"redask_([0-9a-f]{16})_([0-9a-f]{64})", re.ASCII)
@@ -50,7 +50,7 @@ _OWN = frozenset({"name", "role", "tenant"})
 
 @dataclass(frozen=True, slots=True)
 class User:
-    """Somebody who may sign in."""
+    """A user who may sign in."""
 
     name: str
     role: str
@@ -59,7 +59,7 @@ class User:
 
 @dataclass(frozen=True, slots=True)
 class TokenFacts:
-    """What is known of a token once its secret is gone; times in epoch nanoseconds."""
+    """The metadata of a token, without its secret; times in epoch nanoseconds."""
 
     id: str
     user: str
@@ -70,7 +70,7 @@ class TokenFacts:
 
 @dataclass(frozen=True, slots=True)
 class Lock:
-    """What a token is checked against."""
+    """The salted hash that a token is checked against."""
 
     salt: bytes
     digest: bytes
@@ -87,7 +87,7 @@ class StoredToken:
 
 @dataclass(frozen=True, slots=True)
 class TokenVerifier:
-    """What a proof of knowing a token is checked against, by the token's public part."""
+    """The SCRAM keys that a client's proof is checked against, by the token's public part."""
 
     token: str
     stored_key: bytes
@@ -96,43 +96,43 @@ class TokenVerifier:
 
 @dataclass(frozen=True, slots=True)
 class Verifiers:
-    """All of a user's live tokens that can be proven; none for a user that is not."""
+    """The SCRAM keys of all live tokens of a user; none for an unknown user."""
 
     salt: bytes
     tokens: tuple[TokenVerifier, ...]
     iterations: int = SCRAM_ITERATIONS
 
 
-# No secret fits it: for tokens that nobody knows, so that they cost what known ones do.
+# Matches no secret: checking an unknown token takes the same time as a known one.
 NO_LOCK = Lock(bytes(16), bytes(32))
 
 
 def new_token() -> tuple[str, str, Lock]:
-    """A token nobody had before: its id, the whole token to show once, the lock to keep."""
+    """A new token: its id, the whole token to show once, and the hash to store."""
     ident, secret, salt = secrets.token_hex(8), secrets.token_hex(32), secrets.token_bytes(16)
     return ident, f"redask_{ident}_{secret}", Lock(salt, _digest(salt, secret))
 
 
 def token_id(token: str) -> str:
-    """The public part of a token; empty when it is none."""
+    """The public part of a token; empty when the text is no token."""
     found = _SHAPE.fullmatch(token)
     return found[1] if found else ""
 
 
 def opens(token: str, lock: Lock) -> bool:
-    """Whether the token is the one the lock was made for."""
+    """Whether the token matches the stored hash."""
     found = _SHAPE.fullmatch(token)
     given = _digest(lock.salt, found[2] if found else "0" * 64)
     return hmac.compare_digest(given, lock.digest) and found is not None
 
 
 def scram_salt(secret: bytes, tenant: str, user: str) -> bytes:
-    """The salt of a name, whether or not somebody has it."""
+    """The SCRAM salt of a user name, known or not."""
     return hmac.digest(secret, f"{tenant}\0{user}".encode(), hashlib.sha256)[:16]
 
 
 def verifier(token: str, salt: bytes) -> TokenVerifier:
-    """What is kept of a token to check proofs against."""
+    """The SCRAM keys of a token, to store."""
     salted = hashlib.pbkdf2_hmac("sha256", token.encode(), salt, SCRAM_ITERATIONS)
     client_key = hmac.digest(salted, b"Client Key", hashlib.sha256)
     server_key = hmac.digest(salted, b"Server Key", hashlib.sha256)

@@ -1,4 +1,4 @@
-"""What a collection's policy says: `read_policy(document)`, then `grant` for a principal.
+"""Read policies of collections: `read_policy(document)`, then `grant` for a principal.
 
     {"read": [
       {"roles": ["support"], "rows": "region = :user.region and status <> 'draft'",
@@ -6,17 +6,17 @@
       {"roles": ["*"], "rows": "public = true"}
     ]}
 
-    who                                          what they read of the collection
-    role `owner`                                 everything, whatever the policy says
-    anybody, when there is no policy             everything: the tenant's own
+    principal                                    visible rows of the collection
+    role `owner`                                 all, whatever the policy says
+    any role, when there is no policy            all of the tenant's
     the rule that names the role                 its rows, without its hidden columns
-    no rule, but one for `*`                     that one's
-    no rule                                      nothing: naming the collection is `Denied`
-    a rule whose condition asks for an           nothing, likewise: what cannot be
-    attribute that the user lacks                evaluated denies
+    no rule, but one for `*`                     the rows of that rule
+    no rule                                      none: naming the collection is `Denied`
+    a rule whose condition needs an attribute    none, likewise: a condition that cannot be
+    that the user lacks                          evaluated denies
 
-A hidden column is gone. A masked one is `***` in every row, whether the row has a value or
-not: nothing of it may show. `id` is the address of a row, and cannot be hidden or masked.
+A hidden column is removed. A masked one is `***` in every row, whether the row has a value or
+not: even that would reveal something. `id` is the address of a row: it is never hidden or masked.
 
 **Projections** are the different column sets the rules give, the whole first; each is indexed
 apart, so there are at most 16. A row's **policy class** is what the conditions look at, and
@@ -49,18 +49,18 @@ OPEN = "all"  # class key and projection key of what no policy speaks of
 MAX_PROJECTIONS = 16
 MAX_RULES = 1000
 _MAX_COLUMNS = 1000
-_FIXED = ("id",)
+_ALWAYS_VISIBLE = ("id",)
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """How a payload is shown: without some columns, and with others masked."""
+    """A column projection: a payload without some columns, and with others masked."""
 
     hide: frozenset[str] = frozenset()
     mask: frozenset[str] = frozenset()
 
     def show(self, payload: str) -> str:
-        """The payload with this projection, as canonical JSON."""
+        """The projected payload, as canonical JSON."""
         if not self.hide and not self.mask:
             return payload
         content = json.loads(payload)
@@ -73,7 +73,7 @@ WHOLE = Projection()
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What some roles may read."""
+    """The rows and columns that some roles may read."""
 
     roles: tuple[str, ...]
     rows: Condition | None
@@ -82,7 +82,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """A collection's rules, and what follows from them for its entities."""
+    """A collection's rules, and the columns and projections that they use."""
 
     collection: str
     rules: tuple[Rule, ...]
@@ -90,17 +90,17 @@ class Policy:
     projections: tuple[Projection, ...] = field(init=False)
 
     def __post_init__(self) -> None:
-        looked_at = {name for rule in self.rules if rule.rows for name in rule.rows.columns}
+        in_conditions = {name for rule in self.rules if rule.rows for name in rule.rows.columns}
         projections = {rule.projection for rule in self.rules} - {WHOLE}
         ordered = sorted(
             projections, key=lambda projection: (sorted(projection.hide), sorted(projection.mask))
         )
-        object.__setattr__(self, "columns", tuple(sorted(looked_at)))
+        object.__setattr__(self, "columns", tuple(sorted(in_conditions)))
         object.__setattr__(self, "projections", (WHOLE, *ordered))
 
     @property
     def hidden(self) -> frozenset[str]:
-        """The columns that are hidden or masked for anybody."""
+        """The columns that are hidden or masked by any rule."""
         return frozenset().union(
             *(projection.hide | projection.mask for projection in self.projections)
         )
@@ -133,13 +133,13 @@ class Policy:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """A caller, and what is known of the user: name, role, tenant and attributes."""
+    """A caller with the attributes of its user."""
 
     caller: Caller
     attributes: Mapping[str, object] = field(default_factory=lambda: MappingProxyType({}))
 
     def values(self) -> Mapping[str, object]:
-        """What `:user.…` stands for; an attribute cannot pose as name, role or tenant."""
+        """The values of `:user.…`; an attribute never overrides name, role or tenant."""
         caller = self.caller
         own = {"name": caller.user, "role": caller.role, "tenant": caller.tenant}
         return {**self.attributes, **own}
@@ -187,12 +187,12 @@ def read_policy(collection: str, document: object) -> Policy:
     listed = document["read"]
     if not isinstance(listed, list) or len(listed) > MAX_RULES:
         raise _bad("read", f"is a list of at most {MAX_RULES} rules")
-    rules = tuple(_rule(f"read[{place}]", each) for place, each in enumerate(listed))
+    rules = tuple(_rule(f"read[{index}]", each) for index, each in enumerate(listed))
     seen: dict[str, int] = {}
-    for place, rule in enumerate(rules):
+    for index, rule in enumerate(rules):
         for role in rule.roles:
-            if seen.setdefault(role, place) != place:
-                raise _bad(f"read[{place}].roles", f"{role!a} has a rule already")
+            if seen.setdefault(role, index) != index:
+                raise _bad(f"read[{index}].roles", f"{role!a} has a rule already")
     policy = Policy(collection, rules)
     if len(policy.projections) > MAX_PROJECTIONS:
         raise _bad("read", f"more than {MAX_PROJECTIONS - 1} different sets of hidden columns")
@@ -212,7 +212,7 @@ def _rule(where: str, document: object) -> Rule:
         raise _bad(f"{where}.roles", "the owner reads everything: no rule changes that")
     hide, mask = (_names(f"{where}.{key}", document.get(key, [])) for key in ("hide", "mask"))
     for key, names in (("hide", hide), ("mask", mask)):
-        for name in _FIXED:
+        for name in _ALWAYS_VISIBLE:
             if name in names:
                 raise _bad(f"{where}.{key}", f"{name} is the address of a row: it stays")
     if set(hide) & set(mask):

@@ -1,20 +1,20 @@
-"""Which rows: `parse` a condition over columns and the user's attributes, then `holds`.
+"""Row conditions: `parse` one over columns and the user's attributes, then `holds`.
 
-    condition   either ("or" either)*            either   both ("and" both)*
-    both        "not" both | "(" condition ")" | "true" | "false" | comparison
+    condition   conjunction ("or" conjunction)*      conjunction   factor ("and" factor)*
+    factor      "not" factor | "(" condition ")" | "true" | "false" | comparison
     comparison  operand ("=" | "<>" | "!=" | "<" | "<=" | ">" | ">=") operand
               | operand ["not"] "in" ( "(" operand ("," operand)* ")" | ":user.name" )
               | operand "is" ["not"] "null"
     operand     column | "column" | 'text' | number | true | false | :user.name
 
 Keywords in any ASCII case; columns are top-level keys, as written. At most 4 KiB, 32 levels
-deep and 500 comparisons, so that a check costs next to nothing. Two columns are not compared
-with each other.
+deep and 500 comparisons, so that evaluation is cheap. Two columns are not compared with each
+other.
 
-Three truths, as in SQL: yes, no and unknown. Unknown is a comparison with null, with a column
-that is not there, with an attribute the user lacks, with a list or an object, or between two
-types (text, number, boolean). Text is ordered by code points. **Only a yes admits a row**, so
-what cannot be decided denies, also behind a `not`.
+Three-valued logic, as in SQL: true, false and unknown. Unknown is a comparison with null, with a
+missing column, with an attribute the user lacks, with a list or an object, or between two types
+(text, number, boolean). Text is ordered by code points. **Only true admits a row**: unknown
+denies, also under a `not`.
 """
 
 import math
@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from redask.core.errors import BadStatement
 
 MAX_BYTES = 4096
-MAX_TEXT = 1000  # characters of a text or an attribute; labels need keep no more of a value
+MAX_TEXT = 1000  # characters of a literal or an attribute; a policy class keeps no more of a value
 _MAX_DEPTH = 32
 _MAX_COMPARISONS = 500
 
@@ -43,12 +43,12 @@ _TOKEN = re.compile(
       | (?P<mark><>|!=|<=|>=|[=<>(),]))""",
     re.VERBOSE,
 )
-_WORDS = frozenset("and or not in is null true false".split())
+_KEYWORDS = frozenset("and or not in is null true false".split())
 
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """A parsed condition: its text, the columns it looks at, and the check itself."""
+    """A parsed condition: its text, the columns and attributes it reads, and its evaluation."""
 
     text: str
     columns: frozenset[str]
@@ -56,23 +56,23 @@ class Condition:
     _check: _Check
 
     def holds(self, row: Values, user: Values) -> bool:
-        """Whether a row is admitted for a user; unknown is no."""
+        """Whether a row is admitted for a user; unknown is false."""
         return self._check(row, user) is True
 
 
 def parse(text: str) -> Condition:
-    """The condition, or `BadStatement` with the place and what was expected there."""
+    """The condition, or `BadStatement` with the position and what was expected there."""
     if len(text.encode(errors="replace")) > MAX_BYTES:
         raise BadStatement(1, 1, f"{len(text)} characters", f"at most {MAX_BYTES} bytes")
-    reader = _Reader(text)
-    check = reader.condition(0)
-    if reader.form != "end":
-        raise reader.fault("`and`, `or` or the end")
-    return Condition(text, frozenset(reader.columns), frozenset(reader.attributes), check)
+    parser = _Parser(text)
+    check = parser.condition(0)
+    if parser.form != "end":
+        raise parser.error("`and`, `or` or the end")
+    return Condition(text, frozenset(parser.columns), frozenset(parser.attributes), check)
 
 
-class _Reader:
-    """Reads a condition from left to right."""
+class _Parser:
+    """A recursive descent parser."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -83,58 +83,58 @@ class _Reader:
         self._next()
 
     def condition(self, depth: int) -> _Check:
-        checks = [self._either(depth)]
-        while self._take("or"):
-            checks.append(self._either(depth))
+        checks = [self._conjunction(depth)]
+        while self._accept("or"):
+            checks.append(self._conjunction(depth))
         return checks[0] if len(checks) == 1 else _any(checks)
 
-    def fault(self, expected: str) -> BadStatement:
+    def error(self, expected: str) -> BadStatement:
         line = self._text.count("\n", 0, self._start) + 1
         column = self._start - (self._text.rfind("\n", 0, self._start) + 1) + 1
         found = "the end" if self.form == "end" else repr(self._text[self._start : self._end][:40])
         return BadStatement(line, column, found, expected)
 
-    def _either(self, depth: int) -> _Check:
-        checks = [self._both(depth)]
-        while self._take("and"):
-            checks.append(self._both(depth))
+    def _conjunction(self, depth: int) -> _Check:
+        checks = [self._factor(depth)]
+        while self._accept("and"):
+            checks.append(self._factor(depth))
         return checks[0] if len(checks) == 1 else _all(checks)
 
-    def _both(self, depth: int) -> _Check:
+    def _factor(self, depth: int) -> _Check:
         if depth > _MAX_DEPTH:
-            raise self.fault(f"at most {_MAX_DEPTH} levels")
-        if self._take("not"):
-            return _not(self._both(depth + 1))
-        if self._take("("):
+            raise self.error(f"at most {_MAX_DEPTH} levels")
+        if self._accept("not"):
+            return _not(self._factor(depth + 1))
+        if self._accept("("):
             check = self.condition(depth + 1)
-            self._need(")")
+            self._expect(")")
             return check
         return self._comparison()
 
     def _comparison(self) -> _Check:
         self._comparisons += 1
         if self._comparisons > _MAX_COMPARISONS:
-            raise self.fault(f"at most {_MAX_COMPARISONS} comparisons")
+            raise self.error(f"at most {_MAX_COMPARISONS} comparisons")
         constant = self.value if self.form == "word" and self.value in ("true", "false") else None
         left, is_column = self._operand()
-        if self._take("is"):
-            wanted = not self._take("not")
-            self._need("null")
-            return lambda row, user: (left(row, user) is None) is wanted
-        negated = self._take("not")
-        if self._take("in"):
+        if self._accept("is"):
+            is_null = not self._accept("not")
+            self._expect("null")
+            return lambda row, user: (left(row, user) is None) is is_null
+        negated = self._accept("not")
+        if self._accept("in"):
             check = _in(left, self._members(is_column))
             return _not(check) if negated else check
         if negated:
-            raise self.fault("`in`")
-        sign = self.value if self.form == "mark" else ""
-        if sign not in _SIGNS:
+            raise self.error("`in`")
+        operator = self.value if self.form == "mark" else ""
+        if operator not in _OPERATORS:
             if constant is not None:
                 return lambda *_: constant == "true"
-            raise self.fault("a comparison")
+            raise self.error("a comparison")
         self._next()
         right, _ = self._operand(after_column=is_column)
-        return _compare(left, _SIGNS[sign], right)
+        return _compare(left, _OPERATORS[operator], right)
 
     def _members(self, is_column: bool) -> "Sequence[_Operand] | str":
         if self.form == "attribute":
@@ -142,20 +142,20 @@ class _Reader:
             self.attributes.add(name)
             self._next()
             return name
-        self._need("(")
+        self._expect("(")
         members = []
         while True:
             members.append(self._operand(after_column=is_column)[0])
-            if not self._take(","):
+            if not self._accept(","):
                 break
-        self._need(")")
+        self._expect(")")
         return members
 
     def _operand(self, *, after_column: bool = False) -> tuple[_Operand, bool]:
         """The next operand, and whether it is a column."""
         form, value = self.form, self.value
         if form == "column" and after_column:
-            raise self.fault("a value: two columns are not compared with each other")
+            raise self.error("a value: two columns are not compared with each other")
         if form == "attribute":
             self.attributes.add(value)
             self._next()
@@ -166,29 +166,29 @@ class _Reader:
             return (lambda row, _: row.get(value)), True
         constant: object
         if form in ("string", "number") and len(value) > MAX_TEXT:
-            raise self.fault(f"at most {MAX_TEXT} characters")
+            raise self.error(f"at most {MAX_TEXT} characters")
         if form == "string":
             constant = value
         elif form == "number":
             constant = float(value) if set(value) & set(".eE") else int(value)
             if constant in (math.inf, -math.inf):
-                raise self.fault("a number that a double can hold")
+                raise self.error("a number that a double can hold")
         elif form == "word" and value in ("true", "false"):
             constant = value == "true"
         else:
-            raise self.fault("a column, a value or :user.name")
+            raise self.error("a column, a value or :user.name")
         self._next()
         return (lambda *_: constant), False
 
-    def _take(self, word: str) -> bool:
+    def _accept(self, word: str) -> bool:
         if self.form not in ("word", "mark") or self.value != word:
             return False
         self._next()
         return True
 
-    def _need(self, word: str) -> None:
-        if not self._take(word):
-            raise self.fault(f"`{word}`")
+    def _expect(self, word: str) -> None:
+        if not self._accept(word):
+            raise self.error(f"`{word}`")
 
     def _next(self) -> None:
         found = _TOKEN.match(self._text, self._end)
@@ -202,7 +202,7 @@ class _Reader:
         self._end = found.end()
         self.form = str(found.lastgroup)
         self.value = found[self.form]
-        if self.form == "word" and self.value.lower() in _WORDS:
+        if self.form == "word" and self.value.lower() in _KEYWORDS:
             self.value = self.value.lower()
         elif self.form in ("word", "quoted"):
             if self.form == "quoted":
@@ -221,7 +221,7 @@ def _compare(left: _Operand, decide: Callable[[int], bool], right: _Operand) -> 
 
 
 def _order(one: object, other: object) -> int | None:
-    """−1, 0 or 1; None when they cannot be compared."""
+    """−1, 0 or 1; None (unknown) when the types differ or have no order."""
     if isinstance(one, bool) or isinstance(other, bool):
         both = isinstance(one, bool) and isinstance(other, bool)
         return int(bool(one)) - int(bool(other)) if both else None
@@ -271,7 +271,7 @@ def _not(inner: _Check) -> _Check:
     return check
 
 
-_SIGNS: dict[str, Callable[[int], bool]] = {
+_OPERATORS: dict[str, Callable[[int], bool]] = {
     "=": lambda order: order == 0,
     "<>": lambda order: order != 0,
     "!=": lambda order: order != 0,

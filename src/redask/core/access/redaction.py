@@ -1,4 +1,4 @@
-"""What must not leave for a provider: `Redactor(secrets, personal).redact(payload)`.
+"""Redaction of what providers must not receive: `Redactor(secrets, personal).redact(payload)`.
 
     kind            what becomes `[redacted:kind]`
     private_key     a PEM or PGP private key block, also one that is cut off
@@ -11,13 +11,13 @@
     email, phone, iban, card, ipv4, ipv6      personal data, each only when chosen; IBANs and
                                               cards by their check digits, also a card as a number
 
-Inside text only what was found is replaced; the whole value goes when its key is named like a
-secret (null, true, false and empty text stay: there is nothing in them). Keys stay, and so does
-the shape of the JSON; what comes out is canonical. What is redacted already stays as it is.
+Inside text only the match is replaced; the whole value is replaced when its key is named like a
+secret (but for null, true, false and empty values). Keys and the structure of the JSON stay; the
+output is canonical JSON. Values that are redacted already are unchanged.
 
-It costs linear time on any text: every pattern starts at a fixed word or where a run of its
-own characters begins, and is bounded or gives nothing back. A pattern finds what looks like it:
-a secret without a shape, or personal data in words, passes. Hide such columns by a policy.
+It takes linear time on any text: every pattern starts at a fixed word or at the beginning of a
+run of its own characters, and is bounded or possessive. A pattern finds known formats only: a
+secret without a format, or personal data in prose, passes. Hide such columns by a policy.
 """
 
 import ipaddress
@@ -36,16 +36,16 @@ _SECRETS = tuple(
     credential credentials connectionstring""".split()
 )
 _SEPARATORS = str.maketrans("", "", "_-. ")
-_ROUNDS = 4
-_DONE = re.compile(r"\[redacted:[a-z0-9_]+\]")
+_MAX_PASSES = 4
+_PLACEHOLDER = re.compile(r"\[redacted:[a-z0-9_]+\]")
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One way a kind looks: what is replaced is the last group, or all when there is none.
+    """One format of a kind: the last group is replaced, or the whole match when there is none.
 
-    `hint` is a text without which nothing can match: looking for it is much cheaper. `check`
-    says how many characters of a match count, 0 for none.
+    `hint` is a substring of every match, to skip most texts cheaply. `check` returns how many
+    characters of a match to replace, 0 for none.
     """
 
     kind: str
@@ -56,33 +56,33 @@ class Pattern:
 
 @dataclass(frozen=True, slots=True)
 class Redactor:
-    """What to take out: secrets or not, and which kinds of personal data."""
+    """What to redact: secrets or not, and which kinds of personal data."""
 
     secrets: bool
     personal: tuple[str, ...]
 
     @property
     def is_idle(self) -> bool:
-        """Whether there is nothing to take out."""
+        """Whether it redacts nothing."""
         return not self.secrets and not self.personal
 
     def redact(self, payload: str) -> tuple[str, Mapping[str, int]]:
-        """The payload without them, as canonical JSON, and how many of each kind there were."""
+        """The redacted payload, as canonical JSON, and how many of each kind were replaced."""
         patterns = [*(_SECRET_PATTERNS if self.secrets else ())]
         patterns += [each for each in _PERSONAL_PATTERNS if each.kind in self.personal]
         counts: Counter[str] = Counter()
-        shown = self._value(json.loads(payload), patterns, counts)
-        return (canonical(shown), counts) if counts else (payload, counts)
+        redacted = self._value(json.loads(payload), patterns, counts)
+        return (canonical(redacted), counts) if counts else (payload, counts)
 
     def _value(self, value: object, patterns: list[Pattern], counts: Counter[str]) -> object:
         if isinstance(value, str):
-            return _cleaned(value, patterns, counts)
+            return _redacted(value, patterns, counts)
         if isinstance(value, dict):
             return {key: self._keyed(key, item, patterns, counts) for key, item in value.items()}
         if isinstance(value, list):
             return [self._value(item, patterns, counts) for item in value]
         if type(value) is int and "card" in self.personal and _is_card_number(value):
-            return _marked("card", counts)
+            return _placeholder("card", counts)
         return value
 
     def _keyed(
@@ -91,13 +91,13 @@ class Redactor:
         kind = _secret_key(key) if self.secrets else None
         if kind is None or isinstance(value, bool) or value in (None, "", [], {}):
             return self._value(value, patterns, counts)
-        if isinstance(value, str) and _DONE.fullmatch(value):
+        if isinstance(value, str) and _PLACEHOLDER.fullmatch(value):
             return value
-        return _marked(kind, counts)
+        return _placeholder(kind, counts)
 
 
 def notice(counts: Iterable[Mapping[str, int]]) -> tuple[Notice, ...]:
-    """One warning that names kinds and counts, by name; none when nothing was taken out."""
+    """One warning with the counts by kind; none when nothing was redacted."""
     total: Counter[str] = Counter()
     for each in counts:
         total.update(each)
@@ -107,48 +107,48 @@ def notice(counts: Iterable[Mapping[str, int]]) -> tuple[Notice, ...]:
     return (Notice("redacted", f"taken out of the sources: {named}"),)
 
 
-def _marked(kind: str, counts: Counter[str]) -> str:
+def _placeholder(kind: str, counts: Counter[str]) -> str:
     counts[kind] += 1
     return f"[redacted:{kind}]"
 
 
 def _secret_key(key: str) -> str | None:
-    """The kind that a key's name tells, whatever is before it: `DB_PASSWORD`, `apiKey`."""
+    """The kind of secret by the end of a key's name: `DB_PASSWORD`, `apiKey`."""
     name = key.lower().translate(_SEPARATORS)
     if name.endswith(_PASSWORDS):
         return "password"
     return "secret" if name.endswith(_SECRETS) else None
 
 
-def _cleaned(text: str, patterns: list[Pattern], counts: Counter[str]) -> str:
-    """The text without any of these; what stood right beside one only shows once it is gone."""
-    for _ in range(_ROUNDS):
+def _redacted(text: str, patterns: list[Pattern], counts: Counter[str]) -> str:
+    """The redacted text; repeated, since a replacement can uncover an adjacent match."""
+    for _ in range(_MAX_PASSES):
         before = text
         for pattern in patterns:
-            text = _without(pattern, text, counts)
+            text = _replaced(pattern, text, counts)
         if text == before:
             break
     return text
 
 
-def _without(pattern: Pattern, text: str, counts: Counter[str]) -> str:
+def _replaced(pattern: Pattern, text: str, counts: Counter[str]) -> str:
     if pattern.hint not in text:
         return text
-    pieces, done, place = [], 0, 0
-    while found := pattern.regex.search(text, place):
+    pieces, done, position = [], 0, 0
+    while found := pattern.regex.search(text, position):
         start, end = found.span(found.lastindex or 0)
         if pattern.check is not None:
             size = pattern.check(found[0])
             if not size:
-                place = start + 1
+                position = start + 1
                 continue
             end = start + size
-        pieces += [text[done:start], _marked(pattern.kind, counts)]
-        done = place = end
+        pieces += [text[done:start], _placeholder(pattern.kind, counts)]
+        done = position = end
     return "".join([*pieces, text[done:]]) if pieces else text
 
 
-# --- what has check digits --------------------------------------------------------------
+# --- kinds with check digits --------------------------------------------------------------
 
 _DOUBLED = dict(zip("0123456789", (0, 2, 4, 6, 8, 1, 3, 5, 7, 9), strict=True))
 _IBAN_LENGTHS = {
@@ -171,8 +171,8 @@ def _is_card_number(value: int) -> bool:
 
 
 def _card(found: str) -> int:
-    """The longest beginning of whole groups that is a card number."""
-    ends = [place for place, each in enumerate(found) if each in " -"]
+    """The length of the longest prefix of whole groups that is a card number."""
+    ends = [index for index, each in enumerate(found) if each in " -"]
     for end in (len(found), *reversed(ends)):
         digits = found[:end].replace(" ", "").replace("-", "")
         if 13 <= len(digits) <= 19 and _luhn(digits):
@@ -181,17 +181,17 @@ def _card(found: str) -> int:
 
 
 def _iban(found: str) -> int:
-    """So much of the text as the country's IBANs have, if the check digits are right."""
-    wanted = _IBAN_LENGTHS.get(found[:2].upper())
-    if wanted is None:
+    """The length of the IBAN at the beginning, by its country, if the check digits are right."""
+    length = _IBAN_LENGTHS.get(found[:2].upper())
+    if length is None:
         return 0
-    places = [place for place, each in enumerate(found) if each not in " \u00a0-"]
-    if len(places) < wanted:
+    indexes = [index for index, each in enumerate(found) if each not in " \u00a0-"]
+    if len(indexes) < length:
         return 0
-    end = places[wanted - 1] + 1
-    if found[end : end + 1].isalnum():  # a word that goes on
+    end = indexes[length - 1] + 1
+    if found[end : end + 1].isalnum():  # the word continues
         return 0
-    compact = "".join(found[place] for place in places[:wanted])
+    compact = "".join(found[index] for index in indexes[:length])
     number = "".join(str(int(each, 36)) for each in compact[4:] + compact[:4])
     return end if int(number) % 97 == 1 else 0
 
@@ -205,7 +205,7 @@ def _ipv6(found: str) -> int:
     return len(address) if address != "::" else 0
 
 
-# --- how each kind looks ----------------------------------------------------------------
+# --- the patterns of each kind ----------------------------------------------------------------
 
 
 def _pattern(
@@ -224,7 +224,7 @@ def _assigned(kind: str, names: str) -> Pattern:
     )
 
 
-# In this order: what is told by its name goes first, so that nothing of it is left over.
+# In this order: patterns with a name come first, so that no part of a value is left over.
 _SECRET_PATTERNS = (
     _pattern(
         "private_key",

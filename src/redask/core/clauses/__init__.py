@@ -14,7 +14,7 @@
     CACHE TTL '5m'          cache {ttl}      a time to live                 cache_ttl
     NOCACHE                 nocache          nothing (true or false)        nocache
 
-`parse` reads a statement, `from_options` what JSON and keyword arguments say; both check a value
+`parse` reads a statement, `from_options` JSON and keyword arguments; both check a value
 with the same function of the row, so names and ranges hold on every surface. The rows also
 make the JSON Schema, the gRPC message, the command line's flags and the reference page. A new
 clause is a row here and a field of `Ask`.

@@ -1,4 +1,4 @@
-"""The words of a statement: `Cursor` reads tokens from left to right, on demand.
+"""The lexer of ASK statements: `Cursor` reads tokens from left to right, on demand.
 
     word      [A-Za-z_][A-Za-z0-9_]*
     quoted    "name", where "" is a quote
@@ -6,12 +6,12 @@
     number    5  0.5  .5  1e-1   without sign
     param     ?  or  $1
     mark      ,  ;
-    end       nothing left
+    end       end of the input
     fault     anything else: an unterminated string, 5abc, a stray character
 
-White space and SQL comments (`-- …` to the end of the line, `/* … */`, which may nest) stand
-between tokens. A fault is a token like any other: whoever expected something else reports it
-together with what was expected. Every step moves forward: the time is linear.
+White space and SQL comments (`-- …` to the end of the line, `/* … */`, which may nest) separate
+tokens. A fault is a token like any other: the parser reports it together with what it expected.
+Every step moves forward: the time is linear.
 """
 
 import re
@@ -25,7 +25,7 @@ from redask.core.values import shown
 
 
 class Form(Enum):
-    """What kind of token it is."""
+    """The kind of a token."""
 
     WORD = "word"
     QUOTED = "quoted"
@@ -71,13 +71,13 @@ class Cursor:
         self.token = self._read()
 
     def advance(self) -> Token:
-        """The current token; the cursor moves behind it."""
+        """The current token; the cursor moves past it."""
         token = self.token
         self.token = self._read()
         return token
 
     def take_word(self, *words: str) -> str | None:
-        """The keyword, if the next token is one of these, in capitals; else nothing moves."""
+        """The keyword in capitals, if the next token is one of these; else the cursor stays."""
         word = self.token.value.upper()
         if self.token.form is not Form.WORD or word not in words:
             return None
@@ -85,7 +85,7 @@ class Cursor:
         return word
 
     def take_mark(self, mark: str) -> bool:
-        """Whether the next token is this mark; if so, the cursor moves behind it."""
+        """Whether the next token is this mark; if so, the cursor moves past it."""
         if self.token.form is not Form.MARK or self.token.value != mark:
             return False
         self.advance()
@@ -121,7 +121,7 @@ class Cursor:
         return Token(form, text, start, text if len(text) <= 32 else text[:31] + "…")
 
     def _skip(self) -> int | None:
-        """Behind white space and comments; None in a comment that never ends."""
+        """The position after white space and comments; None in an unterminated comment."""
         while True:
             space = _SPACE.match(self._text, self._position)
             if space:

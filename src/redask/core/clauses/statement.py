@@ -3,8 +3,8 @@
     [EXPLAIN] ASK 'question' | $1 | ?  clause*  [;]
 
 Clauses come in any order, each at most once, CACHE not with NOCACHE, STREAM not with EXPLAIN;
-keywords in any ASCII case. A parameter stands for the question only, and its value meets the
-checks of a literal. At most 1 MiB for the statement and 32 KiB for the question, in UTF-8.
+keywords in any ASCII case. Only the question may be a parameter, and its value passes the checks
+of a literal. At most 1 MiB for the statement and 32 KiB for the question, in UTF-8.
 
 Raises `BadStatement` (line, column, found, expected) and nothing else, on any input.
 """
@@ -26,7 +26,7 @@ _A_CLAUSE = f"a clause ({', '.join(_BY_KEYWORD)}) or the end"
 
 
 def parse(statement: str, params: Sequence[object] = ()) -> Ask:
-    """The Ask that a statement and its bound parameters say."""
+    """The Ask of a statement and its bound parameters."""
     _check_size(statement)
     cursor = Cursor(statement)
     explain = cursor.take_word("EXPLAIN") is not None
@@ -156,7 +156,7 @@ def _names(cursor: Cursor, expected: str) -> tuple[list[int], list[str]]:
 
 
 def _number(text: str) -> Decimal:
-    """The number a literal stands for, exactly; far beyond any range, just something there."""
+    """The exact value of a literal; one beyond any range if its exponent is too large."""
     try:
         return Decimal(text)
     except InvalidOperation:  # an exponent of more than 18 digits

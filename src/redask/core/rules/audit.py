@@ -1,4 +1,4 @@
-"""The row that proves a call: `record` it. Exactly twenty keys, twenty-one with the answer.
+"""The audit row of a call: `record` it. Exactly twenty keys, twenty-one with the answer.
 
     ts (epoch ns) · tenant · user · role · question (verbatim, or `sha256:<hex>`) ·
     sources_urns (what entered the prompt, in fusion order) · provider · model ·
@@ -7,11 +7,11 @@
     temperature · seed (as sent; null = not sent) · validation_ok · retry_count ·
     errors [{kind, detail}]
 
-    answer    only with `include_answer`; no other key moves
+    answer    only with `include_answer`; no other key changes
 
-The builder keeps what it is given, in the order it is given. It adds no clock and no
-sequence: storage puts its own columns (sequence, hash chain) beside the row. The engine
-calls it once per ASK, whatever the outcome, before the caller sees anything.
+Values are kept as given, in the given order. No clock and no sequence is added: the store has
+its own columns (sequence, hash chain) next to the row. The engine calls it once per ASK, whatever
+the outcome, before the caller gets a result.
 """
 
 import hashlib

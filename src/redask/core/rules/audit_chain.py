@@ -1,16 +1,16 @@
-"""How audit rows hold on to each other: `link` hashes, and `verify` the whole chain.
+"""The hash chain of the audit log: `link` computes a hash, `verify` checks the whole chain.
 
     hash(n) = SHA-256( hash(n-1) ‖ n, 8 bytes big-endian ‖ canonical row ),  hash(0) = 64 zeros
-    seal    = SHA-256( first gone ‖ last: both as number and hash )
+    seal    = SHA-256( last row removed by retention ‖ last row: both as number and hash )
 
-Numbers count up by one without a gap. The head names the last row, and the last one that
-retention took away (0 if none), so that neither end can be cut off; its seal covers all four
-values. `verify` reads rows in order and names the first one that is not what was written:
+Numbers count up by one without a gap. The head holds the last row, and the last one that
+retention removed (0 if none), so that neither end can be truncated; its seal covers all four
+values. `verify` reads rows in order and reports the first one that is not as written:
 
     changed or reordered   its hash does not follow       dropped    its number is missing
     inserted               the hash of it or of the next does not follow, or it is past the head
 
-Who can write the file can write a new chain from the changed row on; to notice that, too, keep
+A process that can write the file can rewrite the chain from a changed row on; to detect that, keep
 a head elsewhere (`redask audit verify` prints it).
 """
 
@@ -23,7 +23,7 @@ GENESIS = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """Where the chain ends, and where what is left of it begins."""
+    """The last row of the chain, and (`gone`) the last one that retention removed."""
 
     seq: int = 0
     hash: str = GENESIS
@@ -33,7 +33,7 @@ class Head:
 
 @dataclass(frozen=True, slots=True)
 class Chained:
-    """One stored row: its number, its canonical JSON and the hash beside it."""
+    """One stored row: its number, its canonical JSON and its hash."""
 
     seq: int
     row: str
@@ -42,7 +42,7 @@ class Chained:
 
 @dataclass(frozen=True, slots=True)
 class Intact:
-    """Every row is what was written."""
+    """Every row is as written."""
 
     rows: int
     head: Head
@@ -50,7 +50,7 @@ class Intact:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """The first row that is not, and why; 0 when it is the head itself."""
+    """The first row that is not as written, and why; 0 for the head itself."""
 
     seq: int
     reason: str
@@ -68,7 +68,7 @@ def seal(head: Head) -> str:
 
 
 def verify(links: Iterable[Chained], head: Head, sealed: str) -> Intact | Broken:
-    """The verdict on a chain, given in the order of its numbers."""
+    """Verify a chain, given in the order of its numbers."""
     if seal(head) != sealed:
         return Broken(0, "the head of the log was changed")
     seq, last = head.gone_seq, head.gone_hash

@@ -8,10 +8,10 @@
 
 The key is hex SHA-256 over tenant, user, question, provider, model, temperature, seed and
 fingerprint, joined by 0x1f; `none` for an absent knob, temperature as positional shortest
-decimal (`0`, `0.5`, `0.00001`). The TTL is not in it: the writer's TTL holds, and age ≥ TTL is
-expired. A hit also needs the same `prompt_hash` (source order and redaction are not in the
-key) and to pass validation in this call's mode; else it is a miss. The fingerprint means that
-changed data is never answered from the cache.
+decimal (`0`, `0.5`, `0.00001`). The TTL is not in it: the TTL at the time of writing applies, and
+age ≥ TTL is expired. A hit also needs the same `prompt_hash` (source order and redaction are not
+in the key) and to pass validation in this call's mode; else it is a miss. Because of the
+fingerprint, changed data is never answered from the cache.
 
 A TTL literal is ASCII digits and one of s m h d, read from left to right; the faults, in order:
 empty · missing number · missing unit · zero · unknown unit · overflow (beyond u64 seconds).
@@ -31,12 +31,12 @@ _U64_MAX = (1 << 64) - 1
 
 @dataclass(frozen=True, slots=True)
 class Bypass:
-    """Neither look into the cache nor fill it."""
+    """Neither read nor write the cache."""
 
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """Look into the cache; what is stored lives this many seconds."""
+    """Read the cache; a new entry has this TTL in seconds."""
 
     ttl: int
 
@@ -63,7 +63,7 @@ def key(
     seed: int | None,
     fingerprint: str,
 ) -> str:
-    """The address of an answer in the cache."""
+    """The key of an answer in the cache."""
     knobs = (_decimal(temperature), "none" if seed is None else str(seed))
     parts = (tenant, user, question, provider, model, *knobs, fingerprint)
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()

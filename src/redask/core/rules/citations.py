@@ -1,4 +1,4 @@
-"""The footnote markers of an answer: `parse` finds every `[^N]` and everything that tries.
+"""The citation markers of an answer: `parse` finds every `[^N]`, well-formed or malformed.
 
 N is a decimal from 1 to 2^32-1, ASCII digits, no leading zero. Read from left to right:
 
@@ -9,7 +9,7 @@ N is a decimal from 1 to 2^32-1, ASCII digits, no leading zero. Read from left t
     [^]                                       `malformed`
     [^…]  1–16 characters up to the first     `malformed`
           `]`, no LF, not all digits
-    any other [^                              plain text; scanning goes on at the next character
+    any other [^                              plain text; scanning continues at the next character
 
 A marker beyond the source count is a citation and an issue `out_of_range`. Lines end at LF
 only; `~~~` and single backticks hide nothing. Never raises; linear in the text: every

@@ -1,4 +1,4 @@
-"""What an ASK would do, without doing it: the `plan` that EXPLAIN returns.
+"""The `plan` that EXPLAIN returns: what an ASK would do, without doing it.
 
 Exactly these keys: depth · determinism {seed?, temperature?} · estimated_cost
 {max_completion_tokens, prompt_tokens} · fusion {algorithm, k_constant, limit} · mode ·
@@ -7,7 +7,7 @@ retrieval [{bucket, min_score, top_k}] · sources [{rank, rrf_score, urn}].
 
 A knob the provider lacks is absent; seed 0 and temperature 0.0 are present. Knobs come as
 they would be *sent*. `retrieval` and `sources` keep the order they are given in; rank counts
-from 1. The engine hands in bm25, vector, graph, and the first provider of the walk; it makes
+from 1. The engine passes bm25, vector, graph, and the first provider in failover order; it makes
 no provider call, checks no limit, writes no audit row and caches nothing.
 """
 

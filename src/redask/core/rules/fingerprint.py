@@ -1,4 +1,4 @@
-"""What an answer was built from, as one hash: `of(pairs)` and `content_version(payload)`.
+"""The fingerprint of an answer's sources: `of(pairs)` and `content_version(payload)`.
 
 The fingerprint is the lower-case hex SHA-256 over the *set* of `(urn, content_version)`:
 sorted by URN bytes then version, duplicates dropped, each as
@@ -7,8 +7,8 @@ sorted by URN bytes then version, duplicates dropped, each as
 
 so order does not matter, versions do, and one URN in two versions counts twice. URNs are
 opaque here. A content version is a hash of the payload exactly as the caller receives it,
-after policy and redaction: the same data gives the same fingerprint in every database,
-and what a caller may not see cannot move a seed. The store's change number is another thing.
+after policy and redaction: the same data gives the same fingerprint in every database, and data
+that a caller may not see never changes a seed. It is not the store's sequence number.
 """
 
 import hashlib

@@ -3,8 +3,8 @@
     score(d) = Σ over buckets  weight / (k + rank of d in that bucket)
 
 Rank counts from 1 by position in the list, after two removals: items below the bucket's
-`min_score` (equal stays; NaN goes) and repetitions of a URN (its best rank counts). Native
-scores decide nothing else. A bucket of weight 0 is left out.
+`min_score` (equal stays; NaN is removed) and repetitions of a URN (its best rank counts). Native
+scores are not used otherwise. A bucket of weight 0 is left out.
 
 Sums are exact integers over one common denominator and compared exactly, so neither bucket
 order nor float rounding can decide a tie; each becomes a double once, at the end. Order: score
@@ -24,7 +24,7 @@ LIMIT = 20
 
 @dataclass(frozen=True, slots=True)
 class Bucket:
-    """One list of `(urn, native score)` in rank order, its floor and its weight."""
+    """One list of `(urn, native score)` in rank order, its minimum score and its weight."""
 
     candidates: Sequence[tuple[str, float]]
     min_score: float | None = None
@@ -61,7 +61,7 @@ def fuse(buckets: Sequence[Bucket], k: int = K, limit: int = LIMIT) -> list[Fuse
 
 
 def _ranked(bucket: Bucket) -> list[str]:
-    """The URNs that keep their place: above the floor, each once, in order."""
+    """The URNs with at least the minimum score, each once, in order."""
     floor = -math.inf if bucket.min_score is None else bucket.min_score
     return list(dict.fromkeys(urn for urn, score in bucket.candidates if score >= floor))
 

@@ -1,4 +1,4 @@
-"""What a provider reads: `assemble` a Prompt; to the byte
+"""The prompt for a provider: `assemble` it; to the byte
 
     <system>\\n{system}\\n</system>\\n\\n<sources>\\n
     <source id="1" urn="…">{payload}</source>\\n        one for each source
@@ -9,7 +9,7 @@ message; `render` is both in one text, for hashing and for completion APIs. `&`,
 are escaped in payloads, URNs and the question, `"` too in attributes: nothing inside a source
 can close its tag, so the prompt always parses back to exactly its sources. The system part
 is ours and verbatim. `with_hint` puts a retry's hint before the user message, escaped, too: it
-quotes what the provider wrote.
+quotes the rejected answer.
 
 `frame_tokens` and the `source_tokens` of each source add up to just what the estimator counts in
 the assembled messages: next to every text stands a quote, a tag's end or a line feed, and no

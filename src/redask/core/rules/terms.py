@@ -1,18 +1,18 @@
-"""What to search a question for: `extract` its words and its literals.
+"""The search terms of a question: `extract` its words and its literals.
 
     words     runs of letters, marks and digits of any script, lower-cased, without the stop
-              words of the language, each once, in order. `'s` is cut off. When only stop words
-              are there, they are the words; when there is no word at all, the trimmed
-              question is the one literal: there is always something to search with.
+              words of the language, each once, in order. `'s` is cut off. If there are only
+              stop words, they are the words; if there is no word either, the trimmed
+              question is the one literal: there is always a term.
     literals  what must match exactly as written, case included, each once, in order:
                 quoted phrases   "…" “…” „…“ «…» `…` '…'   (their words are words, too)
                 URLs, e-mail and IP addresses
                 identifiers      letters and digits mixed or joined by - _ . / : + @
                                  (AB1234567, CVE-2023-22809, max_tokens, v1.2.3, 10.0.0.0/8)
-              A plain number is a word. What joins words without a digit (and/or, up-to-date)
-              is words, unless it is joined by an underscore.
+              A plain number is a word. A compound without a digit (and/or, up-to-date) is
+              words, unless it is joined by an underscore.
 
-`literals(text)` finds the same in a source, without the quoted phrases: an index needs them.
+`literals(text)` finds the same in a source, without the quoted phrases, for the index.
 Every pattern is bounded, so the time is linear in the text.
 """
 
@@ -44,7 +44,7 @@ _QUOTED = re.compile(
     r"|`([^`\n]{1,200})`|(?<!\w)'([^'\n]{2,200})'(?!\w)"
 )
 # Letters that identifiers are made of: Latin, Greek and Cyrillic. Scripts without spaces stay
-# outside, or "2023年" would swallow its sentence.
+# outside, or "2023年" would extend to the whole sentence.
 _LETTER = "A-Za-z\u00c0-\u024f\u0370-\u052f"
 _ALNUM = f"[0-9{_LETTER}]"
 _URL = r"(?:[A-Za-z][A-Za-z0-9+.-]{1,20}://|www\.)"
@@ -70,13 +70,13 @@ def extract(question: str, stop_words: Collection[str] = ENGLISH) -> Terms:
     bare = _literals(question)
     literals = dict.fromkeys(text for _, text in sorted(quoted + bare) if text.strip())
     rest = " ".join(_between(question, bare))
-    every = dict.fromkeys(words(rest))
-    telling = tuple(word for word in every if word not in stop_words)
-    if not telling and not literals:
-        telling = tuple(every)
-    if not telling and not literals and question.strip():
+    all_words = dict.fromkeys(words(rest))
+    content_words = tuple(word for word in all_words if word not in stop_words)
+    if not content_words and not literals:
+        content_words = tuple(all_words)
+    if not content_words and not literals and question.strip():
         literals = {question.strip(): None}
-    return Terms(telling, tuple(literals))
+    return Terms(content_words, tuple(literals))
 
 
 def literals(text: str) -> tuple[str, ...]:
@@ -91,7 +91,7 @@ def words(text: str) -> list[str]:
 
 
 def _literals(text: str) -> list[tuple[int, str]]:
-    """The literals with their positions; closing punctuation belongs to the sentence."""
+    """The literals with their positions, without closing punctuation."""
     found = []
     for match in _LITERAL.finditer(text):
         literal = _unpunctuated(match[0]) if match.lastgroup == "url" else match[0]
@@ -101,7 +101,7 @@ def _literals(text: str) -> list[tuple[int, str]]:
 
 
 def _between(text: str, found: list[tuple[int, str]]) -> list[str]:
-    """What stands before, between and after the literals and their `'s`."""
+    """The text before, between and after the literals and their `'s`."""
     ends = [start + len(literal) for start, literal in found]
     after = [cut.end() if (cut := _POSSESSIVE.match(text, end)) else end for end in ends]
     stops = [*(start for start, _ in found), len(text)]

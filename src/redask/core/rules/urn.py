@@ -4,9 +4,9 @@
 
 Collection, id and fragment are percent-encoded UTF-8: `%`, `/`, `#`, `:`, space, controls,
 0x7F and every byte from 0x80 become upper-case `%HH`, so a URN is printable ASCII and the
-round trip is exact for any Unicode. A fragment (a chunk's label) stands on documents only and
-is never empty. Decoding accepts either hex case and refuses everything else with a
-`BadUrn` whose `fault` tells, in the order of reading:
+round trip is exact for any Unicode. Only documents have a fragment (a chunk's label), which is
+never empty. Decoding accepts either hex case and refuses everything else with a `BadUrn` whose
+`fault` is, in the order of reading:
 
     scheme · kind · separator (`:` or `/` missing) · empty collection · empty id ·
     empty fragment · fragment not allowed · raw character · bad percent · not UTF-8
@@ -46,7 +46,7 @@ def decode(text: str) -> Urn:
         raise BadUrn(UrnFault.SCHEME, f"a URN starts with {_SCHEME}")
     name, colon, body = text[len(_SCHEME) :].partition(":")
     kind = _kind(name)
-    path, mark, fragment = body.partition("#")
+    path, hash_sign, fragment = body.partition("#")
     collection, slash, entity = path.partition("/")
     if not colon or (collection and not slash):
         missing = "/" if colon else ":"
@@ -55,13 +55,13 @@ def decode(text: str) -> Urn:
         raise BadUrn(UrnFault.EMPTY_COLLECTION, "the collection of this URN is empty")
     if not entity:
         raise BadUrn(UrnFault.EMPTY_ID, "the id of this URN is empty")
-    if mark:
+    if hash_sign:
         _check_fragment(kind, fragment)
     return Urn(
         kind,
         _unquote(collection, "collection"),
         _unquote(entity, "id"),
-        _unquote(fragment, "fragment") if mark else None,
+        _unquote(fragment, "fragment") if hash_sign else None,
     )
 
 

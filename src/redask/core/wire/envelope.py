@@ -1,13 +1,13 @@
-"""The one answer shape of all transports: `build` the response envelope of an Answer.
+"""The response envelope of all transports: `build` it from an Answer.
 
 Exactly twelve keys: answer · cache_hit · citations [{marker, urn}], stably sorted by marker ·
 completion_tokens · cost_usd · mode · model · prompt_tokens · provider · retry_count ·
 sources_flat [{payload, urn}] in fusion order, so that `[^N]` is `sources_flat[N-1]` ·
 validation {errors, ok, warnings} of {detail, kind}.
 
-A payload is canonical JSON as a string, the very string the prompt showed. Nothing is
-deduplicated, no list is ever missing, and seed and temperature are not in it: they live in the
-audit row and in EXPLAIN. `wire.json.encode` makes the bytes: equal answers, equal bytes.
+A payload is canonical JSON as a string, the same as in the prompt. Nothing is deduplicated, no
+list is ever missing, and seed and temperature are not in it: they are in the audit row and in
+EXPLAIN. `wire.json.encode` makes the bytes: equal answers, equal bytes.
 """
 
 from collections.abc import Iterable

@@ -3,12 +3,12 @@
     event          frame          payload
     SourcesFound   sources        {sources_flat}                             first, once
     AnswerToken    answer_token   {text}                                     any number
-    AnswerReset    answer_reset   {reason}: what was sent of the answer is void
+    AnswerReset    answer_reset   {reason}: discard the tokens sent so far
     Answered       validation     {audit, citations, errors, ok, warnings}   last, or
     Failed         error          {code, message}                            last
 
 `audit` holds the eight flat fields of the envelope. Folding gives the envelope, byte for byte:
-streaming and plain calls are one path, and this is how to see it.
+a streamed answer equals the plain one.
 """
 
 from collections.abc import Iterable

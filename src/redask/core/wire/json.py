@@ -1,4 +1,4 @@
-"""Canonical JSON: `encode` a value to the one byte string that stands for it.
+"""Canonical JSON: `encode` a value to its unique byte string.
 
 The bytes of Python's `json.dumps(v, sort_keys=True, separators=(",", ":"),
 ensure_ascii=False, allow_nan=False)` in UTF-8, with these differences, all on the strict side:
@@ -9,7 +9,7 @@ ensure_ascii=False, allow_nan=False)` in UTF-8, with these differences, all on t
     NaN, infinities, lone surrogates,    refused with `NotCanonical`, whose `detail` is the
     other types, depth over 256          path to the value (`$.a[3]`), where it has one
 
-Whatever is hashed or compared goes through here: equal input, equal bytes, every process.
+Everything that is hashed or compared is encoded here: equal input, equal bytes, every process.
 """
 
 import math
@@ -20,7 +20,7 @@ from json import encoder
 from redask.core.errors import NotCanonical
 
 MAX_DEPTH = 256
-_string = encoder.encode_basestring  # in C, and without an encoder's own set-up
+_string = encoder.encode_basestring  # in C, without the set-up of an encoder
 _SAFE_BITS = 14_000  # below 4,300 decimal digits, where int.__repr__ still works
 
 
@@ -96,6 +96,6 @@ def _double(value: float, path: tuple[str | int, ...]) -> str:
 
 
 def _where(path: tuple[str | int, ...]) -> str:
-    """The path as ASCII: a key may hold what the error would be about."""
+    """The path as ASCII: a key may hold a lone surrogate, too."""
     steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)
     return "$" + "".join(steps).encode("ascii", "backslashreplace").decode()

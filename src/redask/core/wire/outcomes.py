@@ -1,9 +1,9 @@
-"""What each transport says about an error: `of` an exception, one row for all transports.
+"""The status codes of an error: `of` an exception, one row for all transports.
 
-The error tree knows no transport numbers; the transports know no error classes. This table
-stands between them: HTTP status, gRPC code, SQLSTATE, JSON-RPC code, exit code. A class
-without a row of its own takes its parent's; what is none of ours is `internal`, and its
-text never leaves. `body` is the JSON every transport shows: never a stack trace, never a key.
+Error classes have no transport codes; transports do not know error classes. This table maps one
+to the other: HTTP status, gRPC code, SQLSTATE, JSON-RPC code, exit code. A class without a row of
+its own takes its parent's; an unexpected exception is `internal`, and its text is never sent.
+`body` is the JSON that every transport sends: never a stack trace, never a key.
 """
 
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ class Outcome:
 
 ANSWERED = Outcome("answered", 200, "OK", "00000", 0, 0)
 INTERNAL = Outcome("internal", 500, "INTERNAL", "XX000", -32603, 1)
-# HTTP has no status for a caller who left; 499 is what proxies log, and nobody reads it.
+# HTTP has no status for a client that disconnected; proxies log 499, and no client receives it.
 _CANCELLED_HTTP = 499
 
 OUTCOMES: dict[type[BaseException], Outcome] = {
@@ -55,20 +55,20 @@ def of(error: BaseException) -> Outcome:
 
 
 def message(error: BaseException) -> str:
-    """What may be said about an error; a bug is not explained to strangers."""
+    """The message for the client; "internal error" for an unexpected exception."""
     return error.message if isinstance(error, errors.AskError) else "internal error"
 
 
 def body(error: BaseException) -> dict[str, object]:
     """The JSON body of an error; for `ungrounded`, with what validation rejected."""
     detail = error.detail if isinstance(error, errors.AskError) else ""
-    shown: dict[str, object] = {
+    found: dict[str, object] = {
         "error": {"detail": detail, "kind": of(error).kind, "message": message(error)}
     }
     if isinstance(error, errors.Ungrounded):
-        shown["validation"] = {
+        found["validation"] = {
             "errors": envelope.notices(error.errors),
             "ok": False,
             "warnings": [],
         }
-    return shown
+    return found

@@ -1,4 +1,4 @@
-"""JSON Schemas of what goes in and out, made from the rows and the envelope's shape.
+"""JSON Schemas of requests and replies, made from the clauses and the envelope.
 
 `ask()` describes `{question, options}`; `envelope()` the answer, `plan()` what EXPLAIN returns and
 `hits()` what a search does. Transports that publish a schema (OpenAPI, MCP) take them from here, so
@@ -50,7 +50,7 @@ def envelope() -> dict[str, object]:
 
 
 def plan() -> dict[str, object]:
-    """What EXPLAIN returns. A seed may be a text, where a browser reads."""
+    """What EXPLAIN returns. A seed may be a string, for clients in JavaScript."""
     seed: dict[str, object] = {"type": ["integer", "string"]}
     knobs = _object({"seed": seed, "temperature": _NUMBER}, required=())
     return _object(

@@ -4,7 +4,7 @@
     data: <the payload>\\n      one line, as canonical JSON always is
     \\n
 
-Nothing more. A `HEARTBEAT` is a comment and stands between frames.
+There are no other fields. A `HEARTBEAT` is a comment, sent between frames.
 """
 
 from redask.core.model import Event

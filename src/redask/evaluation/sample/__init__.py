@@ -1,4 +1,4 @@
-"""A small company to try things on: tables with foreign keys, documents, people, settings.
+"""Sample data of a small company: tables with foreign keys, documents, people, settings.
 
 Nordlicht Kaffee roasts coffee in Hamburg. It was made up for redask, and `load` puts it into
 any database: rows, a link for every foreign key, a document chunk for every section, nodes
@@ -75,7 +75,7 @@ def _company() -> Any:
 
 
 def sections(path: str, text: str) -> list[dict[str, object]]:
-    """A Markdown text as one chunk for each section that says something."""
+    """A Markdown text as one chunk for each section that is not empty."""
     headings = list(_HEADING.finditer(text))
     title = headings[0][2]
     chunks: list[dict[str, object]] = []

@@ -1,13 +1,13 @@
-"""Sections to chunks: `cut` an outline into texts of at most MOST tokens, each with a label.
+"""Sections to chunks: `cut` an outline into texts of at most MAX_TOKENS, each with a label.
 
-    a section         is cut between blocks, as few chunks as fit; a chunk never spans sections
+    a section         is cut between blocks into as few chunks as fit; no chunk spans sections
     a long block      is cut between lines, a long line between sentences, then words, then anywhere
-    label             the slugs of the headings down to it, joined by dots; `top` before the first
-    … of more         ~2, ~3 … for the further chunks of a section
-    … of namesakes    -2, -3 … for a section whose label was there already
+    label             the slugs of the headings above it, joined by dots; `top` before the first
+    … further chunks  of a section: ~2, ~3 …
+    … duplicates      -2, -3 … for a section whose label is taken
 
-So a label depends on the headings above a chunk and on what stands before it in its own section,
-and on nothing else in the file. Tokens are those of `core.token_count`: of the text alone.
+So a label depends on the headings above a chunk and on the text before it in its own section, and
+on nothing else in the file. Tokens are those of `core.token_count`, of the text alone.
 """
 
 import re
@@ -19,11 +19,11 @@ from itertools import chain
 from redask.core.token_count import estimate
 from redask.ingest.readers.markdown import Outline
 
-MOST = 256
+MAX_TOKENS = 256
 TOP = "top"
-_LONG = 8192  # characters: more than any MOST tokens of usual text; longer is cut, not counted
-_LONGEST_SLUG = 60
-_NO_SLUG = re.compile(r"[\W_]+")
+_MAX_COUNTED = 8192  # characters: usual text of MAX_TOKENS is shorter; longer is cut uncounted
+_MAX_SLUG = 60
+_NOT_IN_SLUG = re.compile(r"[\W_]+")
 _SENTENCE = re.compile(r"[.!?…]['\"”’)\]]{0,3}\s+|[。！？]")
 _WORD = re.compile(r"\s+")
 
@@ -52,75 +52,77 @@ def cut(outline: Outline) -> Iterator[Chunk]:
 
 
 def slug(heading: str) -> str:
-    """A heading as part of a label."""
-    return _NO_SLUG.sub("-", heading.lower())[:_LONGEST_SLUG].strip("-") or "section"
+    """A heading as a part of a label: lower case, words joined by hyphens."""
+    return _NOT_IN_SLUG.sub("-", heading.lower())[:_MAX_SLUG].strip("-") or "section"
 
 
 def _fitting(blocks: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The blocks with their tokens; what is too long, in pieces."""
+    """The blocks with their token counts; a block that is too long, in pieces."""
     for block in blocks:
         size = _size(block)
-        if size <= MOST:
+        if size <= MAX_TOKENS:
             yield block, size
         else:
-            yield from _apart(_pack(_lines(block), "\n", 1))
+            yield from _separate(_pack(_lines(block), "\n", 1))
 
 
 def _lines(block: str) -> Iterator[tuple[str, int]]:
     for line in block.split("\n"):
         size = _size(line)
-        if size <= MOST:
+        if size <= MAX_TOKENS:
             yield line, size
         else:
-            yield from _apart(_pack(_pieces(line, _SENTENCE), "", 0))
+            yield from _separate(_pack(_pieces(line, _SENTENCE), "", 0))
 
 
 def _pieces(text: str, border: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """A text cut behind every border; what is still too long is cut at words, then anywhere."""
+    """A text cut after every border; a piece that is still too long at words, then anywhere."""
     start = 0
     for end in chain((found.end() for found in border.finditer(text)), (len(text),)):
         piece = text[start:end]
         start = end
         size = _size(piece)
-        if size <= MOST:
+        if size <= MAX_TOKENS:
             yield piece, size
         elif border is _SENTENCE:
             yield from _pieces(piece, _WORD)
         else:
-            for place in range(0, len(piece), MOST):
-                yield piece[place : place + MOST], MOST  # alone: no character is two tokens
+            for at in range(0, len(piece), MAX_TOKENS):
+                yield piece[at : at + MAX_TOKENS], MAX_TOKENS  # fits: no character is two tokens
 
 
-def _apart(texts: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Pieces of one whole: each counts as full but the last, or they would be glued wrongly."""
+def _separate(texts: Iterable[str]) -> Iterator[tuple[str, int]]:
+    """Pieces of one block: all but the last count as full, so that none are joined again."""
     before = None
     for text in texts:
         if before is not None:
-            yield before, MOST
+            yield before, MAX_TOKENS
         before = text
     if before is not None:
         yield before, _size(before)
 
 
-def _pack(pieces: Iterable[tuple[str, int]], glue: str, price: int) -> Iterator[str]:
-    """Put together what fits, in order."""
-    held: list[str] = []
+def _pack(
+    pieces: Iterable[tuple[str, int]], separator: str, separator_tokens: int
+) -> Iterator[str]:
+    """Join consecutive pieces up to MAX_TOKENS."""
+    current: list[str] = []
     total = 0
     for text, size in pieces:
-        if held and total + price + size > MOST:
-            yield from _whole(held, glue)
-            held, total = [], 0
-        total += size + (price if held else 0)
-        held.append(text)
-    yield from _whole(held, glue)
+        if current and total + separator_tokens + size > MAX_TOKENS:
+            yield from _joined(current, separator)
+            current, total = [], 0
+        total += size + (separator_tokens if current else 0)
+        current.append(text)
+    yield from _joined(current, separator)
 
 
-def _whole(held: list[str], glue: str) -> Iterator[str]:
-    text = glue.join(held).strip("\n").rstrip()
+def _joined(current: list[str], separator: str) -> Iterator[str]:
+    text = separator.join(current).strip("\n").rstrip()
     if text:
         yield text
 
 
 def _size(text: str) -> int:
-    """The tokens of a text, or more than fit."""
-    return estimate(text) if len(text) <= _LONG else MOST + 1
+    """The token count of a text; for a very long one, MAX_TOKENS + 1."""
+    return estimate(text) if len(text) <= _MAX_COUNTED else MAX_TOKENS + 1

@@ -1,16 +1,16 @@
-"""PDF, Office and HTML through `kreuzberg`, as Markdown: only so come headings and links along.
+"""PDF, Office and HTML through `kreuzberg`, as Markdown, which keeps headings and links.
 
-We look first, because a library that guesses is no judge of what a file is:
+The file is checked first, because the library guesses the type of a file:
 
-    what is found                                              reason given
-    not what its name says (no %PDF, no zip, no HTML)          damaged, or no … file
+    check                                                      reason given
+    no signature of its suffix (%PDF, zip, …)                  damaged, or no … file
     a container with an encrypted package                      protected by a password
-    a zip that unpacks to more than UNPACKED bytes             unpacks to more than …
-    HTML that is no UTF-8                                      read as the encoding it declares
+    a zip that unpacks to more than MAX_UNPACKED bytes             unpacks to more than …
+    HTML that is not UTF-8                                     read as the encoding it declares
     no text in it                                              holds no text (a scan?)
 
-The zip is really unpacked, in small pieces, and not believed: its directory can lie. Caches of
-kreuzberg are off, they would keep copies of what we read outside the database.
+The zip is really unpacked, block by block: the sizes in its directory may be false. Kreuzberg's
+caches are off: they would keep copies of the content outside the database.
 """
 
 import codecs
@@ -29,9 +29,9 @@ from redask.ingest.records import OpenedFile, ReadRecord
 if TYPE_CHECKING:
     import kreuzberg
 
-UNPACKED = 512 * 1024 * 1024
-SECONDS = 120
-_ENTRIES = 100_000
+MAX_UNPACKED = 512 * 1024 * 1024
+TIMEOUT_SECONDS = 120
+_MAX_ENTRIES = 100_000
 _BLOCK = 1024 * 1024
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OPEN = "application/vnd.oasis.opendocument."
@@ -55,7 +55,7 @@ MIME = {
     ".xhtml": _HTML,
 }
 _OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
-_BEGINS = {
+_SIGNATURES = {
     ".pdf": b"%PDF-",
     ".rtf": b"{\\rtf",
     **dict.fromkeys((".doc", ".ppt", ".xls"), _OLD_OFFICE),
@@ -64,7 +64,7 @@ _BEGINS = {
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _CHARSET = re.compile(rb"charset=[\"']?\s{0,4}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
 _HEAD = r"(?:title|base|canonical|link-|meta-)[\w:.-]{0,60}: [^\n]*\n"
-_METADATA = re.compile(rf"\A---\n(?:{_HEAD})*\n?## {_HEAD}\n*")  # so kreuzberg writes <head>
+_METADATA = re.compile(rf"\A---\n(?:{_HEAD})*\n?## {_HEAD}\n*")  # what kreuzberg writes for <head>
 _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 
 
@@ -80,32 +80,37 @@ def read(file: OpenedFile) -> Iterator[ReadRecord]:
 
 
 def _check_kind(suffix: str, data: bytes) -> None:
-    """Refuse what is not what its name says, and what would unpack without end."""
-    begin = _BEGINS.get(suffix)
-    if begin == b"PK\x03\x04" and data.startswith(_OLD_OFFICE) and _ENCRYPTED in data:
+    """Refuse a file without the signature of its suffix, and a zip bomb."""
+    signature = _SIGNATURES.get(suffix)
+    if signature == b"PK\x03\x04" and data.startswith(_OLD_OFFICE) and _ENCRYPTED in data:
         raise BadAsk("is protected by a password: save it without one")
-    if begin is not None and begin not in data[: 1024 if suffix == ".pdf" else len(begin)]:
+    if (
+        signature is not None
+        and signature not in data[: 1024 if suffix == ".pdf" else len(signature)]
+    ):
         raise BadAsk(f"is damaged, or no {suffix} file")
-    if begin == b"PK\x03\x04":
+    if signature == b"PK\x03\x04":
         _unpack(data)
 
 
 def _unpack(data: bytes) -> None:
-    """Unpack a zip into nothing, to see that it is whole and not too much."""
+    """Unpack a zip and discard it, to check that it is complete and not too large."""
     total = 0
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             entries = archive.infolist()
-            if len(entries) > _ENTRIES:
-                raise BadAsk(f"packs {len(entries):,} files, more than {_ENTRIES:,}")
+            if len(entries) > _MAX_ENTRIES:
+                raise BadAsk(f"packs {len(entries):,} files, more than {_MAX_ENTRIES:,}")
             for entry in entries:
                 if entry.flag_bits & 1:
                     raise BadAsk("is protected by a password: save it without one")
                 with archive.open(entry) as packed:
                     while block := packed.read(_BLOCK):
                         total += len(block)
-                        if total > UNPACKED:
-                            raise BadAsk(f"unpacks to more than {UNPACKED:,} bytes: a zip bomb?")
+                        if total > MAX_UNPACKED:
+                            raise BadAsk(
+                                f"unpacks to more than {MAX_UNPACKED:,} bytes: a zip bomb?"
+                            )
     except BadAsk:
         raise
     except Exception as error:  # zipfile, zlib, lzma and bz2 each have errors of their own
@@ -113,7 +118,7 @@ def _unpack(data: bytes) -> None:
 
 
 def _as_utf8(data: bytes) -> bytes:
-    """A page in UTF-8, whatever encoding it declares."""
+    """An HTML page in UTF-8, decoded from UTF-8 or the encoding that it declares."""
     declared = _CHARSET.search(data[:2048])
     marked = data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
@@ -129,14 +134,14 @@ def _as_utf8(data: bytes) -> bytes:
 
 
 def _extract(data: bytes, mime: str) -> tuple[str, str]:
-    """The text as Markdown, and the title that the file gives itself."""
+    """The text as Markdown, and the title in the file's metadata."""
     import kreuzberg
 
     try:
         found = kreuzberg.extract_bytes_sync(data, mime, config=_configuration())
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException as error:  # of the many parsers below it; a panic is no Exception
+    except BaseException as error:  # any parser's; a Rust panic is no Exception
         detail = " ".join(str(error).split())[:200]
         if "password" in detail.lower() or "encrypt" in detail.lower():
             raise BadAsk("is protected by a password: save it without one") from None
@@ -158,5 +163,5 @@ def _configuration() -> "kreuzberg.ExtractionConfig":
         output_format="markdown",
         use_cache=False,
         enable_quality_processing=False,
-        extraction_timeout_secs=SECONDS,
+        extraction_timeout_secs=TIMEOUT_SECONDS,
     )

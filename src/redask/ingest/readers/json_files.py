@@ -1,14 +1,14 @@
-"""JSON and JSON Lines: every object a row.
+"""JSON and JSON Lines: every object becomes a row.
 
-    .jsonl .ndjson    one object a line; blank lines are passed over
-    .json             a list of objects, read one by one; or one object: one row
-    id                the object's `id` or `_id`, a text or a whole number; else its number, from 1.
+    .jsonl .ndjson    one object a line; blank lines are skipped
+    .json             an array of objects, read one by one; or one object: one row
+    id                the object's `id` or `_id`, a string or an integer; else its number, from 1.
                       If the first has one, all must
     of one object     its `id`, else the file's name
 
-Anything else is refused with its place: another kind of value, NaN, what is nested deeper than
-can be read. One object has at most ROW characters; a list may be of any length. The collection
-is the same as of a CSV file.
+Anything else is refused with its position: another type of value, NaN, nesting beyond Python's
+recursion limit. One object has at most MAX_ROW characters; an array may be of any length. The
+collection is chosen as for a CSV file.
 """
 
 import json
@@ -23,59 +23,59 @@ from redask.ingest.readers import content
 from redask.ingest.readers.delimited import IDS, collection
 from redask.ingest.records import OpenedFile, ReadItem, ReadRecord
 
-ROW = content.LONGEST
+MAX_ROW = content.MAX_LINE
 _SPACE = re.compile(r"[ \t\n\r]*")
 _TOO_DEEP = "is nested too deep"
 
 
 def read_lines(file: OpenedFile) -> Iterator[ReadRecord]:
     """The rows of a file with one object a line."""
-    home, name_of = collection(file.found), _Names()
+    into, id_of = collection(file.found), _RowIds()
     lines = content.lines(file.found.path, file.advance)
     for line, text in enumerate(lines, start=1):
         if text.strip():
             found, end = _decode(text.strip(), 0, f"line {line}")
             if end != len(text.strip()):
                 raise BadAsk(f"has more than one value in line {line}")
-            yield _row(home, found, name_of, f"line {line}")
+            yield _row(into, found, id_of, f"line {line}")
 
 
 def read_whole(file: OpenedFile) -> Iterator[ReadRecord]:
-    """The rows of a file that is one list, or one object."""
+    """The rows of a file that is one array, or one object."""
     text = _Buffer(content.blocks(file.found.path, file.advance))
-    home = collection(file.found)
+    into = collection(file.found)
     if text.peek() == "[":
         text.drop(1)
-        name_of = _Names()
+        id_of = _RowIds()
         for number, found in enumerate(_elements(text), start=1):
-            yield _row(home, found, name_of, f"item {number}")
+            yield _row(into, found, id_of, f"item {number}")
     elif text.peek() == "{":
         found = text.value("its value")
         stem = os.path.splitext(os.path.basename(file.found.path))[0]
-        yield _row(home, found, lambda row: _id(row) or stem, "it")
+        yield _row(into, found, lambda row: _id(row) or stem, "it")
     else:
-        raise BadAsk("is no JSON list or object")
+        raise BadAsk("is not a JSON array or object")
     if text.peek():
         raise BadAsk("has more than one value in it")
 
 
-class _Names:
-    """What the rows of a file are called: by their ids if the first has one, else by number."""
+class _RowIds:
+    """The ids of a file's rows: their own if the first has one, else their numbers."""
 
     def __init__(self) -> None:
         self._number = 0
-        self._named = False
+        self._has_ids = False
 
     def __call__(self, row: dict[str, object]) -> str | None:
         self._number += 1
         found = _id(row)
         if self._number == 1:
-            self._named = found is not None
-        return found if self._named else str(self._number)
+            self._has_ids = found is not None
+        return found if self._has_ids else str(self._number)
 
 
 class _Buffer:
-    """A text that is read as far as needed."""
+    """A text that is read on demand, block by block."""
 
     def __init__(self, blocks: Iterator[str]) -> None:
         self._blocks = blocks
@@ -83,7 +83,7 @@ class _Buffer:
         self._at = 0
 
     def peek(self) -> str:
-        """The next character that is no white space; empty at the end."""
+        """The next character that is not white space; empty at the end."""
         while True:
             space = _SPACE.match(self._text, self._at)
             self._at = space.end() if space else self._at
@@ -91,27 +91,27 @@ class _Buffer:
                 return self._text[self._at : self._at + 1]
 
     def drop(self, count: int) -> None:
-        """Go on behind some characters."""
+        """Skip some characters."""
         self._at += count
 
     def value(self, where: str) -> object:
-        """The next value; it ends before the end of what was read, or of the file."""
-        wanted = 1
+        """Decode the next value, reading more blocks until it is complete."""
+        blocks = 1
         while True:
             try:
                 found, end = _decode(self._text, self._at, where)
             except BadAsk:
                 found, end = None, len(self._text)
-                if len(self._text) - self._at > ROW or not self._grow(wanted):
+                if len(self._text) - self._at > MAX_ROW or not self._grow(blocks):
                     raise
             else:
-                if end < len(self._text) or not self._grow(wanted):
+                if end < len(self._text) or not self._grow(blocks):
                     self._at = end
                     return found
-            wanted *= 2
+            blocks *= 2
 
     def _grow(self, blocks: int) -> bool:
-        """Read some more, twice as much each time: a long value is not begun too often."""
+        """Read more blocks; the number is doubled each time, or a long value were quadratic."""
         return sum(self._more() for _ in range(blocks)) > 0
 
     def _more(self) -> bool:
@@ -121,30 +121,32 @@ class _Buffer:
 
 
 def _elements(text: _Buffer) -> Iterator[object]:
-    """The items of a list, behind its bracket."""
+    """The items of an array, after its opening bracket."""
     number = 0
     while text.peek() != "]" or number:
         number += 1
         text.peek()
         yield text.value(f"item {number}")
-        mark = text.peek()
+        following = text.peek()
         text.drop(1)
-        if mark == "]":
+        if following == "]":
             return
-        if mark != ",":
-            raise BadAsk(f"is no JSON: behind item {number} stands {mark!a}, not a comma")
+        if following != ",":
+            raise BadAsk(
+                f"is not valid JSON: expected a comma after item {number}, found {following!a}"
+            )
     text.drop(1)
 
 
 def _row(
-    home: str, found: object, name_of: "Callable[[dict[str, object]], str | None]", where: str
+    into: str, found: object, id_of: "Callable[[dict[str, object]], str | None]", where: str
 ) -> ReadItem:
     if not isinstance(found, dict):
-        raise BadAsk(f"has no rows: {where} is no object")
-    name = name_of(found)
+        raise BadAsk(f"has a row that is not a JSON object: {where}")
+    name = id_of(found)
     if name is None:
         raise BadAsk(f"has a row without an id, though the first has one: {where}")
-    return ReadItem(Urn(Kind.ROW, home, name), found)
+    return ReadItem(Urn(Kind.ROW, into, name), found)
 
 
 def _id(row: dict[str, object]) -> str | None:
@@ -154,11 +156,11 @@ def _id(row: dict[str, object]) -> str | None:
     return str(value) or None
 
 
-def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number")
+def _refuse_constant(constant: str) -> NoReturn:
+    raise ValueError(f"{constant} is not a JSON number")
 
 
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 def _decode(text: str, start: int, where: str) -> tuple[object, int]:
@@ -168,4 +170,4 @@ def _decode(text: str, start: int, where: str) -> tuple[object, int]:
         raise BadAsk(f"{_TOO_DEEP}: {where}") from None
     except ValueError as error:
         reason = error.msg if isinstance(error, json.JSONDecodeError) else str(error)
-        raise BadAsk(f"is no JSON: {where}: {reason}") from None
+        raise BadAsk(f"is not valid JSON: {where}: {reason}") from None

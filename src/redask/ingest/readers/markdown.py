@@ -1,13 +1,13 @@
-"""Markdown to sections: `outline` a text into its title, its headings and what stands below them.
+"""Markdown to sections: `outline` a text into its title, its headings and the blocks below them.
 
     heading     `# …` to `###### …`; a line underlined with `===` or `---`; not in code
-    title       `title:` of the front matter; else the first heading, when nothing stands before
-                it and no other heading is as high. Such a heading is no part of the paths below
-    block       what stands between blank lines; code in a fence is one block
+    title       `title:` of the front matter; else the first heading, if no text is before it and
+                no other heading is of its level. Such a heading is left out of heading paths
+    block       the lines between blank lines; fenced code is one block
     section     the blocks below one heading, and the path of headings to it
 
-`links` gives where inline and reference links of a text lead. The time is linear in the length:
-a line is looked at once, and every pattern is bounded.
+`links` yields the targets of inline and reference links of a text. The time is linear in the
+length: a line is read once, and every pattern is bounded.
 """
 
 import re
@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from urllib.parse import unquote
 
-_LONGEST_HEADING = 200
-_UNDERLINE = 3
+_MAX_HEADING = 200
+_MIN_UNDERLINE = 3
 _LINK = re.compile(
     r"\]\((?:<([^<>\n]{1,1000})>|([^\s()<>]{1,1000}(?:\([^\s()<>]{0,200}\)[^\s()<>]{0,200})?))[\s)]"
 )
@@ -29,7 +29,7 @@ _TITLE = re.compile(r"^title:[ \t]*(.{1,300})$", re.MULTILINE | re.IGNORECASE)
 
 @dataclass(slots=True)
 class Section:
-    """The headings down to here, and the blocks that stand below the last of them."""
+    """A path of headings, and the blocks below the last of them."""
 
     headings: tuple[str, ...]
     blocks: list[str] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Section:
 
 @dataclass(slots=True)
 class Outline:
-    """A text in sections, in their order; `title` is empty when it has none."""
+    """A text in sections, in text order; `title` is empty when it has none."""
 
     title: str
     sections: list[Section]
@@ -61,7 +61,7 @@ def outline(text: str) -> Outline:
 
 
 def links(text: str) -> Iterator[tuple[str, str]]:
-    """Where the links of a text lead, but for other hosts: path (may be empty) and anchor."""
+    """The targets of a text's relative links: path (may be empty) and anchor."""
     if "](" not in text and "]:" not in text and "href" not in text:
         return
     for pattern in (_LINK, _DEFINITION, _ANCHOR):
@@ -74,7 +74,7 @@ def links(text: str) -> Iterator[tuple[str, str]]:
 
 
 def _front_matter(text: str) -> tuple[str, str]:
-    """What stands between two lines of `---` at the very beginning, and the rest."""
+    """The text between two lines of `---` at the very beginning, and the rest."""
     if not text.startswith("---\n"):
         return "", text
     end = text.find("\n---", 3, 20_000)
@@ -140,7 +140,7 @@ def _sections(text: str) -> list[tuple[int, Section]]:
 
 
 def _level(line: str, bare: str) -> int:
-    """The level of the heading that a line is, or 0."""
+    """The level of a heading line, 1 to 6; 0 when it is none."""
     if bare[0] != "#" or len(line) - len(line.lstrip(" ")) > 3:
         return 0
     marks = len(bare) - len(bare.lstrip("#"))
@@ -148,12 +148,12 @@ def _level(line: str, bare: str) -> int:
 
 
 def _is_underline(bare: str) -> bool:
-    return len(bare) >= _UNDERLINE and bare[0] in "=-" and not bare.strip(bare[0])
+    return len(bare) >= _MIN_UNDERLINE and bare[0] in "=-" and not bare.strip(bare[0])
 
 
 def _heading(text: str) -> str:
     name = text.strip()
     if name.endswith("#"):
         name = name.rstrip("#").rstrip()
-    name = " ".join(_MARKUP.sub(lambda found: found[1] or "", name[: 5 * _LONGEST_HEADING]).split())
-    return name[:_LONGEST_HEADING]
+    name = " ".join(_MARKUP.sub(lambda found: found[1] or "", name[: 5 * _MAX_HEADING]).split())
+    return name[:_MAX_HEADING]

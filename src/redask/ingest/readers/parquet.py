@@ -1,13 +1,13 @@
-"""Parquet: every record a row, with the names of the columns. Needs the extra `parquet`.
+"""Parquet: every record becomes a row, with the column names. Needs the extra `parquet`.
 
-    id            the column `id` or `_id` (any case); else the number of the record, from 1
-    value         numbers, texts, lists and structures as they are; a date or a time in ISO 8601;
-                  a decimal, an infinite number and NaN as text; bytes as their size and digest
-    collection    the same as of a CSV file
+    id            the column `id` or `_id` (any case); else the record's number, from 1
+    value         numbers, strings, lists and structs unchanged; dates and times in ISO 8601;
+                  decimals, infinities and NaN as text; bytes as their size and digest
+    collection    chosen as for a CSV file
 
-`arro3-io` reads it (12 MB to download, 35 MB on the disk; pyarrow unpacks to 171 MB), some rows
-at a time. It panics over a damaged footer and prints a stack trace, past Python: while it opens a
-file, and only then, what is written to the standard error goes nowhere.
+`arro3-io` reads it in batches of rows (12 MB to download, 35 MB on disk; pyarrow unpacks to
+171 MB). On a damaged footer it panics in Rust and prints a stack trace: while it opens a file,
+and only then, standard error is redirected to the null device.
 """
 
 import math
@@ -33,9 +33,9 @@ except ImportError:  # an extra
     io = None  # type: ignore[assignment]
 
 _MAGIC = b"PAR1"
-_SILENCE = threading.Lock()
-_ROWS = 256
-_MISSING = "is a Parquet file, and what reads them is not installed: pip install 'redask[parquet]'"
+_STDERR_LOCK = threading.Lock()
+_BATCH_ROWS = 256
+_MISSING = "needs a package that is not installed: pip install 'redask[parquet]'"
 
 
 def read(file: OpenedFile) -> Iterator[ReadRecord]:
@@ -55,48 +55,48 @@ def read(file: OpenedFile) -> Iterator[ReadRecord]:
 
 def _open(path: str) -> Any:
     try:
-        with _quiet():
-            return io.read_parquet(path, batch_size=_ROWS)
+        with _stderr_discarded():
+            return io.read_parquet(path, batch_size=_BATCH_ROWS)
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # Rust's, and no Exception
+        if type(error).__name__ != "PanicException":  # a Rust panic, not an Exception
             raise
-        raise BadAsk("is damaged: its footer makes no sense") from None
+        raise BadAsk("is damaged: its footer is invalid") from None
 
 
 @contextmanager
-def _quiet() -> Iterator[None]:
-    """Nothing reaches the standard error meanwhile, not even from Rust."""
-    with _SILENCE:
-        kept, nowhere = os.dup(2), os.open(os.devnull, os.O_WRONLY)
+def _stderr_discarded() -> Iterator[None]:
+    """Redirect file descriptor 2 to the null device, for Rust code, too."""
+    with _STDERR_LOCK:
+        saved, devnull = os.dup(2), os.open(os.devnull, os.O_WRONLY)
         try:
-            os.dup2(nowhere, 2)
+            os.dup2(devnull, 2)
             yield
         finally:
-            os.dup2(kept, 2)
-            os.close(kept)
-            os.close(nowhere)
+            os.dup2(saved, 2)
+            os.close(saved)
+            os.close(devnull)
 
 
 def _rows(file: OpenedFile, batch: Any, numbers: Iterator[int]) -> Iterator[ReadItem]:
     names = list(batch.schema.names)
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        raise BadAsk(f"has two columns that are called {twice!a}")
-    key = next((place for place, name in enumerate(names) if lower(name) in IDS), None)
-    home = collection(file.found)
+    duplicate = next((name for name in names if names.count(name) > 1), None)
+    if duplicate is not None:
+        raise BadAsk(f"has two columns that are called {duplicate!a}")
+    key = next((index for index, name in enumerate(names) if lower(name) in IDS), None)
+    into = collection(file.found)
     for values in zip(*(column.to_pylist() for column in batch.columns), strict=True):
         number = next(numbers)
         name = str(number) if key is None or values[key] is None else str(_value(values[key]))
         if key is not None and (values[key] is None or not name):
             raise BadAsk(f"has a row without an id: row {number}")
         yield ReadItem(
-            Urn(Kind.ROW, home, name), dict(zip(names, map(_value, values), strict=True))
+            Urn(Kind.ROW, into, name), dict(zip(names, map(_value, values), strict=True))
         )
 
 
 def _check(path: str) -> None:
-    """Refuse what does not begin and end like a Parquet file."""
-    with content.readable(), open(path, "rb") as file:
+    """Refuse a file without Parquet's magic bytes at both ends, or with an impossible footer."""
+    with content.os_errors(), open(path, "rb") as file:
         head = file.read(4)
         size = os.fstat(file.fileno()).st_size
         file.seek(max(0, size - 8))
@@ -107,7 +107,7 @@ def _check(path: str) -> None:
 
 
 def _value(value: object) -> object:
-    """A value as JSON has it."""
+    """A value as JSON can represent it."""
     match value:
         case None | bool() | int() | str():
             return value

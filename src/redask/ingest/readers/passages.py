@@ -1,11 +1,11 @@
-"""A document's chunks and links as records: `read` what a reader made of its text.
+"""A document's chunks and links as records: `read` its outline.
 
-    address   document:<collection>/<name>#<label>, the name relative to the folder asked for
-    content   {title, path, heading, text}; no heading above the first one
-    link      a relative one to another file, from the chunk that it stands in; one that begins
-              with / counts from the folder asked for
+    address   document:<collection>/<name>#<label>, the name relative to the requested folder
+    content   {title, path, heading, text}; no `heading` before the first heading
+    link      a relative link to another file, from the chunk that holds it; one that begins
+              with / is relative to the requested folder
 
-The collection is the one asked for, else the folder's name, else `documents`.
+The collection is the requested one, else the folder's name, else `documents`.
 """
 
 import os
@@ -16,30 +16,31 @@ from redask.ingest.readers import chunks, markdown
 from redask.ingest.readers.chunks import Chunk
 from redask.ingest.records import FoundFile, ReadItem, ReadLink, ReadRecord
 
-ALONE = "documents"
+DEFAULT_COLLECTION = "documents"
 
 
 def read(found: FoundFile, outline: markdown.Outline) -> Iterator[ReadRecord]:
     """The chunks of a document, each followed by its links."""
     title = outline.title or _title(found)
-    home = collection(found)
-    given = False
+    into = collection(found)
+    has_chunks = False
     for chunk in chunks.cut(outline):
-        given = True
-        yield from _records(found, home, title, chunk)
+        has_chunks = True
+        yield from _records(found, into, title, chunk)
     headings = [section.headings[-1] for section in outline.sections if section.headings]
-    if not given and (outline.title or headings):  # a page of headings alone says something, too
+    if not has_chunks and (outline.title or headings):  # a page of headings only
         text = "\n".join(dict.fromkeys([outline.title, *headings])).strip()
-        yield from _records(found, home, title, Chunk((), chunks.TOP, text[: chunks.MOST]))
+        yield from _records(found, into, title, Chunk((), chunks.TOP, text[: chunks.MAX_TOKENS]))
 
 
 def collection(found: FoundFile) -> str:
-    """Where the documents of a file go."""
-    return found.choice or (not found.alone and os.path.basename(found.root)) or ALONE
+    """The collection of a file's chunks."""
+    folder = "" if found.named_directly else os.path.basename(found.root)
+    return found.requested_collection or folder or DEFAULT_COLLECTION
 
 
-def _records(found: FoundFile, home: str, title: str, chunk: Chunk) -> Iterator[ReadRecord]:
-    address = Urn(Kind.DOCUMENT, home, found.name, chunk.label)
+def _records(found: FoundFile, into: str, title: str, chunk: Chunk) -> Iterator[ReadRecord]:
+    address = Urn(Kind.DOCUMENT, into, found.name, chunk.label)
     content = {"title": title, "path": found.name, "text": chunk.text}
     if chunk.headings:
         content["heading"] = " > ".join(chunk.headings)
@@ -51,7 +52,7 @@ def _records(found: FoundFile, home: str, title: str, chunk: Chunk) -> Iterator[
 
 
 def _target(found: FoundFile, path: str) -> str | None:
-    """The file that a link means."""
+    """The absolute path that a link points to; None when it names no file."""
     if not path or "\0" in path:
         return None
     if path.startswith("/"):

@@ -1,14 +1,14 @@
-"""What can be quoted from a source: `read` it into excerpts, each one line of readable text.
+"""Sources to excerpts: `read` a source into lines of readable text that can be quoted.
 
     payload                                   excerpts
     text, in a document or a long field       each of its sentences
     fields of a row, a node, a key-value      one record: "name: Nordfracht, status: late"
     an edge {from, label, to}                 "orders/7 shipped_by carriers/nordfracht"
-    no object, or not to be read as JSON      the sentences of its text
+    not an object, or not JSON                the sentences of its text
 
-`about` is what the whole source is about: the collection and id of its URN, its name or title
+`about` is the context of the whole source: the collection and id of its URN, its name or title
 and path, and for the texts of a row its other fields, too. Nested fields have dotted names;
-empty ones are left out. A document's id, title, heading and path are no answer, and not quoted.
+empty ones are left out. A document's id, title, heading and path are not quoted.
 """
 
 import json
@@ -21,7 +21,7 @@ from redask.core.rules import urn
 from redask.core.text import lower
 from redask.providers.extractive import sentences
 
-_SHORT = 200
+_MAX_FIELD = 200
 _NAMES = ("name", "title")
 _LABELS = {"heading", "id", "name", "path", "title"}
 _EDGE = {"from", "label", "to"}
@@ -29,7 +29,7 @@ _EDGE = {"from", "label", "to"}
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line to quote; `fields` are the parts of a record, `heading` what it stands under."""
+    """One line to quote; `fields` are the fields of a record, `heading` that of a sentence."""
 
     text: str
     fields: tuple[str, ...] = ()
@@ -38,9 +38,9 @@ class Excerpt:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """The excerpts of one source in their order, and what it is about.
+    """The excerpts of one source in source order, and its context (`about`).
 
-    `name` is the source's name or title, `ends` are the URNs that an edge links.
+    `name` is the source's name or title, `ends` are the URNs that an edge connects.
     """
 
     about: str
@@ -50,7 +50,7 @@ class Passage:
 
 
 def read(source: Source) -> Passage:
-    """What can be quoted from a source."""
+    """The excerpts of a source."""
     content = _content(source.payload)
     address = _readable(source.urn)
     if not isinstance(content, dict):
@@ -78,11 +78,11 @@ def _is_document(address: str, content: Mapping[str, object]) -> bool:
 
 
 def _is_prose(key: str, text: str, is_document: bool) -> bool:
-    return len(text) > _SHORT or (is_document and key == "text")
+    return len(text) > _MAX_FIELD or (is_document and key == "text")
 
 
 def _content(payload: str) -> object:
-    """The payload's value, numbers as they are written; what is no JSON is text."""
+    """The payload's JSON value with numbers as text; text that is not JSON as it is."""
     try:
         return json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
@@ -90,7 +90,7 @@ def _content(payload: str) -> object:
 
 
 def _prose(text: str) -> Iterator[Excerpt]:
-    for sentence in dict.fromkeys(sentences.split(text)):  # once is enough
+    for sentence in dict.fromkeys(sentences.split(text)):  # without duplicates
         yield Excerpt(sentence.text, heading=sentence.heading)
 
 
@@ -100,7 +100,7 @@ def _edge(content: Mapping[str, object]) -> str:
 
 
 def _readable(address: str) -> str:
-    """A URN as people would write it."""
+    """A URN as `collection/id`; text that is not a URN unchanged."""
     try:
         entity = urn.decode(address)
     except BadUrn:

@@ -1,15 +1,15 @@
-"""What kind of thing a question asks for: `of` it, and whether a text has one: `found`.
+"""The expected answer type: `of` a question, and whether a text has one: `found`.
 
     who, whom, whose, where, which country …       NAME     a capitalised word inside the text
     when, what year, which century …               DATE     a year, a month, 19th, century
                                                             (any other number is half a date)
     how many, how old, what percentage …           NUMBER   digits, or a number word
-    everything else, other languages too           nothing, and nothing is found
+    anything else, other languages too             none, and 0 is found
 
-The first question word decides. What stands in the question itself is not what it asks for.
+The first question word decides. Words of the question itself are never its answer.
 
-`names` are what a question is about beyond doubt: numbers of three digits and more and, if it is
-asked in English (others capitalise any noun), words with a capital but for the first.
+`names` are the named entities of a question: numbers of three digits and more and, if it is in
+English (other languages capitalise any noun), capitalised words but for the first.
 """
 
 import re
@@ -19,8 +19,8 @@ from enum import StrEnum
 from redask.core.rules import terms
 
 
-class Sought(StrEnum):
-    """The kinds of answers that can be told by their looks."""
+class AnswerType(StrEnum):
+    """The answer types that a pattern can recognise."""
 
     NAME = "name"
     DATE = "date"
@@ -35,13 +35,15 @@ _MEASURES = frozenset(
     "many much old long far tall high big large fast often deep wide heavy".split()
 )
 _NOUNS = {
-    **dict.fromkeys("century date day decade month period time year years".split(), Sought.DATE),
     **dict.fromkeys(
-        "age amount cost number percent percentage population price rate share size".split(),
-        Sought.NUMBER,
+        "century date day decade month period time year years".split(), AnswerType.DATE
     ),
     **dict.fromkeys(
-        "city company country people person place region state team".split(), Sought.NAME
+        "age amount cost number percent percentage population price rate share size".split(),
+        AnswerType.NUMBER,
+    ),
+    **dict.fromkeys(
+        "city company country people person place region state team".split(), AnswerType.NAME
     ),
 }
 _DATE = re.compile(
@@ -57,32 +59,34 @@ _LONG_NUMBER = re.compile(r"(?<![\w.,])[0-9]{3,64}(?![\w]|[.,][0-9])")
 _NAME = re.compile(r"(?<=\W)[^\W\d_a-z][\w'-]{0,64}")
 
 
-def of(question: str) -> Sought | None:
-    """What the question asks for, if its first question word tells."""
+def of(question: str) -> AnswerType | None:
+    """The expected answer type, if the first question word determines one."""
     asks = _ASKS.search(question)
     if asks is None:
         return None
     named, dated, measured, following = asks.groups(default="")
     if named or dated:
-        return Sought.NAME if named else Sought.DATE
+        return AnswerType.NAME if named else AnswerType.DATE
     if measured:
-        return Sought.NUMBER if following.lower() in _MEASURES else None
+        return AnswerType.NUMBER if following.lower() in _MEASURES else None
     return _NOUNS.get(following.lower())
 
 
-def found(sought: Sought | None, text: str, said: Collection[str]) -> float:
-    """From 0 to 1: whether the text has what is sought, and `said` does not hold it."""
-    if sought is Sought.NAME:
-        return float(_has(_NAME, text, said, terms.ENGLISH))
-    if sought is Sought.NUMBER:
-        return float(_has(_NUMBER, text, said))
-    if sought is Sought.DATE:
-        return 1.0 if _has(_DATE, text, said) else 0.5 * _has(_NUMBER, text, said)
+def found(expected: AnswerType | None, text: str, question_words: Collection[str]) -> float:
+    """From 0 to 1: whether the text has something of that type outside `question_words`."""
+    if expected is AnswerType.NAME:
+        return float(_has(_NAME, text, question_words, terms.ENGLISH))
+    if expected is AnswerType.NUMBER:
+        return float(_has(_NUMBER, text, question_words))
+    if expected is AnswerType.DATE:
+        return (
+            1.0 if _has(_DATE, text, question_words) else 0.5 * _has(_NUMBER, text, question_words)
+        )
     return 0.0
 
 
 def names(question: str) -> list[str]:
-    """The names and numbers a question asks about, in order."""
+    """The names and numbers in a question, in order."""
     found = [(one.start(), one[0]) for one in _LONG_NUMBER.finditer(question)]
     if _ASKS.search(question):
         capitalised = [(one.start(), one[0]) for one in _NAME.finditer(question.lstrip(" \"'“‘("))]

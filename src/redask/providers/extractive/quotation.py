@@ -1,4 +1,4 @@
-"""A quotation with its footnotes: `cite` a line of text, so that it holds no marker but ours.
+"""A quotation with its citation markers: `cite` a line, escaping any marker in its text.
 
     [^            becomes \\[^ unless an odd run of backslashes escapes it already
     ```           at the beginning becomes \\```, or it would open a fence
@@ -20,7 +20,7 @@ def cite(line: str, numbers: Sequence[int]) -> str:
 
 
 def escape(line: str) -> str:
-    """The line with nothing in it that reads as a marker or a fence."""
+    """The line with citation markers and an opening code fence escaped."""
     escaped = _OPENING.sub(_escaped, line)
     return f"\\{escaped}" if escaped.startswith("```") else escaped
 

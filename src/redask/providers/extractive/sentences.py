@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from redask.core.rules.terms import ENGLISH
 
 MAX_LENGTH = 500
-_LONGEST_WORD = 64
+_MAX_WORD = 64
 
 _ABBREVIATIONS = frozenset(
     """
@@ -44,7 +44,7 @@ _WORD = re.compile(r"\w{1,64}")
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence on one line; `heading` is the heading it stands under."""
+    """One sentence on one line; `heading` is the heading above it."""
 
     text: str
     heading: str = ""
@@ -96,10 +96,10 @@ def _sentences(line: str) -> Iterator[str]:
 
 
 def _is_end(line: str, end: re.Match[str]) -> bool:
-    following = line[end.end() : end.end() + 1 + _LONGEST_WORD].lstrip()
+    following = line[end.end() : end.end() + 1 + _MAX_WORD].lstrip()
     if following[:1].islower():
         return False
-    before = line[max(0, end.start() - _LONGEST_WORD) : end.start()]
+    before = line[max(0, end.start() - _MAX_WORD) : end.start()]
     if end[0].count(".") != 1 or end[0][0] != "." or not before or before[-1] == " ":
         return True
     last = before.rpartition(" ")[2].lstrip("(\"'[“‘")
@@ -114,11 +114,11 @@ def _cut(sentence: str) -> Iterator[str]:
     """The sentence, or pieces of it that are not too long; nothing if it has no word."""
     if not _WORD.search(sentence):
         return
-    room = MAX_LENGTH - 4
+    max_piece = MAX_LENGTH - 4
     start = 0
-    while len(sentence) - start > (room if start else MAX_LENGTH):
-        space = sentence.rfind(" ", start + room // 2, start + room)
-        end = space if space > 0 else start + room
+    while len(sentence) - start > (max_piece if start else MAX_LENGTH):
+        space = sentence.rfind(" ", start + max_piece // 2, start + max_piece)
+        end = space if space > 0 else start + max_piece
         yield f"{'… ' if start else ''}{sentence[start:end]} …"
         start = end + (space > 0)
     yield f"… {sentence[start:]}" if start else sentence

@@ -1,11 +1,11 @@
-"""Words as they are compared: `tokens` of a text, equal where two words mean the same.
+"""Words as they are compared: `tokens` of a text, equal for inflections of one word.
 
     a word                                  its English stem, accents removed (Fiancées → fiance)
     a run in a script without spaces        its pairs of neighbouring characters
-    a stop word                             nothing
+    a stop word                             no token
 
-The words are those of `rules.terms`. Folding is for comparing only: what is quoted stays as it
-is. One `Wording` serves one question, and so one thread: a stemmer must not be shared.
+The words are those of `rules.terms`. Tokens are for comparison only, never quoted. One `Tokenizer`
+serves one question, and so one thread: a stemmer must not be shared between threads.
 """
 
 import re
@@ -22,30 +22,30 @@ _UNSPACED = (
 _UNSPACED_RUN = re.compile(f"([{_UNSPACED}]+)")
 
 
-class Wording:
-    """Tokens of texts, remembering each word it has met."""
+class Tokenizer:
+    """Tokens of texts, with a cache of the tokens of each word."""
 
     def __init__(self, stop_words: frozenset[str] = terms.ENGLISH) -> None:
         self._stemmer = Stemmer.Stemmer("english", 0)
-        self._met: dict[str, tuple[str, ...]] = dict.fromkeys(stop_words, ())
+        self._cache: dict[str, tuple[str, ...]] = dict.fromkeys(stop_words, ())
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order, repetitions included."""
-        met = self._met
+        cache = self._cache
         found: list[str] = []
         for word in terms.words(text):
-            known = met.get(word)
+            known = cache.get(word)
             if known is None:
-                known = met[word] = tuple(self._read(word))
+                known = cache[word] = tuple(self._stems(word))
             found += known
         return found
 
-    def _read(self, word: str) -> list[str]:
+    def _stems(self, word: str) -> list[str]:
         if word.isascii():
             return [self._stemmer.stemWord(word)]
         found: list[str] = []
-        for place, part in enumerate(_UNSPACED_RUN.split(word)):
-            if place % 2:
+        for index, part in enumerate(_UNSPACED_RUN.split(word)):
+            if index % 2:
                 found += [part[start : start + 2] for start in range(max(1, len(part) - 1))]
             elif part:
                 found.append(self._stemmer.stemWord(_without_accents(part)))

@@ -1,10 +1,10 @@
 """Anthropic's models, through their own SDK (the extra `anthropic`).
 
-The wire knows no seed. Usage comes with the reply; in a stream the prompt's with the first event
+The API has no seed. Usage comes with the reply; in a stream the prompt's with the first event
 and the completion's with the last. The prompt's count includes what was read from or written to
 the vendor's prompt cache. Stop reason `refusal` is a refusal, and billed; a stream that ends
-without a stop reason broke off. The SDK's retries are off. The SDK has no word for the temperature
-any more, but the wire has, and the default model takes it; for a newer model that does not, an
+without a stop reason was cut off. The SDK's retries are off. The SDK has no temperature parameter
+any more, but the API has, and the default model accepts it; for a newer model that does not, an
 override of its capabilities (`supports_temperature_zero = false`) leaves it out.
 """
 
@@ -21,7 +21,13 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.providers.vendors import chat, failures
-from redask.providers.vendors.connections import TIMEOUT, PerLoop, Pieces, Unreadable, running
+from redask.providers.vendors.connections import (
+    TIMEOUT,
+    ClientPerLoop,
+    Pieces,
+    Unreadable,
+    closing_stream,
+)
 from redask.providers.vendors.endpoint import Access
 from redask.providers.vendors.pricing import pricer
 
@@ -31,7 +37,7 @@ _PROMPT_COUNTS = ("input_tokens", "cache_creation_input_tokens", "cache_read_inp
 
 @dataclass(slots=True)
 class MessageReply:
-    """One message while it is read, whole or event by event."""
+    """Accumulates one message, whole or event by event."""
 
     model: str
     key: str = field(repr=False)
@@ -42,35 +48,35 @@ class MessageReply:
     parts: int = 0
 
     def read(self, message: object) -> None:
-        """Take a whole message."""
-        content = chat.pick(message, "content")
+        """Read a whole message."""
+        content = chat.get_path(message, "content")
         if not isinstance(content, list):
             raise Unreadable("its reply holds no answer")
-        self._note(message)
-        self.stop = self.stop or "end_turn"  # a whole message is whole
+        self._read_metadata(message)
+        self.stop = self.stop or "end_turn"  # not a stream: it cannot be cut off
         for block in content:
-            if chat.pick(block, "type") == "text":
-                self._take(chat.pick(block, "text"))
+            if chat.get_path(block, "type") == "text":
+                self._append_text(chat.get_path(block, "text"))
 
-    def hear(self, event: object) -> str:
-        """Take one event of a stream. → the text it adds."""
+    def read_event(self, event: object) -> str:
+        """Read one event of a stream. → the text it adds."""
         self.parts += 1
-        match chat.pick(event, "type"):
+        match chat.get_path(event, "type"):
             case "message_start":
-                self._note(chat.pick(event, "message"))
+                self._read_metadata(chat.get_path(event, "message"))
             case "content_block_delta":
-                if chat.pick(event, "delta", "type") == "text_delta":
-                    return self._take(chat.pick(event, "delta", "text"))
+                if chat.get_path(event, "delta", "type") == "text_delta":
+                    return self._append_text(chat.get_path(event, "delta", "text"))
             case "message_delta":
-                self._note_usage(chat.pick(event, "usage"))
-                self._note_stop(chat.pick(event, "delta"))
+                self._read_usage(chat.get_path(event, "usage"))
+                self._read_stop(chat.get_path(event, "delta"))
         return ""
 
     def completion(self) -> Completion:
-        """The answer, if it is one."""
-        usage = chat.counts(self.prompt_tokens, self.completion_tokens)
+        """The completion, or the failure that the message reports."""
+        usage = chat.token_counts(self.prompt_tokens, self.completion_tokens)
         if self.stop == "refusal":
-            billed = chat.whole_usage(usage)
+            billed = chat.complete_usage(usage)
             raise ProviderRefused(NAME, "it refused to answer", billed=billed)
         if not self.parts:
             raise ProviderRefused(NAME, "its reply is empty")
@@ -78,28 +84,28 @@ class MessageReply:
             raise ProviderFailed(NAME, Failure.TRANSPORT, "the stream broke off")
         return Completion("".join(self.pieces), self.model, *usage)
 
-    def _note(self, message: object) -> None:
+    def _read_metadata(self, message: object) -> None:
         self.parts += 1
-        self.model = chat.name_in(chat.pick(message, "model")) or self.model
-        self._note_usage(chat.pick(message, "usage"))
-        self._note_stop(message)
+        self.model = chat.name_in(chat.get_path(message, "model")) or self.model
+        self._read_usage(chat.get_path(message, "usage"))
+        self._read_stop(message)
 
-    def _note_stop(self, holder: object) -> None:
-        stop = chat.pick(holder, "stop_reason")
+    def _read_stop(self, holder: object) -> None:
+        stop = chat.get_path(holder, "stop_reason")
         if isinstance(stop, str):
             self.stop = stop
 
-    def _note_usage(self, usage: object) -> None:
-        read = [chat.pick(usage, name) for name in _PROMPT_COUNTS]
-        if read[0] is not None:
-            known = [count for count in read if count is not None]
-            counted = [count for count in known if chat.sensible(count)]
-            self.prompt_tokens = sum(counted) if len(counted) == len(known) else None
-        written = chat.pick(usage, "output_tokens")
-        if written is not None:
-            self.completion_tokens = written
+    def _read_usage(self, usage: object) -> None:
+        counts = [chat.get_path(usage, name) for name in _PROMPT_COUNTS]
+        if counts[0] is not None:
+            reported = [count for count in counts if count is not None]
+            valid = [count for count in reported if chat.is_token_count(count)]
+            self.prompt_tokens = sum(valid) if len(valid) == len(reported) else None
+        output = chat.get_path(usage, "output_tokens")
+        if output is not None:
+            self.completion_tokens = output
 
-    def _take(self, text: object) -> str:
+    def _append_text(self, text: object) -> str:
         if not isinstance(text, str):
             raise Unreadable("its answer is no text")
         if text:
@@ -108,7 +114,7 @@ class MessageReply:
 
 
 class AnthropicMessages:
-    """A model of Anthropic's."""
+    """A model of Anthropic, through the Messages API."""
 
     name = NAME
     capabilities = capabilities.of(NAME)
@@ -118,10 +124,10 @@ class AnthropicMessages:
         self._key = access.api_key or ""
         self._base_url = access.base_url
         self._price = pricer(NAME, access.model, access.prices)
-        self._clients = PerLoop(self._client)
+        self._clients = ClientPerLoop(self._client)
 
     def narrow(self, seed: int) -> int:
-        """No seed is ever sent; a wire of signed 64 bits could carry this."""
+        """Signed 64 bits; no seed is ever sent."""
         return determinism.narrow_to_signed(seed)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
@@ -164,9 +170,9 @@ class AnthropicMessages:
         with failures.translated(NAME, self._key):
             client = await self._clients.get()
             stream = await client.messages.create(**request, stream=True)
-            async with running(stream, stream.close) as events:
+            async with closing_stream(stream, stream.close) as events:
                 async for event in events:
-                    if piece := reply.hear(event):
+                    if piece := reply.read_event(event):
                         yield piece
 
     def _client(self, http: httpx2.AsyncClient) -> AsyncAnthropic:

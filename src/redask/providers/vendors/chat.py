@@ -1,15 +1,15 @@
-"""The chat wire: what OpenAI-compatible hosts, Hugging Face and llama.cpp reply, read with care.
+"""Replies of the chat completions API: OpenAI-compatible hosts, Hugging Face and llama.cpp.
 
-`ChatReply` takes the whole reply (`read`) or its chunks one by one (`hear`, which gives back the
-piece of text), and makes the `Completion` at the end.
+`ChatReply` reads a whole reply (`read`) or the chunks of a stream one by one (`read_chunk`, which
+returns the piece of text), and makes the `Completion` at the end.
 
     finish_reason content_filter, or a `refusal`      ProviderRefused, with the usage it was billed
-    an `error` in place of choices                    as `failures.of_body` says
-    a stream that ended without a finish_reason       transport: it broke off
-    a stream without a chunk, a reply without text    refused: nobody can read it
-    usage that is no pair of sensible numbers         no usage
+    an `error` in place of choices                    by `failures.of_body`
+    a stream that ended without a finish_reason       transport: it was cut off
+    a stream without a chunk, a reply without text    refused: it cannot be read
+    usage that is not two valid token counts          no usage
 
-Replies are read as values of unknown shape: SDKs pass on what they get, whatever their types say.
+Replies are values of unknown shape: SDKs pass on what they receive, whatever their types claim.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ from redask.core.ports import Completion
 from redask.providers.vendors import failures
 from redask.providers.vendors.connections import Unreadable
 
-_MOST_TOKENS = 1 << 31  # more than any context; what is beyond is nonsense
-_LONGEST_NAME = 256
+_MAX_TOKENS = 1 << 31  # more than any context window
+_MAX_NAME = 256
 _REFUSED = "content_filter"
 
 
 @dataclass(slots=True)
 class ChatReply:
-    """One reply while it is read."""
+    """Accumulates one reply, whole or chunk by chunk."""
 
     provider: str
     model: str
@@ -39,38 +39,38 @@ class ChatReply:
     usage: tuple[int | None, int | None] = (None, None)
     refusal: str = ""
     finish: str = ""
-    speechless: bool = False
+    has_no_text: bool = False
     chunks: int = 0
 
     def read(self, reply: object) -> None:
-        """Take a whole reply."""
-        self._note(reply)
-        choice = pick(reply, "choices", 0)
-        message = pick(choice, "message")
+        """Read a whole reply."""
+        self._read_metadata(reply)
+        choice = get_path(reply, "choices", 0)
+        message = get_path(choice, "message")
         if message is None:
             raise Unreadable("its reply holds no answer")
-        content = pick(message, "content")
-        self.speechless = content is None
-        self._take(content)
-        self._end(choice, pick(message, "refusal"))
-        self.finish = self.finish or "stop"  # a whole reply is whole
+        content = get_path(message, "content")
+        self.has_no_text = content is None
+        self._append_text(content)
+        self._read_finish(choice, get_path(message, "refusal"))
+        self.finish = self.finish or "stop"  # not a stream: it cannot be cut off
 
-    def hear(self, chunk: object) -> str:
-        """Take one chunk of a stream. → the text it adds."""
-        self._note(chunk)
-        choice = pick(chunk, "choices", 0)
-        delta = pick(choice, "delta")
-        piece = self._take(pick(delta, "content"))
-        self._end(choice, pick(delta, "refusal"))
+    def read_chunk(self, chunk: object) -> str:
+        """Read one chunk of a stream. → the text it adds."""
+        self._read_metadata(chunk)
+        choice = get_path(chunk, "choices", 0)
+        delta = get_path(choice, "delta")
+        piece = self._append_text(get_path(delta, "content"))
+        self._read_finish(choice, get_path(delta, "refusal"))
         return piece
 
     def completion(self) -> Completion:
-        """The answer, if it is one."""
-        billed = whole_usage(self.usage)
+        """The completion, or the failure that the reply reports."""
+        billed = complete_usage(self.usage)
         if self.refusal or self.finish == _REFUSED:
             words = failures.clean(self.refusal, self.key) or "its filter stopped the answer"
             raise ProviderRefused(self.provider, f"it refused: {words}", billed=billed)
-        if self.speechless:
+        if self.has_no_text:
             raise ProviderRefused(self.provider, "its reply holds no answer", billed=billed)
         if not self.chunks:
             raise ProviderRefused(self.provider, "its reply is empty")
@@ -78,21 +78,21 @@ class ChatReply:
             raise ProviderFailed(self.provider, Failure.TRANSPORT, "the stream broke off")
         return Completion("".join(self.pieces), self.model, *self.usage, self.build)
 
-    def _note(self, reply: object) -> None:
-        """What every part of a reply may say: an error, the model, the build, the usage."""
-        error = pick(reply, "error")
+    def _read_metadata(self, reply: object) -> None:
+        """Read what any part of a reply may hold: an error, the model, the build, the usage."""
+        error = get_path(reply, "error")
         if error:
             raise failures.of_body(self.provider, error, self.key)
         self.chunks += 1
-        self.model = name_in(pick(reply, "model")) or self.model
-        self.build = name_in(pick(reply, "system_fingerprint")) or self.build
-        reported = pick(reply, "usage")
+        self.model = name_in(get_path(reply, "model")) or self.model
+        self.build = name_in(get_path(reply, "system_fingerprint")) or self.build
+        reported = get_path(reply, "usage")
         if reported is not None:
-            self.usage = counts(
-                pick(reported, "prompt_tokens"), pick(reported, "completion_tokens")
+            self.usage = token_counts(
+                get_path(reported, "prompt_tokens"), get_path(reported, "completion_tokens")
             )
 
-    def _take(self, content: object) -> str:
+    def _append_text(self, content: object) -> str:
         if content is None:
             return ""
         if not isinstance(content, str):
@@ -101,10 +101,10 @@ class ChatReply:
             self.pieces.append(content)
         return content
 
-    def _end(self, choice: object, refusal: object) -> None:
+    def _read_finish(self, choice: object, refusal: object) -> None:
         if isinstance(refusal, str):
             self.refusal += refusal
-        finish = pick(choice, "finish_reason")
+        finish = get_path(choice, "finish_reason")
         if isinstance(finish, str):
             self.finish = finish
 
@@ -118,13 +118,13 @@ def messages(prompt: Prompt) -> list[dict[str, str]]:
 
 
 def knobs_sent(knobs: Knobs) -> dict[str, float]:
-    """The knobs as fields of a request; what is None is not sent."""
+    """The knobs as fields of a request, without those that are None."""
     pairs = (("temperature", knobs.temperature), ("seed", knobs.seed))
     return {name: value for name, value in pairs if value is not None}
 
 
-def pick(value: object, *path: str | int) -> object:
-    """What stands at a path inside mappings, lists and objects; None where there is nothing."""
+def get_path(value: object, *path: str | int) -> object:
+    """The value at a path inside mappings, lists and objects; None where there is none."""
     for step in path:
         if isinstance(step, int):
             inside = isinstance(value, Sequence) and not isinstance(value, str | bytes)
@@ -136,25 +136,25 @@ def pick(value: object, *path: str | int) -> object:
     return value
 
 
-def counts(prompt: object, completion: object) -> tuple[int | None, int | None]:
-    """Token counts, if both are sensible."""
-    if sensible(prompt) and sensible(completion):
+def token_counts(prompt: object, completion: object) -> tuple[int | None, int | None]:
+    """Both token counts, or None for both if one is invalid."""
+    if is_token_count(prompt) and is_token_count(completion):
         return prompt, completion
     return None, None
 
 
-def whole_usage(usage: tuple[int | None, int | None]) -> tuple[int, int] | None:
-    """Both counts, or nothing."""
+def complete_usage(usage: tuple[int | None, int | None]) -> tuple[int, int] | None:
+    """Both counts, or None if one is unknown."""
     prompt, completion = usage
     return None if prompt is None or completion is None else (prompt, completion)
 
 
 def name_in(value: object) -> str:
-    """A model's or a build's name, if it is one."""
-    fits = isinstance(value, str) and len(value) <= _LONGEST_NAME and value.isprintable()
-    return str(value) if fits else ""
+    """The name of a model or a build; empty if the value is not printable text."""
+    is_name = isinstance(value, str) and len(value) <= _MAX_NAME and value.isprintable()
+    return str(value) if is_name else ""
 
 
-def sensible(value: object) -> TypeGuard[int]:
-    """Whether it is a number of tokens that a call could have."""
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MOST_TOKENS
+def is_token_count(value: object) -> TypeGuard[int]:
+    """Whether it is an integer that can be the token count of a call."""
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < _MAX_TOKENS

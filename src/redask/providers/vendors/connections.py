@@ -1,20 +1,19 @@
-"""Connections to providers: one client for each event loop, and a guard at the transport.
+"""Connections to providers: one HTTP client for each event loop, and limits on replies.
 
-The vendors' SDKs bring the protocol; what they share is here, for all use the same HTTP library.
+The vendors' SDKs implement the protocols, all over the same HTTP library, which is set up here.
 
-    one client a loop   a connection belongs to the event loop it was opened in: `PerLoop` makes a
-                        client at its first use in a loop, keeps its connections open between
-                        calls, and closes it when told, at the latest when the loop shuts down
-    guard               no redirect is followed (it could carry a key elsewhere), no compression
-                        asked for or taken, no reply longer than MOST_BYTES, no line of one longer
-                        than MOST_LINE_BYTES (SDKs collect a line piece by piece, which costs
-                        them its square), nothing in a success but JSON or an event stream: else
-                        `Unreadable`
-    time                only connecting has a limit of its own; the deadline is the engine's, and
-                        cancelling a call closes its connection
+    one client a loop   a connection belongs to the event loop it was opened in: `ClientPerLoop`
+                        makes a client at its first use in a loop, keeps its connections open
+                        between calls, and closes it on `aclose`, at the latest with the loop
+    limits              no redirect is followed (it could send a key elsewhere), no compression
+                        requested or accepted, no reply longer than MAX_BYTES, no line of one
+                        longer than MAX_LINE_BYTES (SDKs take quadratic time for a line), no
+                        successful reply but JSON or an event stream: else `Unreadable`
+    timeouts            only connecting has one here; the deadline is the engine's, and cancelling
+                        a call closes its connection
 
-`running` iterates over a vendor's stream. Leaving it early closes the call and runs the SDK's
-generators dry, so that no task is left behind to do it.
+`closing_stream` iterates over a vendor's stream. Leaving it early closes the call and exhausts the
+SDK's generators, so that no background task is left to do it.
 """
 
 import asyncio
@@ -27,22 +26,22 @@ from typing import Generic, TypeVar
 
 import httpx2
 
-MOST_BYTES = 32 * 1024 * 1024  # a stream spends some 250 bytes on a token
-MOST_LINE_BYTES = 4 * 1024 * 1024
+MAX_BYTES = 32 * 1024 * 1024  # a stream takes some 250 bytes a token
+MAX_LINE_BYTES = 4 * 1024 * 1024
 CONNECT_SECONDS = 10.0
 TIMEOUT = httpx2.Timeout(None, connect=CONNECT_SECONDS)
 _TYPES = ("application/json", "text/event-stream")
-_TURNS = 24  # two or three for each generator inside another
+_DRAIN_STEPS = 24  # two or three for each nested generator
 _T = TypeVar("_T")
 Pieces = AsyncGenerator[str, None]
 
 
 class Unreadable(Exception):
-    """A reply that nobody should try to read, and why."""
+    """A reply that is refused unread; the message is the reason."""
 
 
 class BoundedBody(httpx2.AsyncByteStream):
-    """A reply's body that ends with `Unreadable` when it is too long."""
+    """A reply's body that raises `Unreadable` when it exceeds MAX_BYTES or MAX_LINE_BYTES."""
 
     def __init__(self, body: httpx2.AsyncByteStream) -> None:
         self._body = body
@@ -53,7 +52,7 @@ class BoundedBody(httpx2.AsyncByteStream):
             total += len(chunk)
             end = chunk.rfind(b"\n")
             line = len(chunk) - end - 1 + (line if end < 0 else 0)
-            if total > MOST_BYTES or line > MOST_LINE_BYTES:
+            if total > MAX_BYTES or line > MAX_LINE_BYTES:
                 raise Unreadable("its reply is too long")
             yield chunk
 
@@ -61,8 +60,8 @@ class BoundedBody(httpx2.AsyncByteStream):
         await self._body.aclose()
 
 
-async def _guard(response: httpx2.Response) -> None:
-    """Look at a reply's head before anybody reads its body."""
+async def _check_reply(response: httpx2.Response) -> None:
+    """Check a reply's headers before its body is read."""
     if response.headers.get("content-encoding", "identity") != "identity":
         raise Unreadable("it sent a compressed reply, which we did not ask for")
     kind = response.headers.get("content-type", _TYPES[0]).partition(";")[0].strip().lower()
@@ -73,52 +72,52 @@ async def _guard(response: httpx2.Response) -> None:
 
 
 @cache
-def _trust() -> ssl.SSLContext:
-    """Whom to believe; reading the machine's certificates takes 50 ms, so once is enough."""
+def _tls_context() -> ssl.SSLContext:
+    """The TLS context, made once: reading the system's certificates takes 50 ms."""
     return httpx2.create_ssl_context()
 
 
 def http_client() -> httpx2.AsyncClient:
-    """A client with the guard at its transport."""
+    """A client that checks every reply."""
     return httpx2.AsyncClient(
-        verify=_trust(),
+        verify=_tls_context(),
         headers={"Accept-Encoding": "identity"},
         timeout=TIMEOUT,
         limits=httpx2.Limits(max_connections=None, max_keepalive_connections=20),
         follow_redirects=False,
-        event_hooks={"response": [_guard]},
+        event_hooks={"response": [_check_reply]},
     )
 
 
-class PerLoop(Generic[_T]):
-    """What `make` makes of an HTTP client, once for each event loop."""
+class ClientPerLoop(Generic[_T]):
+    """One SDK client for each event loop; `make` makes it from an HTTP client."""
 
     def __init__(self, make: Callable[[httpx2.AsyncClient], _T]) -> None:
-        _trust()  # now, where waiting holds nobody up
+        _tls_context()  # now: in `get` it would block the event loop
         self._make = make
         self._made: weakref.WeakKeyDictionary[
             asyncio.AbstractEventLoop, tuple[_T, AsyncGenerator[None, None]]
         ] = weakref.WeakKeyDictionary()
 
     async def get(self) -> _T:
-        """The one of the running loop."""
+        """The client of the running loop."""
         loop = asyncio.get_running_loop()
         if loop not in self._made:
             client = http_client()
-            life = _life(client)
-            self._made[loop] = self._make(client), life
-            await anext(life)
+            lifespan = _lifespan(client)
+            self._made[loop] = self._make(client), lifespan
+            await anext(lifespan)
         return self._made[loop][0]
 
     async def aclose(self) -> None:
-        """Close the one of the running loop."""
-        _, life = self._made.pop(asyncio.get_running_loop(), (None, None))
-        if life is not None:
-            await life.aclose()
+        """Close the client of the running loop."""
+        _, lifespan = self._made.pop(asyncio.get_running_loop(), (None, None))
+        if lifespan is not None:
+            await lifespan.aclose()
 
 
-async def _life(client: httpx2.AsyncClient) -> AsyncGenerator[None, None]:
-    """Once begun, it is known to the loop, which closes it at the end, and so the client."""
+async def _lifespan(client: httpx2.AsyncClient) -> AsyncGenerator[None, None]:
+    """Closes the client when closed; a loop closes its started generators when it shuts down."""
     try:
         yield
     finally:
@@ -126,10 +125,10 @@ async def _life(client: httpx2.AsyncClient) -> AsyncGenerator[None, None]:
 
 
 @asynccontextmanager
-async def running(
+async def closing_stream(
     stream: AsyncIterable[_T], close: Callable[[], Awaitable[None]]
 ) -> AsyncIterator[AsyncIterator[_T]]:
-    """The items of a stream, which is closed and finished in any case."""
+    """The items of a stream, which is closed and exhausted in any case."""
     items = aiter(stream)
     try:
         yield items
@@ -138,7 +137,7 @@ async def running(
         with suppress(Exception):
             async for _ in items:
                 pass
-        for _ in range(_TURNS):  # the loop closes what the SDK's generators let go of
+        for _ in range(_DRAIN_STEPS):  # the loop closes generators that the SDK dropped
             await asyncio.sleep(0)
         raise
     await close()

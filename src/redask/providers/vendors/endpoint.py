@@ -1,8 +1,8 @@
-"""How to reach a provider: `Access`, checked before anybody dials.
+"""How to reach a provider: `Access`, checked before a connection is opened.
 
     no key where one is needed       Misconfigured, naming the variable to set
-    a key that cannot be sent        Misconfigured: it holds a space, a line end or no ASCII
-    a base URL that is not one       Misconfigured, naming the variable; a user, password, query or
+    a key that cannot be sent        Misconfigured: it holds white space or is not ASCII
+    an invalid base URL              Misconfigured, naming the variable; a user, password, query or
                                      fragment in it is refused, for URLs end up in logs
     no model                         Misconfigured, naming the variable
 
@@ -20,7 +20,7 @@ from redask.core.rules.price_list import TokenPrice
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an opener is given: who, which model, how to reach it, and the user's prices."""
+    """What opens a provider: its name and model, key and address, and the user's prices."""
 
     provider: str
     model: str
@@ -40,7 +40,7 @@ def check_model(provider: str, model: str) -> None:
 
 
 def check_key(provider: str, key: str | None, variable: str | None) -> None:
-    """Refuse a key that is missing, or that no header can carry."""
+    """Refuse a missing key, or one that is invalid in an HTTP header."""
     named = variable or f"REDASK_{provider.upper()}_API_KEY"
     if key is None:
         if variable is not None:
@@ -50,7 +50,7 @@ def check_key(provider: str, key: str | None, variable: str | None) -> None:
 
 
 def check_url(provider: str, url: str | None) -> None:
-    """Refuse a base URL that nobody could call."""
+    """Refuse an invalid base URL."""
     variable = f"REDASK_{provider.upper()}_BASE_URL"
     if not url:
         raise Misconfigured(f"{provider} has no address: set {variable}", detail=variable)

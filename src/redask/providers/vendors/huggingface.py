@@ -1,9 +1,9 @@
 """Models on Hugging Face, through their own SDK (the extra `huggingface`).
 
 The address is always given, the router's unless the settings name another (an endpoint of one's
-own): so the SDK asks nobody where a model lives, and a call is one request. The wire is the chat
-wire. One inference client serves one call, for the SDK closes a stream only with its client; the
-connections are shared between calls all the same.
+own): so the SDK does not look up the host of a model, and a call is one request. The protocol is
+chat completions. One inference client serves one call, because the SDK closes a stream only with
+its client; connections are shared between calls.
 """
 
 from collections.abc import Awaitable, Callable
@@ -17,7 +17,7 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.providers.vendors import chat, failures
-from redask.providers.vendors.connections import TIMEOUT, PerLoop, Pieces, running
+from redask.providers.vendors.connections import TIMEOUT, ClientPerLoop, Pieces, closing_stream
 from redask.providers.vendors.endpoint import Access
 from redask.providers.vendors.pricing import pricer
 
@@ -35,10 +35,10 @@ class HuggingFace:
         self._key = access.api_key
         self._base_url = access.base_url
         self._price = pricer(NAME, access.model, access.prices)
-        self._clients = PerLoop(_same)
+        self._clients = ClientPerLoop(_same)
 
     def narrow(self, seed: int) -> int:
-        """For a wire of signed 64 bits; sent only where an override says that seeds work."""
+        """Signed 64 bits; sent only where an override enables seeds."""
         return determinism.narrow_to_signed(seed)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
@@ -81,9 +81,9 @@ class HuggingFace:
                 stream = await inference.chat_completion(
                     **request, stream=True, stream_options={"include_usage": True}
                 )
-                async with running(stream, inference.close) as chunks:
+                async with closing_stream(stream, inference.close) as chunks:
                     async for chunk in chunks:
-                        if piece := reply.hear(chunk):
+                        if piece := reply.read_chunk(chunk):
                             yield piece
 
     async def _inference(self) -> AsyncInferenceClient:
@@ -91,7 +91,7 @@ class HuggingFace:
         inference = AsyncInferenceClient(
             base_url=self._base_url,
             api_key=self._key,
-            timeout=TIMEOUT,  # type: ignore[arg-type]  # it is passed on as it is
+            timeout=TIMEOUT,  # type: ignore[arg-type]  # it is passed on unchanged
         )
         inference._async_client = await self._clients.get()  # else it opens one of its own
         return inference

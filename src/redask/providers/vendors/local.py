@@ -1,10 +1,10 @@
-"""A model in this very process: a GGUF file, run by llama.cpp through `xllamacpp` (extra `local`).
+"""A model in this process: a GGUF file, run by llama.cpp through `xllamacpp` (extra `local`).
 
 The model's name is the file's path (`REDASK_LOCAL_MODEL`, or MODEL). It is loaded at the first
-call and stays. Without a temperature it decodes greedily, without a prompt cache, one call after
-the other: so it answers the same every time, although it takes no knobs. Text is generated in a
-thread; a cancelled call stops at its next token. llama.cpp also listens on a port of the loopback
-interface, which cannot be switched off: a random key locks it.
+call and stays loaded. Without a temperature it decodes greedily, without a prompt cache, one call
+at a time: so its answers are deterministic, although it supports no knobs. Text is generated in a
+thread; a cancelled call stops at its next token. llama.cpp also listens on a loopback port, which
+cannot be switched off: a random API key protects it.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ _MAGIC = b"GGUF"
 
 
 class LocalModel:
-    """A model file, loaded when it is first asked."""
+    """A model file, loaded at the first call."""
 
     name = NAME
     capabilities = capabilities.of(NAME)
@@ -41,16 +41,16 @@ class LocalModel:
         self.model = access.model
         _check_file(Path(access.model))
         self._server: Any = None
-        # Its threads wait for each other: one core is left to everybody else.
+        # Its threads wait for each other: one core is left to other threads.
         self._threads = max((os.cpu_count() or 2) - 1, 1)
         self._worker = ThreadPoolExecutor(1, thread_name_prefix="redask-local")
 
     def narrow(self, seed: int) -> int:
-        """As llama.cpp takes it; sent only where an override says that seeds work."""
+        """32 bits, as for llama.cpp; sent only where an override enables seeds."""
         return determinism.narrow_to_32_bits(seed)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:  # noqa: ARG002
-        """It costs nothing, by definition."""
+        """A local model costs nothing, by definition."""
         return 0.0
 
     async def complete(
@@ -75,13 +75,15 @@ class LocalModel:
         pieces: asyncio.Queue[str | None] = asyncio.Queue()
         stopped = threading.Event()
 
-        def tell(piece: str | None) -> None:
+        def put_piece(piece: str | None) -> None:
             try:
                 loop.call_soon_threadsafe(pieces.put_nowait, piece)
-            except RuntimeError:  # the loop is closed: nobody listens any more
+            except RuntimeError:  # the loop is closed: the caller is gone
                 stopped.set()
 
-        working = loop.run_in_executor(self._worker, partial(self._answer, request, tell, stopped))
+        working = loop.run_in_executor(
+            self._worker, partial(self._answer, request, put_piece, stopped)
+        )
         try:
             while (piece := await pieces.get()) is not None:
                 if emit is not None:
@@ -91,31 +93,34 @@ class LocalModel:
             stopped.set()
 
     def _answer(
-        self, request: dict[str, Any], tell: Callable[[str | None], None], stopped: threading.Event
+        self,
+        request: dict[str, Any],
+        put_piece: Callable[[str | None], None],
+        stopped: threading.Event,
     ) -> chat.ChatReply:
-        """Generate, in the worker's thread."""
+        """Generate the reply, in the worker thread."""
         reply = chat.ChatReply(NAME, self.model)
-        broken: list[Exception] = []
+        errors: list[Exception] = []
 
-        def hear(chunk: object) -> bool:
+        def on_chunk(chunk: object) -> bool:
             try:
-                if piece := reply.hear(chunk):
-                    tell(piece)
-            except Exception as error:  # an exception must not travel through C++
-                broken.append(error)
-            return stopped.is_set() or bool(broken)
+                if piece := reply.read_chunk(chunk):
+                    put_piece(piece)
+            except Exception as error:  # an exception must not propagate through C++
+                errors.append(error)
+            return stopped.is_set() or bool(errors)
 
         try:
             if not stopped.is_set():
-                self._load().handle_chat_completions(request, hear)
-            for error in broken:
+                self._load().handle_chat_completions(request, on_chunk)
+            for error in errors:
                 raise error
         except (ProviderFailed, Misconfigured):
             raise
         except Exception as error:
             raise failures.of_body(NAME, str(error)) from None
         finally:
-            tell(None)
+            put_piece(None)
         return reply
 
     def _load(self) -> Any:
@@ -140,7 +145,7 @@ _NO_MODEL = "the local model cannot be loaded: REDASK_LOCAL_MODEL must name a wh
 
 
 def _check_file(file: Path) -> None:
-    """Look before llama.cpp does; one message, so that nobody learns which files there are."""
+    """Check the file's signature; one message for all errors hides which files exist."""
     try:
         with file.open("rb") as opened:
             magic = opened.read(len(_MAGIC))

@@ -1,4 +1,4 @@
-"""Every host that speaks OpenAI's chat API, through OpenAI's own SDK.
+"""Every host with OpenAI's chat completions API, through OpenAI's own SDK.
 
 A host is a row of `core.provider_table`: its address, the variable of its key, its default model,
 and its quirks: how its wire differs from the usual one.
@@ -20,11 +20,11 @@ from redask.core.ports import Completion
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, determinism
 from redask.providers.vendors import chat, failures
-from redask.providers.vendors.connections import TIMEOUT, PerLoop, Pieces, running
+from redask.providers.vendors.connections import TIMEOUT, ClientPerLoop, Pieces, closing_stream
 from redask.providers.vendors.endpoint import Access
 from redask.providers.vendors.pricing import pricer
 
-_NO_KEY = "none"  # the SDK wants one; hosts without keys ignore it
+_NO_KEY = "none"  # the SDK requires one; hosts without keys ignore it
 
 
 class OpenAICompatible:
@@ -38,10 +38,10 @@ class OpenAICompatible:
         self._key = access.api_key
         self._price = pricer(access.provider, access.model, access.prices)
         self._base_url = access.base_url
-        self._clients = PerLoop(self._client)
+        self._clients = ClientPerLoop(self._client)
 
     def narrow(self, seed: int) -> int:
-        """The seed as this host's wire can carry it."""
+        """The seed in the range that this host accepts."""
         return determinism.NARROWING[self._quirks.seeds](seed)
 
     def price(self, prompt_tokens: int, completion_tokens: int) -> float | None:
@@ -84,9 +84,9 @@ class OpenAICompatible:
             stream = await client.chat.completions.create(
                 **request, stream=True, stream_options={"include_usage": True}
             )
-            async with running(stream, stream.close) as chunks:
+            async with closing_stream(stream, stream.close) as chunks:
                 async for chunk in chunks:
-                    if piece := reply.hear(chunk):
+                    if piece := reply.read_chunk(chunk):
                         yield piece
 
     def _client(self, http: httpx2.AsyncClient) -> AsyncOpenAI:

@@ -1,0 +1,71 @@
+"""The expected answer type of a question, and whether a text has one."""
+
+import pytest
+
+from redask.providers.extractive import expected_answer
+from redask.providers.extractive.expected_answer import AnswerType
+
+
+@pytest.mark.parametrize(
+    ("question", "answer_type"),
+    [
+        ("Who wrote it?", AnswerType.NAME),
+        ("In which country is it?", AnswerType.NAME),
+        ("where is it", AnswerType.NAME),
+        ("When did it end?", AnswerType.DATE),
+        ("In what year did it end?", AnswerType.DATE),
+        ("How many are there?", AnswerType.NUMBER),
+        ("What percentage is it?", AnswerType.NUMBER),
+        ("What is it when it rains?", None),
+        ("How does it work?", None),
+        ("Why who?", None),
+        ("Wer hat es geschrieben?", None),
+        ("", None),
+    ],
+)
+def test_the_first_question_word_decides(question: str, answer_type: AnswerType | None) -> None:
+    assert expected_answer.of(question) is answer_type
+
+
+@pytest.mark.parametrize(
+    ("answer_type", "text", "expected"),
+    [
+        (AnswerType.NAME, "It was Rollo.", 1.0),
+        (AnswerType.NAME, "Nobody knows the ferry.", 0.0),
+        (AnswerType.NAME, "We met Ana.", 0.0),
+        (AnswerType.NAME, "Then The End", 1.0),
+        (AnswerType.NAME, "Then The", 0.0),
+        (AnswerType.DATE, "It ended in 1748.", 1.0),
+        (AnswerType.DATE, "It ended in May.", 1.0),
+        (AnswerType.DATE, "It ended at 9.", 0.5),
+        (AnswerType.DATE, "It ended in 1999.", 0.0),
+        (AnswerType.NUMBER, "There are 7,200.", 1.0),
+        (AnswerType.NUMBER, "There are two.", 1.0),
+        (AnswerType.NUMBER, "There are some.", 0.0),
+        (None, "It was Rollo in 1748.", 0.0),
+    ],
+)
+def test_words_of_the_question_are_not_its_answer(
+    answer_type: AnswerType | None, text: str, expected: float
+) -> None:
+    assert expected_answer.found(answer_type, text, {"ana", "1999"}) == expected
+
+
+@pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("Why did Zoltan and Ana-Maria leave?", ["Zoltan", "Ana-Maria"]),
+        ("What is the status of order 9999?", ["9999"]),
+        ("What Is The Refund Policy?", ["Refund", "Policy"]),
+        ("“Who is Ana?”", ["Ana"]),
+        ("Who needs 12 of 1,000 or 3.1415?", []),
+        ("Wie viele Einwohner hat Berlin?", []),
+        ("Welche Bestellung hat Nummer 9999?", ["9999"]),
+        ("Ana?", []),
+        ("", []),
+    ],
+)
+def test_names_are_capitalised_in_english_and_numbers_are_long(
+    question: str, names: list[str]
+) -> None:
+    assert expected_answer.names(question) == names
