@@ -206,7 +206,7 @@ def test_an_unreadable_reply_stops_the_failover(
 ) -> None:
     server.play(reply)
     error = failure(server, name, streamed)
-    broken_off = streamed and error.message == "the stream broke off"
+    broken_off = streamed and error.said == "the stream broke off"
     assert error.failure is (Failure.TRANSPORT if broken_off else Failure.REFUSED)
     assert not broken_off or reply is UNREADABLE["a number in a stream"]
 
@@ -267,7 +267,7 @@ def test_a_connection_that_breaks_is_transport(server: Loopback, name: str, stre
     if streamed:
         server.play(Wire(chunks=begun, kind=EVENTS))
         error = failure(server, name, streamed)
-        assert (error.failure, error.message) == (Failure.TRANSPORT, "the stream broke off")
+        assert (error.failure, error.said) == (Failure.TRANSPORT, "the stream broke off")
 
 
 @BOTH
