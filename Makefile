@@ -4,14 +4,24 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
-	$(BIN)/redask --db $(DEMO) demo
+	$(BIN)/redask demo
+	@echo
+	@echo 'ask it yourself: . $(BIN)/activate; export REDASK_DB=$(DEMO); redask ask "…"'
 
 test: lint types clients
-	$(BIN)/python -m pytest -n auto --dist loadfile --cov --cov-report=term
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+
+# a part of the tests with every Python from 3.11 to 3.13 that is installed
+test-pythons:
+	tools/pythons.sh
+
+# ruff and mypy before each commit
+hooks: $(VENV)/.installed
+	$(BIN)/pre-commit install
 
 lint: $(VENV)/.installed
 	$(BIN)/ruff check .
@@ -66,7 +76,7 @@ crash: $(VENV)/.installed
 
 # 10,000 databases searched for leaks
 test-access: $(VENV)/.installed
-	$(BIN)/python -m pytest tests/access --access-rounds 10000
+	$(BIN)/python -m pytest -n auto tests/access --access-rounds 10000
 
 # 500 questions at every transport: the same bytes as in process; and schemathesis for longer
 test-transports: $(VENV)/.installed
@@ -120,7 +130,7 @@ bench-peers: $(VENV)/.installed
 	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) .eval .peers .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .eval .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -16,7 +16,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from retrieval import BATCH, ME, _timed_walk, _times, passages, questions, vectors
+from retrieval import BATCH, ME, _timed_traversal, _times, passages, questions, vectors
 
 from redask.core.model import Caller
 from redask.core.ports import Entity, Query
@@ -51,13 +51,13 @@ def measure(index: SearchIndex, asked: list[Query], who: Caller) -> tuple[float,
     """p50 of a search without the graph, and of the graph, in ms."""
     for query in asked[:20]:
         index.search(query, who)
-    WALKS.clear()
+    TRAVERSALS.clear()
     whole = _times(lambda query: index.search(query, who), asked)
-    apart = [total - walk for total, walk in zip(whole, WALKS, strict=True)]
-    return statistics.median(apart) * 1000, statistics.median(WALKS) * 1000
+    apart = [total - graph for total, graph in zip(whole, TRAVERSALS, strict=True)]
+    return statistics.median(apart) * 1000, statistics.median(TRAVERSALS) * 1000
 
 
-WALKS = _timed_walk()
+TRAVERSALS = _timed_traversal()
 
 
 def show(store: EntityStore, index: SearchIndex, count: int) -> None:

@@ -53,7 +53,7 @@ def shipped() -> Callable[[list[str]], object]:
 
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = CORES
-    session = onnxruntime.InferenceSession(minilm._checked(*minilm._WEIGHTS), options)
+    session = onnxruntime.InferenceSession(minilm._verified_file(*minilm._WEIGHTS), options)
     tokenizer = minilm._tokenizer()
     tokenizer.enable_padding()
 

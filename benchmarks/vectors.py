@@ -5,8 +5,8 @@ are put into an index in batches, folding when it asks for it. Then, query by qu
 turns, so that a busy machine harms all alike, each on one thread:
 
     floor     one pass over as many bytes as the codes have, in memory
-    raw 20    faiss alone, same codes, 20 results, no exact look
-    raw 2000  faiss alone, same codes, 2,000 results, no exact look
+    raw 20    faiss alone, same codes, 20 results, no exact cosines
+    raw 2000  faiss alone, same codes, 2,000 results, no exact cosines
     ours      the 20 nearest: codes, 2,000 candidates, exact cosines
     ours n %  the same, of what the labels permit
 
@@ -22,7 +22,7 @@ from pathlib import Path
 import faiss
 import numpy as np
 
-from redask.index.vector.cosine import Floats, best, unit
+from redask.index.vector.cosine import Floats, top_k, unit_vectors
 from redask.index.vector.nearest import VectorIndex
 from redask.index.vector.quantization import rotate
 
@@ -49,7 +49,7 @@ def fill(index: VectorIndex, count: int, centres: Floats) -> None:
         started = time.perf_counter()
         index.apply(batch, [], key)
         applied = time.perf_counter()
-        if index.wants_fold or key == count:
+        if index.needs_fold or key == count:
             index.fold()
         done = time.perf_counter()
         applying, folding = applying + applied - started, folding + done - applied
@@ -79,7 +79,7 @@ def recall(index: VectorIndex, floats: Path, queries: Floats) -> float:
     rows = rows[: index.count]
     shares = []
     for query in queries[:50]:
-        _, cosines = best(rows, unit(query[None, :])[0], 20)
+        _, cosines = top_k(rows, unit_vectors(query[None, :])[0], 20)
         found = index.search(query, 20)[:20]
         shares.append(np.mean([cosine >= cosines[-1] for _, cosine in found]))
     return float(np.mean(shares))
@@ -101,7 +101,7 @@ def run(count: int, directory: Path) -> None:
     assert index.count == count
     print(f"  open {1e3 * (time.perf_counter() - started):.0f} ms; {memory()}")
     queries = next(vectors(QUERIES, 2, centres))
-    turned = [rotate(unit(query[None, :])) for query in queries]
+    rotated = [rotate(unit_vectors(query[None, :])) for query in queries]
     (path,), (floats,) = directory.glob("codes-*"), directory.glob("floats-*")
     raw = faiss.read_index(str(path))
     faiss.omp_set_num_threads(1)
@@ -109,8 +109,8 @@ def run(count: int, directory: Path) -> None:
     shares = {percent: set(range(percent)) for percent in (1, 10, 50)}
     calls: dict[str, Callable[[int], object]] = {
         "floor": lambda _: np.add.reduce(codes),
-        "raw 20": lambda i: raw.search(turned[i], 20),
-        "raw 2000": lambda i: raw.search(turned[i], 2_000),
+        "raw 20": lambda i: raw.search(rotated[i], 20),
+        "raw 2000": lambda i: raw.search(rotated[i], 2_000),
         "ours": lambda i: index.search(queries[i], 20),
     }
     for percent, labels in shares.items():

@@ -42,3 +42,8 @@ def __getattr__(name: str) -> Any:
 
     module, own = _LATE[name]
     return getattr(import_module(f"redask.{module}"), own)
+
+
+def __dir__() -> list[str]:
+    """What there is and what would be imported: for completion in shells and notebooks."""
+    return sorted({*globals(), *_LATE})

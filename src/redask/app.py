@@ -3,6 +3,8 @@
 The only file that knows every adapter. Nothing here decides anything about an answer.
 """
 
+import asyncio
+import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -30,6 +32,7 @@ from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
 from redask.engine.retrieval import Retriever
+from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
@@ -43,6 +46,7 @@ from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
 from redask.stores.selectors import open_selector
 
+_log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 _THREADS = 8
@@ -60,6 +64,7 @@ class App:
     audit: AuditWriter
     engine: Engine
     opener: ProviderPool
+    running: RunningCalls
     workers: Workers
     clock: Callable[[], int]
     settings: choices.Settings
@@ -94,7 +99,7 @@ class App:
         stage = self.retriever.embedding
         if stage is None:
             return 0
-        work = stage.anew if anew else stage.finish
+        work = stage.reembed if anew else stage.finish
         return work(caller.tenant, progress)
 
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> None:
@@ -197,6 +202,7 @@ class App:
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": _with_index(self.backend.files(), index.bytes),
             "problems": problems,
+            "warnings": list(self.opener.passed_over()),
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
@@ -219,12 +225,19 @@ class App:
 
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """Run synchronous work without holding up the loop."""
-        return await self.workers.run(partial(work, *args, **kwargs))
+        with self.running.begin():
+            return await self.workers.run(partial(work, *args, **kwargs))
 
-    def close(self) -> None:
-        """Finish what runs, then let go of every file."""
+    async def aclose(self) -> None:
+        """Cancel what runs, see its audit rows written, then let go of every file."""
         if self.retriever.embedding:
             self.retriever.embedding.stop()
+        await self.running.close()
+        await asyncio.to_thread(self.close)
+        await self.opener.aclose()
+
+    def close(self) -> None:
+        """Finish what threads do, then let go of every file."""
         self.workers.close()
         self.audit.close()
         self.index.close()
@@ -255,6 +268,9 @@ def build(
     stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
+    for warning in opener.passed_over():
+        _log.warning(warning)
+    running = RunningCalls()
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
@@ -269,6 +285,7 @@ def build(
         open_provider=opener,
         settings=chosen,
         clock=clock,
+        running=running,
         workers=workers,
     )
     return App(
@@ -279,6 +296,7 @@ def build(
         audit=audit,
         engine=engine,
         opener=opener,
+        running=running,
         workers=workers,
         clock=clock,
         settings=chosen,

@@ -1,4 +1,4 @@
-"""One round of the test of non-interference: `check(seed)`, and `problem(seed)` in words."""
+"""One round of the test of non-interference: `check(seed)`."""
 
 import json
 import random
@@ -8,15 +8,6 @@ from redask.core.ports import Entity
 from redask.core.wire.json import text
 from tests.access.watching import NEIGHBOUR, OWNER, Watched, visible, watched
 from tests.access.worlds import COLLECTIONS, World, edges, entity, readable
-
-
-def problem(seed: int) -> str | None:
-    """What is wrong with one database."""
-    try:
-        check(seed)
-    except AssertionError as error:
-        return f"seed {seed}: {error}"
-    return None
 
 
 def check(seed: int) -> None:

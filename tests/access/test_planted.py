@@ -17,8 +17,8 @@ from redask.index import buckets
 from redask.index.forward.forward_index import Snapshot
 from redask.index.graph import adjacency
 from redask.index.lexical import bm25
-from redask.index.lexical.bm25 import Lexical
-from redask.index.lexical.tantivy_terms import View
+from redask.index.lexical.bm25 import LexicalSearcher
+from redask.index.lexical.tantivy_terms import TermSearcher
 from redask.stores import visibility as store_visibility
 from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
 from redask.stores.sqlite.select.prepared import PreparedSelects
@@ -51,7 +51,7 @@ def rows_are_filtered_after_ranking(patch: pytest.MonkeyPatch) -> None:
 
     def unfiltered(*given: Any) -> Any:
         generation_, state, query, visibility, read = given
-        own = {share.label: share.label for share in state.shares}
+        own = {group.projection_key: group.projection_key for group in state.statistics}
         everything = dataclasses.replace(
             visibility, projections=None if visibility.projections is None else own
         )
@@ -62,34 +62,38 @@ def rows_are_filtered_after_ranking(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def counts_of_entities_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> None:
-    init = Lexical.__init__
+    init = LexicalSearcher.__init__
 
-    def greedy(self: Lexical, view: View, snapshot: Snapshot, *rest: Any) -> None:
+    def greedy(
+        self: LexicalSearcher, searcher: TermSearcher, snapshot: Snapshot, *rest: Any
+    ) -> None:
         tail, readable, _ = rest
-        shares = snapshot.statistics()
-        totals = bm25.Totals(sum(s.entities for s in shares), sum(s.tokens for s in shares))
-        init(self, view, snapshot, tail, readable, totals)
+        groups = snapshot.statistics()
+        statistics = bm25.CorpusStatistics(
+            sum(s.entities for s in groups), sum(s.tokens for s in groups)
+        )
+        init(self, searcher, snapshot, tail, readable, statistics)
 
-    patch.setattr(Lexical, "__init__", greedy)
+    patch.setattr(LexicalSearcher, "__init__", greedy)
 
 
 @bug
 def counts_of_words_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> None:
-    counts = Lexical._counts
+    counts = LexicalSearcher._document_frequencies
 
-    def greedy(self: Lexical, terms: Any) -> list[int]:
+    def greedy(self: LexicalSearcher, terms: Any) -> list[int]:
         patched, self._readable = self._readable, None
         try:
             return counts(self, terms)
         finally:
             self._readable = patched
 
-    patch.setattr(Lexical, "_counts", greedy)
+    patch.setattr(LexicalSearcher, "_document_frequencies", greedy)
 
 
 @bug
 def vectors_are_not_filtered(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(buckets, "_own_classes", lambda *_: None)
+    patch.setattr(buckets, "_vector_filter", lambda *_: None)
 
 
 @bug
@@ -103,7 +107,7 @@ def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         adjacency.Adjacency,
         "__init__",
-        lambda self, connection, labels: init(self, connection, None),
+        lambda self, connection, projection_keys: init(self, connection, None),
     )
 
 

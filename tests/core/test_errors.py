@@ -131,8 +131,8 @@ EXAMPLES: list[tuple[AskError, str, str]] = [
         "still wrong",
         "[^0]; [^9]",
     ),
-    (ProviderFailed("groq", Failure.TIMEOUT, "slow", detail="5 s"), "slow", "5 s"),
-    (ProviderRefused("groq", "no", detail="401"), "no", "401"),
+    (ProviderFailed("groq", Failure.TIMEOUT, "slow", detail="5 s"), "groq: timeout: slow", "5 s"),
+    (ProviderRefused("groq", "HTTP 401", detail="key"), "groq: refused: HTTP 401", "key"),
     (
         ProvidersExhausted(
             (
@@ -140,7 +140,7 @@ EXAMPLES: list[tuple[AskError, str, str]] = [
                 ProviderFailed("b", Failure.SERVER, "ill"),
             )
         ),
-        "all 2 providers failed",
+        "no provider answered: a: transport: gone; b: 5xx: ill",
         "a: transport: gone; b: 5xx: ill",
     ),
 ]
@@ -181,6 +181,7 @@ def test_what_code_decides_by_is_typed() -> None:
 def test_a_refusal_is_a_failure_that_stops() -> None:
     refused = ProviderRefused("groq", "no")
     assert (refused.provider, refused.failure) == ("groq", Failure.REFUSED)
+    assert refused.said == "no"
 
 
 def test_exhaustion_keeps_every_attempt_and_reports_the_last() -> None:

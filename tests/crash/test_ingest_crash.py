@@ -44,7 +44,7 @@ def state(directory: Path) -> tuple[Any, ...]:
     """All that can be told of a database: content, manifest, what searches find."""
     with redask.open(directory) as db:
         assert db.doctor()["problems"] == []
-        with app_of(db).store._database.reading() as connection:  # type: ignore[attr-defined]
+        with app_of(db).backend.store._database.reading() as connection:  # type: ignore[attr-defined]
             origins = connection.execute(
                 "SELECT path, root, choice, stamp, unlinked FROM ingest_origins ORDER BY 1"
             ).fetchall()
@@ -56,9 +56,14 @@ def state(directory: Path) -> tuple[Any, ...]:
         return held(db), origins, items, found
 
 
-def ingest(directory: Path, folder: Path, writes: int | None = None, delay: float = 0.0) -> int:
-    """Ingest in another process, killed a moment after so many writes. → how many there were."""
-    command = [sys.executable, str(INGEST), str(directory), str(folder)]
+def ingest(
+    directory: Path, folder: Path, writes: int | None = None, delay: float = 0.0, most: int = 0
+) -> int:
+    """Ingest in another process, killed a moment after so many writes. → how many there were.
+
+    It makes no more than `most` before it is killed, however late that is.
+    """
+    command = [sys.executable, str(INGEST), str(directory), str(folder), str(most)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         seen = 0
@@ -86,7 +91,8 @@ def test_an_ingest_that_was_killed_and_completed_is_like_one_that_was_not(
     whole = ingest(tmp_path / "plain", folder)
     for life in range(3):
         writes = chance.randrange(whole // (life + 2))
-        seen = ingest(tmp_path / "db", folder, writes, chance.uniform(0.0, 0.02))
+        most = 0 if life else whole - 1
+        seen = ingest(tmp_path / "db", folder, writes, chance.uniform(0.0, 0.02), most)
         assert life or seen < whole, "the first kill comes in time"
     ingest(tmp_path / "db", folder)
     assert state(tmp_path / "db") == state(tmp_path / "plain")

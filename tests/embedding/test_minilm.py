@@ -14,7 +14,12 @@ import pytest
 from redask.core.errors import Misconfigured
 from redask.embedding.models import minilm
 from redask.embedding.models.minilm import MiniLm
-from redask.embedding.models.onnx_quantization import _fields, _graph, _joined, quantised
+from redask.embedding.models.onnx_quantization import (
+    _decode_fields,
+    _encode_fields,
+    _graph,
+    quantised,
+)
 
 TEXTS = [
     f"{start} {' '.join(['harbour', 'ferry', 'tide', 'late'][: n % 5] * n)}."
@@ -27,7 +32,7 @@ def model() -> MiniLm:
     return MiniLm(threads=2)
 
 
-def test_a_text_gets_the_same_bytes_by_one_thread_or_several_alone_or_in_a_crowd(
+def test_a_text_gets_the_same_bytes_in_any_batch_and_with_any_number_of_threads(
     model: MiniLm,
 ) -> None:
     together = model.embed(TEXTS)
@@ -36,7 +41,12 @@ def test_a_text_gets_the_same_bytes_by_one_thread_or_several_alone_or_in_a_crowd
     assert [model.embed([text])[0] for text in TEXTS[:10]] == together[:10]
 
 
-def test_meaning_is_found_without_a_common_word(model: MiniLm) -> None:
+def test_every_number_is_a_float32_and_so_is_cached_in_four_bytes(model: MiniLm) -> None:
+    for vector in model.embed(TEXTS[:5]):
+        assert tuple(np.array(vector, np.float32).tolist()) == vector
+
+
+def test_similar_meaning_without_a_common_word_has_a_higher_cosine(model: MiniLm) -> None:
     asked, near, far = model.embed(
         [
             "How can I get my money back?",
@@ -53,17 +63,17 @@ def test_only_the_first_256_tokens_and_8192_characters_count(model: MiniLm) -> N
     assert one == two == three
 
 
-def test_numbers_are_those_that_float32_keeps(model: MiniLm) -> None:
+def test_components_are_float32_values(model: MiniLm) -> None:
     vector = np.array(model.embed(["a ferry"])[0])
     assert (vector.astype(np.float32) == vector).all()
 
 
-def test_the_name_of_the_vectors_tells_weights_rewriting_and_runtime(model: MiniLm) -> None:
+def test_the_model_names_weights_rewriting_and_runtime(model: MiniLm) -> None:
     assert model.model.startswith("minilm-l6-v2-8199be6f-dq1-ort1.28.0-tok")
     assert (model.languages, model.dimensions) == (frozenset({"en"}), 384)
 
 
-def test_a_file_that_is_not_the_one_measured_is_refused(
+def test_a_file_with_another_checksum_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "fake_weights").mkdir()
@@ -86,7 +96,7 @@ def test_a_package_that_is_missing_is_named_at_once(monkeypatch: pytest.MonkeyPa
         MiniLm()
 
 
-def test_making_one_loads_nothing_and_the_runtime_is_told_not_to_phone_home() -> None:
+def test_creating_one_loads_nothing_and_disables_telemetry() -> None:
     program = (
         "import os, sys, json\n"
         "from redask.embedding.models import make\n"
@@ -107,12 +117,12 @@ def test_making_one_loads_nothing_and_the_runtime_is_told_not_to_phone_home() ->
 
 def node(operator: str, inputs: list[str], output: str) -> tuple[int, int, bytes]:
     named: list[tuple[int, int, bytes]] = [(1, 2, name.encode()) for name in inputs]
-    return 1, 2, _joined([*named, (2, 2, output.encode()), (4, 2, operator.encode())])
+    return 1, 2, _encode_fields([*named, (2, 2, output.encode()), (4, 2, operator.encode())])
 
 
 def tensor(name: str, *sizes: int) -> tuple[int, int, bytes]:
     dims: list[tuple[int, int, bytes]] = [(1, 0, bytes([size])) for size in sizes]
-    return 5, 2, _joined([*dims, (8, 2, name.encode()), (9, 2, b"data")])
+    return 5, 2, _encode_fields([*dims, (8, 2, name.encode()), (9, 2, b"data")])
 
 
 CHAIN = [
@@ -130,43 +140,43 @@ CHAIN = [
 def read(graph: bytes) -> list[Any]:
     """Each node as its operator, inputs and outputs."""
     found = []
-    for number, _, value in _fields(graph):
+    for number, _, value in _decode_fields(graph):
         if number == 1:
-            parts = list(_fields(value))
+            parts = list(_decode_fields(value))
             texts = [[v.decode() for n, _, v in parts if n == which] for which in (4, 1, 2)]
             found.append((texts[0][0], *texts[1:]))
     return found
 
 
 def test_a_chain_becomes_one_product_with_its_bias() -> None:
-    assert read(_graph(_joined(CHAIN), 4)) == [
+    assert read(_graph(_encode_fields(CHAIN), 4)) == [
         ("DynamicQuantizeMatMul", ["x", "w", "s", "", "b"], ["y"]),
         ("Relu", ["y"], ["z"]),
     ]
 
 
 def test_a_product_that_is_used_twice_keeps_its_addition() -> None:
-    rewritten = read(_graph(_joined([*CHAIN, node("Tanh", ["m"], "t")]), 4))
+    rewritten = read(_graph(_encode_fields([*CHAIN, node("Tanh", ["m"], "t")]), 4))
     assert rewritten[0] == ("DynamicQuantizeMatMul", ["x", "w", "s", ""], ["m"])
     assert ("Add", ["b", "m"], ["y"]) in rewritten
 
 
-def test_the_scale_lies_in_one_dimension_then() -> None:
-    made = _graph(_joined(CHAIN), 4)
-    (scale,) = [v for n, _, v in _fields(made) if n == 5 and b"\x42\x01s" in v]
-    assert [v for n, _, v in _fields(scale) if n == 1] == [b"\x06"]
+def test_the_scale_is_reshaped_to_one_dimension() -> None:
+    made = _graph(_encode_fields(CHAIN), 4)
+    (scale,) = [v for n, _, v in _decode_fields(made) if n == 5 and b"\x42\x01s" in v]
+    assert [v for n, _, v in _decode_fields(scale) if n == 1] == [b"\x06"]
 
 
 def test_wide_weights_and_other_products_stay_and_a_model_without_any_is_refused() -> None:
     with pytest.raises(ValueError, match="no int8 weights"):
-        _graph(_joined(CHAIN), 3)
+        _graph(_encode_fields(CHAIN), 3)
     with pytest.raises(ValueError, match="no int8 weights"):
-        _graph(_joined([node("MatMul", ["a", "b"], "c")]), 4)
+        _graph(_encode_fields([node("MatMul", ["a", "b"], "c")]), 4)
 
 
 def test_the_real_model_has_five_products_in_integers_and_one_in_floats_a_layer() -> None:
-    made = quantised(minilm._checked(*minilm._WEIGHTS), 384)
-    (graph,) = [value for number, _, value in _fields(made) if number == 7]
+    made = quantised(minilm._verified_file(*minilm._WEIGHTS), 384)
+    (graph,) = [value for number, _, value in _decode_fields(made) if number == 7]
     operators = [each[0] for each in read(graph)]
     assert operators.count("DynamicQuantizeMatMul") == 6 * 5
     assert operators.count("MatMul") == 6 * (1 + 2)  # the inner layer's; attention's own two

@@ -1,4 +1,4 @@
-"""An embedder on the other end of a connection, which may be slow, wrong, or gone."""
+"""The remote embedder: requests, and a host that is slow, wrong, or down."""
 
 import json
 from collections.abc import Iterator
@@ -8,7 +8,11 @@ import pytest
 from embedding_host import EmbeddingHost, hosting
 
 from redask.core.errors import Failure, Misconfigured, ProviderFailed, ProviderRefused
-from redask.embedding.models.openai_embeddings import TEXTS_A_CALL, OpenAiCompatible, RemoteModel
+from redask.embedding.models.openai_embeddings import (
+    TEXTS_PER_REQUEST,
+    OpenAiCompatible,
+    RemoteModel,
+)
 
 KEY = "sk-very-secret"
 
@@ -20,7 +24,7 @@ def host() -> Iterator[EmbeddingHost]:
 
 
 def client(host: EmbeddingHost, dimensions: int | None = None) -> OpenAiCompatible:
-    return OpenAiCompatible(RemoteModel(host.url + "/", "small", KEY, dimensions), timeout=5)
+    return OpenAiCompatible(RemoteModel(host.url + "/", "small", KEY, dimensions), timeout=60)
 
 
 def answer(*vectors: list[object]) -> bytes:
@@ -29,10 +33,10 @@ def answer(*vectors: list[object]) -> bytes:
 
 
 def test_it_asks_for_the_model_with_the_key_in_batches(host: EmbeddingHost) -> None:
-    texts = [f"text {number}" for number in range(TEXTS_A_CALL + 1)]
+    texts = [f"text {number}" for number in range(TEXTS_PER_REQUEST + 1)]
     vectors = client(host).embed(texts)
     assert len(vectors) == len(texts)
-    assert [len(call["input"]) for call in host.calls] == [TEXTS_A_CALL, 1]
+    assert [len(call["input"]) for call in host.calls] == [TEXTS_PER_REQUEST, 1]
     assert {(call["path"], call["model"]) for call in host.calls} == {("/v1/embeddings", "small")}
     assert set(host.keys) == {f"Bearer {KEY}"}
 
@@ -57,7 +61,7 @@ def test_the_model_is_part_of_the_name_of_its_vectors(host: EmbeddingHost) -> No
         (503, ProviderFailed, Failure.SERVER),
     ],
 )
-def test_a_status_is_a_failure_of_its_kind_and_tells_no_key(
+def test_a_status_is_a_failure_of_its_kind_and_reveals_no_key(
     host: EmbeddingHost, status: int, kind: type[ProviderFailed], failure: Failure
 ) -> None:
     host.reply = lambda _: (status, KEY.encode())
@@ -86,35 +90,35 @@ def test_a_status_is_a_failure_of_its_kind_and_tells_no_key(
         b"[" * 100_000,
     ],
 )
-def test_a_reply_that_cannot_be_read_is_a_refusal(host: EmbeddingHost, reply: bytes) -> None:
+def test_an_invalid_response_is_a_refusal(host: EmbeddingHost, reply: bytes) -> None:
     host.reply = lambda _: (200, reply)
     with pytest.raises(ProviderRefused):
         client(host).embed(["a"])
 
 
-def test_vectors_of_another_length_than_declared_or_before_are_refused(
+def test_vectors_of_another_dimension_than_declared_or_before_are_refused(
     host: EmbeddingHost,
 ) -> None:
     host.reply = lambda _: (200, answer([1.0, 2.0]))
-    with pytest.raises(Misconfigured, match="2 numbers, not 3"):
+    with pytest.raises(Misconfigured, match="2 dimensions, not 3"):
         client(host, 3).embed(["a"])
     learned = client(host)
     learned.embed(["a"])
     host.reply = lambda _: (200, answer([1.0, 2.0, 3.0]))
-    with pytest.raises(Misconfigured, match="3 numbers, not 2"):
+    with pytest.raises(Misconfigured, match="3 dimensions, not 2"):
         learned.embed(["a"])
 
 
 def test_a_host_that_does_not_answer_is_a_timeout(host: EmbeddingHost) -> None:
-    host.delay = 1.0
+    host.silent = True
     with pytest.raises(ProviderFailed) as caught:
         OpenAiCompatible(RemoteModel(host.url, "small"), timeout=0.1).embed(["a"])
     assert caught.value.failure is Failure.TIMEOUT
 
 
-def test_a_host_that_is_not_there_is_a_transport_failure() -> None:
+def test_a_host_that_is_down_is_a_transport_failure() -> None:
     with pytest.raises(ProviderFailed) as caught:
-        OpenAiCompatible(RemoteModel("http://127.0.0.1:9/v1", "small"), timeout=5).embed(["a"])
+        OpenAiCompatible(RemoteModel("http://127.0.0.1:9/v1", "small"), timeout=60).embed(["a"])
     assert caught.value.failure is Failure.TRANSPORT
 
 

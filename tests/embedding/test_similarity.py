@@ -1,19 +1,23 @@
 """Similarity of lines to a question, and what `extractive` makes of it."""
 
 import asyncio
+import gc
+import tracemalloc
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 
 from redask.core.model import Knobs, Source
+from redask.core.ports import Embedder
 from redask.core.rules import prompt
 from redask.embedding.models.hashed import Hashed
-from redask.embedding.similarity import Similarity
+from redask.embedding.similarity import MAX_CACHED, Similarity
 from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Alike, Extractive
 
 
-class Noting(Hashed):
-    """Notes what it embeds; knows English."""
+class RecordingEmbedder(Hashed):
+    """Records what it embeds; supports English."""
 
     languages = frozenset({"en"})
 
@@ -31,26 +35,67 @@ def english(_: str) -> str:
 
 
 def test_the_nearest_line_is_the_one_most_like_the_question() -> None:
-    cosines = Similarity(Noting(), english)("ferry times", ["the ferry times", "brick towers"])
+    cosines = Similarity(RecordingEmbedder(), english)(
+        "ferry times", ["the ferry times", "brick towers"]
+    )
     assert cosines is not None
     assert cosines[0] > cosines[1] + 0.3
-    (same,) = Similarity(Noting(), english)("ferry times", ["ferry times"]) or [0.0]
+    (same,) = Similarity(RecordingEmbedder(), english)("ferry times", ["ferry times"]) or [0.0]
     assert same == pytest.approx(1.0)
 
 
 def test_a_line_is_embedded_once_and_its_number_stays_the_same() -> None:
-    noting = Noting()
-    likeness = Similarity(noting, english)
-    first = likeness("ferry", ["a ferry", "a tower", "a ferry"])
-    assert likeness("ferry", ["a ferry", "a tower", "a ferry"]) == first
-    assert sorted(noting.texts) == ["a ferry", "a tower", "ferry"]
+    recording = RecordingEmbedder()
+    similarity = Similarity(recording, english)
+    first = similarity("ferry", ["a ferry", "a tower", "a ferry"])
+    assert similarity("ferry", ["a ferry", "a tower", "a ferry"]) == first
+    assert sorted(recording.texts) == ["a ferry", "a tower", "ferry"]
 
 
-def test_another_language_is_not_compared() -> None:
-    noting = Noting()
-    assert Similarity(noting, lambda _: "de")("Fähre", ["die Fähre"]) is None
-    assert noting.texts == []
+def test_an_unsupported_language_is_not_compared() -> None:
+    recording = RecordingEmbedder()
+    assert Similarity(recording, lambda _: "de")("Fähre", ["die Fähre"]) is None
+    assert recording.texts == []
     assert Similarity(Hashed(), lambda _: "de")("Fähre", ["die Fähre"]) is not None
+
+
+class Single(RecordingEmbedder):
+    """Vectors of 384 float32 numbers, as `minilm` makes them."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._vector = np.arange(384).astype(np.float32) / np.float32(3)
+
+    def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
+        return [tuple((self._vector + np.float32(len(each))).tolist()) for each in texts]
+
+
+def test_twenty_thousand_remembered_vectors_take_little_more_than_their_numbers() -> None:
+    likeness = Similarity(Single(), english)
+    lines = [f"line {number}" for number in range(1, MAX_CACHED)]
+    likeness("which?", lines[:1])
+    gc.collect()
+    tracemalloc.start()
+    try:
+        for start in range(1, len(lines), 1000):
+            likeness("which?", lines[start : start + 1000])
+        gc.collect()
+        held = tracemalloc.get_traced_memory()[0]
+    finally:
+        tracemalloc.stop()
+    assert len(likeness._cache) == MAX_CACHED
+    numbers = MAX_CACHED * 384 * 4
+    assert numbers < held < numbers * 1.25
+
+
+@pytest.mark.parametrize("embedder", [Single(), Hashed()], ids=["float32", "float64"])
+def test_what_is_kept_changes_no_bit_of_a_cosine(embedder: Embedder) -> None:
+    lines = ["the ferry leaves at nine", "brick towers", "ferry"]
+    asked, *vectors = embedder.embed(["ferry times", *lines])
+    exact = [sum(a * b for a, b in zip(asked, each, strict=True)) for each in vectors]
+    likeness = Similarity(embedder, english)
+    assert likeness("ferry times", lines) == exact
+    assert likeness("ferry times", lines) == exact  # from memory
 
 
 # --- extractive --------------------------------------------------------------------------
@@ -98,11 +143,11 @@ def test_a_line_is_compared_behind_the_name_of_its_source() -> None:
     assert set(seen) == {"Bridge: It was pulled down in 1967.", "The bridge is old."}
 
 
-def test_without_likeness_the_answer_is_by_words() -> None:
+def test_without_similarity_the_answer_is_by_words() -> None:
     assert answer(lambda *_: None) == answer(None)
 
 
-def test_a_line_like_enough_is_quoted_however_few_words_it_shares() -> None:
+def test_a_line_similar_enough_is_quoted_however_few_words_it_shares() -> None:
     question = "zebra quagga okapi money yak gnu ibex"
     made = prompt.assemble(question, SOURCES)
 

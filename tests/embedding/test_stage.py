@@ -1,6 +1,6 @@
-"""Embedding comes after writing: whatever happens meanwhile, in the end everything has its vector.
+"""The embedding stage: in the end every entity has its vector, whatever happens meanwhile.
 
-And until then an answer says so.
+Until then an answer warns that embedding is pending.
 """
 
 import os
@@ -33,8 +33,8 @@ T = ME.tenant
 MANY = 3 * BATCH + 5
 
 
-class Counting(Hashed):
-    """Notes every text; `before` is called with each batch."""
+class RecordingEmbedder(Hashed):
+    """Records every text; the hooks in `before` are called with each batch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -71,7 +71,7 @@ def vectors(store: EntityStore) -> dict[str, tuple[float, ...] | None]:
     return {each.urn: each.entity.vector for each in changes if each.entity}
 
 
-def whole(store: EntityStore) -> bool:
+def is_complete(store: EntityStore) -> bool:
     return all(vectors(store).values()) and store.count_unembedded(T) == 0
 
 
@@ -81,15 +81,15 @@ def whole(store: EntityStore) -> bool:
 @pytest.mark.parametrize("count", [0, 1, BATCH - 1, BATCH, BATCH + 1, 2 * BATCH, MANY])
 def test_everything_gets_its_vector_once(store: EntityStore, count: int) -> None:
     fill(store, count)
-    counting = Counting()
-    assert staged(store, counting).finish(T) == count
-    assert sorted(counting.texts) == sorted(f"note {number}" for number in range(count))
-    assert whole(store)
-    assert staged(store, counting).finish(T) == 0
-    assert len(counting.texts) == count
+    recording = RecordingEmbedder()
+    assert staged(store, recording).finish(T) == count
+    assert sorted(recording.texts) == sorted(f"note {number}" for number in range(count))
+    assert is_complete(store)
+    assert staged(store, recording).finish(T) == 0
+    assert len(recording.texts) == count
 
 
-def test_where_nothing_waits_nothing_is_written(store: EntityStore, tmp_path: Path) -> None:
+def test_when_nothing_is_pending_nothing_is_written(store: EntityStore, tmp_path: Path) -> None:
     fill(store, BATCH)
     staged(store).finish(T)
     staged(store).finish(T)
@@ -109,7 +109,7 @@ def test_progress_goes_up_to_the_total(store: EntityStore) -> None:
 
 def test_what_was_embedded_before_an_interruption_is_not_embedded_again(store: EntityStore) -> None:
     fill(store, MANY)
-    broken = Counting()
+    broken = RecordingEmbedder()
 
     def interrupt() -> None:
         if broken.texts:
@@ -118,32 +118,34 @@ def test_what_was_embedded_before_an_interruption_is_not_embedded_again(store: E
     broken.before.append(interrupt)
     with pytest.raises(KeyboardInterrupt):
         staged(store, broken).finish(T)
-    rest = Counting()
+    rest = RecordingEmbedder()
     assert staged(store, rest).finish(T) == MANY - BATCH
     assert not set(rest.texts) & set(broken.texts)
-    assert whole(store)
+    assert is_complete(store)
 
 
 def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(store: EntityStore) -> None:
     fill(store, 2)
-    counting = Counting()
+    recording = RecordingEmbedder()
     changed = entity_rows.entities("notes", [{"id": 1, "text": "changed"}])
-    counting.before.append(lambda: store.put(changed, ME))
-    stage = staged(store, counting)
+    recording.before.append(lambda: store.put(changed, ME))
+    stage = staged(store, recording)
     stage.finish(T)
     stage.finish(T)
-    assert whole(store)
+    assert is_complete(store)
     expected = Hashed().embed(["changed"])[0]
     assert vectors(store)["urn:reddb:row:notes/1"] == pytest.approx(expected)
 
 
-def test_an_entity_without_text_does_not_wait(store: EntityStore) -> None:
+def test_an_entity_without_text_is_not_pending(store: EntityStore) -> None:
     store.put(entity_rows.entities("flags", [{"id": 1, "on": True}, {"id": 2, "text": " "}]), ME)
     assert staged(store).finish(T) == 0
     assert not store.is_embedding_pending(ME)
 
 
-def test_vectors_of_another_model_are_refused_until_all_are_made_anew(store: EntityStore) -> None:
+def test_vectors_of_another_model_are_refused_until_everything_is_embedded_again(
+    store: EntityStore,
+) -> None:
     fill(store, MANY)
     staged(store, Hashed(64)).finish(T)
     fill(store, MANY + 1)
@@ -151,28 +153,28 @@ def test_vectors_of_another_model_are_refused_until_all_are_made_anew(store: Ent
     with pytest.raises(Misconfigured, match=r"hashed-64-1, .* hashed-32-1: `redask reembed`"):
         other.finish(T)
     assert other.warnings(ME, store.view(ME))[0].kind == "embedding_pending"
-    assert other.anew(T) == MANY + 1
-    assert whole(store)
+    assert other.reembed(T) == MANY + 1
+    assert is_complete(store)
     assert {len(vector or ()) for vector in vectors(store).values()} == {32}
     assert other.warnings(ME, store.view(ME)) == ()
 
 
 def test_stopping_ends_after_the_batch_and_loses_nothing(store: EntityStore) -> None:
     fill(store, MANY)
-    counting = Counting()
-    stage = staged(store, counting)
-    counting.before.append(stage.stop)
+    recording = RecordingEmbedder()
+    stage = staged(store, recording)
+    recording.before.append(stage.stop)
     assert stage.finish(T) == BATCH
     assert staged(store).finish(T) == MANY - BATCH
-    assert whole(store)
+    assert is_complete(store)
 
 
-# --- two at a time -----------------------------------------------------------------------
+# --- concurrency -------------------------------------------------------------------------
 
 
-def test_two_at_once_do_not_do_the_same_work(store: EntityStore, tmp_path: Path) -> None:
+def test_two_stages_at_once_do_not_duplicate_work(store: EntityStore, tmp_path: Path) -> None:
     fill(store, MANY)
-    first, second = Counting(), Counting()
+    first, second = RecordingEmbedder(), RecordingEmbedder()
     other = SqliteStore(tmp_path)
     waiting = threading.Event()
 
@@ -186,7 +188,7 @@ def test_two_at_once_do_not_do_the_same_work(store: EntityStore, tmp_path: Path)
     staged(store, first).finish(T)
     thread.join(30)
     other.close()
-    assert whole(store)
+    assert is_complete(store)
     # Less than a batch needs no lease, so the very last one may be done by both.
     assert len(first.texts) + len(second.texts) <= MANY + BATCH
     assert len(first.texts) >= MANY - BATCH
@@ -194,18 +196,18 @@ def test_two_at_once_do_not_do_the_same_work(store: EntityStore, tmp_path: Path)
 
 def test_threads_of_one_process_embed_nothing_twice(store: EntityStore) -> None:
     fill(store, BATCH - 1)
-    counting = Counting()
-    stage = staged(store, counting)
+    recording = RecordingEmbedder()
+    stage = staged(store, recording)
     threads = [threading.Thread(target=stage.finish, args=(T,)) for _ in range(4)]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(counting.texts) == BATCH - 1
-    assert whole(store)
+    assert len(recording.texts) == BATCH - 1
+    assert is_complete(store)
 
 
-def test_the_lease_of_a_dead_process_counts_for_nothing(store: EntityStore) -> None:
+def test_the_lease_of_a_dead_process_is_released(store: EntityStore) -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     fill(store, MANY)
@@ -250,7 +252,7 @@ with redask.open(sys.argv[1], embedder="hashed") as db:
 
 
 @pytest.mark.parametrize("batches", [0, 1, 2])
-def test_killed_while_embedding_the_next_one_goes_on_at_once(tmp_path: Path, batches: int) -> None:
+def test_after_a_kill_the_next_stage_continues_at_once(tmp_path: Path, batches: int) -> None:
     notes = [{"id": number, "text": f"note {number}"} for number in range(MANY)]
     with redask.open(tmp_path / "a", embedder="hashed") as db:
         db.put("notes", notes, wait=False)
@@ -280,7 +282,7 @@ def test_the_title_comes_first_and_ids_and_hidden_columns_are_left_out() -> None
     assert embedding_text('{"id":1,"on":true,"text":" "}', frozenset()) == ""
 
 
-# --- what an answer says -----------------------------------------------------------------
+# --- warnings ----------------------------------------------------------------------------
 
 PENDING = "embedding_pending"
 HASHED = 'embedder.name = "hashed"'
@@ -298,7 +300,7 @@ def warned(notices: Sequence[Notice]) -> list[str]:
     return [each.kind for each in notices]
 
 
-def test_an_answer_says_when_something_is_not_embedded_yet(stage: Stage) -> None:
+def test_an_answer_warns_while_embedding_is_pending(stage: Stage) -> None:
     db = stage.open(Player("openai", ["Nine. [^1]"]), toml=HASHED)
     db.put("notes", ROWS)
     assert warned(db.ask("When does the ferry leave?").validation.warnings) == []
@@ -315,7 +317,7 @@ def test_an_answer_says_when_something_is_not_embedded_yet(stage: Stage) -> None
     }
 
 
-def test_no_sources_says_it_too(stage: Stage) -> None:
+def test_an_answer_without_sources_warns_too(stage: Stage) -> None:
     db = stage.open(Player("openai", ["Nine. [^1]"]), toml=HASHED)
     db.put("notes", [{"id": 4, "text": "The ferry is late."}], wait=False)
     found = db.ask("zzzz qqqq").validation.warnings
@@ -351,7 +353,7 @@ def test_vectors_of_another_model_are_not_compared(stage: Stage) -> None:
         assert warned(db.search("ferry").warnings) == []
 
 
-def test_vectors_as_long_as_ours_are_not_compared_either(stage: Stage) -> None:
+def test_vectors_of_another_model_with_equal_dimensions_are_not_compared(stage: Stage) -> None:
     with redask.open(stage.directory, embedder="hashed") as db:
         db.put("notes", ROWS)
         embedding_stage = db._async._app.retriever.embedding
@@ -390,7 +392,7 @@ HIDING = {"read": [{"roles": ["client"], "hide": ["salary"]}]}
 PAID = [{"id": 1, "text": "harbour master", "salary": "ninety thousand"}]
 
 
-def told(text: str) -> tuple[float, ...]:
+def embedded(text: str) -> tuple[float, ...]:
     return Hashed().embed([text])[0]
 
 
@@ -398,27 +400,27 @@ def test_a_column_that_a_policy_hides_is_embedded_for_nobody(store: EntityStore)
     store.put(entity_rows.entities("people", PAID), ME)
     staged(store).finish(T)
     assert vectors(store)["urn:reddb:row:people/1"] == pytest.approx(
-        told("ninety thousand\nharbour master"), abs=1e-6
+        embedded("ninety thousand\nharbour master"), abs=1e-6
     )
     store.set_policy("people", HIDING, ME)
     assert vectors(store)["urn:reddb:row:people/1"] is None
     staged(store).finish(T)
     assert vectors(store)["urn:reddb:row:people/1"] == pytest.approx(
-        told("harbour master"), abs=1e-6
+        embedded("harbour master"), abs=1e-6
     )
 
 
 def test_a_policy_that_comes_while_it_is_embedded_is_not_forgotten(store: EntityStore) -> None:
     store.put(entity_rows.entities("people", PAID), ME)
-    counting = Counting()
-    counting.before.append(lambda: store.set_policy("people", HIDING, ME))
-    staged(store, counting).finish(T)
-    assert counting.texts == ["ninety thousand\nharbour master"]
+    recording = RecordingEmbedder()
+    recording.before.append(lambda: store.set_policy("people", HIDING, ME))
+    staged(store, recording).finish(T)
+    assert recording.texts == ["ninety thousand\nharbour master"]
     assert vectors(store)["urn:reddb:row:people/1"] is None
     assert store.count_unembedded(T) == 1
     staged(store).finish(T)
     assert vectors(store)["urn:reddb:row:people/1"] == pytest.approx(
-        told("harbour master"), abs=1e-6
+        embedded("harbour master"), abs=1e-6
     )
 
 

@@ -249,7 +249,8 @@ def test_a_key_for_a_provider_that_is_not_installed_changes_nothing(
     harbour: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("redask.providers.registry.find_spec", lambda _: None)
-    settings = load("", {"OPENAI_API_KEY": "sk-x", "GROQ_API_KEY": "x"})
+    keys = {"OPENAI_API_KEY": "sk-x", "GROQ_API_KEY": "x"}
+    settings = load("", {**keys, "REDASK_EMBEDDER_NAME": "none"})
     with redask.open(harbour.directory, settings=settings) as db:
         assert db.ask(FERRY).provider == "extractive"
     with redask.open(

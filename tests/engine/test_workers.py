@@ -32,7 +32,7 @@ def test_work_is_done_in_a_thread_and_its_result_or_error_comes_back() -> None:
 def test_one_caller_at_a_time_keeps_to_one_thread() -> None:
     async def main() -> None:
         workers = Workers(8, "w")
-        await asyncio.gather(*(workers.run(lambda: barrier.wait(5)) for _ in range(4)))
+        await asyncio.gather(*(workers.run(lambda: barrier.wait(60)) for _ in range(4)))
         seen = {await workers.run(threading.get_ident) for _ in range(200)}
         workers.close()
         assert len(seen) == 1
@@ -69,7 +69,7 @@ def test_work_that_nobody_waits_for_is_not_begun_but_what_began_is_finished() ->
 
     def first() -> None:
         begun.set()
-        go.wait(5)
+        go.wait(60)
         done.set()
 
     async def main() -> None:
@@ -77,7 +77,7 @@ def test_work_that_nobody_waits_for_is_not_begun_but_what_began_is_finished() ->
         running = asyncio.ensure_future(workers.run(first))
         waiting = asyncio.ensure_future(workers.run(lambda: late.append(1)))
         await asyncio.sleep(0)
-        assert begun.wait(5)
+        assert begun.wait(60)
         for each in (running, waiting):
             each.cancel()
         await asyncio.wait([running, waiting])
@@ -116,19 +116,19 @@ def test_a_loop_that_was_closed_meanwhile_breaks_no_thread() -> None:
 
     def work() -> None:
         begun.set()
-        go.wait(5)
+        go.wait(60)
         done.set()
 
     workers = Workers(1, "w")
     loop = asyncio.new_event_loop()
     task = loop.create_task(workers.run(work))
     loop.run_until_complete(asyncio.sleep(0))
-    assert begun.wait(5)
+    assert begun.wait(60)
     task.cancel()
     loop.run_until_complete(asyncio.wait([task]))
     loop.close()
     go.set()
-    assert done.wait(5)
+    assert done.wait(60)
     assert asyncio.run(workers.run(lambda: 5)) == 5
     workers.close()
 

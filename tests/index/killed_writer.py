@@ -3,8 +3,8 @@
 Run as a program with an empty directory. For n = 1, 2, 3 … a child applies and folds, and dies
 at its n-th call that touches a file (half of what it was to write is written). fsync does
 nothing here, since a killed process, unlike a power cut, loses no page. Then the index must be
-exactly what a prefix of the log makes it, with all that was acknowledged, and must catch up
-with the rest. Ends when a child gets through; prints how many died.
+exactly the state after a prefix of the log, with everything that was acknowledged, and must catch
+up with the rest. Ends when a child gets through; prints how many died.
 """
 
 import itertools
@@ -51,14 +51,14 @@ def write(index: VectorIndex, acknowledge: Callable[[bytes], object]) -> None:
 
 def answers(index: VectorIndex) -> list[object]:
     queries = np.random.default_rng(2).standard_normal((5, DIMENSIONS))
-    found = [index.search(query, 7, labels) for query in queries for labels in (None, {1, 2})]
+    found = [index.search(query, 7, allowed) for query in queries for allowed in (None, {1, 2})]
     return [index.count, found]
 
 
 def expected(root: Path) -> list[list[object]]:
     """What each prefix of the log answers, written without a fold."""
     results: list[list[object]] = [[0, [[] for _ in range(10)]]]
-    index = VectorIndex(root / "expected", DIMENSIONS, exact=EXACT)
+    index = VectorIndex(root / "expected", DIMENSIONS, exact_limit=EXACT)
     for seq, (added, deleted) in enumerate(log(), 1):
         index.apply(added, deleted, seq)
         results.append(answers(index))
@@ -92,23 +92,25 @@ def main(root: Path) -> int:
         if child == 0:
             acknowledge = partial(os.write, told)
             die_at(step)
-            write(VectorIndex(directory, DIMENSIONS, exact=EXACT), acknowledge)
+            write(VectorIndex(directory, DIMENSIONS, exact_limit=EXACT), acknowledge)
             os._exit(0)
         os.close(told)
         survived = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         with open(heard, "rb") as pipe:
             acknowledged = len(pipe.read())
-        index = VectorIndex(directory, DIMENSIONS, exact=EXACT)
+        index = VectorIndex(directory, DIMENSIONS, exact_limit=EXACT)
         index.verify()
         assert index.seq >= acknowledged, f"step {step}: lost what was acknowledged"
         assert answers(index) == prefixes[index.seq], f"step {step}: not what was applied"
         write(index, len)
         assert answers(index) == prefixes[-1], f"step {step}: did not catch up"
-        reopened = VectorIndex(directory, DIMENSIONS, exact=EXACT)
+        reopened = VectorIndex(directory, DIMENSIONS, exact_limit=EXACT)
         assert answers(reopened) == prefixes[-1], f"step {step}: lost when reopened"
         index.apply([], [], 99)
         index.fold()
-        assert len(list(directory.iterdir())) == 5, f"step {step}: litter was not swept up"
+        assert len(list(directory.iterdir())) == 5, (
+            f"step {step}: unreferenced files were not removed"
+        )
         shutil.rmtree(directory)
         if survived:
             return step - 1

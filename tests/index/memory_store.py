@@ -14,7 +14,7 @@ class MemoryStore:
         self.identity = identity
         self.languages: dict[str, str] = {}
         self._keys: dict[str, int] = {}
-        self._latest: dict[int, Change] = {}  # by key; the one changed last is the last
+        self._latest: dict[int, Change] = {}  # by key, ordered by sequence
         self._top = 0
         self._seq = 0
 

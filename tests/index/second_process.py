@@ -1,4 +1,4 @@
-"""Another process on the same database: searches when told to on its standard input.
+"""Another process on the same database: searches on commands from its standard input.
 
     python second_process.py DIRECTORY
 

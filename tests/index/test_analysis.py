@@ -1,4 +1,4 @@
-"""What becomes of a text: words, stems, n-grams, literals, names, languages."""
+"""Analysis of texts: words, stems, n-grams, literals, names, languages."""
 
 import json
 import threading
@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 
 from redask.core.rules import terms
 from redask.index.analysis import analyzer, languages, vocabulary
-from redask.index.analysis.analyzer import Analysed, Term
-from redask.index.analysis.vocabulary import hashed, number_of, stem_number, stem_text, token
-from redask.index.forward.entries import MAX_NAME_WORDS, U32, U64, name_of, ngrams, runs
+from redask.index.analysis.analyzer import AnalysedEntity, Term
+from redask.index.analysis.vocabulary import hash64, hash_bytes, stem_hash, stem_term, token
+from redask.index.forward.entries import MAX_NAME_WORDS, U32, U64, all_ngrams, name_hash, ngrams
 
-NASTY = [
+UNUSUAL_TEXTS = [
     *("", " ", "null", "Ω≈ç√∫˜µ≤≥÷", "ЁЂЃЄЅІЇЈЉЊЋЌЍЎЏАБВГД", "田中さんにあげて下さい"),
     *(
         "👩🏽\u200d❤️\u200d💋",
@@ -28,20 +28,20 @@ NASTY = [
 ]
 
 
-def one(content: object, language: str | None = None) -> Analysed:
+def one(content: object, language: str | None = None) -> AnalysedEntity:
     return analyzer.entity(json.dumps(content, ensure_ascii=False), language)
 
 
-def numbers(found: Analysed) -> U64:
+def tokens_of(found: AnalysedEntity) -> U64:
     return np.frombuffer(found.tokens, np.uint64)
 
 
-def ends(found: Analysed) -> list[int]:
-    return [int(end) for end in np.frombuffer(found.ends, np.uint32)]
+def ends(found: AnalysedEntity) -> list[int]:
+    return [int(end) for end in np.frombuffer(found.column_ends, np.uint32)]
 
 
 def stems(*words: str) -> list[str]:
-    return [stem_text(word) for word in words]
+    return [stem_term(word) for word in words]
 
 
 def test_words_are_runs_of_letters_and_digits_in_lower_case() -> None:
@@ -54,7 +54,7 @@ def test_typographic_apostrophes_are_apostrophes() -> None:
     assert analyzer.words("l’homme – ce n’est “rien”") == ["l'homme", "ce", "n'est", "rien"]
 
 
-def test_scripts_without_spaces_become_characters_and_pairs() -> None:
+def test_scripts_without_spaces_become_characters_and_bigrams() -> None:
     assert analyzer.words("NFL黑豹队3") == ["nfl", "黑", "黑豹", "豹", "豹队", "队", "3"]
     assert analyzer.words("猫") == ["猫"]
     assert analyzer.words("서울에") == ["서", "서울", "울", "울에", "에"]
@@ -66,12 +66,12 @@ def test_combining_marks_stay_with_their_letters() -> None:
 
 
 @given(st.text(st.characters(max_codepoint=0x24F, exclude_categories=["Cs"])))
-def test_fast_ways_to_find_words_find_those_of_terms(text: str) -> None:
+def test_the_fast_patterns_find_the_words_of_terms(text: str) -> None:
     assert [word.removesuffix("'s") for word in analyzer.words(text)] == terms.words(text)
 
 
 @given(st.text(st.sampled_from("aB1 9_-./:@+'’é中\n\twxhtps\u00a0()"), max_size=60))
-def test_the_fast_way_to_find_literals_finds_those_of_terms(text: str) -> None:
+def test_the_fast_search_for_literals_finds_those_of_terms(text: str) -> None:
     assert tuple(analyzer.literals(text)) == terms.literals(text)
 
 
@@ -83,36 +83,36 @@ def test_addresses_are_literals(text: str) -> None:
 
 def test_a_token_is_the_stem_above_the_surface() -> None:
     found = one({"text": "Experience experiments"})
-    assert numbers(found).tolist() == [
+    assert tokens_of(found).tolist() == [
         token("experience", "experi"),
         token("experiments", "experi"),
     ]
-    assert found.words.split() == stems("experi", "experi")
-    assert stem_number(stem_text("experi")) == number_of("experi") & 0xFFFFFFFF
-    assert numbers(found)[0] >> 32 == stem_number(stem_text("experi"))
+    assert found.body.split() == stems("experi", "experi")
+    assert stem_hash(stem_term("experi")) == hash64("experi") & 0xFFFFFFFF
+    assert tokens_of(found)[0] >> 32 == stem_hash(stem_term("experi"))
 
 
 def test_columns_come_in_order_each_with_its_end_then_the_literals() -> None:
     found = one({"a": "one two", "b": {"c": ["three", 4.5, True, None]}, "d": "", "e": "AB-1"})
     assert json.loads(found.columns) == ["a", "b", "e"]
     assert ends(found) == [2, 5, 7]
-    assert numbers(found)[7:].tolist() == [number_of("4.5"), number_of("AB-1")]
-    assert found.words.split()[7:] == [
-        vocabulary.literal_text("4.5"),
-        vocabulary.literal_text("AB-1"),
+    assert tokens_of(found)[7:].tolist() == [hash64("4.5"), hash64("AB-1")]
+    assert found.body.split()[7:] == [
+        vocabulary.literal_term("4.5"),
+        vocabulary.literal_term("AB-1"),
     ]
 
 
 def test_an_entity_without_text_has_no_tokens() -> None:
     for content in ({}, {"a": None, "b": [True, {}]}, None, False, {"a": "…"}):
         found = one(content)
-        assert (found.tokens, found.words, ends(found), found.names) == (b"", "", [0], b"")
+        assert (found.tokens, found.body, ends(found), found.name_hashes) == (b"", "", [0], b"")
 
 
 def test_numbers_of_any_size_are_text() -> None:
     digits = "9" * 5_000
     found = analyzer.entity(f'{{"n":{digits}}}')
-    assert len(numbers(found)) == 1
+    assert len(tokens_of(found)) == 1
 
 
 def test_a_batch_is_analysed_as_its_entities_are_one_by_one() -> None:
@@ -122,38 +122,40 @@ def test_a_batch_is_analysed_as_its_entities_are_one_by_one() -> None:
         "the cats",
         "los gatos que están en la casa",
     ]
-    given = [(json.dumps({"title": text, "x": text * 3}), None) for text in [*texts, *NASTY]]
+    given = [
+        (json.dumps({"title": text, "x": text * 3}), None) for text in [*texts, *UNUSUAL_TEXTS]
+    ]
     assert analyzer.entities(given) == [analyzer.entity(payload) for payload, _ in given]
     assert analyzer.entities([]) == []
 
 
-@pytest.mark.parametrize("text", NASTY)
+@pytest.mark.parametrize("text", UNUSUAL_TEXTS)
 def test_any_text_becomes_short_plain_tokens(text: str) -> None:
     found = one({"title": text, "text": f"{text} {text}"})
-    parts = found.words.split(" ") if found.words.strip() else []
-    assert found.words.isascii()
+    parts = found.body.split(" ") if found.body.strip() else []
+    assert found.body.isascii()
     assert all(len(part) <= 13 for part in parts)
-    assert len([part for part in parts if part]) == len(numbers(found))
+    assert len([part for part in parts if part]) == len(tokens_of(found))
 
 
-def test_monstrous_words_match_exactly_but_are_not_kept() -> None:
+def test_over_long_words_match_exactly_by_their_digest() -> None:
     for size in (101, 200_000):
         word, other = "a" * size, "a" * (size - 1) + "b"
         found = one({"text": f"{word} {other}"})
-        first, second = found.words.split()
+        first, second = found.body.split()
         assert first != second
         (group,) = analyzer.question(word, (), ("en",)).groups
         assert [term.text for term in group] == [first]
 
 
-def test_a_vocabulary_forgets_and_learns_again() -> None:
+def test_a_full_vocabulary_is_emptied_and_filled_again() -> None:
     small = vocabulary.Vocabulary("en")
     words = vocabulary.Occurrences([" ".join(f"w{number}" for number in range(400_000)).encode()])
-    places = np.arange(len(words.numbers))
-    tokens, texts = small.read(words, places)
-    again = small.read(words, places[:10])
+    positions = np.arange(len(words.word_ids))
+    tokens, texts = small.look_up(words, positions)
+    again = small.look_up(words, positions[:10])
     assert tokens[:10].tolist() == again[0].tolist() == [token(f"w{n}", f"w{n}") for n in range(10)]
-    assert texts[399_999].tobytes().decode() == stem_text("w399999") + " "
+    assert texts[399_999].tobytes().decode() == stem_term("w399999") + " "
 
 
 def test_threads_share_a_vocabulary() -> None:
@@ -164,7 +166,7 @@ def test_threads_share_a_vocabulary() -> None:
     def read(text: bytes) -> None:
         for _ in range(20):
             words = vocabulary.Occurrences([text])
-            tokens, _ = shared.read(words, np.arange(len(words.numbers)))
+            tokens, _ = shared.look_up(words, np.arange(len(words.word_ids)))
             surfaces = [shared.stem(word) for word in text.decode().split()]
             if tokens.tolist() != [token(*pair) for pair in surfaces]:
                 wrong.append(text)
@@ -198,21 +200,21 @@ def test_threads_share_a_vocabulary() -> None:
         ("4711", "en"),
     ],
 )
-def test_a_text_tells_its_language(text: str, language: str) -> None:
+def test_the_language_of_a_text_is_detected(text: str, language: str) -> None:
     assert one({"text": text}).language == language
 
 
-def test_a_declared_language_is_believed() -> None:
-    assert one({"text": "the houses"}, "de").words.split() == stems("the", "hous")
-    assert one({"text": "the houses"}, "tlh").words.split() == stems("the", "houses")
+def test_a_declared_language_is_not_detected() -> None:
+    assert one({"text": "the houses"}, "de").body.split() == stems("the", "hous")
+    assert one({"text": "the houses"}, "tlh").body.split() == stems("the", "houses")
 
 
 def test_elided_articles_are_cut_off_where_the_language_has_them() -> None:
-    assert one({"text": "l'homme aujourd'hui"}, "fr").words.split() == stems("homm", "aujourd'hui")
-    assert one({"text": "dell'arte"}, "it").words.split() == stems("arte")
+    assert one({"text": "l'homme aujourd'hui"}, "fr").body.split() == stems("homm", "aujourd'hui")
+    assert one({"text": "dell'arte"}, "it").body.split() == stems("arte")
 
 
-def test_every_voter_has_stop_words_and_a_stemmer() -> None:
+def test_every_detectable_language_has_a_stemmer() -> None:
     assert set(languages.STOP_WORDS) <= set(languages.STEMMERS)
     assert languages.STOP_WORDS["en"] == terms.ENGLISH
 
@@ -221,8 +223,8 @@ def test_every_voter_has_stop_words_and_a_stemmer() -> None:
 
 
 def groups(question: str, present: tuple[str, ...] = ("en",)) -> list[list[str]]:
-    wanted = analyzer.question(question, terms.extract(question).literals, present)
-    return [[term.text for term in group] for group in wanted.groups]
+    query = analyzer.question(question, terms.extract(question).literals, present)
+    return [[term.text for term in group] for group in query.groups]
 
 
 def test_a_question_is_searched_without_its_stop_words() -> None:
@@ -244,75 +246,75 @@ def test_each_language_present_adds_its_stem() -> None:
 
 
 def test_identifiers_are_terms_of_their_own_beside_their_words() -> None:
-    wanted = analyzer.question("CVE-2023-22809", ("CVE-2023-22809",), ("en",))
-    literal = Term(vocabulary.literal_text("CVE-2023-22809"), number_of("CVE-2023-22809"), True)
-    assert wanted.groups[-1] == (literal,)
-    assert [group[0].text for group in wanted.groups[:-1]] == stems("cve", "2023", "22809")
+    query = analyzer.question("CVE-2023-22809", ("CVE-2023-22809",), ("en",))
+    literal = Term(vocabulary.literal_term("CVE-2023-22809"), hash64("CVE-2023-22809"), True)
+    assert query.groups[-1] == (literal,)
+    assert [group[0].text for group in query.groups[:-1]] == stems("cve", "2023", "22809")
 
 
 def test_a_quoted_phrase_points_to_its_words() -> None:
     question = 'who wrote "The Art of War"?'
-    wanted = analyzer.question(question, terms.extract(question).literals, ("en",))
-    (phrase,) = wanted.phrases
+    query = analyzer.question(question, terms.extract(question).literals, ("en",))
+    (phrase,) = query.phrases
     assert phrase.text == "The Art of War"
-    assert [wanted.groups[member][0].text for member in phrase.members] == stems("art", "war")
+    assert [query.groups[member][0].text for member in phrase.members] == stems("art", "war")
 
 
 def test_a_quoted_phrase_of_stop_words_is_searched_with_them() -> None:
     question = 'Hamlet says "to be"'
-    wanted = analyzer.question(question, terms.extract(question).literals, ("en",))
-    (phrase,) = wanted.phrases
-    assert [wanted.groups[member][0].text for member in phrase.members] == stems("to", "be")
+    query = analyzer.question(question, terms.extract(question).literals, ("en",))
+    (phrase,) = query.phrases
+    assert [query.groups[member][0].text for member in phrase.members] == stems("to", "be")
 
 
 # --- names ---------------------------------------------------------------------------------
 
 
 def surfaces(*words: str) -> U32:
-    return np.array([number_of(word) & 0xFFFFFFFF for word in words], np.uint32)
+    return np.array([hash64(word) & 0xFFFFFFFF for word in words], np.uint32)
 
 
 def test_names_are_the_name_and_the_name_without_brackets() -> None:
     found = one({"title": "The Emmas (novel)", "text": "x"})
-    assert np.frombuffer(found.names, np.uint64).tolist() == [
-        name_of(surfaces("the", "emmas")),
-        name_of(surfaces("the", "emmas", "novel")),
+    assert np.frombuffer(found.name_hashes, np.uint64).tolist() == [
+        name_hash(surfaces("the", "emmas")),
+        name_hash(surfaces("the", "emmas", "novel")),
     ]
-    assert found.called.split() == stems("the", "emma")
+    assert found.name_stems.split() == stems("the", "emma")
 
 
 def test_a_name_comes_before_a_title_and_other_columns_are_no_names() -> None:
-    assert one({"name": "Ann", "title": "Dr"}).called.split() == stems("ann")
-    assert one({"title": "Dr", "text": "Ann"}).called.split() == stems("dr")
-    assert one({"text": "Ann"}).called == ""
-    assert one({"name": 5, "title": ["Dr"]}).names == b""
+    assert one({"name": "Ann", "title": "Dr"}).name_stems.split() == stems("ann")
+    assert one({"title": "Dr", "text": "Ann"}).name_stems.split() == stems("dr")
+    assert one({"text": "Ann"}).name_stems == ""
+    assert one({"name": 5, "title": ["Dr"]}).name_hashes == b""
 
 
 def test_names_are_found_in_columns_of_any_case() -> None:
-    assert one({"Name": "Ann", "Title": "Dr"}).called.split() == stems("ann")
-    assert one({"TITLE": "Dr", "Text": "Ann"}).called.split() == stems("dr")
-    assert one({"NAME": "Bob", "name": "Ann", "title": "Dr"}).called.split() == stems("ann")
-    assert one({"NAME": "Bob", "name": "", "title": "Dr"}).called.split() == stems("bob")
-    assert one({"n\u0430me": "Ann"}).called == "", "a Cyrillic letter"
+    assert one({"Name": "Ann", "Title": "Dr"}).name_stems.split() == stems("ann")
+    assert one({"TITLE": "Dr", "Text": "Ann"}).name_stems.split() == stems("dr")
+    assert one({"NAME": "Bob", "name": "Ann", "title": "Dr"}).name_stems.split() == stems("ann")
+    assert one({"NAME": "Bob", "name": "", "title": "Dr"}).name_stems.split() == stems("bob")
+    assert one({"n\u0430me": "Ann"}).name_stems == "", "a Cyrillic letter"
 
 
-def test_what_has_no_words_or_too_many_is_no_name() -> None:
-    assert one({"title": "…"}).names == b""
-    assert one({"title": "one two three four five six seven eight nine"}).names == b""
+def test_no_words_or_too_many_are_no_name() -> None:
+    assert one({"title": "…"}).name_hashes == b""
+    assert one({"title": "one two three four five six seven eight nine"}).name_hashes == b""
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), min_size=1, max_size=12), st.integers(1, 8))
-def test_a_name_has_the_number_of_the_same_words_in_a_text(text: list[int], size: int) -> None:
+def test_a_name_has_the_hash_of_the_same_words_in_a_text(text: list[int], size: int) -> None:
     found = ngrams(np.array(text, np.uint32), size)
     assert found.tolist() == [
-        name_of(text[start : start + size]) for start in range(len(text) - size + 1)
+        name_hash(text[start : start + size]) for start in range(len(text) - size + 1)
     ]
 
 
 @given(st.lists(st.integers(0, 2**32 - 1), max_size=12))
-def test_runs_of_all_sizes_have_the_numbers_of_each(text: list[int]) -> None:
+def test_ngrams_of_all_sizes_have_the_hashes_of_each_size(text: list[int]) -> None:
     surfaces = np.array(text, np.uint32)
-    found = runs(surfaces)
+    found = all_ngrams(surfaces)
     assert found.shape == (MAX_NAME_WORDS, len(text))
     for size in range(1, MAX_NAME_WORDS + 1):
         whole = max(0, len(text) - size + 1)
@@ -320,4 +322,4 @@ def test_runs_of_all_sizes_have_the_numbers_of_each(text: list[int]) -> None:
 
 
 def test_hashes_are_those_of_blake2b() -> None:
-    assert hashed("foo").hex() == "7403aea39baf52fb"
+    assert hash_bytes("foo").hex() == "7403aea39baf52fb"

@@ -1,4 +1,4 @@
-"""Codes propose the same rows in any order, and a rotation keeps every angle."""
+"""A search of codes finds the same rows in any order, and a rotation keeps every angle."""
 
 import os
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from redask.index.vector.cosine import Floats, unit
+from redask.index.vector.cosine import Floats, unit_vectors
 from redask.index.vector.files import Flags
 from redask.index.vector.quantization import Codes, rotate
 
@@ -17,12 +17,12 @@ DIMENSIONS = [1, 2, 3, 5, 8, 31, 64, 100, 384]
 
 def random_units(count: int, dimensions: int, seed: int) -> Floats:
     numbers = np.random.default_rng(seed).standard_normal((count, dimensions))
-    return unit(numbers.astype(np.float32))
+    return unit_vectors(numbers.astype(np.float32))
 
 
 def estimates(codes: Codes, query: Floats, bits: Flags | None = None) -> dict[int, float]:
     packed = None if bits is None else np.packbits(bits, bitorder="little")
-    values, rows = codes.propose(rotate(query[None, :]), len(codes), packed)
+    values, rows = codes.search(rotate(query[None, :]), len(codes), packed)
     return dict(zip(rows.tolist(), values.tolist(), strict=True))
 
 
@@ -30,10 +30,10 @@ def estimates(codes: Codes, query: Floats, bits: Flags | None = None) -> dict[in
 def test_a_rotation_keeps_products_and_does_not_depend_on_the_batch(dimensions: int) -> None:
     rows = random_units(300, dimensions, 1)
     kept = rows.copy()
-    turned = rotate(rows)
-    assert np.allclose(turned @ turned.T, rows @ rows.T, atol=1e-5)
+    rotated = rotate(rows)
+    assert np.allclose(rotated @ rotated.T, rows @ rows.T, atol=1e-5)
     for i in (0, 7, 299):
-        assert np.array_equal(rotate(rows[i : i + 1])[0], turned[i])
+        assert np.array_equal(rotate(rows[i : i + 1])[0], rotated[i])
     assert np.array_equal(rows, kept)
 
 
@@ -64,22 +64,22 @@ def test_an_estimate_depends_on_the_row_and_the_query_alone(
         codes.add(rows[part])
         found |= {int(part[row]): value for row, value in estimates(codes, query).items()}
     assert found == expected
-    open_ = random.random(count) < 0.3
-    some = estimates(whole, query, open_)
-    assert some == {row: expected[row] for row in np.flatnonzero(open_).tolist()}
+    allowed = random.random(count) < 0.3
+    some = estimates(whole, query, allowed)
+    assert some == {row: expected[row] for row in np.flatnonzero(allowed).tolist()}
 
 
-def test_the_nearest_are_among_the_candidates_whatever_the_vectors_look_like() -> None:
+def test_the_nearest_are_among_the_candidates_for_any_distribution() -> None:
     random = np.random.default_rng(5)
     centres = random.standard_normal((100, 384))
     near = centres[random.integers(0, 100, 5_000)] + random.standard_normal((5_000, 384))
     for numbers in (near, np.maximum(near, 0), np.where(near > 1.5, near, 0)):
-        rows = unit(numbers.astype(np.float32) + np.float32(1e-6))
+        rows = unit_vectors(numbers.astype(np.float32) + np.float32(1e-6))
         codes = Codes(384)
         codes.add(rows)
         for query in rows[:20]:
             best = np.argsort(-(rows @ query))[:20]
-            _, candidates = codes.propose(rotate(query[None, :]), 500, None)
+            _, candidates = codes.search(rotate(query[None, :]), 500, None)
             assert set(best.tolist()) <= set(candidates.tolist())
 
 
@@ -95,7 +95,7 @@ def test_codes_come_back_from_a_file_as_they_were(tmp_path: Path) -> None:
     assert estimates(again, query) == estimates(codes, query)
 
 
-def test_a_file_that_went_away_is_a_missing_file(tmp_path: Path) -> None:
+def test_a_removed_file_is_a_missing_file(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError) as caught:
         Codes.read(tmp_path / "codes", 48)
     assert caught.value.filename == str(tmp_path / "codes")
@@ -112,6 +112,6 @@ def test_an_error_while_writing_is_not_swallowed() -> None:
         codes.write(full)
 
 
-def test_no_codes_propose_nobody() -> None:
-    values, rows = Codes(8).propose(rotate(random_units(1, 8, 1)), 5, None)
+def test_a_search_of_no_codes_finds_nothing() -> None:
+    values, rows = Codes(8).search(rotate(random_units(1, 8, 1)), 5, None)
     assert len(values) == len(rows) == 0

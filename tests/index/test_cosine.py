@@ -1,4 +1,4 @@
-"""Cosines are the same to the bit wherever they are computed, and `best` misses nobody."""
+"""Cosines are bitwise equal wherever they are computed, and `top_k` misses no row."""
 
 from concurrent.futures import ThreadPoolExecutor
 
@@ -13,7 +13,7 @@ from redask.index.vector.cosine import Floats
 
 def random_units(count: int, dimensions: int, seed: int) -> Floats:
     numbers = np.random.default_rng(seed).standard_normal((count, dimensions))
-    return cosine.unit(numbers.astype(np.float32))
+    return cosine.unit_vectors(numbers.astype(np.float32))
 
 
 sizes = st.integers(1, 700)
@@ -26,13 +26,13 @@ def test_a_row_scores_the_same_in_any_batch_at_any_place(
 ) -> None:
     rows = random_units(count, dimensions, seed)
     query = random_units(1, dimensions, seed + 1)[0]
-    together = cosine.exact(rows, query)
+    together = cosine.exact_cosines(rows, query)
     order = np.random.default_rng(seed).permutation(count)
-    assert np.array_equal(cosine.exact(rows[order], query), together[order])
+    assert np.array_equal(cosine.exact_cosines(rows[order], query), together[order])
     one = data.draw(st.integers(0, count - 1))
-    assert cosine.exact(rows[one : one + 1], query)[0] == together[one]
+    assert cosine.exact_cosines(rows[one : one + 1], query)[0] == together[one]
     end = data.draw(st.integers(one + 1, count))
-    assert np.array_equal(cosine.exact(rows[one:end], query), together[one:end])
+    assert np.array_equal(cosine.exact_cosines(rows[one:end], query), together[one:end])
 
 
 @given(st.integers(0, 15), seeds)
@@ -41,23 +41,29 @@ def test_a_row_scores_the_same_at_any_address(shift: int, seed: int) -> None:
     room = np.empty(rows.nbytes + 16, np.uint8)
     moved = room[shift : shift + rows.nbytes].view(np.float32).reshape(rows.shape)
     moved[:] = rows
-    assert np.array_equal(cosine.exact(moved, query), cosine.exact(rows, query))
+    assert np.array_equal(cosine.exact_cosines(moved, query), cosine.exact_cosines(rows, query))
 
 
 def test_a_row_scores_the_same_in_many_threads() -> None:
     rows, query = random_units(5_000, 384, 1), random_units(1, 384, 2)[0]
-    alone = cosine.exact(rows, query)
+    alone = cosine.exact_cosines(rows, query)
     with ThreadPoolExecutor(8) as pool:
-        parts = list(pool.map(lambda i: cosine.exact(rows[i : i + 613], query), range(0, 4_000, 7)))
+        parts = list(
+            pool.map(lambda i: cosine.exact_cosines(rows[i : i + 613], query), range(0, 4_000, 7))
+        )
     for start, part in zip(range(0, 4_000, 7), parts, strict=True):
         assert np.array_equal(part, alone[start : start + 613])
 
 
 @given(sizes, st.sampled_from([1, 3, 8, 384]), seeds)
-def test_quick_products_are_within_the_slack(count: int, dimensions: int, seed: int) -> None:
+def test_approximate_products_are_within_the_error_bound(
+    count: int, dimensions: int, seed: int
+) -> None:
     rows, query = random_units(count, dimensions, seed), random_units(1, dimensions, seed + 1)[0]
-    quick = np.einsum("ij,j->i", rows, query).astype(np.float64)
-    assert np.all(np.abs(quick - cosine.exact(rows, query)) <= cosine.slack(dimensions))
+    approximate = np.einsum("ij,j->i", rows, query).astype(np.float64)
+    assert np.all(
+        np.abs(approximate - cosine.exact_cosines(rows, query)) <= cosine.error_bound(dimensions)
+    )
 
 
 def spread(kind: str, count: int, random: np.random.Generator) -> Floats:
@@ -78,29 +84,31 @@ def spread(kind: str, count: int, random: np.random.Generator) -> Floats:
     seeds,
 )
 def test_the_best_are_those_of_sorting_everything_with_all_ties(
-    count: int, k: int, kind: str, picked: bool, seed: int
+    count: int, k: int, kind: str, filtered: bool, seed: int
 ) -> None:
     random = np.random.default_rng(seed)
-    rows = cosine.unit(spread(kind, count, random))
+    rows = cosine.unit_vectors(spread(kind, count, random))
     query = random_units(1, 48, seed + 1)[0]
-    pick = np.sort(random.choice(count, (count + 1) // 2, replace=False)) if picked else None
-    candidates = np.arange(count) if pick is None else pick
-    every = cosine.exact(rows[candidates], query)
+    chosen = np.sort(random.choice(count, (count + 1) // 2, replace=False)) if filtered else None
+    candidates = np.arange(count) if chosen is None else chosen
+    every = cosine.exact_cosines(rows[candidates], query)
     kth = np.sort(every)[::-1][:k].min(initial=2.0)
-    found, cosines = cosine.best(rows, query, k, pick)
+    found, cosines = cosine.top_k(rows, query, k, chosen)
     assert set(found.tolist()) == set(candidates[every >= kth].tolist())
     assert np.array_equal(cosines, np.sort(cosines)[::-1])
-    assert np.array_equal(cosines, cosine.exact(rows[found], query))
+    assert np.array_equal(cosines, cosine.exact_cosines(rows[found], query))
 
 
 @pytest.mark.parametrize("scale", [1e-44, 1e-30, 1e-3, 1.0, 1e30, 3e38])
 def test_a_vector_of_any_size_becomes_length_one(scale: float) -> None:
-    row = cosine.unit(np.array([[scale, 0, -scale, scale / 4]], np.float32))[0].astype(np.float64)
+    row = cosine.unit_vectors(np.array([[scale, 0, -scale, scale / 4]], np.float32))[0].astype(
+        np.float64
+    )
     assert np.sqrt(np.sum(row * row)) == pytest.approx(1, abs=1e-6)
 
 
 @given(st.integers(1, 500), seeds)
 def test_a_vector_has_cosine_one_with_itself_and_never_more(dimensions: int, seed: int) -> None:
     row = random_units(1, dimensions, seed)
-    assert 1 - 1e-6 < cosine.exact(row, row[0])[0] <= 1
-    assert -1 <= cosine.exact(-row, row[0])[0] < -1 + 1e-6
+    assert 1 - 1e-6 < cosine.exact_cosines(row, row[0])[0] <= 1
+    assert -1 <= cosine.exact_cosines(-row, row[0])[0] < -1 + 1e-6

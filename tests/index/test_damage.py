@@ -1,4 +1,4 @@
-"""The index is derived: damaged, missing or stale files are noticed and built anew."""
+"""The index is derived: corrupt, missing or stale files are detected and rebuilt."""
 
 import random
 import shutil
@@ -45,7 +45,7 @@ def files(directory: Path) -> Iterator[Path]:
             yield file.relative_to(directory)
 
 
-HARMS: dict[str, Callable[[Path], object]] = {
+CORRUPTIONS: dict[str, Callable[[Path], object]] = {
     "deleted": Path.unlink,
     "emptied": lambda file: file.write_bytes(b""),
     "cut in half": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
@@ -53,15 +53,15 @@ HARMS: dict[str, Callable[[Path], object]] = {
 }
 
 
-@pytest.mark.parametrize("harm", HARMS)
-def test_any_harmed_file_is_noticed_and_the_answers_are_the_same(
-    tmp_path: Path, built: tuple[Path, list[Any]], harm: str
+@pytest.mark.parametrize("corruption", CORRUPTIONS)
+def test_any_corrupt_file_is_detected_and_the_answers_are_the_same(
+    tmp_path: Path, built: tuple[Path, list[Any]], corruption: str
 ) -> None:
     directory, expected = built
     for number, file in enumerate(files(directory)):
         copy = tmp_path / str(number)
         shutil.copytree(directory, copy)
-        HARMS[harm](copy / file)
+        CORRUPTIONS[corruption](copy / file)
         assert results(copy) == expected, file
         shutil.rmtree(copy)
 
@@ -73,7 +73,7 @@ def test_deleting_the_index_loses_nothing(tmp_path: Path, built: tuple[Path, lis
     assert results(tmp_path / "copy") == expected
 
 
-def test_the_index_of_another_store_is_not_believed(
+def test_the_index_of_another_store_is_not_used(
     tmp_path: Path, built: tuple[Path, list[Any]]
 ) -> None:
     directory, expected = built
@@ -86,7 +86,7 @@ def test_the_index_of_another_store_is_not_believed(
     assert results(tmp_path / "copy") == expected
 
 
-def test_an_index_ahead_of_its_store_is_not_believed(
+def test_an_index_ahead_of_its_store_is_not_used(
     tmp_path: Path, built: tuple[Path, list[Any]]
 ) -> None:
     directory, expected = built

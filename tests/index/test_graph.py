@@ -1,10 +1,10 @@
-"""The graph bucket: where a walk starts, where it goes, what it is worth, what it never shows."""
+"""The bucket graph: seeds, links, scores, and what hidden rows never influence."""
 
 import random
 from itertools import pairwise
 
 import pytest
-from walking import World
+from graph_index import World
 
 from redask.index.graph import traversal
 
@@ -17,7 +17,7 @@ def world() -> World:
 
 
 def opera(world: World) -> dict[str, str]:
-    """A composer, an opera of his that says so, and the town it names."""
+    """A composer, an opera that mentions him, and the town that it mentions."""
     return {
         "verdi": world.put("verdi", name="Giuseppe Verdi", text="born near the river Po"),
         "aida": world.put(
@@ -28,7 +28,7 @@ def opera(world: World) -> dict[str, str]:
     }
 
 
-# --- where it starts -----------------------------------------------------------------------
+# --- seeds ---------------------------------------------------------------------------------
 
 
 def test_at_depth_0_only_what_the_question_names_is_found(world: World) -> None:
@@ -58,46 +58,46 @@ def test_a_name_is_found_among_its_words_as_written_not_among_their_stems(world:
     assert world.reached("Which university is it?", depth=0) == []
 
 
-def test_an_entity_with_a_literal_of_the_question_is_a_start(world: World) -> None:
+def test_an_entity_with_a_literal_of_the_question_is_a_seed(world: World) -> None:
     ticket = world.put("1", text="see CVE-2023-22809")
     world.put("2", text="see CVE-2023-22810")
     assert world.reached("What about CVE-2023-22809?", depth=0) == [ticket]
 
 
-def test_a_literal_of_too_many_entities_is_no_start(world: World) -> None:
-    for number in range(traversal.COMMON + 1):
+def test_a_literal_of_too_many_entities_is_no_seed(world: World) -> None:
+    for number in range(traversal.MAX_DOCUMENT_FREQUENCY + 1):
         world.put(str(number), text="see CVE-2023-22809")
     assert world.reached("What about CVE-2023-22809?", depth=0) == []
 
 
-def test_beside_a_name_a_hit_is_a_place_to_start_from_not_a_find(world: World) -> None:
+def test_beside_a_name_a_hit_is_expanded_but_not_returned(world: World) -> None:
     known = opera(world)
     found = world.reached("Who else composed a Fidelio?", hits=[(known["aida"], 0.5)], depth=1)
     assert set(found) == {known["other"], known["verdi"], known["cairo"]}
 
 
-def test_a_hit_that_a_name_leads_to_is_a_find(world: World) -> None:
+def test_a_hit_that_is_reached_from_a_name_is_returned(world: World) -> None:
     known = opera(world)
     assert known["verdi"] in world.reached("Who composed Aida?", hits=[(known["verdi"], 0.5)])
 
 
-def test_beside_a_name_two_hits_do_not_vouch_for_each_other(world: World) -> None:
+def test_beside_a_name_hits_that_reach_each_other_are_not_returned(world: World) -> None:
     known = opera(world)
     hits = [(known["aida"], 0.5), (known["verdi"], 0.5), (known["cairo"], 0.5)]
     assert world.reached("Who else composed a Fidelio?", hits=hits) == [known["other"]]
 
 
-def test_where_nothing_is_named_the_hits_lead_what_is_around_them(world: World) -> None:
+def test_where_nothing_is_named_the_hits_rank_before_their_neighbours(world: World) -> None:
     known = opera(world)
     hits = [(known["aida"], 0.5), (known["cairo"], 0.4)]
     question = "Where was the composer born?"
-    assert world.walk(question, hits=hits, depth=1)[:2] == hits
+    assert world.traverse(question, hits=hits, depth=1)[:2] == hits
     assert set(world.reached(question, hits=hits, depth=1)) == {
         known[name] for name in ("aida", "cairo", "verdi")
     }
 
 
-def test_at_depth_0_hits_are_not_found_again(world: World) -> None:
+def test_at_depth_0_hits_are_not_returned(world: World) -> None:
     known = opera(world)
     assert world.reached("Where was the composer born?", hits=[(known["aida"], 0.5)], depth=0) == []
 
@@ -111,10 +111,10 @@ def test_an_empty_index_has_no_graph(world: World) -> None:
     assert world.reached("Who composed Aida?") == []
 
 
-# --- where it goes -------------------------------------------------------------------------
+# --- links ---------------------------------------------------------------------------------
 
 
-def test_a_mention_is_followed_to_what_it_names_and_back(world: World) -> None:
+def test_a_mention_is_followed_in_both_directions(world: World) -> None:
     known = opera(world)
     assert set(world.reached("Who composed Aida?", depth=1)) == {
         known[name] for name in ("aida", "verdi", "cairo")
@@ -133,7 +133,7 @@ def test_each_hop_goes_one_step_further(world: World) -> None:
         assert found == {*chain[: depth + 1], *edges[:depth]}
 
 
-def test_an_edge_is_walked_from_either_end(world: World) -> None:
+def test_an_edge_is_followed_from_either_end(world: World) -> None:
     known = opera(world)
     edge = world.link(known["cairo"], "twin of", known["other"])
     for name in ("Fidelio", "Cairo"):
@@ -142,7 +142,7 @@ def test_an_edge_is_walked_from_either_end(world: World) -> None:
         )
 
 
-def test_circles_and_loops_end(world: World) -> None:
+def test_cycles_and_self_loops_end(world: World) -> None:
     known = opera(world)
     world.link(known["verdi"], "is", known["verdi"])
     world.link(known["verdi"], "made", known["aida"])
@@ -151,51 +151,53 @@ def test_circles_and_loops_end(world: World) -> None:
     assert len(found) == len(set(found)) == 5
 
 
-def test_an_entity_does_not_lead_to_itself(world: World) -> None:
+def test_an_entity_does_not_link_to_itself(world: World) -> None:
     verdi = world.put("verdi", name="Giuseppe Verdi", text="Giuseppe Verdi was born")
-    assert world.walk("Where was he born?", hits=[(verdi, 0.9)]) == [(verdi, 0.9)]
+    assert world.traverse("Where was he born?", hits=[(verdi, 0.9)]) == [(verdi, 0.9)]
 
 
-def test_a_word_of_too_many_texts_is_no_mention(world: World) -> None:
+def test_a_name_of_one_word_in_too_many_texts_is_no_mention(world: World) -> None:
     film = world.put("film", name="Film", text="a film by Beckett")
     start = world.put("start", name="Notfilm", text="about the film of the same name")
     assert film in world.reached("What is Notfilm?", depth=1)
-    for number in range(traversal.COMMON):
+    for number in range(traversal.MAX_DOCUMENT_FREQUENCY):
         world.put(f"more {number}", text="yet another film")
     assert world.reached("What is Notfilm?", depth=1) == [start]
 
 
-def test_a_name_that_too_many_texts_hold_is_not_read_backwards(world: World) -> None:
+def test_incoming_mentions_of_a_name_in_too_many_texts_are_not_followed(world: World) -> None:
     paris = world.put("paris", name="Paris")
-    for number in range(traversal.COMMON + 1):
+    for number in range(traversal.MAX_DOCUMENT_FREQUENCY + 1):
         world.put(f"more {number}", text="somewhere in Paris")
     assert world.reached("What is said of Paris?", depth=1) == [paris]
 
 
-def test_the_words_of_a_name_apart_are_no_mention(world: World) -> None:
+def test_the_words_of_a_name_that_are_not_adjacent_are_no_mention(world: World) -> None:
     verdi = world.put("verdi", name="Giuseppe Verdi")
     world.put("apart", text="Giuseppe met Verdi")
     assert world.reached("Who was Giuseppe Verdi?") == [verdi]
 
 
-def test_who_is_met_on_the_way_and_has_too_many_edges_is_a_dead_end(world: World) -> None:
+def test_the_edges_of_an_intermediate_entity_of_too_high_degree_are_not_followed(
+    world: World,
+) -> None:
     start, hub = world.put("start", name="Start"), world.put("hub", name="Hub")
     edge = world.link(start, "in", hub)
-    for number in range(traversal.COMMON):
+    for number in range(traversal.MAX_DEGREE):
         world.link(world.put(f"leaf {number}"), "in", hub)
     assert set(world.reached("What about Start?", top_k=500)) == {start, hub, edge}
-    assert len(world.reached("What about Hub?", top_k=500)) == 2 * traversal.COMMON + 3
+    assert len(world.reached("What about Hub?", top_k=500)) == 2 * traversal.MAX_DEGREE + 3
 
 
-def test_a_start_with_a_crowd_of_edges_is_a_dead_end(
+def test_the_edges_of_a_seed_of_too_high_degree_are_not_followed(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     hub = world.put("hub", name="Hub")
     for number in range(30):
         world.link(world.put(f"leaf {number}"), "in", hub)
-    monkeypatch.setattr(traversal, "CROWD", 30)
+    monkeypatch.setattr(traversal, "MAX_SEED_DEGREE", 30)
     assert len(world.reached("What about Hub?", top_k=500)) == 61
-    monkeypatch.setattr(traversal, "CROWD", 29)
+    monkeypatch.setattr(traversal, "MAX_SEED_DEGREE", 29)
     assert world.reached("What about Hub?", top_k=500) == [hub]
 
 
@@ -209,24 +211,24 @@ def test_of_many_neighbours_the_most_similar_come_first_then_by_urn(world: World
     assert found == [hub, asked, *leaves[:3]]
 
 
-# --- what it is worth ----------------------------------------------------------------------
+# --- scores --------------------------------------------------------------------------------
 
 
 def test_scores_fall_with_distance_and_stay_between_0_and_1(world: World) -> None:
     chain = [world.put(str(number), name=f"station{number}") for number in range(6)]
     for a, b in pairwise(chain):
         world.link(a, "before", b)
-    scores = dict(world.walk("What is near station0?", depth=5))
+    scores = dict(world.traverse("What is near station0?", depth=5))
     along = [scores[urn] for urn in chain]
     assert along == sorted(along, reverse=True)
     assert len(set(along)) == len(along)
     assert 0 < along[-1] < along[0] <= 1
 
 
-def test_a_score_is_what_the_table_says(world: World) -> None:
+def test_a_score_is_what_the_docstring_says(world: World) -> None:
     start, end = world.put("start", name="Start"), world.put("end", name="End")
     edge = world.link(start, "before", end)
-    scores = dict(world.walk("What is amber after Start?", depth=1))
+    scores = dict(world.traverse("What is amber after Start?", depth=1))
     assert scores == {start: 0.5, end: 0.5 * 0.7 / 2, edge: 0.5 * 0.7 / 2 / 4}
 
 
@@ -234,68 +236,71 @@ def test_scores_rise_with_similarity_to_what_the_question_asks_besides_names(wor
     start = world.put("start", name="Aida Verdi")
     plain = world.put("a", text="Aida Verdi")
     asked = world.put("b", text="premiere of Aida Verdi")
-    found = dict(world.walk("Where was the premiere of Aida Verdi?", depth=1))
+    found = dict(world.traverse("Where was the premiere of Aida Verdi?", depth=1))
     assert found[start] > found[asked] > found[plain]
 
 
-def test_what_an_edge_says_tells_its_ends_apart(world: World) -> None:
+def test_the_relation_of_an_edge_distinguishes_neighbours(world: World) -> None:
     film = world.put("film", name="Stalker")
     people = [world.put(f"{number}", name=f"person{number}") for number in range(3)]
     relations = ["starred", "directed by", "written by"]
-    edges = [world.link(film, said, who) for said, who in zip(relations, people, strict=True)]
+    edges = [
+        world.link(film, relation, who) for relation, who in zip(relations, people, strict=True)
+    ]
     found = world.reached("Who directed Stalker?", depth=1)
     assert found == [film, edges[1], people[1], people[0], people[2], edges[0], edges[2]]
 
 
-def test_a_mention_read_backwards_is_worth_less(world: World) -> None:
+def test_an_incoming_mention_weighs_less_than_an_outgoing_one(world: World) -> None:
     world.put("verdi", name="Giuseppe Verdi", text="friend of Arrigo Boito")
     named = world.put("boito", name="Arrigo Boito", text="poet and also a composer")
     naming = world.put("aida", name="Falstaff Premiere", text="by Giuseppe Verdi")
-    found = dict(world.walk("What about Giuseppe Verdi in winter?", depth=1))
+    found = dict(world.traverse("What about Giuseppe Verdi in winter?", depth=1))
     assert found[named] == 2 * found[naming]
 
 
-def test_many_equal_steps_carry_less_each(world: World) -> None:
+def test_the_weight_of_links_is_damped_by_fan_out(world: World) -> None:
     hub = world.put("hub", name="Hub")
-    for number in range(4 * traversal.FEW):
+    for number in range(4 * traversal.UNDAMPED_FAN_OUT):
         world.link(world.put(f"leaf {number}"), "in", hub)
-    scores = [score for _, score in world.walk("Which is the amber Hub?", depth=1, top_k=2)]
+    scores = [score for _, score in world.traverse("Which is the amber Hub?", depth=1, top_k=2)]
     assert scores == [0.5, 0.5 * 0.7 / 4 / 2]
 
 
-def test_of_several_ways_the_best_counts(world: World) -> None:
+def test_of_several_paths_the_best_counts(world: World) -> None:
     start = world.put("start", name="Start")
     naming = world.put("naming", text="Start")
     linked = world.put("linked", text="Start")
     world.link(start, "to", linked)
-    found = dict(world.walk("What is amber after Start?", depth=1))
+    found = dict(world.traverse("What is amber after Start?", depth=1))
     assert found[linked] == 2 * found[naming]
 
 
-def test_many_of_one_name_are_worth_less_each(world: World) -> None:
-    for number in range(2 * traversal.FEW):
+def test_the_score_of_seeds_is_damped_by_the_number_of_owners(world: World) -> None:
+    for number in range(2 * traversal.UNDAMPED_FAN_OUT):
         world.put(f"part {number}", title="The Long Report", text=f"part {number}")
-    found = world.walk("The Long Report", depth=0, top_k=100)
-    assert len(found) == 2 * traversal.FEW
+    found = world.traverse("The Long Report", depth=0, top_k=100)
+    assert len(found) == 2 * traversal.UNDAMPED_FAN_OUT
     assert found[0][1] <= 0.5
 
 
-def test_a_walk_from_a_better_hit_is_worth_more(world: World) -> None:
+def test_neighbours_of_a_better_hit_score_higher(world: World) -> None:
     known = opera(world)
     better, worse = (
-        dict(world.walk("Where?", hits=[(known["aida"], score)], depth=1)) for score in (0.8, 0.4)
+        dict(world.traverse("Where?", hits=[(known["aida"], score)], depth=1))
+        for score in (0.8, 0.4)
     )
     assert better[known["verdi"]] == pytest.approx(2 * worse[known["verdi"]])
 
 
 def test_no_more_than_top_k_are_found(world: World) -> None:
     opera(world)
-    every = world.walk("Who composed Aida?")
-    assert world.walk("Who composed Aida?", top_k=2) == every[:2]
-    assert world.walk("Who composed Aida?", top_k=0) == []
+    every = world.traverse("Who composed Aida?")
+    assert world.traverse("Who composed Aida?", top_k=2) == every[:2]
+    assert world.traverse("Who composed Aida?", top_k=0) == []
 
 
-def test_collections_narrow_what_is_found_not_the_way_there(world: World) -> None:
+def test_collections_restrict_the_results_not_the_traversal(world: World) -> None:
     start = world.put("start", name="Start", collection="a")
     middle = world.put("middle", collection="b")
     end = world.put("end", collection="c")
@@ -304,20 +309,20 @@ def test_collections_narrow_what_is_found_not_the_way_there(world: World) -> Non
     assert world.reached("What about Start?", collections=("c", "d")) == [end, first]
 
 
-# --- what it depends on --------------------------------------------------------------------
+# --- what results depend on ----------------------------------------------------------------
 
 
 def tangle(world: World, seed: int, hidden: bool) -> None:
-    """Entities that name each other and edges between them, some for others' visibility only.
+    """Entities that mention each other and edges between them, some of them hidden.
 
-    Hidden ones come last and share names and words with the open ones.
+    Hidden ones come last and share names and words with the visible ones.
     """
     chance = random.Random(seed)
     names = [f"{chance.choice('abc')}{chance.choice('xyz')} name{i % 25}" for i in range(60)]
     urns = []
     for number, name in enumerate(names):
-        said = " and ".join(chance.sample([*names, "Paris", "amber", "of the name1"], 4))
-        urns.append(world.put(f"{number}", title=name, text=said))
+        prose = " and ".join(chance.sample([*names, "Paris", "amber", "of the name1"], 4))
+        urns.append(world.put(f"{number}", title=name, text=prose))
     for _ in range(80):
         world.link(*_relation(chance, urns, urns))
     secret = [
@@ -326,7 +331,7 @@ def tangle(world: World, seed: int, hidden: bool) -> None:
     ]
     secret += [world.put(f"name {i}", "secret", title=f"ax name{i}") for i in range(25 * hidden)]
     for _ in range(60 * hidden):
-        world.link(*_relation(chance, [*secret, *urns], urns), label="secret")
+        world.link(*_relation(chance, [*secret, *urns], urns), projection_key="secret")
         world.link(*_relation(chance, secret, urns))
 
 
@@ -343,45 +348,47 @@ def test_what_a_caller_may_not_see_changes_nothing(seed: int) -> None:
     tangle(with_, seed, hidden=True)
     tangle(without, seed, hidden=False)
     hits = [(urn, 0.5) for urn, *_ in without.entities[:5]]
-    with with_.searched() as one, without.searched() as other:
-        results = [one.walk(question, hits, labels=OPEN, top_k=200) for question in QUESTIONS]
-        assert results == [other.walk(question, hits, top_k=200) for question in QUESTIONS]
-        assert results != [one.walk(question, hits, top_k=200) for question in QUESTIONS]
+    with with_.indexed() as one, without.indexed() as other:
+        results = [
+            one.traverse(question, hits, projection_keys=OPEN, top_k=200) for question in QUESTIONS
+        ]
+        assert results == [other.traverse(question, hits, top_k=200) for question in QUESTIONS]
+        assert results != [one.traverse(question, hits, top_k=200) for question in QUESTIONS]
         assert all(results)
 
 
-def test_a_hidden_name_does_not_hide_a_shorter_one(world: World) -> None:
+def test_a_hidden_name_does_not_cover_a_shorter_one(world: World) -> None:
     york = world.put("york", name="New York")
     world.put("times", "secret", name="New York Times")
-    assert world.reached("Who reads the New York Times?", depth=0, labels=OPEN) == [york]
+    assert world.reached("Who reads the New York Times?", depth=0, projection_keys=OPEN) == [york]
 
 
-def test_an_edge_to_what_is_hidden_is_hidden(world: World) -> None:
+def test_an_edge_to_a_hidden_entity_is_hidden(world: World) -> None:
     start, end = world.put("start", name="Start"), world.put("end", "secret", name="End")
     world.link(start, "before", end)
-    assert world.reached("What about Start?", labels=OPEN) == [start]
+    assert world.reached("What about Start?", projection_keys=OPEN) == [start]
 
 
-def test_edges_to_what_is_hidden_do_not_count(world: World) -> None:
+def test_edges_to_hidden_entities_do_not_count(world: World) -> None:
     hub, leaf = world.put("hub", name="Hub"), world.put("leaf")
     world.link(leaf, "in", hub)
-    before = world.walk("What about Hub?", depth=1, labels=OPEN)
-    for number in range(2 * traversal.FEW):
+    before = world.traverse("What about Hub?", depth=1, projection_keys=OPEN)
+    for number in range(2 * traversal.UNDAMPED_FAN_OUT):
         world.link(world.put(f"secret {number}", "secret"), "in", hub)
-    assert world.walk("What about Hub?", depth=1, labels=OPEN) == before
+    assert world.traverse("What about Hub?", depth=1, projection_keys=OPEN) == before
 
 
-def test_a_hidden_hit_is_no_start(world: World) -> None:
+def test_a_hidden_hit_is_no_seed(world: World) -> None:
     world.put("end", name="End")
     start = world.put("start", "secret", text="leads to the End of it")
-    assert world.reached("What about it?", hits=[(start, 0.9)], labels=OPEN) == []
+    assert world.reached("What about it?", hits=[(start, 0.9)], projection_keys=OPEN) == []
 
 
-def test_names_are_too_common_only_by_what_is_visible(world: World) -> None:
+def test_document_frequency_is_counted_over_visible_entities(world: World) -> None:
     paris, fair = world.put("paris", name="Paris"), world.put("fair", text="the fair in Paris")
-    for number in range(traversal.COMMON):
+    for number in range(traversal.MAX_DOCUMENT_FREQUENCY):
         world.put(f"more {number}", "secret", text="somewhere in Paris")
-    assert world.reached("What is said of Paris?", labels=OPEN) == [paris, fair]
+    assert world.reached("What is said of Paris?", projection_keys=OPEN) == [paris, fair]
     assert world.reached("What is said of Paris?") == [paris]
 
 
@@ -390,6 +397,6 @@ def test_the_order_of_keys_changes_nothing(seed: int) -> None:
     world = World()
     tangle(world, seed, hidden=True)
     hits = [(urn, 0.5) for urn, *_ in world.entities[:5]]
-    with world.searched(1) as one, world.searched(2) as other:
+    with world.indexed(1) as one, world.indexed(2) as other:
         for question in QUESTIONS:
-            assert one.walk(question, hits, depth=3) == other.walk(question, hits, depth=3)
+            assert one.traverse(question, hits, depth=3) == other.traverse(question, hits, depth=3)

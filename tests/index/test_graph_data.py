@@ -1,4 +1,4 @@
-"""The graph bucket over data nobody here wrote: foreign keys, and evidence in many places."""
+"""The bucket graph over public data: foreign keys, and multi-hop evidence."""
 
 import json
 import os
@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import pytest
-from walking import Searched, World
+from graph_index import IndexedWorld, World
 
 from redask.core.rules.fusion import Bucket, fuse
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def chinook() -> Iterator[Searched]:
+def chinook() -> Iterator[IndexedWorld]:
     """Every row an entity of its table, every foreign key an edge."""
     world = World()
     address = f"{(DATA / 'databases' / 'chinook.sqlite').absolute().as_uri()}?mode=ro"
@@ -39,7 +39,7 @@ def chinook() -> Iterator[Searched]:
                     if row[key["from"]] is not None:
                         target = f"urn:reddb:row:{key['table']}/{row[key['from']]}"
                         world.link(source, key["from"], target)
-    with world.searched() as index:
+    with world.indexed() as index:
         yield index
 
 
@@ -54,14 +54,14 @@ def chinook() -> Iterator[Searched]:
     ],
 )
 def test_two_hops_along_foreign_keys_need_depth_2(
-    question: str, linked: str, chinook: Searched
+    question: str, linked: str, chinook: IndexedWorld
 ) -> None:
     urn = f"urn:reddb:row:{linked}"
     hits = chinook.words(question)
     assert urn not in dict(hits)
-    found = [dict(chinook.walk(question, hits[:5], depth=depth)) for depth in (0, 1, 2)]
+    found = [dict(chinook.traverse(question, hits[:5], depth=depth)) for depth in (0, 1, 2)]
     assert [urn in some for some in found] == [False, False, True]
-    every = dict(chinook.walk(question, hits[:5], top_k=500))
+    every = dict(chinook.traverse(question, hits[:5], top_k=500))
     assert any(
         each.startswith("urn:reddb:edge:") and each.endswith(quote(urn, "")) for each in every
     )
@@ -79,10 +79,10 @@ def test_all_evidence_of_questions_over_many_passages_is_found_together() -> Non
         question, passage, _ = line.split("\t")
         evidence[question].add(places[passage])
     together, by_words = 0, 0
-    with world.searched() as index:
+    with world.indexed() as index:
         for asked in map(json.loads, (folder / "queries.jsonl").read_text().splitlines()):
             words = index.words(asked["text"])
-            buckets = [Bucket(words), Bucket(index.walk(asked["text"], words[:5]))]
+            buckets = [Bucket(words), Bucket(index.traverse(asked["text"], words[:5]))]
             best = {each.urn for each in fuse(buckets, limit=8)}
             together += evidence[asked["_id"]] <= best
             by_words += evidence[asked["_id"]] <= {urn for urn, _ in words[:8]}

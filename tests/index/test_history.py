@@ -1,4 +1,4 @@
-"""Equal content answers equally, to the byte, however it got there."""
+"""Equal content gives byte-equal results, whatever its history."""
 
 import json
 import os
@@ -94,7 +94,7 @@ def test_results_and_scores_do_not_depend_on_history(
     index.close()
 
 
-def test_two_processes_that_take_turns_answer_alike(
+def test_two_processes_that_alternate_give_equal_results(
     expected: list[tuple[Found, ...]], tmp_path: Path
 ) -> None:
     root = Path(__file__).parents[2]
@@ -119,12 +119,12 @@ def test_two_processes_that_take_turns_answer_alike(
             other.stdout.readline()
         other.stdin.write("answers\n")
         other.stdin.flush()
-        told = json.loads(other.stdout.readline())
+        reported = json.loads(other.stdout.readline())
         other.stdin.close()
         assert answers(index) == expected
         index.close()
     plain = [[asdict(bucket) for bucket in found] for found in expected]
-    assert told == json.loads(json.dumps(plain))
+    assert reported == json.loads(json.dumps(plain))
 
 
 def test_the_questions_find_something_and_tie(expected: list[tuple[Found, ...]]) -> None:

@@ -1,4 +1,4 @@
-"""A tenant's index: always caught up, rebuilt when it cannot be trusted."""
+"""A tenant's partition: caught up before every search, rebuilt when it is corrupt."""
 
 import shutil
 import sqlite3
@@ -14,11 +14,11 @@ from redask.core.model import Caller
 from redask.core.ports import Entity, Found
 from redask.core.wire.json import text
 from redask.index import MAX_OPEN, SearchIndex, generation
-from redask.index.analysis.analyzer import Wanted
+from redask.index.analysis.analyzer import AnalysedQuery
 from redask.index.forward import forward_index
-from redask.index.forward.entries import U64, Classes
-from redask.index.generation import TAIL, Generation
-from redask.index.lexical.bm25 import Lexical
+from redask.index.forward.entries import U64, FilterKeys
+from redask.index.generation import MAX_TAIL, Generation
+from redask.index.lexical.bm25 import LexicalSearcher
 from redask.index.lexical.scoring import ReadTexts
 from redask.index.lexical.tantivy_terms import TermWriter
 from tests.index.memory_store import MemoryStore
@@ -71,7 +71,7 @@ def expected(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[tuple[Fo
 
 @pytest.fixture
 def filled(opened: Opened) -> Opened:
-    """All the content, most of it folded into tantivy, the last of it in the tail."""
+    """All the content, most of it folded into tantivy, the rest in the tail."""
     opened.store.put(CONTENT[:-50], CALLER)
     opened.index.search(QUESTIONS[0], CALLER)
     opened.store.put(CONTENT[-50:], CALLER)
@@ -96,13 +96,13 @@ def test_a_search_finds_what_was_just_written_changed_and_deleted(opened: Opened
 
 def test_few_changes_stay_in_the_tail_and_many_are_folded(opened: Opened) -> None:
     store, index = opened.store, opened.index
-    store.put([row(number, text="alpha") for number in range(TAIL - 1)], CALLER)
+    store.put([row(number, text="alpha") for number in range(MAX_TAIL - 1)], CALLER)
     index.search(ask("alpha"), CALLER)
-    assert index.health(CALLER.tenant).tail == TAIL - 1
-    store.put([row(TAIL, text="alpha")], CALLER)
+    assert index.health(CALLER.tenant).tail == MAX_TAIL - 1
+    store.put([row(MAX_TAIL, text="alpha")], CALLER)
     index.search(ask("alpha"), CALLER)
     health = index.health(CALLER.tenant)
-    assert (health.tail, health.entities, health.pending) == (0, TAIL, 0)
+    assert (health.tail, health.entities, health.pending) == (0, MAX_TAIL, 0)
 
 
 def test_health_tells_what_is_pending_without_catching_up(opened: Opened) -> None:
@@ -116,15 +116,15 @@ def test_health_tells_what_is_pending_without_catching_up(opened: Opened) -> Non
     assert health.bytes > 0
 
 
-def test_long_folds_are_committed_in_groups(
+def test_long_folds_are_committed_in_batches(
     opened: Opened, monkeypatch: pytest.MonkeyPatch, expected: list[tuple[Found, ...]]
 ) -> None:
-    monkeypatch.setattr(generation, "_GROUP", 500)
+    monkeypatch.setattr(generation, "_COMMIT_BATCH", 500)
     opened.store.put(CONTENT, CALLER)
     assert answers(opened.index) == expected
 
 
-def test_a_change_log_that_moves_without_entities_is_followed(opened: Opened) -> None:
+def test_a_watermark_that_advances_without_entities_is_followed(opened: Opened) -> None:
     store, index = opened.store, opened.index
     store.put([row(1, text="alpha")], CALLER)
     index.search(ask("alpha"), CALLER)
@@ -189,21 +189,21 @@ def test_a_filter_on_collections_changes_no_score(filled: Opened) -> None:
 
 
 def test_opening_does_not_read_every_name(opened: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generation, "_NAMES", 100)
+    monkeypatch.setattr(generation, "_MAX_UNSAVED_NAMES", 100)
     names = [row(number, name=f"Ann Number {number}") for number in range(1_000)]
     opened.store.put(names, CALLER)
     opened.index.search(ask("alpha"), CALLER)
     opened.store.put([row(5_000, name="Bob"), row(5_001, text="Ann Number 77 met Bob")], CALLER)
     opened.index.close()
     read = []
-    names_since = forward_index.Snapshot.names_since
+    name_hashes_since = forward_index.Snapshot.name_hashes_since
 
-    def noted(snapshot: forward_index.Snapshot, seq: int) -> U64:
-        found = names_since(snapshot, seq)
+    def counted(snapshot: forward_index.Snapshot, seq: int) -> U64:
+        found = name_hashes_since(snapshot, seq)
         read.append(len(found))
         return found
 
-    monkeypatch.setattr(forward_index.Snapshot, "names_since", noted)
+    monkeypatch.setattr(forward_index.Snapshot, "name_hashes_since", counted)
     linked = [urn for urn, _ in opened.index.search(ask("who met Bob"), CALLER)[2].candidates]
     assert {row(5_000).urn, row(77).urn} <= set(linked)
     assert read == [1]
@@ -282,7 +282,7 @@ def test_a_partition_in_use_is_not_closed(tmp_path: Path) -> None:
     index.close()
 
 
-# --- damage --------------------------------------------------------------------------------
+# --- corruption ----------------------------------------------------------------------------
 
 
 def delete(path: Path) -> None:
@@ -294,7 +294,7 @@ def truncate(path: Path) -> None:
 
 
 def overwrite(path: Path) -> None:
-    path.write_bytes(b"not what it was, " * 99)
+    path.write_bytes(b"overwritten, " * 99)
 
 
 def scribble(path: Path) -> None:
@@ -304,36 +304,36 @@ def scribble(path: Path) -> None:
     path.write_bytes(bytes(content))
 
 
-@pytest.mark.parametrize("harm", [delete, truncate, overwrite, scribble])
-def test_any_harmed_file_is_mended_on_the_next_open(
-    harm: Callable[[Path], None], filled: Opened, expected: list[tuple[Found, ...]]
+@pytest.mark.parametrize("corruption", [delete, truncate, overwrite, scribble])
+def test_a_corrupt_file_is_rebuilt_on_the_next_open(
+    corruption: Callable[[Path], None], filled: Opened, expected: list[tuple[Found, ...]]
 ) -> None:
     for number in range(len(files_of(filled))):
         filled.index.close()
         files = files_of(filled)
-        victim = files[min(number, len(files) - 1)]
-        harm(victim)
-        assert answers(filled.index) == expected, victim.name
+        file = files[min(number, len(files) - 1)]
+        corruption(file)
+        assert answers(filled.index) == expected, file.name
 
 
 def files_of(opened: Opened) -> list[Path]:
-    """The files of the generation but locks, and what SQLite makes anew at every opening."""
+    """The files of the generation but locks and what SQLite creates at every opening."""
     paths = opened.generation().rglob("*")
     files = [path for path in paths if path.is_file() and path.suffix != ".lock"]
     return sorted(path for path in files if not path.name.endswith("-shm"))
 
 
-@pytest.mark.parametrize("harm", [delete, truncate, overwrite])
-def test_a_harmed_pointer_is_mended(
-    harm: Callable[[Path], None], filled: Opened, expected: list[tuple[Found, ...]]
+@pytest.mark.parametrize("corruption", [delete, truncate, overwrite])
+def test_a_corrupt_pointer_to_the_generation_is_rebuilt(
+    corruption: Callable[[Path], None], filled: Opened, expected: list[tuple[Found, ...]]
 ) -> None:
     filled.index.close()
-    harm(filled.partition() / "current")
+    corruption(filled.partition() / "current")
     assert answers(filled.index) == expected
 
 
 @pytest.mark.parametrize("depth", [0, 1, 2, 3])
-def test_a_deleted_directory_is_built_again(
+def test_a_deleted_directory_is_rebuilt(
     depth: int, filled: Opened, expected: list[tuple[Found, ...]]
 ) -> None:
     generation_ = filled.generation()
@@ -341,7 +341,7 @@ def test_a_deleted_directory_is_built_again(
     assert answers(filled.index) == expected
 
 
-def test_a_row_whose_value_was_changed_is_noticed(
+def test_a_row_that_fails_its_checksum_is_rebuilt(
     filled: Opened, expected: list[tuple[Found, ...]]
 ) -> None:
     filled.index.close()
@@ -353,7 +353,7 @@ def test_a_row_whose_value_was_changed_is_noticed(
     assert filled.generation() != before
 
 
-def test_an_index_of_another_layout_is_built_anew(
+def test_an_index_of_another_layout_is_rebuilt(
     filled: Opened, monkeypatch: pytest.MonkeyPatch, expected: list[tuple[Found, ...]]
 ) -> None:
     filled.index.close()
@@ -363,7 +363,7 @@ def test_an_index_of_another_layout_is_built_anew(
     assert filled.generation() != before
 
 
-def test_an_index_of_another_store_is_built_anew(filled: Opened) -> None:
+def test_an_index_of_another_store_is_rebuilt(filled: Opened) -> None:
     filled.index.close()
     other = MemoryStore("another")
     other.put([row(number, text="alpha") for number in range(2_000)], CALLER)
@@ -373,7 +373,7 @@ def test_an_index_of_another_store_is_built_anew(filled: Opened) -> None:
     index.close()
 
 
-def test_an_index_ahead_of_its_store_is_built_anew(filled: Opened) -> None:
+def test_an_index_ahead_of_its_store_is_rebuilt(filled: Opened) -> None:
     filled.index.close()
     restored = MemoryStore()
     restored.put([row(1, text="alpha")], CALLER)
@@ -383,7 +383,7 @@ def test_an_index_ahead_of_its_store_is_built_anew(filled: Opened) -> None:
     index.close()
 
 
-def test_a_copied_directory_is_trusted_by_its_check_sums(
+def test_a_copied_directory_is_verified_by_its_checksums(
     filled: Opened, tmp_path: Path, expected: list[tuple[Found, ...]]
 ) -> None:
     filled.index.close()
@@ -395,18 +395,18 @@ def test_a_copied_directory_is_trusted_by_its_check_sums(
     index.close()
 
 
-def test_a_crash_between_the_two_commits_is_mended(
+def test_a_crash_between_the_two_commits_is_repaired(
     filled: Opened, monkeypatch: pytest.MonkeyPatch, expected: list[tuple[Found, ...]]
 ) -> None:
     filled.store.delete([entity.urn for entity in CONTENT[:600]], CALLER)
     commit = TermWriter.commit
 
-    def fall(writer: TermWriter) -> str:
+    def crash(writer: TermWriter) -> str:
         commit(writer)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(TermWriter, "commit", fall)
+        patch.setattr(TermWriter, "commit", crash)
         with pytest.raises(KeyboardInterrupt):
             filled.index.search(QUESTIONS[0], CALLER)
     before = filled.generation()
@@ -416,39 +416,45 @@ def test_a_crash_between_the_two_commits_is_mended(
     assert filled.generation() == before
 
 
-def test_a_search_that_meets_damage_mends_it_and_answers(
+def test_a_search_that_finds_corruption_rebuilds_and_answers(
     filled: Opened, monkeypatch: pytest.MonkeyPatch, expected: list[tuple[Found, ...]]
 ) -> None:
     before = filled.generation()
-    search = Lexical.search
+    search = LexicalSearcher.search
     calls: list[int] = []
 
-    def harmed(
-        lexical: Lexical, wanted: Wanted, limit: int, among: Classes, read: ReadTexts
+    def failing(
+        lexical: LexicalSearcher,
+        query: AnalysedQuery,
+        limit: int,
+        allowed: FilterKeys,
+        read: ReadTexts,
     ) -> object:
         calls.append(limit)
         if len(calls) == 1:
-            raise Damaged("a page is gone")
-        return search(lexical, wanted, limit, among, read)
+            raise Damaged("a page is missing")
+        return search(lexical, query, limit, allowed, read)
 
-    monkeypatch.setattr(Lexical, "search", harmed)
+    monkeypatch.setattr(LexicalSearcher, "search", failing)
     assert answers(filled.index) == expected
     assert filled.generation() != before
 
 
-def test_damage_that_cannot_be_mended_is_a_clear_failure(
+def test_corruption_that_a_rebuild_does_not_repair_is_a_store_failure(
     filled: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def harmed(*_: object) -> None:
+    def failing(*_: object) -> None:
         raise Damaged("still broken")
 
-    monkeypatch.setattr(Generation, "follow", harmed)
-    monkeypatch.setattr(Generation, "state", harmed)
+    monkeypatch.setattr(Generation, "catch_up", failing)
+    monkeypatch.setattr(Generation, "state", failing)
     with pytest.raises(StoreFailed, match="still broken"):
         filled.index.search(QUESTIONS[0], CALLER)
 
 
-def test_a_full_disk_gives_up_no_files(filled: Opened, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_no_files_are_deleted(
+    filled: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
     filled.index.close()
     overwrite(filled.generation() / "forward.sqlite")
     kept = sorted(path.name for path in filled.generation().rglob("*"))
@@ -458,7 +464,7 @@ def test_a_full_disk_gives_up_no_files(filled: Opened, monkeypatch: pytest.Monke
     assert sorted(path.name for path in filled.generation().rglob("*")) == kept
 
 
-def test_a_directory_that_cannot_be_made_is_a_clear_failure(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_a_store_failure(tmp_path: Path) -> None:
     (tmp_path / "index").write_text("a file where a directory should be")
     index = SearchIndex(tmp_path / "index", MemoryStore())
     with pytest.raises(StoreFailed, match="cannot be used"):

@@ -1,4 +1,4 @@
-"""What a vector index promises while nothing goes wrong; `test_vector_damage` has the rest."""
+"""The vector index without faults; `test_vector_damage` has those."""
 
 import os
 from collections.abc import Iterator
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from redask.core.errors import BadAsk
 from redask.index.vector import nearest, snapshot
-from redask.index.vector.cosine import Floats, exact, unit
+from redask.index.vector.cosine import Floats, exact_cosines, unit_vectors
 from redask.index.vector.nearest import Vector, VectorIndex
 
 D = 16
@@ -25,21 +25,21 @@ def random_rows(count: int, seed: int, dimensions: int = D) -> Floats:
     return numbers.astype(np.float32)
 
 
-def filled(directory: Path, rows: Floats, labels: int = 1, **options: int) -> VectorIndex:
+def filled(directory: Path, rows: Floats, filter_keys: int = 1, **options: int) -> VectorIndex:
     index = VectorIndex(directory, rows.shape[1], **options)
-    index.apply([(key, key % labels, row) for key, row in enumerate(rows)], [], 1)
+    index.apply([(key, key % filter_keys, row) for key, row in enumerate(rows)], [], 1)
     return index
 
 
 def by_hand(content: Content, query: Floats, k: int, allowed: set[int] | None = None) -> Found:
-    """The same answer, from the definition."""
-    seen = {
-        key: row for key, (label, row) in content.items() if allowed is None or label in allowed
-    }
+    """The same result, from the definition."""
+    seen = {key: row for key, (own, row) in content.items() if allowed is None or own in allowed}
     if not seen:
         return []
-    rows = unit(np.stack(list(seen.values())))
-    scores = dict(zip(seen, exact(rows, unit(query[None, :])[0]).tolist(), strict=True))
+    rows = unit_vectors(np.stack(list(seen.values())))
+    scores = dict(
+        zip(seen, exact_cosines(rows, unit_vectors(query[None, :])[0]).tolist(), strict=True)
+    )
     kth = sorted(scores.values(), reverse=True)[: max(k, 0)]
     found = [(key, score) for key, score in scores.items() if kth and score >= kth[-1]]
     return sorted(found, key=lambda item: (-item[1], item[0]))
@@ -67,7 +67,7 @@ def test_the_nearest_come_first_with_their_cosines(tmp_path: Path) -> None:
     assert (index.seq, index.count) == (7, 4)
 
 
-def test_whoever_ties_with_the_last_is_returned_too(tmp_path: Path) -> None:
+def test_all_ties_with_the_kth_are_returned(tmp_path: Path) -> None:
     index = VectorIndex(tmp_path, 2)
     index.apply([(key, 0, [1, 1]) for key in range(10)] + [(99, 0, [1, 0])], [], 1)
     assert [key for key, _ in index.search([1, 0], 2)] == [99, *range(10)]
@@ -75,12 +75,12 @@ def test_whoever_ties_with_the_last_is_returned_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("k", [0, -1])
-def test_asking_for_none_finds_none(tmp_path: Path, k: int) -> None:
+def test_a_search_for_no_vectors_finds_none(tmp_path: Path, k: int) -> None:
     assert filled(tmp_path, random_rows(5, 1)).search(random_rows(1, 2)[0], k) == []
 
 
-def test_only_permitted_labels_are_found(tmp_path: Path) -> None:
-    index = filled(tmp_path, random_rows(100, 1), labels=10)
+def test_only_vectors_with_allowed_filter_keys_are_found(tmp_path: Path) -> None:
+    index = filled(tmp_path, random_rows(100, 1), filter_keys=10)
     query = random_rows(1, 2)[0]
     assert {key % 10 for key, _ in index.search(query, 100, {3, 4, 77})} == {3, 4}
     assert len(index.search(query, 100, {3, 4})) == 20
@@ -89,7 +89,7 @@ def test_only_permitted_labels_are_found(tmp_path: Path) -> None:
     assert len(index.search(query, 100)) == 100
 
 
-def test_putting_a_key_again_replaces_its_vector_and_its_label(tmp_path: Path) -> None:
+def test_putting_a_key_again_replaces_its_vector_and_its_filter_key(tmp_path: Path) -> None:
     index = VectorIndex(tmp_path, 2)
     index.apply([(1, 0, [1, 0]), (2, 0, [0, 1])], [], 1)
     index.apply([(1, 5, [0, 1])], [], 2)
@@ -120,7 +120,7 @@ def test_within_one_batch_the_last_vector_counts_and_adding_wins_over_deleting(
     assert index.search([1, 1], 5) == [(1, 1.0)]
 
 
-def test_applying_again_changes_nothing_and_takes_no_room(tmp_path: Path) -> None:
+def test_applying_again_changes_nothing_and_takes_no_space(tmp_path: Path) -> None:
     rows = random_rows(50, 1)
     index = filled(tmp_path, rows)
     pending = index.pending
@@ -146,7 +146,7 @@ def test_applying_again_changes_nothing_and_takes_no_room(tmp_path: Path) -> Non
         (None, "key 8 has"),
     ],
 )
-def test_a_bad_vector_is_refused_and_nothing_of_its_batch_is_kept(
+def test_a_batch_with_an_invalid_vector_is_rejected_as_a_whole(
     tmp_path: Path, bad: Vector, message: str
 ) -> None:
     index = VectorIndex(tmp_path, 3)
@@ -183,7 +183,7 @@ def test_any_history_answers_like_its_content(
 ) -> None:
     pool = random_rows(6, 3)  # few vectors, and so many ties
     directory = tmp_path_factory.mktemp("history")
-    index, content = VectorIndex(directory, D, exact=exact_rows), Content()
+    index, content = VectorIndex(directory, D, exact_limit=exact_rows), Content()
     for seq, (verb, keys, choice) in enumerate(history, 1):
         if verb == "put":
             new = {key: ((key + choice) % 3, pool[(key * choice) % 6]) for key in keys}
@@ -196,7 +196,7 @@ def test_any_history_answers_like_its_content(
             index.fold()
             assert index.pending == 0
         else:
-            index = VectorIndex(directory, D, exact=exact_rows)
+            index = VectorIndex(directory, D, exact_limit=exact_rows)
     assert index.count == len(content)
     index.verify()
     query = random_rows(1, 4)[0]
@@ -211,7 +211,7 @@ def histories(root: Path, rows: Floats) -> Iterator[VectorIndex]:
     random = np.random.default_rng(8)
     names = ("plain", "shuffled", "again", "changed", "grown")
     plain, shuffled, again, changed, grown = (
-        VectorIndex(root / name, rows.shape[1], exact=1_000) for name in names
+        VectorIndex(root / name, rows.shape[1], exact_limit=1_000) for name in names
     )
     plain.apply(put, [], 1)
     plain.fold()
@@ -224,7 +224,7 @@ def histories(root: Path, rows: Floats) -> Iterator[VectorIndex]:
     again.fold()
     again.apply([], range(0, len(put), 2), 2)
     again.apply(put[::2][::-1], [], 3)
-    changed.apply([(key, label, -row) for key, label, row in put], [], 1)
+    changed.apply([(key, own, -row) for key, own, row in put], [], 1)
     changed.fold()
     changed.apply(put, [], 2)
     changed.fold()
@@ -249,11 +249,11 @@ def test_equal_content_answers_equally_when_codes_choose_the_candidates(tmp_path
 
 
 @pytest.mark.usefixtures("few_candidates")
-def test_what_a_caller_may_not_see_changes_no_byte(tmp_path: Path) -> None:
+def test_hidden_vectors_change_no_byte(tmp_path: Path) -> None:
     mine = [(key, 7, row) for key, row in enumerate(random_rows(900, 1))]
     queries = random_rows(30, 2)
-    for limit in (800, 1_000):  # mine are more, or fewer, than are compared one by one
-        index = VectorIndex(tmp_path / str(limit), D, exact=limit)
+    for limit in (800, 1_000):  # more, or fewer, than an exhaustive search covers
+        index = VectorIndex(tmp_path / str(limit), D, exact_limit=limit)
         index.apply(mine, [], 1)
         before = [index.search(query, 20, {7}) for query in queries]
         index.apply([(1_000 + k, 8, row) for k, row in enumerate(random_rows(3_000, 3))], [], 2)
@@ -266,11 +266,11 @@ def test_what_a_caller_may_not_see_changes_no_byte(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("few_candidates")
-def test_a_crowd_of_equal_vectors_hides_nobody(tmp_path: Path) -> None:
-    """They all have one estimate: which of them are candidates must not depend on order."""
+def test_thousands_of_equal_vectors_are_all_found(tmp_path: Path) -> None:
+    """They all have the same estimate: which are candidates must not depend on their order."""
     rows = np.repeat(random_rows(1, 1), 1_500, axis=0)
     near = random_rows(1, 1) + np.float32(0.05) * random_rows(5, 2)
-    index = filled(tmp_path, np.concatenate((rows, near)), exact=100)
+    index = filled(tmp_path, np.concatenate((rows, near)), exact_limit=100)
     found = index.search(random_rows(1, 1)[0], 3)
     assert {key for key, _ in found} == set(range(1_500))
     found = index.search(near[2], 3)
@@ -281,29 +281,29 @@ def test_a_crowd_of_equal_vectors_hides_nobody(tmp_path: Path) -> None:
 
 
 def test_folding_moves_what_is_pending_and_keeps_the_answers(tmp_path: Path) -> None:
-    index = filled(tmp_path, random_rows(300, 1), exact=50)
+    index = filled(tmp_path, random_rows(300, 1), exact_limit=50)
     query = random_rows(1, 2)[0]
     before = index.search(query, 10)
     assert index.pending == 300
-    assert index.wants_fold  # no codes yet, and too many to compare one by one
+    assert index.needs_fold  # no codes yet, and too many for an exhaustive search
     index.fold()
-    assert (index.pending, index.wants_fold, index.seq) == (0, False, 1)
+    assert (index.pending, index.needs_fold, index.seq) == (0, False, 1)
     assert index.search(query, 10) == before
     names = sorted(path.name for path in tmp_path.iterdir())
     index.fold()  # nothing to do
     assert sorted(path.name for path in tmp_path.iterdir()) == names
 
 
-def test_many_changes_want_a_fold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_many_changes_need_a_fold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(nearest, "FOLD_AT", 30)
     index = filled(tmp_path, random_rows(29, 1))
-    assert not index.wants_fold
+    assert not index.needs_fold
     index.apply([], [], 2)  # a batch counts, even an empty one: the journal grows
-    assert index.wants_fold
+    assert index.needs_fold
 
 
-def test_folding_gives_back_the_room_of_many_deleted_vectors(tmp_path: Path) -> None:
-    index = filled(tmp_path, random_rows(4_000, 1), exact=100)
+def test_folding_frees_the_space_of_many_deleted_vectors(tmp_path: Path) -> None:
+    index = filled(tmp_path, random_rows(4_000, 1), exact_limit=100)
     index.fold()
     (before,) = tmp_path.glob("floats-*")
     size = before.stat().st_size
@@ -320,8 +320,8 @@ def test_folding_gives_back_the_room_of_many_deleted_vectors(tmp_path: Path) -> 
     assert index.search(random_rows(1, 2)[0], 20) == [(1, 1.0)]
 
 
-def test_another_reader_notices_every_change(tmp_path: Path) -> None:
-    writer, reader = (VectorIndex(tmp_path, D, exact=100) for _ in range(2))
+def test_another_reader_sees_every_change(tmp_path: Path) -> None:
+    writer, reader = (VectorIndex(tmp_path, D, exact_limit=100) for _ in range(2))
     query = random_rows(1, 99)[0]
     assert reader.search(query, 5) == []
     for seq in range(1, 30):
@@ -330,12 +330,12 @@ def test_another_reader_notices_every_change(tmp_path: Path) -> None:
         if seq % 7 == 0:
             writer.fold()
         if seq % 5 == 0:
-            writer, reader = reader, writer  # whoever has the lock may write
+            writer, reader = reader, writer  # whichever process has the lock may write
         assert (reader.seq, reader.count) == (writer.seq, writer.count)
         assert reader.search(query, 5) == writer.search(query, 5)
 
 
-def test_a_directory_that_was_deleted_and_filled_anew_is_noticed(tmp_path: Path) -> None:
+def test_a_directory_that_was_deleted_and_filled_again_is_reloaded(tmp_path: Path) -> None:
     reader = filled(tmp_path, random_rows(10, 1))
     for path in tmp_path.iterdir():
         os.unlink(path)
@@ -346,8 +346,8 @@ def test_a_directory_that_was_deleted_and_filled_anew_is_noticed(tmp_path: Path)
 
 def test_searching_goes_on_while_others_write_and_fold(tmp_path: Path) -> None:
     rows = random_rows(400, 1)
-    index = filled(tmp_path, rows, exact=100)
-    other = VectorIndex(tmp_path, D, exact=100)
+    index = filled(tmp_path, rows, exact_limit=100)
+    other = VectorIndex(tmp_path, D, exact_limit=100)
 
     def search(i: int) -> bool:
         found = (index if i % 2 else other).search(rows[i % 100], 1)

@@ -1,4 +1,4 @@
-"""Killed writers, torn and damaged files, full disks: never a wrong answer."""
+"""Killed writers, torn and corrupt files, full disks: never a wrong answer."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ def random_rows(count: int, seed: int) -> Floats:
 
 
 def opened(directory: Path) -> VectorIndex:
-    return VectorIndex(directory, D, exact=100)
+    return VectorIndex(directory, D, exact_limit=100)
 
 
 def put(index: VectorIndex, keys: range, seq: int) -> None:
@@ -54,7 +54,7 @@ def test_a_writer_killed_at_any_call_leaves_a_state_that_was_applied(tmp_path: P
     assert int(run.stdout) > 50
 
 
-def test_a_torn_end_of_the_journal_is_ignored_and_written_anew(folded: Path) -> None:
+def test_a_torn_end_of_the_journal_is_ignored_and_written_again(folded: Path) -> None:
     journal = only(folded, "journal")
     complete = journal.read_bytes()
     reader = opened(folded)
@@ -71,7 +71,7 @@ def test_a_torn_end_of_the_journal_is_ignored_and_written_anew(folded: Path) -> 
             assert not journal.exists()
 
 
-def test_noise_in_the_journal_ends_it(folded: Path) -> None:
+def test_a_corrupt_frame_ends_the_journal(folded: Path) -> None:
     put(opened(folded), range(155, 160), 3)
     journal = only(folded, "journal")
     good = journal.read_bytes()
@@ -81,7 +81,7 @@ def test_noise_in_the_journal_ends_it(folded: Path) -> None:
         assert (index.seq, index.count) in {(1, 150), (2, 155)}
 
 
-def test_floats_that_a_power_cut_took_end_the_journal(folded: Path) -> None:
+def test_floats_lost_in_a_power_cut_end_the_journal(folded: Path) -> None:
     floats = only(folded, "floats")
     with open(floats, "r+b") as file:
         file.seek(152 * D * 4)
@@ -112,43 +112,43 @@ def empty(path: Path) -> None:
     os.truncate(path, 0)
 
 
-@pytest.mark.parametrize("harm", [cut, flip, scribble, empty, os.unlink])
+@pytest.mark.parametrize("corruption", [cut, flip, scribble, empty, os.unlink])
 @pytest.mark.parametrize("kind", ["codes", "rows", "manifest"])
-def test_a_damaged_file_is_noticed_when_opening(
-    folded: Path, kind: str, harm: Callable[[Path], None]
+def test_a_corrupt_file_is_detected_when_opening(
+    folded: Path, kind: str, corruption: Callable[[Path], None]
 ) -> None:
-    harm(only(folded, kind))
-    if (kind, harm) == ("manifest", os.unlink):
+    corruption(only(folded, kind))
+    if (kind, corruption) == ("manifest", os.unlink):
         assert opened(folded).seq == 0  # as if there were no index: everything is replayed
     else:
         with pytest.raises(Damaged):
             opened(folded).search(random_rows(1, 3)[0], 3)
 
 
-@pytest.mark.parametrize("harm", [cut, empty, os.unlink])
-def test_missing_floats_are_noticed_when_opening(
-    folded: Path, harm: Callable[[Path], None]
+@pytest.mark.parametrize("corruption", [cut, empty, os.unlink])
+def test_missing_floats_are_detected_when_opening(
+    folded: Path, corruption: Callable[[Path], None]
 ) -> None:
     os.truncate(only(folded, "floats"), 155 * D * 4)
-    harm(only(folded, "floats"))
+    corruption(only(folded, "floats"))
     with pytest.raises(Damaged, match="floats"):
         assert opened(folded).seq
 
 
 @pytest.mark.parametrize("noise", [b"\xff", b"\x00", b"\x7f", b"\x3f"])
-def test_overwritten_floats_are_noticed_by_a_check_and_give_no_answer(
+def test_overwritten_floats_are_detected_by_verify_and_by_search(
     folded: Path, noise: bytes
 ) -> None:
     opened(folded).verify()
     floats = only(folded, "floats")
     floats.write_bytes(noise * (150 * D * 4) + floats.read_bytes()[150 * D * 4 :])
-    with pytest.raises(Damaged, match="damaged floats"):
+    with pytest.raises(Damaged, match="not unit vectors"):
         opened(folded).verify()
-    with pytest.raises(Damaged, match="damaged floats"):
+    with pytest.raises(Damaged, match="not unit vectors"):
         opened(folded).search(random_rows(1, 3)[0], 150)
 
 
-def test_a_journal_that_is_gone_is_noticed(folded: Path) -> None:
+def test_a_missing_journal_is_detected(folded: Path) -> None:
     reader = opened(folded)
     assert reader.seq == 2
     os.unlink(only(folded, "journal"))
@@ -157,7 +157,7 @@ def test_a_journal_that_is_gone_is_noticed(folded: Path) -> None:
             assert index.seq
 
 
-def test_an_index_of_another_dimension_or_layout_is_not_used(
+def test_an_index_of_other_dimensions_or_another_layout_is_not_used(
     folded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(Damaged, match="8 dimensions, not 9"):
@@ -168,7 +168,7 @@ def test_an_index_of_another_dimension_or_layout_is_not_used(
 
 
 @pytest.mark.parametrize("verb", ["apply", "fold"])
-def test_a_full_disk_is_a_clear_error_and_changes_nothing(
+def test_a_full_disk_is_a_store_failure_and_changes_nothing(
     folded: Path, monkeypatch: pytest.MonkeyPatch, verb: str
 ) -> None:
     index = opened(folded)
@@ -200,7 +200,7 @@ def test_a_full_disk_is_a_clear_error_and_changes_nothing(
     assert opened(folded).search(query, 5) == index.search(query, 5)
 
 
-def test_a_place_that_cannot_hold_an_index_is_a_clear_error(tmp_path: Path) -> None:
+def test_a_directory_that_cannot_be_created_is_a_store_failure(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("not a directory")
     index = opened(tmp_path / "file" / "vectors")
     with pytest.raises(StoreFailed, match="could not be"):

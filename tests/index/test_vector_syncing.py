@@ -1,4 +1,4 @@
-"""A power cut takes what was not synced: a vector index's manifest names only what was.
+"""A power cut loses unsynced writes: the manifest of a vector index names only synced files.
 
 `Disk` watches the system calls. A file is unsafe from its first byte until it is synced, and
 again with every later write. At the moment a manifest becomes the current one, it and all it
@@ -29,8 +29,8 @@ class Disk:
         self._unsafe: set[tuple[int, int]] = set()
         self._replace = os.replace
         for name in ("write", "pwrite", "ftruncate"):
-            monkeypatch.setattr(os, name, self._noting(getattr(os, name), self._unsafe.add))
-        monkeypatch.setattr(os, "fsync", self._noting(os.fsync, self._unsafe.discard))
+            monkeypatch.setattr(os, name, self._recording(getattr(os, name), self._unsafe.add))
+        monkeypatch.setattr(os, "fsync", self._recording(os.fsync, self._unsafe.discard))
         monkeypatch.setattr(os, "replace", self._become_current)
 
     def unsafe(self) -> set[str]:
@@ -38,15 +38,15 @@ class Disk:
         here = [self.directory, *self.directory.iterdir()]
         return {path.name for path in here if _identity(path.stat()) in self._unsafe}
 
-    def _noting(
-        self, call: Callable[..., Any], note: Callable[[tuple[int, int]], None]
+    def _recording(
+        self, call: Callable[..., Any], record: Callable[[tuple[int, int]], None]
     ) -> Callable[..., Any]:
-        def noted(file: int, *args: Any) -> Any:
+        def recorded(file: int, *args: Any) -> Any:
             result = call(file, *args)
-            note(_identity(os.fstat(file)))
+            record(_identity(os.fstat(file)))
             return result
 
-        return noted
+        return recorded
 
     def _become_current(self, source: Path, target: Path) -> None:
         assert target.name == vector_files.MANIFEST
@@ -72,7 +72,7 @@ def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Disk:
 
 @pytest.fixture
 def index(disk: Disk) -> VectorIndex:
-    return VectorIndex(disk.directory, D, exact=40)
+    return VectorIndex(disk.directory, D, exact_limit=40)
 
 
 def put(index: VectorIndex, keys: range, seq: int, deleted: range = range(0)) -> None:

@@ -1,4 +1,4 @@
-"""Texts for tests: the same words every time, as unevenly used as words are."""
+"""Deterministic texts for tests, with a Zipf-like distribution of words."""
 
 import random
 from bisect import bisect
@@ -19,7 +19,7 @@ _WEIGHTS = list(accumulate(1 / (rank + 3) for rank in range(_SIZE)))
 
 
 def words(count: int, chance: random.Random) -> str:
-    """So many words, common ones often."""
+    """`count` words, drawn by that distribution."""
     return " ".join(WORDS[bisect(_WEIGHTS, chance.random() * _WEIGHTS[-1])] for _ in range(count))
 
 

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from filing import app_of, contents, edges, held, write
@@ -16,7 +17,7 @@ from filing import app_of, contents, edges, held, write
 import redask
 from redask.core.errors import AskError, BadAsk, StoreFailed
 from redask.core.model import IngestProgress
-from redask.ingest import pipeline, spool
+from redask.ingest import listing, pipeline, spool
 from redask.ingest.readers import READERS, content
 
 
@@ -89,16 +90,35 @@ def test_what_was_put_by_hand_stays(db: redask.OpenDatabase, tmp_path: Path) -> 
     assert set(held(db)) == {"urn:reddb:row:t/hand"}
 
 
-def test_a_path_that_is_not_there_is_a_problem_and_removes_nothing(
+def test_a_path_that_does_not_exist_is_refused_before_anything_is_read(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
     file = write(tmp_path / "a.md", "a")
     db.ingest(file)
     file.unlink()
-    assert reasons(db, file, tmp_path / "nowhere") == {
-        "a.md": "cannot be read: No such file or directory",
-        "nowhere": "cannot be read: No such file or directory",
-    }
+    other, below = write(tmp_path / "b.md", "b"), tmp_path / "b.md" / "c.md"
+    before = watermark(db)
+    with pytest.raises(BadAsk) as caught:
+        db.ingest(other, file, tmp_path / "nowhere", below)
+    missing = f"{file}, {tmp_path / 'nowhere'}, {below}"
+    assert caught.value.message == f"there is no file or folder {missing}; nothing was read"
+    assert caught.value.detail == missing
+    assert (watermark(db), len(held(db))) == (before, 1)
+
+
+def test_a_file_that_vanishes_after_the_call_is_a_problem_and_removes_nothing(
+    db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = write(tmp_path / "a.md", "a")
+    db.ingest(file)
+    listed = listing.find
+
+    def vanished(path: str, *rest: Any) -> listing.FileList:
+        file.unlink(missing_ok=True)
+        return listed(path, *rest)
+
+    monkeypatch.setattr(listing, "find", vanished)
+    assert reasons(db, file) == {"a.md": "cannot be read: No such file or directory"}
     assert len(held(db)) == 1
 
 
@@ -464,10 +484,10 @@ def test_cancelling_the_asynchronous_ingest_stops_it_soon(tmp_path: Path) -> Non
 
             def wait(at: IngestProgress) -> None:
                 begun.set()
-                go_on.wait(10)
+                go_on.wait(60)
 
             work = asyncio.create_task(db.ingest(tmp_path / "d", progress=wait))
-            await asyncio.to_thread(begun.wait, 10)
+            await asyncio.to_thread(begun.wait, 60)
             work.cancel()
             await asyncio.sleep(0)
             go_on.set()
@@ -530,14 +550,13 @@ def test_progress_tells_files_bytes_and_entities(db: redask.OpenDatabase, tmp_pa
 
 
 def test_a_summary_is_plain_data(db: redask.OpenDatabase, tmp_path: Path) -> None:
-    done = db.ingest(write(tmp_path / "a.md", "a"), tmp_path / "b.md")
+    bad = write(tmp_path / "b.png", "b")
+    done = db.ingest(write(tmp_path / "a.md", "a"), bad)
     assert done.to_dict() == {
         "gone": 0,
         "ignored": 0,
         "ok": False,
-        "problems": [
-            {"path": str(tmp_path / "b.md"), "reason": "cannot be read: No such file or directory"}
-        ],
+        "problems": [{"path": str(bad), "reason": "no reader is for such files (.png)"}],
         "readers": [{"entities": 1, "failed": 0, "read": 1, "reader": "markdown", "unchanged": 0}],
         "removed": 0,
         "written": 1,

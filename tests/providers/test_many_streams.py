@@ -59,7 +59,8 @@ def test_many_streams_at_once_are_each_whole_and_their_own(
         return pieces
 
     async def main() -> tuple[list[list[str]], list[Any]]:
-        async with await redask.aopen(tmp_path, settings=load(PATIENT, env)) as db:
+        chosen = load(PATIENT, env)
+        async with await redask.aopen(tmp_path, settings=chosen, embedder="none") as db:
             heard = await asyncio.gather(*(one(db, number) for number in range(STREAMS)))
             return heard, await db.audit(STREAMS + 1)
 

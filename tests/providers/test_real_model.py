@@ -77,6 +77,7 @@ def settings(model: ServedModel, toml: str = "") -> Settings:
         "REDASK_OLLAMA_MODEL": "smollm2",
         "REDASK_ASK_PROVIDERS_DEFAULT": "ollama",
         "REDASK_ASK_MAX_COMPLETION_TOKENS": "8",
+        "REDASK_EMBEDDER_NAME": "none",
     }
     return load(toml, env)
 
@@ -166,7 +167,7 @@ def test_when_nobody_serves_any_more_the_next_provider_answers(tmp_path: Path) -
         "REDASK_OLLAMA_BASE_URL": f"http://127.0.0.1:{port}/v1",
         "REDASK_ASK_PROVIDERS_FALLBACK": "ollama,extractive",
     }
-    with redask.open(tmp_path, settings=load("", env)) as db:
+    with redask.open(tmp_path, settings=load("", env), embedder="none") as db:
         db.put("notes", ROWS)
         assert db.ask("When does the ferry leave?").provider == "extractive"
         row: dict[str, Any] = db.audit(1)[0].row

@@ -70,7 +70,7 @@ def test_a_key_that_the_server_quotes_is_in_no_error_row_or_log(
     settings = load("", env)
     caplog.set_level(logging.DEBUG)
     said = [repr(settings)]
-    with redask.open(harbour, settings=settings) as db:
+    with redask.open(harbour, settings=settings, embedder="none") as db:
         try:
             events = list(db.stream("When does the ferry leave?")) if streamed else []
             said += [repr(event) + str(event) for event in events]
@@ -116,7 +116,7 @@ def test_an_access_shows_no_key() -> None:
 @pytest.mark.parametrize("name", [name for name, row in PROVIDERS.items() if row.needs_key])
 def test_a_missing_key_is_misconfigured_named_and_audited(harbour: Path, name: str) -> None:
     settings = load("", {"REDASK_ASK_PROVIDERS_DEFAULT": name})
-    with redask.open(harbour, settings=settings) as db:
+    with redask.open(harbour, settings=settings, embedder="none") as db:
         with pytest.raises(Misconfigured) as caught:
             db.ask("When does the ferry leave?")
         assert caught.value.detail in key_variables(name)

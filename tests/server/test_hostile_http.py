@@ -15,6 +15,7 @@ from fuzz_grpc import END_HEADERS, END_STREAM, METHODS, Connection, frame, heade
 from fuzz_grpc import HEADERS as GRPC_HEADERS
 from served import Piped, audited, fill, pipe
 from transports import Transports
+from waiting import SECONDS
 
 from redask.server.grpc import service
 from redask.server.grpc.generated import redask_pb2 as pb
@@ -28,14 +29,14 @@ def transports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transports]
         yield opened
 
 
-def heard(transports: Transports, *pieces: bytes, pause: float = 0.0, seconds: float = 10) -> bytes:
+def heard(transports: Transports, *pieces: bytes, pause: float = 0.0) -> bytes:
     """What a socket hears until the server hangs up; the last piece comes again and again."""
     port = int(transports.url.rpartition(":")[2])
-    found, end = b"", time.monotonic() + seconds
-    with socket.create_connection(("127.0.0.1", port), timeout=seconds) as wire:
+    found, end = b"", time.monotonic() + SECONDS
+    with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as wire:
         for piece in pieces:
             wire.sendall(piece)
-        wire.settimeout(pause or seconds)
+        wire.settimeout(pause or SECONDS)
         with suppress(ConnectionResetError, BrokenPipeError):
             while time.monotonic() < end:
                 try:
@@ -76,7 +77,7 @@ def test_requests_sent_ahead_are_answered_in_order_however_many(transports: Tran
     many = 3000
     sent = b"".join(head(f"/{each}", f"X-Request-Id: {each}", method="GET") for each in range(many))
     last = head("/last", "Connection: close", method="GET")
-    found = heard(transports, sent + last, seconds=60)
+    found = heard(transports, sent + last)
     names = [
         int(line.split()[1])
         for line in found.split(b"\r\n")
@@ -112,7 +113,7 @@ def called(transports: Transports, path: bytes, *frames: tuple[int, bytes]) -> b
     sent += b"".join(frame(GRPC_DATA, flags, 1, body) for flags, body in frames)
     found = b""
     with line.wire as wire:
-        wire.settimeout(10)
+        wire.settimeout(SECONDS)
         wire.sendall(sent)
         with suppress(ConnectionResetError):
             while b"grpc-status" not in found:
@@ -156,7 +157,7 @@ def test_a_call_nobody_can_name_does_not_close_the_transport(transports: Transpo
         metadata = transports.clients["mia"].metadata
         with grpc.insecure_channel(f"127.0.0.1:{transports.grpc_port}") as channel:
             stub = redask_pb2_grpc.RedaskStub(channel)  # type: ignore[no-untyped-call]
-            reply = stub.Explain(asked, metadata=metadata, timeout=50)
+            reply = stub.Explain(asked, metadata=metadata, timeout=SECONDS)
         assert reply.plan_json
 
 
@@ -185,7 +186,7 @@ def test_a_command_nobody_listens_to_leaves_in_silence_and_audits_what_ran(
         piped.heard()  # it is being answered
         pipe(piped.process.stdout).close()
         try:
-            code = piped.process.wait(30)
+            code = piped.process.wait(SECONDS)
         except subprocess.TimeoutExpired:
             raise AssertionError("it does not leave") from None
         assert (code, piped.stderr()) == (0, b"")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transports import fill
+from server_thread import fill
+from waiting import SECONDS, until_true
 
 import redask
 from redask.core.errors import AskError
@@ -107,12 +108,12 @@ def test_when_nobody_reads_any_more_what_runs_is_cancelled() -> None:
             yield line("ask", 1, question="ferry")
             await session.started.wait()
             yield line("explain", 2, question="ferry")
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
 
         async def write(_: bytes) -> None:
             raise BrokenPipeError
 
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(SECONDS):
             await jsonrpc.serve(session, lines(), write)  # type: ignore[arg-type]
         return session.cancelled
 
@@ -121,13 +122,14 @@ def test_when_nobody_reads_any_more_what_runs_is_cancelled() -> None:
 
 def test_an_id_that_is_in_use_is_refused_and_the_first_goes_on() -> None:
     async def main() -> list[Any]:
-        session, heard = Slow(), []
+        session = Slow()
+        heard: list[Any] = []
 
         async def lines() -> AsyncIterator[bytes]:
             yield line("ask", 1, question="ferry")
             await session.started.wait()
             yield line("ask", 1, question="ferry")
-            await asyncio.sleep(0.05)
+            await until_true(lambda: heard)  # the refusal
             yield line("cancel", 2, id=1)
 
         async def write(message: bytes) -> None:
@@ -165,7 +167,7 @@ def test_the_command_is_of_the_tenant_that_is_named(tmp_path: Path) -> None:
             input=line("query", 1, statement="SELECT text FROM notes WHERE id = 1"),
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=SECONDS,
         )
 
     assert b"ferry of acme" in run("--tenant", "acme").stdout
@@ -189,7 +191,7 @@ def test_the_command_answers_from_a_file_until_its_end(tmp_path: Path) -> None:
             stdin=given,
             capture_output=True,
             check=False,
-            timeout=60,
+            timeout=SECONDS,
         )
     assert (run.returncode, run.stderr) == (0, b"")
     heard = [json.loads(each) for each in run.stdout.splitlines()]

@@ -11,7 +11,8 @@ import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
-from transports import Transports, fill, mcp_heard
+from server_thread import fill
+from transports import Transports, mcp_heard
 
 from redask.core.wire import schema
 

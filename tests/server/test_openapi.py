@@ -20,6 +20,7 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 from transports import Transports
+from waiting import SECONDS
 
 from redask.server.http.openapi import document
 
@@ -59,7 +60,7 @@ def test_every_reply_is_as_documented(
     )
     @hypothesis.given(case=operation.as_strategy(generation_mode=mode))
     def ask(case: Any) -> None:
-        reply = case.call(base_url=transports.url, headers=headers, timeout=30)
+        reply = case.call(base_url=transports.url, headers=headers, timeout=SECONDS)
         case.validate_response(reply, checks=checks)
         if reply.status_code >= 500:
             assert reply.json()["error"]["kind"] != "internal", case.as_curl_command()

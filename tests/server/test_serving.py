@@ -8,7 +8,8 @@ from typing import Any
 import httpx
 import pytest
 from certificates import pair
-from transports import SETTINGS, Talker, fill
+from server_thread import SETTINGS, Talker, fill, serving_database
+from waiting import SECONDS
 
 from redask.api.sync import open_async
 from redask.core import errors
@@ -22,23 +23,19 @@ async def serve_and_stop(directory: Path, token: str, body: dict[str, Any], **mo
     async with await open_async(
         directory, settings=load(SETTINGS, {}), providers={"anthropic": talker}
     ) as db:
-        opened, stop = asyncio.get_running_loop().create_future(), asyncio.Event()
-        where = serving.Serving(http_port=0, **more)
-        server = asyncio.create_task(serving.serve(db, where, opened.set_result, stop))
-        await asyncio.wait([opened, server], return_when=asyncio.FIRST_COMPLETED)
-        if server.done():
-            await server
-        [url] = opened.result()
-        trusted = more.get("certificate")
-        verify = ssl.create_default_context(cafile=trusted) if trusted else True
-        headers = {"Authorization": f"Bearer {token}"}
-        async with httpx.AsyncClient(base_url=url, headers=headers, verify=verify) as client:
-            asking = asyncio.create_task(client.post("/v1/ask", json=body))
-            while not talker.calls and not asking.done():
-                await asyncio.sleep(0.01)
-            stop.set()
-            reply = await asking
-        await server
+        async with serving_database(db, serving.Serving(http_port=0, **more)) as server:
+            [url] = server.addresses
+            trusted = more.get("certificate")
+            verify = ssl.create_default_context(cafile=trusted) if trusted else True
+            headers = {"Authorization": f"Bearer {token}"}
+            async with httpx.AsyncClient(
+                base_url=url, headers=headers, verify=verify, timeout=SECONDS
+            ) as client:
+                asking = asyncio.create_task(client.post("/v1/ask", json=body))
+                while not talker.calls and not asking.done():
+                    await asyncio.sleep(0.01)
+                server.stop.set()
+                reply = await asking
         return url, reply, (await db.audit(1))[0].row
 
 

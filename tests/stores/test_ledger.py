@@ -149,7 +149,8 @@ kinds = [cited, cited, Reply("[^9]"), Reply("x", usage=None), *bad]
 replies = [rng.choice(kinds) for _ in range(40)]
 provider = Scripted(replies, prices=(1e-6, 3e-6))
 settings = load("[ask]\\ndaily_cost_cap_usd = 0.008\\nmax_completion_tokens = 300", {})
-with redask.open(directory, settings=settings, providers={"scripted": provider}) as db:
+providers = {"scripted": provider}
+with redask.open(directory, settings=settings, embedder="none", providers=providers) as db:
     print("ready", flush=True)
     sys.stdin.readline()
     for number in range(12):

@@ -80,7 +80,7 @@ def test_all_bad_rows_are_reported_at_once() -> None:
     with pytest.raises(BadRows) as caught:
         entities("t", batch)
     assert caught.value.problems == (
-        RowProblem(1, "it has no id"),
+        RowProblem(1, "it is empty"),
         RowProblem(2, "nan is not a JSON number at $.x"),
         RowProblem(3, "its id is that of row 0 already"),
         RowProblem(4, "date is not a JSON type at $.when"),
@@ -91,9 +91,10 @@ def test_all_bad_rows_are_reported_at_once() -> None:
 
 def test_a_long_list_of_problems_is_cut_in_the_message_only() -> None:
     with pytest.raises(BadRows) as caught:
-        entities("t", [{} for _ in range(500)])
+        entities("t", [{"id": None} for _ in range(500)])
     assert len(caught.value.problems) == 500
-    assert caught.value.message.endswith("row 9: it has no id; and 490 more")
+    said = "row 9: its id is NoneType, not an integer or a text; and 490 more"
+    assert caught.value.message.endswith(said)
 
 
 @pytest.mark.parametrize(
@@ -156,6 +157,30 @@ def test_long_text_of_digits_is_no_long_integer() -> None:
 @pytest.mark.parametrize("row", [None, 5, "abc", [("id", 1)]])
 def test_what_is_no_mapping_is_no_row(row: object) -> None:
     assert problem(row) == f"it is {type(row).__name__}, not a mapping of columns to values"
+
+
+def test_rows_without_an_id_are_named_by_their_content() -> None:
+    made = entities("t", [{"b": 1, "a": "x"}, {"a": "x", "b": 2}])
+    assert [each.payload for each in made] == ['{"a":"x","b":1}', '{"a":"x","b":2}']
+    for each in made:
+        assert each.urn == f"urn:reddb:row:t/{sha256(each.payload.encode()).hexdigest()[:16]}"
+    assert entities("t", [{"a": "x", "b": 1}]) == made[:1]
+
+
+def test_two_equal_rows_without_an_id_are_refused() -> None:
+    with pytest.raises(BadRows) as caught:
+        entities("t", [{"a": 1}, {"a": 2}, {"a": 1}])
+    reason = "it equals row 0, and there is no id to tell them apart"
+    assert caught.value.problems == (RowProblem(2, reason),)
+
+
+def test_a_row_without_an_id_among_others_that_have_one_is_a_mistake() -> None:
+    assert problem({"text": "x"}) == "it has no id, though another row has one"
+
+
+def test_an_empty_row_is_refused() -> None:
+    with pytest.raises(BadRows, match="row 0: it is empty"):
+        entities("t", [{}])
 
 
 def test_one_and_its_text_are_the_same_id() -> None:

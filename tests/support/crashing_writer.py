@@ -18,7 +18,7 @@ IDS = 60
 
 
 def main(directory: str, seed: int) -> None:
-    generation.TAIL = 8  # fold words and vectors all the time, not once in 20,000 rows
+    generation.MAX_TAIL = 8  # fold words and vectors all the time, not once in 20,000 rows
     nearest.FOLD_AT = 8
     rng = random.Random(seed)
     with redask.open(directory, embedder="hashed") as db:

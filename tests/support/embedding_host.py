@@ -1,13 +1,12 @@
 """A host on loopback that speaks OpenAI's /embeddings; its vectors are `Hashed`'s."""
 
 import json
-import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from loopback import Loopback, Received, Wire
 
 from redask.embedding.models.hashed import Hashed
 
@@ -23,44 +22,30 @@ def embedded(body: dict[str, Any]) -> Reply:
 
 @dataclass
 class EmbeddingHost:
-    """What it was asked, and what it is to answer."""
+    """What it was asked, and what it is to answer: nothing at all where it is silent."""
 
     url: str = ""
     reply: Callable[[dict[str, Any]], Reply] = embedded
-    delay: float = 0.0
+    silent: bool = False
     calls: list[dict[str, Any]] = field(default_factory=list)
     keys: list[str | None] = field(default_factory=list)
+
+    def answer(self, received: Received) -> Wire:
+        self.calls.append(received.body | {"path": received.path})
+        self.keys.append(received.headers.get("authorization"))
+        if self.silent:
+            return Wire(silent=True)
+        status, content = self.reply(received.body)
+        if status in (301, 302, 307):
+            return Wire(status, content, headers=(("Location", content.decode()),))
+        return Wire(status, content)
 
 
 @contextmanager
 def hosting() -> Iterator[EmbeddingHost]:
     """A host that runs until the end of the block."""
     host = EmbeddingHost()
-
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            host.calls.append(body | {"path": self.path})
-            host.keys.append(self.headers["Authorization"])
-            time.sleep(host.delay)
-            status, content = host.reply(body)
-            self.send_response(status)
-            if status in (301, 302, 307):
-                self.send_header("Location", content.decode())
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    host.url = f"http://127.0.0.1:{server.server_address[1]}/v1"
-    try:
+    with Loopback() as server:
+        server.play(host.answer)
+        host.url = server.url
         yield host
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()

@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from fuzz_http import Surprise
 from google.protobuf.message import DecodeError
 from mutations import Asked, mangled
-from served import SECONDS, Served, Silence
+from served import Served, Silence
+from waiting import SECONDS
 
 from redask.server.grpc.generated import redask_pb2 as pb
 

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mutations import ODD, SPICE, Asked, bad_json, mangled, options, written
-from served import SECONDS, Served, Silence
+from served import Served, Silence
+from waiting import SECONDS
 
 BATCH = 60
 SLOW = 20  # connections that drip

@@ -3,7 +3,7 @@
     with Loopback() as server:
         server.play(Wire(chunks=[b"data: …"], hang=True))     what the next requests get, in turn
         … call server.url …
-        server.requests[-1].body, server.left.wait(2), server.idle.wait(2)
+        server.requests[-1].body, server.left.wait(SECONDS), server.idle.wait(SECONDS)
 
 `left` is set when a caller hangs up before the reply is over, `idle` when any connection ends.
 The last reply stays for all later requests; a function of the request may stand for a reply. The
@@ -19,6 +19,8 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from types import TracebackType
 from typing import Any, Self
+
+from loop_thread import LoopThread
 
 JSON = "application/json"
 EVENTS = "text/event-stream"
@@ -43,8 +45,9 @@ class Received:
 class Wire:
     """One reply: `body` as a whole, or `chunks` one by one, chunked and flushed.
 
-    `wait` comes before the head, `delay` before each chunk (seconds); then `hang` keeps the
-    connection open, `cut` breaks it, `endless` plays the chunks again and again.
+    The head waits for `after`; `silent` never sends it. `delay` (seconds) comes before each chunk;
+    then `hang` keeps the connection open, `cut` breaks it, `endless` plays the chunks again and
+    again. `hanging` is called when nothing more will be said and the connection is kept open.
     """
 
     status: int = 200
@@ -52,11 +55,13 @@ class Wire:
     chunks: Sequence[bytes] = ()
     kind: str | None = JSON
     headers: tuple[tuple[str, str], ...] = ()
-    wait: float = 0.0
+    after: threading.Event | None = None
+    silent: bool = False
     delay: float = 0.0
     hang: bool = False
     cut: bool = False
     endless: bool = False
+    hanging: Callable[[], None] = lambda: None
 
 
 Answering = Wire | Callable[[Received], Wire]
@@ -89,21 +94,12 @@ class Loopback:
         return f"{self.address}/v1"
 
     def __enter__(self) -> Self:
-        started = threading.Event()
-        self._loop = asyncio.new_event_loop()
-
         async def serve() -> None:
             self._server = await asyncio.start_server(self._talk, "127.0.0.1", 0, backlog=256)
             self._port = self._server.sockets[0].getsockname()[1]
-            started.set()
 
-        def run() -> None:
-            self._loop.run_until_complete(serve())
-            self._loop.run_forever()
-
-        self._thread = threading.Thread(target=run, daemon=True)
-        self._thread.start()
-        started.wait()
+        self._loop = LoopThread()
+        self._loop.run(serve())
         return self
 
     def __exit__(
@@ -120,9 +116,7 @@ class Loopback:
                 task.cancel()
             await asyncio.gather(*talking, return_exceptions=True)
 
-        asyncio.run_coroutine_threadsafe(stop(), self._loop).result()
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
+        self._loop.run(stop())
         self._loop.close()
 
     async def _talk(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -155,7 +149,10 @@ class Loopback:
 
     async def _answer(self, reply: Wire, writer: asyncio.StreamWriter) -> bool:
         """Play one reply. → whether the connection may be used again."""
-        await asyncio.sleep(reply.wait)
+        while reply.after is not None and not reply.after.is_set():
+            await asyncio.sleep(0.005)
+        if reply.silent:
+            await _for_ever(reply)
         head = [f"HTTP/1.1 {reply.status} Word"]
         head += [] if reply.kind is None else [f"Content-Type: {reply.kind}"]
         head += [f"{name}: {value}" for name, value in reply.headers]
@@ -172,7 +169,7 @@ class Loopback:
             writer.write(f"{len(chunk):x}\r\n".encode() + chunk + b"\r\n")
             await writer.drain()
         if reply.hang:
-            await asyncio.sleep(60)
+            await _for_ever(reply)
         if reply.cut:
             writer.transport.abort()
             return False
@@ -181,6 +178,11 @@ class Loopback:
         await writer.drain()
         self.finished += 1
         return True
+
+
+async def _for_ever(reply: Wire) -> None:
+    reply.hanging()
+    await asyncio.Event().wait()
 
 
 async def _read(reader: asyncio.StreamReader, caller: int) -> Received | None:

@@ -1,6 +1,6 @@
 """A real `redask serve`, `rpc` or `mcp` in a process of its own, over a tiny database.
 
-    with Served(directory, token) as server:          server.port, server.grpc_port, server.rss()
+    with Served(directory, token) as server:          server.addresses, server.port, server.rss()
     with Piped(directory, token, "rpc") as pipe:      pipe.send(b"…\\n"), pipe.heard()
 
 `fill(directory)` makes the database and its tokens. `audited(directory)` counts the rows of the
@@ -13,20 +13,19 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections import Counter
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import IO, Self
 
 from stage import ROWS
+from waiting import SECONDS, until
 
 import redask
 from redask.core.rules.audit_chain import Intact
 from redask.core.settings import load
 
-SECONDS = 60.0  # in which whatever is alive says something
 START = "from redask.cli import main; main()"
 SOURCE = Path(redask.__file__).parent.parent
 
@@ -63,23 +62,24 @@ class Process:
     """One of our commands, running."""
 
     words: tuple[str, ...] = ()
+    start = START
     said = b""
 
-    def __init__(self, directory: Path, token: str | None = None) -> None:
+    def __init__(self, directory: Path, token: str | None = None, **env: str) -> None:
         self.directory = directory
         self.token = token
+        self.env = {"PYTHONPATH": str(SOURCE), "REDASK_EMBEDDER_NAME": "none", **env}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is stopped
 
     def __enter__(self) -> Self:
         given = ["--token", self.token] if self.token else []
-        command = [sys.executable, "-c", START, "--db", str(self.directory), *given, *self.words]
-        environment = {**os.environ, "PYTHONPATH": str(SOURCE), "REDASK_EMBEDDER_NAME": "none"}
+        command = [sys.executable, "-c", self.start, "--db", str(self.directory), *given]
         self.process: subprocess.Popen[bytes] = subprocess.Popen(
-            command,
+            [*command, *self.words],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=environment,
+            env={**os.environ, **self.env},
             bufsize=0,
         )
         self.opened()
@@ -96,7 +96,7 @@ class Process:
     def opened(self) -> None:
         """Wait until it is ready."""
 
-    def stop(self, seconds: float = 30) -> int:
+    def stop(self, seconds: float = SECONDS) -> int:
         """Ask it to end, and see that it does. → its exit code"""
         with suppress(OSError):
             pipe(self.process.stdin).close()
@@ -132,19 +132,27 @@ class Process:
 
 
 class Served(Process):
-    """`redask serve` with HTTP and gRPC at any ports."""
+    """`redask serve` at any ports: HTTP and gRPC, or what `words` say."""
 
-    words = ("serve", "--port", "0", "--grpc-port", "0", "--no-pg")
-    port: int
-    grpc_port: int
+    words: tuple[str, ...] = ("serve", "--port", "0", "--grpc-port", "0", "--no-pg")
+    addresses: list[str]
 
     def opened(self) -> None:
-        if not until(lambda: self.stderr().count(b"\n") >= 2 or not self.alive(), SECONDS):
+        transports = 3 - sum(f"--no-{name}" in self.words for name in ("grpc", "pg"))
+        if not until(lambda: self.stderr().count(b"\n") >= transports or not self.alive()):
             raise Silence("the server does not start")
         if not self.alive():
             raise RuntimeError(self.stderr().decode())
-        lines = self.stderr().split(b"\n")[:2]
-        self.port, self.grpc_port = (int(line.rpartition(b":")[2]) for line in lines)
+        lines = self.stderr().decode().splitlines()[:transports]
+        self.addresses = [line.removeprefix("redask: serving ") for line in lines]
+
+    @property
+    def port(self) -> int:
+        return int(self.addresses[0].rpartition(":")[2])
+
+    @property
+    def grpc_port(self) -> int:
+        return int(self.addresses[1].rpartition(":")[2])
 
 
 class Piped(Process):
@@ -217,13 +225,3 @@ def pipe(stream: IO[bytes] | None) -> IO[bytes]:
 
 def megabytes(size: int) -> str:
     return f"{size / 1e6:.1f} MB"
-
-
-def until(condition: Any, seconds: float = 10) -> bool:
-    """Whether a condition holds before the time is over."""
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.02)
-    return True

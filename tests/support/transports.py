@@ -3,53 +3,39 @@
     with Transports(directory) as transports:
         transports.run(transports.ask("http", "Why?", {"limit": 2}))      → Heard(kind, body)
 
-All runs in one loop in a thread of its own. `Heard.body` is the envelope, or the JSON of the error,
-as canonical bytes; `code` is the transport's own number or name for the outcome. "here" is the same
-question in process. Providers are actors: what they do depends on whom one asks.
+The database and its server are those of `server_thread`. `Heard.body` is the envelope, or the JSON
+of the error, as canonical bytes; `code` is the transport's own number or name for the outcome.
+"here" is the same question in process.
 """
 
 import asyncio
 import json
-import threading
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any
 
 import grpc
 import httpx
 import httpx2
 import psycopg
+from loop_thread import LoopThread
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from stage import ROWS, Player
+from server_thread import ServerThread
+from waiting import SECONDS
 
-import redask
-from redask.api.sync import open_async
 from redask.core import clauses, errors
-from redask.core.model import Ask, Knobs, Prompt
-from redask.core.ports import Completion
-from redask.core.settings import load
+from redask.core.model import Ask
 from redask.core.wire import envelope, frames, outcomes
 from redask.core.wire import json as canonical
-from redask.providers.scripted import Scripted
 from redask.server import jsonrpc, mcp_transport, serving
 from redask.server.admission import Admission
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
 
 TRANSPORTS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream", "pg")
-TIMEOUT_MS = 1500
-SETTINGS = f"""
-[ask]
-timeout_ms = {TIMEOUT_MS}
-max_prompt_tokens = 2000
-[embedder]
-name = "none"
-"""
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True)
@@ -59,52 +45,6 @@ class Heard:
     kind: str
     body: bytes
     code: object
-
-
-class Talker(Player):
-    """Says two pieces, and then waits for somebody to leave."""
-
-    async def complete(self, prompt: Prompt, knobs: Knobs, **rest: Any) -> Completion:
-        self.calls.append((prompt, knobs))
-        if rest["emit"] is not None:
-            for piece in ("At ", "nine"):
-                await rest["emit"](piece)
-        await asyncio.sleep(60)
-        raise AssertionError("nobody waits that long")
-
-
-async def _never() -> str:
-    await asyncio.sleep(60)
-    return "too late"
-
-
-def actors() -> dict[str, Any]:
-    """Providers by what they do; the names are those of providers that cite."""
-    return {
-        "scripted": Scripted(),
-        "openai": Player("openai", ["Nobody said so. [^99] [^abc]"]),
-        "groq": Player("groq", [errors.ProviderRefused("groq", "no, said the model")]),
-        "together": Player(
-            "together", [errors.ProviderFailed("together", errors.Failure.SERVER, "busy")]
-        ),
-        "openrouter": Player("openrouter", [ZeroDivisionError("a bug with a KEY-1234")]),
-        "venice": Player("venice", [_never]),
-        "anthropic": Talker("anthropic", []),
-        "local": Player("local", ["An answer without a footnote."]),
-    }
-
-
-def fill(directory: Path) -> dict[str, str]:
-    """The database, and the tokens of its users."""
-    settings = load(SETTINGS, {})
-    with redask.open(directory, settings=settings) as db:
-        db.put("notes", ROWS)
-        db.put("odd", [{"id": "a/b:c %", "text": "Ümläut ferry \u2028 \U0001f6a2 </source>"}])
-        db.put("secrets", [{"id": 1, "text": "The ferry is late."}])
-        db.set_policy("secrets", {"read": [{"roles": ["spy"]}]})
-        for user, role in (("mia", "reader"), ("gone", "reader"), ("olga", "owner")):
-            db.add_user(user, role=role)
-        return {user: db.make_token(user) for user in ("mia", "gone", "olga")}
 
 
 @dataclass
@@ -157,7 +97,7 @@ class Clients:
     db: Any
 
 
-class Transports:
+class Transports(ServerThread):
     """The transports and the clients."""
 
     url: str
@@ -165,85 +105,27 @@ class Transports:
     pg: str
     stub: Any
     channel: grpc.aio.Channel
-    tokens: dict[str, str]
 
     def __init__(self, directory: Path) -> None:
-        self.directory = directory
-        self.admission = Admission(64, 256)
-        self.actors = actors()
+        super().__init__(directory, http_port=0, grpc_port=0, pg_port=0)
         self.clients: dict[str, Clients] = {}
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._afar = Afar()
 
-    def run(self, work: Coroutine[Any, Any, _T], seconds: float = 60) -> _T:
-        """Run in the loop of the transports."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
-
-    def __enter__(self) -> Self:
-        self.tokens = fill(self.directory)
-        self._thread.start()
-        self.run(self._start())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.run(self._stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-        self._afar.close()
-
-    async def _start(self) -> None:
-        self._stopping = asyncio.Event()
-        ready = asyncio.get_running_loop().create_future()
-        self._main = asyncio.create_task(self._live(ready))
-        await asyncio.wait([ready, self._main], return_when=asyncio.FIRST_COMPLETED)
-        if self._main.done():
-            self._main.result()
-
-    async def _stop(self) -> None:
-        self._stopping.set()
-        await self._main
-
-    async def _live(self, ready: asyncio.Future[None]) -> None:
-        """Enter and leave everything in one task, as anyio wants it."""
-        async with AsyncExitStack() as stack:
-            self.db = await stack.enter_async_context(
-                await open_async(self.directory, settings=load(SETTINGS, {}), providers=self.actors)
-            )
-            stop = asyncio.Event()
-            opened = asyncio.get_running_loop().create_future()
-            where = serving.Serving(http_port=0, grpc_port=0, pg_port=0)
-            server = asyncio.create_task(
-                serving.serve(self.db, where, opened.set_result, stop, self.admission)
-            )
-            await asyncio.wait([opened, server], return_when=asyncio.FIRST_COMPLETED)
-
-            async def end() -> None:
-                stop.set()
-                await server
-
-            stack.push_async_callback(end)
-            self.url, address, self.pg = opened.result()
-            self.grpc_port = int(address.rpartition(":")[2])
-            self.channel = await stack.enter_async_context(
-                grpc.aio.insecure_channel(address.removeprefix("grpc://"))
-            )
-            self.stub = redask_pb2_grpc.RedaskStub(self.channel)  # type: ignore[no-untyped-call]
-            for user, token in self.tokens.items():
-                self.clients[user] = await self._connect(stack, user, token)
-            ready.set_result(None)
-            await self._stopping.wait()
+    async def connect(self, stack: AsyncExitStack) -> None:
+        self._afar = LoopThread()  # for a client that blocks where the server would answer
+        stack.callback(self._afar.close)
+        self.url, address, self.pg = self.addresses
+        self.grpc_port = int(address.rpartition(":")[2])
+        self.channel = await stack.enter_async_context(
+            grpc.aio.insecure_channel(address.removeprefix("grpc://"))
+        )
+        self.stub = redask_pb2_grpc.RedaskStub(self.channel)  # type: ignore[no-untyped-call]
+        for user, token in self.tokens.items():
+            self.clients[user] = await self._connect(stack, user, token)
 
     async def _connect(self, stack: AsyncExitStack, user: str, token: str) -> Clients:
         headers = {"Authorization": f"Bearer {token}"}
         http = await stack.enter_async_context(
-            httpx.AsyncClient(base_url=self.url, headers=headers, timeout=30)
+            httpx.AsyncClient(base_url=self.url, headers=headers, timeout=SECONDS)
         )
         authenticator = serving.DatabaseAuthenticator(self.db, anonymous=False)
         lines = Lines(await authenticator.sign_in(token), Admission(64, 256))
@@ -258,17 +140,19 @@ class Transports:
         near = await stack.enter_async_context(
             Client(mcp_transport.server(authenticator, self.admission, token), mode="legacy")
         )
-        far_http = await stack.enter_async_context(httpx2.AsyncClient(headers=headers, timeout=30))
+        far_http = await stack.enter_async_context(
+            httpx2.AsyncClient(headers=headers, timeout=SECONDS)
+        )
         far = await stack.enter_async_context(
             Client(streamable_http_client(f"{self.url}/mcp", http_client=far_http))
         )
         metadata = (("authorization", f"Bearer {token}"),)
-        pg = await self._afar.run(
+        pg = await self._afar.run_from_afar(
             psycopg.AsyncConnection.connect(
                 f"{self.pg}/local", user=user, password=token, autocommit=True
             )
         )
-        stack.push_async_callback(lambda: self._afar.run(pg.close()))
+        stack.push_async_callback(lambda: self._afar.run_from_afar(pg.close()))
         return Clients(http, lines, near, far, metadata, pg, await self.db.signed_in(token))
 
     async def ask(
@@ -346,26 +230,11 @@ class Transports:
     async def _pg(self, clients: Clients, given: dict[str, Any]) -> Heard:
         statement = f"ASK %s{ask_clauses(given['options'])}"
         try:
-            return await self._afar.run(_pg_asked(clients.pg, statement, given["question"]))
+            return await self._afar.run_from_afar(
+                _pg_asked(clients.pg, statement, given["question"])
+            )
         except psycopg.Error as error:
             return pg_failed(error)
-
-
-class Afar:
-    """A loop in a thread of its own, for clients that block where the server would answer."""
-
-    def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
-
-    async def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return await asyncio.wrap_future(asyncio.run_coroutine_threadsafe(work, self._loop))
-
-    def close(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
 
 
 def ask_clauses(options: dict[str, Any]) -> str:

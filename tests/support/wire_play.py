@@ -28,6 +28,8 @@ from functools import cache
 from types import TracebackType
 from typing import Any, Self, cast
 
+from waiting import SECONDS
+
 from redask.core import errors
 from redask.core.access import credentials
 from redask.server.admission import Admission
@@ -132,7 +134,7 @@ class Scene:
 
     async def _wait(self) -> WireRows:
         try:
-            await asyncio.sleep(60)
+            await asyncio.Event().wait()
         except asyncio.CancelledError:
             self.play.left += 1
             raise
@@ -277,7 +279,7 @@ class RawClient:
     async def until(self, kind: str = "Z") -> list[Said]:
         """Everything up to a message of that kind, or to the end."""
         found: list[Said] = []
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(SECONDS):
             while (message := await self.hear()) is not None:
                 found.append(message)
                 if message.kind == kind:

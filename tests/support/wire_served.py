@@ -5,15 +5,14 @@
             driver.rows("ASK $1 LIMIT 2", "Why?")       → list of tuples
             driver.state("ASK")                         → "42601"
 
-The database and its actors are those of `transports`. Every driver takes `$1` and gives what it
+The database and its server are those of `server_thread`. Every driver takes `$1` and gives what it
 makes of the values. Each runs where it may block: beside the server, never in its loop.
 """
 
-import asyncio
 import re
 import ssl
-import threading
 from collections.abc import Callable, Coroutine
+from contextlib import AsyncExitStack
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -22,71 +21,24 @@ import asyncpg
 import pg8000.exceptions
 import pg8000.native
 import psycopg
-from transports import SETTINGS, actors, fill
-
-from redask.api.sync import open_async
-from redask.core.settings import load
-from redask.server import serving
-from redask.server.admission import Admission
+from loop_thread import LoopThread
+from server_thread import ServerThread
 
 _T = TypeVar("_T")
 
 
-class WireServed:
+class WireServed(ServerThread):
     """The transport, open."""
 
     host = "127.0.0.1"
 
-    def __init__(self, directory: Path, *, filled: bool = False, **more: Any) -> None:
-        self.directory = directory
-        self.admission = Admission(64, 256)
-        self.actors = actors()
-        self.certificate: Path | None = more.get("certificate")
-        self._filled = filled
-        self._serving = serving.Serving(http_port=None, pg_port=0, **more)
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
+    def __init__(self, directory: Path, **more: Any) -> None:
+        super().__init__(directory, pg_port=0, **more)
 
-    def run(self, work: Coroutine[Any, Any, _T], seconds: float = 60) -> _T:
-        """Run in the server's loop."""
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
-
-    def __enter__(self) -> Self:
-        self.tokens = {} if self._filled else fill(self.directory)
-        self._thread.start()
-        self.run(self._start())
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.run(self._stop())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    async def _start(self) -> None:
-        self.db = await open_async(
-            self.directory, settings=load(SETTINGS, {}), providers=self.actors
-        )
-        self._end = asyncio.Event()
-        opened = asyncio.get_running_loop().create_future()
-        self._server = asyncio.create_task(
-            serving.serve(self.db, self._serving, opened.set_result, self._end, self.admission)
-        )
-        await asyncio.wait([opened, self._server], return_when=asyncio.FIRST_COMPLETED)
-        if self._server.done():
-            self._server.result()
-        [self.address] = opened.result()
+    async def connect(self, stack: AsyncExitStack) -> None:
+        [self.address] = self.addresses
         self.port = int(self.address.rpartition(":")[2])
-
-    async def _stop(self) -> None:
-        self._end.set()
-        await self._server
-        await self.db.close()
+        self.certificate = self.where.certificate
 
     def driver(self, name: str, user: str = "mia", token: str | None = None) -> "Driver":
         """A driver that is connected."""
@@ -174,16 +126,12 @@ class InItsLoop(Driver):
     """A driver for asyncio, in a loop and a thread of its own."""
 
     def _begin(self) -> None:
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
-        self._thread.start()
+        self._loop = LoopThread()
 
     def run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result(30)
+        return self._loop.run(work)
 
     def _end(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
         self._loop.close()
 
 
@@ -231,7 +179,7 @@ class Asyncpg(InItsLoop):
         return [tuple(row) for row in self.run(self.connection.fetch(sql, *params))]
 
     def leave(self) -> None:
-        self._loop.call_soon_threadsafe(self.connection.terminate)
+        self._loop.call_soon(self.connection.terminate)
 
     def close(self) -> None:
         if not self.connection.is_closed():

@@ -6,21 +6,22 @@ one begins by finding out who asks.
 """
 
 import asyncio
-import os
 import re
 import threading
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
+from redask.api.row_values import Rows, plain_rows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import AskError, BadAsk, Denied
+from redask.core.errors import CLOSED, AskError, BadAsk, Denied
 from redask.core.model import (
     Answer,
     Ask,
@@ -128,7 +129,9 @@ class AsyncDatabase(AsyncAdministration):
 
     async def plan(self, ask: Ask) -> dict[str, Any]:
         """What answering an Ask would do."""
-        return await self._app.engine.explain(ask, await self._who())
+        caller = await self._who()
+        async with self._app.running.cancellable():
+            return await self._app.engine.explain(ask, caller)
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
@@ -176,22 +179,27 @@ class AsyncDatabase(AsyncAdministration):
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
             found.warnings,
+            {step.bucket: step.weight for step in found.retrieval},
         )
 
     async def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
 
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
+
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
         return await self._as_caller(
-            lambda caller: self._app.put(collection, rows, kind, caller, wait=wait)
+            lambda caller: self._app.put(collection, plain_rows(rows), kind, caller, wait=wait)
         )
 
     async def embed(self, *, anew: bool = False, progress: EmbeddingProgress | None = None) -> int:
@@ -209,28 +217,29 @@ class AsyncDatabase(AsyncAdministration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
+        A path that does not exist is `BadAsk`, before anything is read.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it
         stops soon; what was written is whole, and the next call goes on.
         """
-        if not paths:
-            raise BadAsk("name at least one file or folder to ingest", detail="paths")
         stop = threading.Event()
-        places = [os.fspath(path) for path in paths]
         tell = progress or (lambda _: None)
-        work = asyncio.ensure_future(
-            self._as_caller(
-                lambda caller: self._app.ingest(places, collection, caller, tell, stop.is_set)
+        async with self._app.running.cancellable():
+            work = asyncio.ensure_future(
+                self._as_caller(
+                    lambda caller: self._app.ingest(
+                        ingest_paths.check(paths), collection, caller, tell, stop.is_set
+                    )
+                )
             )
-        )
-        try:
-            report = await asyncio.shield(work)
-        except asyncio.CancelledError:
-            stop.set()
-            await asyncio.wait([work])
-            work.exception()  # seen: it is the stop that was asked for
-            raise
-        if wait:
-            await self.embed()
+            try:
+                report = await asyncio.shield(work)
+            except asyncio.CancelledError:
+                stop.set()
+                await asyncio.wait([work])
+                work.exception()  # seen: it is the stop that was asked for
+                raise
+            if wait:
+                await self.embed()
         return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
 
     async def link(self, source: str, label: str, target: str) -> str:
@@ -268,11 +277,10 @@ class AsyncDatabase(AsyncAdministration):
         return await self._as_caller(lambda caller: self._app.doctor(caller, rebuild_index))
 
     async def close(self) -> None:
-        """Let go of the database; what is running is finished first."""
+        """Let go of the database; asks, streams and ingests that run are `Cancelled` first."""
         self._closed = True
         if not self._shared:
-            await asyncio.to_thread(self._app.close)
-            await self._app.opener.aclose()
+            await self._app.aclose()
 
     async def __aenter__(self) -> Self:
         return self
@@ -315,5 +323,5 @@ class AsyncDatabase(AsyncAdministration):
         return app.backend.users.sign_in(given.token, app.clock(), given.tenant)
 
     def _check_open(self) -> None:
-        if self._closed:
-            raise BadAsk("the database is closed")
+        if self._closed or self._app.running.closed:
+            raise BadAsk(CLOSED)

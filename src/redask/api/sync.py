@@ -16,8 +16,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 
 import asyncio
 import queue
-import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -25,15 +24,23 @@ from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
+from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
+from redask.api.row_values import Rows
 from redask.app import build, is_database, load_settings
-from redask.core.errors import BadAsk
+from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress
 from redask.core.ports import AuditEntry, SelectShape, TableShape
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.text import name_fault
 from redask.embedding.stage import EmbeddingProgress
-from redask.providers.pool import check_provider, survey
+from redask.providers.pool import (
+    ProviderPool,
+    check_provider,
+    missing_package,
+    survey,
+    without_package,
+)
 
 _T = TypeVar("_T")
 LOCAL = Caller()
@@ -44,17 +51,10 @@ class OpenDatabase(Administration):
 
     _async: AsyncDatabase
 
-    def __init__(
-        self, opened: AsyncDatabase, loop: asyncio.AbstractEventLoop | None = None
-    ) -> None:
+    def __init__(self, opened: AsyncDatabase, loop: LoopThread | None = None) -> None:
         self._async = opened
-        self._thread: threading.Thread | None = None  # None: the loop is somebody else's
-        self._loop = loop or asyncio.new_event_loop()
-        if loop is None:
-            self._thread = threading.Thread(
-                target=self._loop.run_forever, name="redask", daemon=True
-            )
-            self._thread.start()
+        self._shared = loop is not None  # with the database that was opened, which closes it
+        self._loop = loop or LoopThread()
 
     def signed_in(self, token: str, *, tenant: str | None = None) -> "OpenDatabase":
         """The same open database as another principal; closing it closes nothing else."""
@@ -77,11 +77,14 @@ class OpenDatabase(Administration):
                 async for event in self._async.stream(question, **options):
                     events.put(event)
                 events.put(None)
+            except asyncio.CancelledError:
+                events.put(Cancelled(WAS_CLOSED))  # or nobody reads it any more
+                raise
             except BaseException as error:
                 events.put(error)
                 raise
 
-        pumping = asyncio.run_coroutine_threadsafe(pump(), self._loop)
+        pumping = self._loop.submit(pump())
         try:
             while (event := events.get()) is not None:
                 if isinstance(event, BaseException):
@@ -113,12 +116,16 @@ class OpenDatabase(Administration):
     def put(
         self,
         collection: str,
-        rows: Sequence[Mapping[str, object]],
+        rows: Rows,
         *,
         kind: str = "row",
         wait: bool = True,
     ) -> list[str]:
         """Write rows, all or none; a row with a known id replaces it. → their URNs.
+
+        Rows are mappings or a pandas DataFrame. Dates, Decimals, UUIDs and numpy's values are
+        written as JSON has them: see `api.row_values`. Where no row has an `id`, it is made of
+        the content, so that the same row put twice is one row. All bad rows are named at once.
 
         With `wait=False` they are embedded later, by the next `put` or by `embed`.
         """
@@ -137,6 +144,7 @@ class OpenDatabase(Administration):
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
+        A path that does not exist is `BadAsk`, before anything is read.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
         soon; what was written is whole, and the next call goes on.
         """
@@ -173,16 +181,11 @@ class OpenDatabase(Administration):
         return self._run(self._async.doctor(rebuild_index=rebuild_index))
 
     def close(self) -> None:
-        """Let go of the database; closing twice is fine."""
-        if self._loop.is_closed():
-            return
-        self._run(self._async.close())
-        if self._thread is None:
-            return
-        self._run(self._loop.shutdown_asyncgens())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        """Let go of the database; what runs is `Cancelled`. Closing twice is fine."""
+        if not self._shared:
+            self._loop.close(self._async.close())
+        elif not self._loop.closed:
+            self._run(self._async.close())
 
     def __enter__(self) -> Self:
         return self
@@ -196,16 +199,7 @@ class OpenDatabase(Administration):
         self.close()
 
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
-        """Run in the database's own loop; Ctrl-C here cancels there, and waits for the row."""
-        if self._loop.is_closed():
-            work.close()
-            raise BadAsk("the database is closed")
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        try:
-            return future.result()
-        except KeyboardInterrupt:
-            future.cancel()
-            raise
+        return self._loop.run(work)
 
 
 def open_database(
@@ -256,6 +250,16 @@ def has_database(location: str | Path) -> bool:
 def providers_at(location: str | Path) -> list[dict[str, object]]:
     """Every provider as the configuration of a directory (which need not exist) sees it."""
     return survey(load_settings(location))
+
+
+def missing_packages(location: str | Path) -> dict[str, str]:
+    """The providers that have a key but not their package, with what to do about it."""
+    return {name: missing_package(name) for name in without_package(load_settings(location))}
+
+
+def provider_warnings(location: str | Path) -> tuple[str, ...]:
+    """Who is passed over as the default provider of a directory, and what to do about it."""
+    return ProviderPool(load_settings(location), {}).passed_over()
 
 
 def check_providers(location: str | Path, names: Sequence[str]) -> list[dict[str, object]]:

@@ -6,10 +6,12 @@ JSON on standard output) and the exit code of its outcome, never with a stack tr
 """
 
 import importlib
+from functools import cache
 
 import click
 
 from redask import __version__
+from redask.cli import global_options
 
 COMMANDS = {
     "ingest": "Read files, folders and databases into yours.",
@@ -35,6 +37,7 @@ _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
     **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
 }
+_WITHOUT_DATABASE = ("eval",)  # it makes one for the pack and drops it
 
 
 class Commands(click.Group):
@@ -46,14 +49,19 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        folder = _FOLDERS.get(cmd_name, "commands")
-        module = importlib.import_module(f"redask.cli.{folder}.{cmd_name}_command")
-        command: click.Command = module.command
-        return command
+        return _load(cmd_name)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+@cache  # a command is changed here, and that once
+def _load(name: str) -> click.Command:
+    folder = _FOLDERS.get(name, "commands")
+    module = importlib.import_module(f"redask.cli.{folder}.{name}_command")
+    command: click.Command = module.command
+    return command if name in _WITHOUT_DATABASE else global_options.accept(command)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
@@ -63,18 +71,14 @@ class Commands(click.Group):
     envvar="REDASK_DB",
     default="./redask-data",
     show_default=True,
-    help="The database directory (or set REDASK_DB).",
+    help=global_options.HELP["db"],
 )
-@click.option(
-    "--token",
-    envvar="REDASK_TOKEN",
-    help="Sign in with this token; better set REDASK_TOKEN, which other users cannot see.",
-)
-@click.option(
-    "--tenant", envvar="REDASK_TENANT", help="The tenant, `local` by default (or REDASK_TENANT)."
-)
+@click.option("--token", envvar="REDASK_TOKEN", help=global_options.HELP["token"])
+@click.option("--tenant", envvar="REDASK_TENANT", help=global_options.HELP["tenant"])
 @click.pass_context
 def main(ctx: click.Context, db: str, token: str | None, tenant: str | None) -> None:
-    """Ask a question over your own data and get an answer you can check."""
-    ctx.obj = db
-    ctx.meta.update({"redask.token": token, "redask.tenant": tenant})  # for `opening.opened`
+    """Ask a question over your own data and get an answer you can check.
+
+    The options may also follow the command.
+    """
+    global_options.keep(ctx, db=db, token=token, tenant=tenant)

@@ -56,10 +56,19 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
     )
 
 
+def warn_of_providers(location: str) -> None:
+    """Tell whoever is about to ask that another provider answers than they may think."""
+    from redask.api.sync import provider_warnings
+
+    for warning in provider_warnings(location):
+        click.echo(f"redask: warning: {warning}", err=True)
+
+
 async def served(location: str, tenant: str | None) -> "AsyncDatabase":
     """The database for a transport, which signs in its callers itself; until then a tenant's."""
     from redask.api.sync import open_async
 
+    warn_of_providers(location)
     return await open_async(existing(location), tenant=tenant)
 
 
@@ -77,7 +86,7 @@ def existing(location: str) -> str:
     if not has_database(location):
         raise BadAsk(
             f"there is no database in {location} yet: `redask ingest PATH` makes one from your "
-            "files, `redask demo` one with sample data to try, `--db DIR` names another"
+            "files, `redask demo` one with sample data in redask-demo, `--db DIR` names another"
         )
     return location
 

@@ -1,9 +1,7 @@
 """What people see: answers with their sources, plans, and why a result is where it is."""
 
-import json
 import sys
 import time
-from collections.abc import Sequence
 from typing import Any
 
 import click
@@ -11,17 +9,16 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from redask.core.model import Answer, Source
-
-_SNIPPET = 160
+from redask.api.results import SearchResult
+from redask.core.model import Answer
+from redask.core.wire import plain_text
 
 
 def show_sources(console: Console, answer: Answer) -> None:
     """The footnotes of an answer, and what else is worth knowing."""
-    for note in answer.citations:
-        source = answer.sources_flat[note.marker - 1]
-        console.print(f"[bold]\\[^{note.marker}][/] [cyan]{escape(note.urn)}[/]")
-        console.print(f"     [dim]{escape(snippet(source))}[/]")
+    for marker, urn, said in plain_text.footnotes(answer):
+        console.print(f"[bold]\\[^{marker}][/] [cyan]{escape(urn)}[/]")
+        console.print(f"     [dim]{escape(said)}[/]")
     for warning in answer.validation.warnings:
         console.print(f"[yellow]{escape(warning.kind)}[/]: {escape(warning.detail)}")
     retried = ", after one retry" if answer.retry_count else ""
@@ -33,27 +30,14 @@ def show_sources(console: Console, answer: Answer) -> None:
     )
 
 
-def snippet(source: Source) -> str:
-    """The beginning of a source's text, on one line; rows as their columns."""
-    try:
-        value: Any = json.loads(source.payload)
-    except ValueError:
-        value = source.payload
-    if isinstance(value, dict):
-        text = value.get("text")
-        parts = [f"{key}: {item}" for key, item in value.items() if key != "id"]
-        value = text if isinstance(text, str) else ", ".join(parts)
-    line = " ".join(str(value).split())
-    return line if len(line) <= _SNIPPET else line[: _SNIPPET - 1] + "…"
-
-
-def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ()) -> None:
-    """An EXPLAIN plan, for people, and what else there is to say about the search."""
+def show_plan(console: Console, plan: dict[str, Any], found: SearchResult) -> None:
+    """An EXPLAIN plan, for people, and what only the search itself tells: weights and notes."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
     buckets = ", ".join(
-        f"{step['bucket']} (top {step['top_k']}, floor {step['min_score']})"
+        f"{step['bucket']} (top {step['top_k']}, floor {step['min_score']}"
+        f"{_weight(', weight ', found.weights[step['bucket']])})"
         for step in plan["retrieval"]
     )
     console.print(f"[bold]{escape(plan['question'])}[/]")
@@ -63,7 +47,8 @@ def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ())
         f"tokens      about {cost['prompt_tokens']} in, at most {cost['max_completion_tokens']} out"
     )
     console.print(f"retrieval   {buckets}; {plan['depth']} hops")
-    for note in notes:
+    console.print(f"fusion      {fusion_formula(plan['fusion']['k_constant'])}")
+    for note in found.notes:
         console.print(f"            [yellow]{escape(note)}[/]")
     table = Table(box=None, padding=(0, 2))
     for column in ("rank", "score", "source"):
@@ -71,6 +56,21 @@ def show_plan(console: Console, plan: dict[str, Any], notes: Sequence[str] = ())
     for item in plan["sources"]:
         table.add_row(str(item["rank"]), f"{item['rrf_score']:.5f}", escape(item["urn"]))
     console.print(table)
+
+
+def fusion_formula(k_constant: int) -> str:
+    """How a score comes about, so that it can be computed again."""
+    return f"score = Σ weight / ({k_constant} + rank in the bucket)"
+
+
+def weights_line(found: SearchResult) -> str:
+    """`vector weight 0.4, graph weight 1.4`: those that are not 1."""
+    named = (_weight(f"{bucket} weight ", weight) for bucket, weight in found.weights.items())
+    return ", ".join(filter(None, named))
+
+
+def _weight(before: str, weight: float) -> str:
+    return "" if weight == 1 else f"{before}{weight:g}"
 
 
 class EmbeddingLine:

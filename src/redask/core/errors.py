@@ -33,6 +33,9 @@ from typing import ClassVar
 
 from redask.core.model import Notice
 
+CLOSED = "the database is closed"  # a BadAsk, for whoever comes after closing
+WAS_CLOSED = "the database was closed"  # a Cancelled, for whoever was there when it happened
+
 
 class Failure(StrEnum):
     """Why one call to a provider failed. The first three move on to the next provider."""
@@ -175,7 +178,10 @@ class Misconfigured(AskError):
 
 
 class ProviderFailed(AskError):
-    """One call that brought no answer; `billed` are the (prompt, completion) tokens it cost."""
+    """One call that brought no answer; `billed` are the (prompt, completion) tokens it cost.
+
+    `said` is what the provider said, or what happened; the message says which provider it was.
+    """
 
     kind = "providers_exhausted"
 
@@ -188,9 +194,10 @@ class ProviderFailed(AskError):
         detail: str = "",
         billed: tuple[int, int] | None = None,
     ) -> None:
-        super().__init__(message, detail=detail)
+        super().__init__(f"{provider}: {failure.value}: {message}", detail=detail)
         self.provider = provider
         self.failure = failure
+        self.said = message
         self.billed = billed
 
 
@@ -213,12 +220,9 @@ class ProvidersExhausted(ProviderFailed):
 
     def __init__(self, attempts: tuple[ProviderFailed, ...]) -> None:
         last = attempts[-1]
-        super().__init__(
-            last.provider,
-            last.failure,
-            f"all {len(attempts)} providers failed",
-            detail="; ".join(f"{a.provider}: {a.failure.value}: {a.message}" for a in attempts),
-        )
+        super().__init__(last.provider, last.failure, last.said)
+        tried = "; ".join(attempt.message for attempt in attempts)
+        AskError.__init__(self, f"no provider answered: {tried}", detail=tried)
         self.attempts = attempts
 
 

@@ -1,1 +1,1 @@
-"""Vectors of texts: the stage that makes them after a write, and the models that compute them."""
+"""Embeddings of texts: the stage that computes them after a write, and the models."""

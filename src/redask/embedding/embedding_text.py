@@ -1,9 +1,9 @@
-"""Which words of an entity are embedded: `embedding_text(payload, hidden)`, and nowhere else.
+"""The text of an entity that is embedded: `embedding_text(payload, hidden)`.
 
-first       its title, then its name: a model reads the beginning best, and not all of it
+first       its title, then its name: models weigh the beginning most, and truncate long texts
 then        every other column with text, in canonical order
-left out    `id`, which means nothing to a model, and the columns that are `hidden` from
-            anybody: a vector is one for all, so it may hold only what all may read
+left out    `id`, which has no meaning to a model, and the `hidden` columns: one vector serves all
+            callers, so it may depend only on columns that all of them may see
 """
 
 from redask.index.analysis import analyzer
@@ -18,5 +18,5 @@ def embedding_text(payload: str, hidden: frozenset[str]) -> str:
         *(name for name in _FIRST if name in columns),
         *(c for c in columns if c not in _FIRST),
     ]
-    told = (columns[each] for each in order if each != "id" and each not in hidden)
-    return "\n".join(text for text in told if text.strip())
+    texts = (columns[each] for each in order if each != "id" and each not in hidden)
+    return "\n".join(text for text in texts if text.strip())

@@ -59,12 +59,10 @@ from redask.engine.ask_state import AskState, Emit, distinct
 from redask.engine.audit_writer import AuditSink
 from redask.engine.budget import Budget, billed, reported
 from redask.engine.retrieval import Hits, Retriever
+from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
-# tokens of the prompt without sources and question, its own tags roughly; and of a source's tag
-_FRAME = token_count.estimate(prompt.SYSTEM) + 24
-_SOURCE_TAG = 12
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
@@ -104,6 +102,7 @@ class Engine:
     open_provider: Callable[[str, str | None], Provider]
     settings: Settings
     clock: Callable[[], int]
+    running: RunningCalls
     workers: Workers
     _sizes: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     _opened: dict[failover.Step, Provider] = field(default_factory=dict)
@@ -112,9 +111,10 @@ class Engine:
         """Answer one question or raise an `AskError`; either way there is an audit row."""
         _check_caller(caller)
         run = AskState(ask, caller, emit, self.clock(), self._requested(ask))
-        with telemetry.asking() as ending:
+        seconds = self.settings.limits.timeout_ms / 1000
+        with self.running.begin() as call, telemetry.asking() as ending:
             try:
-                async with asyncio.timeout(self.settings.limits.timeout_ms / 1000):
+                async with call.cancellable(), asyncio.timeout(seconds):
                     answer = await self._answer(run)
             except errors.BadAsk:
                 ending.kind = errors.BadAsk.kind
@@ -127,8 +127,8 @@ class Engine:
                     raise
                 raise failure from None
             await self._record(run)
-            await run.emit(Answered(answer))
-            return answer
+        await run.emit(Answered(answer))  # by now nothing of the database is needed
+        return answer
 
     async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         """What `ask` would do, without doing it."""
@@ -173,8 +173,8 @@ class Engine:
         hits = self.retriever.find_for_provider(ask, caller)
         versions = [fingerprint.content_version(source.payload) for source in hits.sources]
         sizes = [self._size(*each) for each in zip(hits.sources, versions, strict=True)]
-        question = _FRAME + token_count.estimate(ask.question)
-        kept = cost.fit(sizes, question, self.settings.limits)
+        frame = prompt.frame_tokens(ask.question)
+        kept = cost.fit(sizes, frame, self.settings.limits)
         sources = hits.sources[:kept]
         warnings = (*hits.warnings, *hits.notices(kept))
         if kept < len(hits.sources):
@@ -182,7 +182,7 @@ class Engine:
             warnings = (Notice("sources_trimmed", detail), *warnings)
         pairs = zip((source.urn for source in sources), versions, strict=False)
         size = Usage(
-            prompt_tokens=question + sum(tokens_ for tokens_, _ in sizes[:kept]),
+            prompt_tokens=frame + sum(tokens_ for tokens_, _ in sizes[:kept]),
             sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
         )
         made = prompt.assemble(ask.question, sources)
@@ -376,13 +376,12 @@ class Engine:
         return found
 
     def _size(self, source: Source, version: int) -> tuple[int, int]:
-        """The estimated tokens of one source with its tag, and its bytes, remembered."""
+        """The estimated tokens of one source in a prompt, and its bytes, remembered."""
         known = self._sizes.get((source.urn, version))
         if known is None:
             if len(self._sizes) >= 100_000:
                 self._sizes.clear()
-            texts = token_count.estimate(source.payload) + token_count.estimate(source.urn)
-            known = texts + _SOURCE_TAG, len(source.payload.encode())
+            known = prompt.source_tokens(source), len(source.payload.encode())
             self._sizes[source.urn, version] = known
         return known
 

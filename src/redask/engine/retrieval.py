@@ -68,11 +68,11 @@ class Retriever:
         vector, languages = self._embed(ask.question, view)
         query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
         found, readable = self._search(query, ask.limit, caller, view)
-        floors = [self._floor(bucket, ask) for bucket in found]
+        retrieval = tuple(self._bucket(bucket.bucket, top_k, ask) for bucket in found)
         fused = fusion.fuse(
             [
-                fusion.Bucket(bucket.candidates, floor, self.settings.buckets[bucket.bucket].weight)
-                for bucket, floor in zip(found, floors, strict=True)
+                fusion.Bucket(bucket.candidates, step.min_score, step.weight)
+                for bucket, step in zip(found, retrieval, strict=True)
             ],
             fusion.K,
             ask.limit,
@@ -81,10 +81,7 @@ class Retriever:
             tuple(fused),
             tuple(readable[item.urn] for item in fused),
             found,
-            tuple(
-                explain.Retrieval(bucket.bucket, top_k, floor)
-                for bucket, floor in zip(found, floors, strict=True)
-            ),
+            retrieval,
             warnings,
         )
 
@@ -132,7 +129,7 @@ class Retriever:
         )
         return visible, readable
 
-    def _floor(self, bucket: Found, ask: Ask) -> float:
-        if ask.min_score is not None:
-            return ask.min_score
-        return self.settings.buckets[bucket.bucket].min_score
+    def _bucket(self, name: str, top_k: int, ask: Ask) -> explain.Retrieval:
+        chosen = self.settings.buckets[name]
+        floor = chosen.min_score if ask.min_score is None else ask.min_score
+        return explain.Retrieval(name, top_k, floor, chosen.weight)

@@ -6,11 +6,12 @@ open at a time. Deleting the directory loses nothing.
 
     partition       when to catch up, when to rebuild
     generation      in which order files change
+    corruption      the error of files that cannot be used
     buckets         the three results of a search
-    analysis/       what the tokens of a text are; stemmers, stop words, language detection
-    forward/        what is kept of an entity, and in which form
-    lexical/        BM25: tantivy proposes and counts, `scoring` scores
-    vector/         nearest neighbours
+    analysis/       text to tokens: stemmers, stop words, language detection
+    forward/        the forward index: tokens, names and edges of every entity
+    lexical/        BM25: candidates from the inverted index (tantivy), scored exactly
+    vector/         nearest neighbours by cosine
     graph/          edges, names and mentions, and the traversal
 """
 
@@ -34,7 +35,7 @@ class SearchIndex:
         self._directory = directory
         self._store = store
         self._lock = threading.Lock()
-        self._open: dict[str, Partition] = {}  # the one used last is the last
+        self._open: dict[str, Partition] = {}  # least recently used first
         self._users: dict[str, int] = {}
 
     def search(
@@ -45,24 +46,24 @@ class SearchIndex:
             return partition.search(query, caller, view)
 
     def health(self, tenant: str) -> Health:
-        """How a tenant's index is; nothing is applied."""
+        """The state of a tenant's partition, without catching up."""
         with self._partition(tenant) as partition:
             return partition.health()
 
     def rebuild(self, tenant: str) -> None:
-        """Throw a tenant's index away and build it anew."""
+        """Delete a tenant's partition and build it from the store's change log."""
         with self._partition(tenant) as partition:
             partition.rebuild()
 
     def close(self) -> None:
-        """Let go of every file; nobody may be searching."""
+        """Close every partition; no search may be running."""
         with self._lock:
             while self._open:
                 self._open.popitem()[1].close()
 
     @contextmanager
     def _partition(self, tenant: str) -> Iterator[Partition]:
-        """A tenant's partition, kept open while it is used."""
+        """A tenant's partition, not closed while it is in use."""
         with self._lock:
             found = self._open.pop(tenant, None)
             if found is None:
@@ -80,7 +81,7 @@ class SearchIndex:
                     del self._users[tenant]
 
     def _close_idle(self) -> None:
-        """Close those unused for longest; what is being used stays, however many."""
+        """Close the least recently used above MAX_OPEN, but none in use."""
         idle = [tenant for tenant in self._open if tenant not in self._users]
         for tenant in idle[: max(0, len(self._open) - MAX_OPEN)]:
             self._open.pop(tenant).close()

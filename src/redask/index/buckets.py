@@ -1,26 +1,26 @@
 """The three buckets of one search, over one state of a partition.
 
-    bm25     `lexical`: share of the best attainable BM25 score
-    vector   max(0, cosine); empty without a vector to compare with, and left out when question
-             or data are in a language the vector is not good for
-    graph    `graph`: a walk from what the question names and from the best hits of the others
+    bm25     `lexical`: BM25 score divided by the greatest possible one
+    vector   max(0, cosine); empty without a query vector, and left out when question or data are
+             in a language that the embedding model does not support
+    graph    `graph`: traversal from the names in the question and from the best hits of the others
 
-Each holds at most `top_k` candidates, best first, ties by URN. `collections` of the query
-narrow what is found, in every bucket, and change no score.
+Each has at most `top_k` candidates, best first, ties by URN. `collections` of the query restrict
+the results of every bucket and change no score.
 """
 
 from collections.abc import Sequence
 
 from redask.core.ports import Found, Query, Visibility
 from redask.index.analysis import analyzer, languages
-from redask.index.forward.entries import Classes, Share, class_of
-from redask.index.generation import Generation, State, vector_class
+from redask.index.forward.entries import FilterKeys, GroupStatistics, filter_key
+from redask.index.generation import Generation, State, filter_key_hash
 from redask.index.graph import traversal
-from redask.index.lexical.bm25 import Lexical, Totals
+from redask.index.lexical.bm25 import CorpusStatistics, LexicalSearcher
 from redask.index.lexical.scoring import ReadTexts
 
-SEEDS = 5  # the best hits of words and of vectors from which the graph is walked
-MEANT = 0.5  # what the best vector counts beside the best words, among the seeds
+SEEDS = 5  # hits of each of bm25 and vector that the traversal starts from
+VECTOR_SEED_WEIGHT = 0.5  # of the best vector hit, relative to the best bm25 hit
 
 Candidates = list[tuple[str, float]]
 
@@ -28,91 +28,103 @@ Candidates = list[tuple[str, float]]
 def search(
     generation: Generation, state: State, query: Query, visibility: Visibility, read: ReadTexts
 ) -> tuple[Found, ...]:
-    """What a visibility shows, by three measures; `read` gives the texts of what it shows."""
+    """The buckets over the rows of a visibility; `read` gives their texts by URN."""
     projections = visibility.projections
-    labels = None if projections is None else frozenset(projections)
-    shares = [share for share in state.shares if labels is None or share.label in labels]
-    totals = Totals(sum(each.entities for each in shares), sum(each.tokens for each in shares))
-    readable = None if labels is None else frozenset(map(_class, shares))
-    among = readable
+    projection_keys = None if projections is None else frozenset(projections)
+    groups = [
+        group
+        for group in state.statistics
+        if projection_keys is None or group.projection_key in projection_keys
+    ]
+    statistics = CorpusStatistics(
+        sum(group.entities for group in groups), sum(group.tokens for group in groups)
+    )
+    readable = None if projection_keys is None else frozenset(map(_filter_key, groups))
+    allowed = readable
     if query.collections:
-        among = frozenset(_class(each) for each in shares if each.collection in query.collections)
-    lexical = Lexical(state.view, state.snapshot, state.tail, readable, totals)
+        allowed = frozenset(_filter_key(g) for g in groups if g.collection in query.collections)
+    lexical = LexicalSearcher(state.searcher, state.snapshot, state.tail, readable, statistics)
 
-    present = sorted({share.language for share in shares})
-    wanted = analyzer.question(query.question, query.terms.literals, present)
-    hits = lexical.search(wanted, query.top_k, among, read)
+    present = sorted({group.language for group in groups})
+    analysed = analyzer.question(query.question, query.terms.literals, present)
+    hits = lexical.search(analysed, query.top_k, allowed, read)
     words = [(hit.urn, hit.score) for hit in hits]
-    foreign = _foreign(query, present)
-    own = _own_classes(visibility, shares, query.collections)
-    vectors = [] if foreign else _nearest(generation, state, query, own)
-    generation.bloom_filter.follow(state.snapshot.names_since, state.watermark)
-    reading = traversal.Reading(
-        texts=state.snapshot,
-        adjacency=state.snapshot.adjacency(labels),
-        words=lexical,
+    left_out = _unsupported_language(query, present)
+    vector_filter = _vector_filter(visibility, groups, query.collections)
+    vectors = [] if left_out else _nearest(generation, state, query, vector_filter)
+    generation.bloom_filter.catch_up(state.snapshot.name_hashes_since, state.watermark)
+    reader = traversal.GraphReader(
+        forward=state.snapshot,
+        adjacency=state.snapshot.adjacency(projection_keys),
+        terms=lexical,
         bloom_filter=generation.bloom_filter,
-        labels=labels,
+        projection_keys=projection_keys,
         languages=present,
     )
-    linked = traversal.walk(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reading)
+    linked = traversal.traverse(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reader)
     return (
         Found("bm25", tuple(words)),
-        Found("vector", tuple(vectors), foreign),
+        Found("vector", tuple(vectors), left_out),
         Found("graph", tuple(linked)),
     )
 
 
-def _own_classes(visibility: Visibility, shares: Sequence[Share], only: Sequence[str]) -> Classes:
-    """The classes of the entities themselves: a vector is one for all projections."""
+def _vector_filter(
+    visibility: Visibility, groups: Sequence[GroupStatistics], only: Sequence[str]
+) -> FilterKeys:
+    """The filter keys of the entities themselves: one vector serves all projections."""
     if visibility.projections is None and not only:
         return None
     own = visibility.projections or {}
     return frozenset(
-        class_of(own.get(share.label, share.label), share.collection)
-        for share in shares
-        if not only or share.collection in only
+        filter_key(own.get(group.projection_key, group.projection_key), group.collection)
+        for group in groups
+        if not only or group.collection in only
     )
 
 
-def _class(share: Share) -> str:
-    return class_of(share.label, share.collection)
+def _filter_key(group: GroupStatistics) -> str:
+    return filter_key(group.projection_key, group.collection)
 
 
 def _seeds(words: Candidates, vectors: Candidates) -> Candidates:
-    """The best hits of words and vectors in one measure; who is among both counts for both.
+    """The best hits of bm25 and vector on one scale; a hit of both has the sum of its scores.
 
-    A cosine is larger than a share of BM25 whatever it is worth. Taken as it is, the graph only
-    repeats the vectors where the question names nothing: nDCG@10 of this bucket on squad2 was
-    0.82 so, and is 0.88 (words alone: 0.88); on scifact 0.66 and is 0.69.
+    A cosine is greater than a BM25 score whatever the match is worth. Unscaled, the graph only
+    repeats the vector bucket where the question names nothing: nDCG@10 of this bucket on squad2
+    was 0.82 so, and is 0.88 (bm25 alone: 0.88); on scifact 0.66 and is 0.69.
     """
-    scale = MEANT * words[0][1] / vectors[0][1] if words and vectors and vectors[0][1] else 1.0
+    scaled = words and vectors and vectors[0][1]
+    scale = VECTOR_SEED_WEIGHT * words[0][1] / vectors[0][1] if scaled else 1.0
     found = dict(words)
     for urn, cosine in vectors:
         found[urn] = found.get(urn, 0.0) + scale * cosine
     return sorted(found.items(), key=lambda seed: (-seed[1], seed[0]))
 
 
-def _foreign(query: Query, present: Sequence[str]) -> str:
-    """Why the vector says nothing here: question or data are in languages it is not good for."""
-    known = query.vector_languages
-    if not known or not query.vector:
+def _unsupported_language(query: Query, present: Sequence[str]) -> str:
+    """Why the vector bucket is left out: the model does not know the question's or data's language.
+
+    Empty when it does.
+    """
+    supported = query.vector_languages
+    if not supported or not query.vector:
         return ""
-    spoken = ", ".join(sorted(known))
+    listed = ", ".join(sorted(supported))
     asked = languages.detect_question(query.question, analyzer.words(query.question), present)
-    if asked not in known:
-        return f"left out, for the question is in {asked} and the embedder knows {spoken}"
-    if present and known.isdisjoint(present):
-        return f"left out, for the data is in {', '.join(present)} and the embedder knows {spoken}"
+    if asked not in supported:
+        return f"left out, for the question is in {asked} and the embedder knows {listed}"
+    if present and supported.isdisjoint(present):
+        return f"left out, for the data is in {', '.join(present)} and the embedder knows {listed}"
     return ""
 
 
-def _nearest(generation: Generation, state: State, query: Query, among: Classes) -> Candidates:
+def _nearest(generation: Generation, state: State, query: Query, allowed: FilterKeys) -> Candidates:
     index = generation.vectors(len(query.vector)) if query.vector else None
     if index is None or not query.vector or not any(query.vector):
         return []
-    allowed = None if among is None else set(map(vector_class, among))
-    found = index.search(query.vector, query.top_k, allowed)
-    urns = state.snapshot.addresses(key for key, _ in found)
+    filter_keys = None if allowed is None else set(map(filter_key_hash, allowed))
+    found = index.search(query.vector, query.top_k, filter_keys)
+    urns = state.snapshot.urns_of(key for key, _ in found)
     ranked = [(urns[key], max(0.0, cosine)) for key, cosine in found if key in urns]
     return sorted(ranked, key=lambda candidate: (-candidate[1], candidate[0]))[: query.top_k]

@@ -1,20 +1,20 @@
-"""One build of a partition's files: the forward index, the words and the vectors together.
+"""One generation of a partition's files: forward index, inverted index and vector index.
 
-    forward.sqlite   what each entity says, and up to which change everything is known
-    words/           tantivy
+    forward.sqlite   the forward index, and the watermark of the generation
+    words/           the inverted index, in tantivy
     vectors/<n>/     vectors of n dimensions; a store has one such n at a time
 
-`follow` applies the store's changes, under the partition's lock. Few changes go to the forward
-index alone, as its tail: one small transaction, no fsync. Many, or a full tail, are folded:
-tantivy commits first, then the forward index with tantivy's stamp. A crash between the two is
-seen by the stamp, and folding again from the last known change mends it.
+`catch_up` applies the store's changes, under the partition's lock. Few changes are written to the
+forward index alone, as its tail: one small transaction, no fsync. Many, or a full tail, are
+folded: tantivy commits first, then the forward index with tantivy's stamp. A crash between the two
+commits is detected by the stamp and repaired by folding again from the last recorded change.
 
-The forward index also keeps the last change that touched the vectors of n dimensions
-(`vectors.n`) and what tantivy's files look like (`files`: name → size, time, CRC).
+The metadata of the forward index also has the last change applied to the vectors of n dimensions
+(`vectors.n`) and the checksums of tantivy's files (`files`: name → size, mtime, CRC).
 
-`state` gives a consistent pair of snapshot and view. Files of tantivy are immutable, so their
-sizes and times tell damage; other times alone (a copied directory) are settled by the CRC.
-Whatever does not fit together raises `Damaged`, and the partition builds a new generation.
+`state` gives a snapshot and a searcher of the same state. Tantivy's files are immutable, so sizes
+and mtimes detect corruption; where only mtimes differ (a copied directory), the CRC decides. Files
+that are corrupt or inconsistent raise `Damaged`, and the partition builds a new generation.
 """
 
 import json
@@ -24,74 +24,82 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import StoreFailed
 from redask.core.ports import Change, Entity, Store
 from redask.index.analysis import analyzer
-from redask.index.analysis.vocabulary import number_of
-from redask.index.forward.entries import PROJECTIONS, Entry, Link, Share, Tail, class_of
-from redask.index.forward.forward_index import LAYOUT, Forward, Snapshot
+from redask.index.analysis.vocabulary import hash64
+from redask.index.corruption import corrupt, unusable
+from redask.index.forward.entries import (
+    PROJECTION_BITS,
+    EdgeEntry,
+    Entry,
+    GroupStatistics,
+    Tail,
+    filter_key,
+)
+from redask.index.forward.forward_index import LAYOUT, ForwardIndex, Snapshot
 from redask.index.forward.forward_writer import ForwardTransaction
 from redask.index.graph.mentions import BloomFilter
-from redask.index.lexical.tantivy_terms import TermWriter, View, WordIndex
+from redask.index.lexical.tantivy_terms import InvertedIndex, TermSearcher, TermWriter
 from redask.index.vector.nearest import VectorIndex
 
-TAIL = 512
-_BATCH = 500  # changes read at a time
-_GROUP = 250_000  # changes between two commits of a long fold
-_NAMES = 20_000  # names read at opening, in about 10 ms
-_SYSTEM = "red_"  # collections that are never sources
+MAX_TAIL = 512  # rows in the tail
+_READ_BATCH = 500  # changes read at a time
+_COMMIT_BATCH = 250_000  # changes between two commits of a long fold
+_MAX_UNSAVED_NAMES = 20_000  # read at opening, in about 10 ms
+_SYSTEM_PREFIX = "red_"  # collections that are never sources
 
-# SQLite's ways of saying that a file is not what it was: ERROR, CORRUPT, SCHEMA, MISMATCH,
-# NOTADB, and short reads. A full disk or a missing permission is none of them.
-_BROKEN = frozenset((1, 11, 17, 20, 26, 522))
+# SQLite's codes for a corrupt file: ERROR, CORRUPT, SCHEMA, MISMATCH, NOTADB, and short reads.
+# A full disk or a missing permission has other codes.
+_CORRUPT_CODES = frozenset((1, 11, 17, 20, 26, 522))
 
 
 @dataclass(frozen=True, slots=True)
 class State:
-    """What one search reads, all of one moment."""
+    """What one search reads, all at one watermark."""
 
     snapshot: Snapshot
-    view: View
+    searcher: TermSearcher
     watermark: int
-    shares: tuple[Share, ...]
+    statistics: tuple[GroupStatistics, ...]
     tail: Tail
 
 
 class Generation:
-    """An open build; `create` makes an empty one."""
+    """An open generation; `create` writes an empty one."""
 
     def __init__(self, directory: Path, identity: str) -> None:
         self.directory = directory
-        self._known: tuple[str, View] | None = None
-        self._read: tuple[int, tuple[Share, ...], Tail] | None = None
+        self._searcher: tuple[str, TermSearcher] | None = None
+        self._cached: tuple[int, tuple[GroupStatistics, ...], Tail] | None = None
         self._vectors: dict[int, VectorIndex] = {}
         self.bloom_filter = BloomFilter()
         if not (directory / "forward.sqlite").is_file():
-            raise Damaged("the forward index is missing")
-        with sound():
-            self.forward = Forward(directory / "forward.sqlite")
-            self.words = WordIndex(directory / "words")
+            raise corrupt("forward.sqlite is missing")
+        with index_errors():
+            self.forward = ForwardIndex(directory / "forward.sqlite")
+            self.inverted = InvertedIndex(directory / "words")
             with self.forward.snapshot() as snapshot:
                 meta = snapshot.meta()
                 saved = snapshot.bloom_filter()
-        self._sieve_saved, bits = saved or (0, b"")
+        self._bloom_filter_seq, bits = saved or (0, b"")
         if saved:
-            self.bloom_filter.restore(self._sieve_saved, bits)
+            self.bloom_filter.restore(self._bloom_filter_seq, bits)
         if meta.get("layout") != str(LAYOUT):
-            raise Damaged(f"the index has layout {meta.get('layout')}, not {LAYOUT}")
+            raise unusable(f"the index has layout {meta.get('layout')}, not {LAYOUT}")
         if meta.get("identity") != identity:
-            raise Damaged("the index belongs to another store")
+            raise unusable("the index belongs to another store")
 
     @staticmethod
     def create(directory: Path, identity: str) -> None:
-        """An empty build for a store."""
+        """Write an empty generation for a store."""
         directory.mkdir(parents=True)
-        words = WordIndex(directory / "words")
-        forward = Forward(directory / "forward.sqlite", create=True)
-        with forward.writing() as writing:
-            writing.meta("layout", str(LAYOUT))
-            writing.meta("identity", identity)
-            _note(writing, words, 0, {})
+        inverted = InvertedIndex(directory / "words")
+        forward = ForwardIndex(directory / "forward.sqlite", create=True)
+        with forward.transaction() as transaction:
+            transaction.set_meta("layout", str(LAYOUT))
+            transaction.set_meta("identity", identity)
+            _record_fold(transaction, inverted, 0, {})
         forward.close()
 
     def close(self) -> None:
@@ -101,37 +109,38 @@ class Generation:
 
     @contextmanager
     def state(self, at_least: int) -> Iterator[State | None]:
-        """The present state, or None when it is behind, or needs a view only the lock can give."""
-        with sound(), self.forward.snapshot() as snapshot:
+        """The present state; None when it is behind, or the searcher is not of this state."""
+        with index_errors(), self.forward.snapshot() as snapshot:
             watermark, _, stamp = snapshot.position()
-            known = self._known
-            if watermark < at_least or known is None or known[0] != stamp:
+            searcher = self._searcher
+            if watermark < at_least or searcher is None or searcher[0] != stamp:
                 yield None
                 return
-            read = self._read
-            if read is None or read[0] != watermark:
-                read = (watermark, tuple(snapshot.statistics()), snapshot.tail())
-                self._read = read
-            yield State(snapshot, known[1], *read)
+            cached = self._cached
+            if cached is None or cached[0] != watermark:
+                cached = (watermark, tuple(snapshot.statistics()), snapshot.tail())
+                self._cached = cached
+            yield State(snapshot, searcher[1], *cached)
 
-    def load(self) -> None:
-        """Make the view fit the forward index; under the lock, so that nothing moves."""
-        with sound(), self.forward.snapshot() as snapshot:
+    def open_searcher(self) -> None:
+        """Open a searcher of the state that the forward index is at. Hold the partition's lock."""
+        with index_errors(), self.forward.snapshot() as snapshot:
             stamp = snapshot.position().stamp
-            if self._known is not None and self._known[0] == stamp:
+            if self._searcher is not None and self._searcher[0] == stamp:
                 return
-            if self._is_unclean(stamp):
+            if self._is_half_committed(stamp):
                 return
-            self.words.check(json.loads(snapshot.meta()["files"]))
-            view = self.words.view()
+            self.inverted.verify_files(json.loads(snapshot.meta()["files"]))
+            searcher = self.inverted.searcher()
             tail = snapshot.tail()
-            live = sum(share.entities for share in snapshot.statistics())
-            if view.entities() != live - len(tail.rows.keys) + len(tail.held_classes):
-                raise Damaged(f"the word index holds {view.entities()} entities, not {live}")
-            self._known = (stamp, view)
+            live = sum(group.entities for group in snapshot.statistics())
+            expected = live - len(tail.rows.keys) + len(tail.stale_filter_keys)
+            if searcher.entities() != expected:
+                raise corrupt(f"tantivy has {searcher.entities()} documents, not {expected}")
+            self._searcher = (stamp, searcher)
 
     def vectors(self, dimensions: int) -> VectorIndex | None:
-        """The vectors of so many dimensions, if there are any."""
+        """The vector index of this number of dimensions, if there is one."""
         path = self.directory / "vectors" / str(dimensions)
         if dimensions not in self._vectors and path.exists():
             self._vectors[dimensions] = VectorIndex(path, dimensions)
@@ -139,130 +148,133 @@ class Generation:
 
     # --- writing ---------------------------------------------------------------------------
 
-    def follow(self, store: Store, tenant: str) -> None:
-        """Apply what the store has and this build has not. Hold the partition's lock."""
-        with sound():
-            self.load()
-            while self._step(store, tenant):
+    def catch_up(self, store: Store, tenant: str) -> None:
+        """Apply the store's changes since the watermark. Hold the partition's lock."""
+        with index_errors():
+            self.open_searcher()
+            while self._apply_next(store, tenant):
                 pass
             for dimensions in self._dimensions():
                 index = self.vectors(dimensions)
-                if index is not None and index.wants_fold:
+                if index is not None and index.needs_fold:
                     index.fold()
-        self.load()
+        self.open_searcher()
 
-    def _keep_bloom_filter(self) -> None:
-        """Save the bloom_filter when reading the names since the last time would take a while."""
+    def _save_bloom_filter(self) -> None:
+        """Save the Bloom filter when many names were written since it was last saved."""
         with self.forward.snapshot() as snapshot:
-            if len(snapshot.names_since(self._sieve_saved)) < _NAMES:
+            if len(snapshot.name_hashes_since(self._bloom_filter_seq)) < _MAX_UNSAVED_NAMES:
                 return
-            self.bloom_filter.follow(snapshot.names_since, snapshot.position().watermark)
-        self._sieve_saved, bits = self.bloom_filter.saved()
-        with self.forward.writing() as writing:
-            writing.keep_bloom_filter(self._sieve_saved, bits)
+            self.bloom_filter.catch_up(snapshot.name_hashes_since, snapshot.position().watermark)
+        self._bloom_filter_seq, bits = self.bloom_filter.dump()
+        with self.forward.transaction() as transaction:
+            transaction.save_bloom_filter(self._bloom_filter_seq, bits)
 
-    def _step(self, store: Store, tenant: str) -> bool:
-        """Apply some changes. → whether there may be more"""
+    def _apply_next(self, store: Store, tenant: str) -> bool:
+        """Apply the next changes, to the tail or by a fold. → whether there may be more"""
         with self.forward.snapshot() as snapshot:
             watermark, folded, stamp = snapshot.position()
             meta = snapshot.meta()
-            waiting = snapshot.tail_keys()
+            tail_keys = snapshot.tail_keys()
         target = store.watermark(tenant)
         if watermark > target:
-            raise Damaged(f"the index knows change {watermark}, the store only {target}")
-        clean = not self._is_unclean(stamp)
-        start = min([watermark, *self._behind(meta)])
-        changes = store.changes(tenant, start, TAIL) if start < target else []
-        if clean and not changes:
+            raise unusable(f"the index is at change {watermark}, the store only at {target}")
+        consistent = not self._is_half_committed(stamp)
+        start = min([watermark, *self._lost_vectors(meta)])
+        changes = store.changes(tenant, start, MAX_TAIL) if start < target else []
+        if consistent and not changes:
             if watermark < target:
-                with self.forward.writing() as writing:
-                    writing.moved(target)
+                with self.forward.transaction() as transaction:
+                    transaction.set_watermark(target)
             return False
-        if clean and len(waiting) + len(changes) < TAIL:
-            with self.forward.writing() as writing:
-                self._apply(writing, changes, None)
-                writing.moved(max(target, changes[-1].seq))
+        if consistent and len(tail_keys) + len(changes) < MAX_TAIL:
+            with self.forward.transaction() as transaction:
+                self._apply(transaction, changes, None)
+                transaction.set_watermark(max(target, changes[-1].seq))
             return False
-        return self._fold(store, tenant, (min(folded, start), target), waiting)
+        return self._fold(store, tenant, (min(folded, start), target), tail_keys)
 
-    def _is_unclean(self, stamp: str) -> bool:
-        """Whether a crash came between tantivy's commit and ours; folding again mends it."""
-        found = self.words.stamp()
+    def _is_half_committed(self, stamp: str) -> bool:
+        """Whether tantivy committed and the forward index did not; folding again repairs it."""
+        found = self.inverted.stamp()
         if int(found) < int(stamp):
-            raise Damaged(f"the word index is older than it was: {found}, not {stamp}")
+            raise corrupt(f"tantivy is at commit {found}, the forward index at {stamp}")
         return found != stamp
 
     def _fold(
-        self, store: Store, tenant: str, span: tuple[int, int], waiting: Sequence[int]
+        self, store: Store, tenant: str, span: tuple[int, int], tail_keys: Sequence[int]
     ) -> bool:
-        """Bring tantivy up to date, for a group of changes. → whether there are more
+        """Fold the next changes after `span[0]` into tantivy, in one commit. → whether more follow
 
-        What `waiting` rows say is void in tantivy: they come again, or are gone.
+        The rows of the tail are deleted from tantivy first: live ones are among the changes.
         """
         after, target = span
         done, more = 0, True
-        with self.forward.writing() as writing:
-            with self.words.writing(many=target - after > TAIL * 8) as writer:
-                for row in waiting:
+        with self.forward.transaction() as transaction:
+            with self.inverted.writer(bulk=target - after > MAX_TAIL * 8) as writer:
+                for row in tail_keys:
                     writer.delete(row)
-                while more and done < _GROUP:
-                    changes = store.changes(tenant, after, _BATCH)
-                    self._apply(writing, changes, writer)
-                    more = len(changes) == _BATCH
+                while more and done < _COMMIT_BATCH:
+                    changes = store.changes(tenant, after, _READ_BATCH)
+                    self._apply(transaction, changes, writer)
+                    more = len(changes) == _READ_BATCH
                     after = changes[-1].seq if changes else after
                     done += len(changes)
                 writer.commit()
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
-            _note(writing, self.words, max(after, 0 if more else target), files)
-        self._keep_bloom_filter()
+            _record_fold(transaction, self.inverted, max(after, 0 if more else target), files)
+        self._save_bloom_filter()
         return more
 
     def _apply(
-        self, writing: ForwardTransaction, changes: Sequence[Change], writer: TermWriter | None
+        self, transaction: ForwardTransaction, changes: Sequence[Change], writer: TermWriter | None
     ) -> None:
-        """Put changes everywhere; without a writer, into the tail."""
+        """Apply changes to all three indexes; without a writer, to the tail in place of tantivy."""
         if not changes:
             return
         texts: list[tuple[Change, int, str, str]] = []  # change, row, projection_key, payload
-        links: list[Link] = []
+        edges: list[EdgeEntry] = []
         for change in changes:
             entity = change.entity
-            if entity is None or change.collection.startswith(_SYSTEM):
+            if entity is None or change.collection.startswith(_SYSTEM_PREFIX):
                 continue
             for number, (projection_key, payload) in enumerate(_projections(change, entity)):
-                row = change.key << PROJECTIONS | number
+                row = change.key << PROJECTION_BITS | number
                 if entity.source is None or entity.target is None:
                     texts.append((change, row, projection_key, payload))
-                elif link := _link(
+                elif edge := _edge_entry(
                     change, row, projection_key, payload, (entity.source, entity.target)
                 ):
-                    links.append(link)
+                    edges.append(edge)
         analysed = analyzer.entities([(payload, each.language) for each, *_, payload in texts])
         vectors: dict[int, list[tuple[int, int, tuple[float, ...]]]] = {}
         for change, row, _, _ in texts:
             vector = change.entity.vector if change.entity else None
-            if vector and any(vector) and row == change.key << PROJECTIONS:
-                kind = vector_class(class_of(change.class_key, change.collection))
-                vectors.setdefault(len(vector), []).append((row, kind, vector))
+            if vector and any(vector) and row == change.key << PROJECTION_BITS:
+                filter_hash = filter_key_hash(filter_key(change.class_key, change.collection))
+                vectors.setdefault(len(vector), []).append((row, filter_hash, vector))
         seq = changes[-1].seq
-        touched = [change.key << PROJECTIONS for change in changes]
-        self._apply_vectors(writing, vectors, touched, seq)
+        touched = [change.key << PROJECTION_BITS for change in changes]
+        self._apply_vectors(transaction, vectors, touched, seq)
         entries = [
             Entry(row, change.urn, change.collection, key, *found[:-1])
             for (change, row, key, _), found in zip(texts, analysed, strict=True)
         ]
-        rows = [first + projection for first in touched for projection in range(1 << PROJECTIONS)]
-        gone = writing.apply(entries, links, rows, seq=seq, tail=writer is None)
+        rows = [
+            first + projection for first in touched for projection in range(1 << PROJECTION_BITS)
+        ]
+        removed = transaction.apply(entries, edges, rows, seq=seq, tail=writer is None)
         if writer:
-            for row in {*touched, *gone}.difference(entry.key for entry in entries):
+            for row in {*touched, *removed}.difference(entry.key for entry in entries):
                 writer.delete(row)
             for entry, found in zip(entries, analysed, strict=True):
-                writer.add(entry.key, class_of(entry.label, entry.collection), found.words)
+                own_filter = filter_key(entry.projection_key, entry.collection)
+                writer.add(entry.key, own_filter, found.body)
 
     def _apply_vectors(
         self,
-        writing: ForwardTransaction,
+        transaction: ForwardTransaction,
         added: dict[int, list[tuple[int, int, tuple[float, ...]]]],
         touched: Sequence[int],
         seq: int,
@@ -273,14 +285,14 @@ class Generation:
                 path = self.directory / "vectors" / str(dimensions)
                 index = self._vectors[dimensions] = VectorIndex(path, dimensions)
             index.apply(added.get(dimensions, []), touched, seq)
-            writing.meta(f"vectors.{dimensions}", str(seq))
+            transaction.set_meta(f"vectors.{dimensions}", str(seq))
 
     def _dimensions(self) -> list[int]:
         folder = self.directory / "vectors"
         return sorted(int(path.name) for path in folder.iterdir()) if folder.exists() else []
 
-    def _behind(self, meta: dict[str, str]) -> Iterator[int]:
-        """Where vectors stop that a power cut took back; usually nothing."""
+    def _lost_vectors(self, meta: dict[str, str]) -> Iterator[int]:
+        """The last changes of vector indexes that lost later ones in a power cut; usually none."""
         for name, seq in meta.items():
             if name.startswith("vectors."):
                 index = self.vectors(int(name.removeprefix("vectors.")))
@@ -289,41 +301,46 @@ class Generation:
 
 
 @contextmanager
-def sound() -> Iterator[None]:
-    """Tell damaged files from other trouble with them."""
+def index_errors() -> Iterator[None]:
+    """Turn errors of SQLite and the file system into `Damaged` if corrupt, else `StoreFailed`."""
     try:
         yield
     except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 1) in _BROKEN:
-            raise Damaged("the forward index is damaged", detail=str(error)) from error
-        raise StoreFailed("the forward index failed", detail=str(error)) from error
+        if getattr(error, "sqlite_errorcode", 1) in _CORRUPT_CODES:
+            raise corrupt("forward.sqlite cannot be read", detail=str(error)) from error
+        raise StoreFailed(
+            "SQLite error in forward.sqlite of the index", detail=str(error)
+        ) from error
     except OSError as error:
-        raise StoreFailed("the index cannot be used", detail=str(error)) from error
+        raise StoreFailed("the index files cannot be used", detail=str(error)) from error
 
 
-def vector_class(kind: str) -> int:
-    """The number vectors have in place of a class."""
-    return number_of(kind) >> 1  # their numbers are signed
+def filter_key_hash(key: str) -> int:
+    """The filter key of a row in the vector index."""
+    return hash64(key) >> 1  # to fit a signed integer
 
 
-def _note(
-    writing: ForwardTransaction, words: WordIndex, watermark: int, files: dict[str, list[int]]
+def _record_fold(
+    transaction: ForwardTransaction,
+    inverted: InvertedIndex,
+    watermark: int,
+    files: dict[str, list[int]],
 ) -> None:
-    """Write down that tantivy knows everything up to a change."""
-    writing.folded(watermark, words.stamp())
-    writing.meta("files", json.dumps(words.measure(files)))
+    """Record that tantivy has every change up to this one, and the checksums of its files."""
+    transaction.set_folded(watermark, inverted.stamp())
+    transaction.set_meta("files", json.dumps(inverted.file_checksums(files)))
 
 
 def _projections(change: Change, entity: Entity) -> tuple[tuple[str, str], ...]:
     return change.projections or ((change.class_key, entity.payload),)
 
 
-def _link(
+def _edge_entry(
     change: Change, row: int, projection_key: str, payload: str, ends: tuple[str, str]
-) -> Link | None:
-    """An edge as one projection shows it; None when it does not show the ends."""
+) -> EdgeEntry | None:
+    """One projection of an edge; None when it hides the ends."""
     content = json.loads(payload)
     if (content.get("from"), content.get("to")) != ends:
         return None
-    said = str(content.get("label", ""))
-    return Link(row, change.urn, change.collection, projection_key, *ends, said)
+    relation = str(content.get("label", ""))
+    return EdgeEntry(row, change.urn, change.collection, projection_key, *ends, relation)

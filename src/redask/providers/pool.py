@@ -1,7 +1,7 @@
 """Providers with what the settings say about them: opened once, listed, tried.
 
-`ProviderPool` gives the engine its providers; `survey` and `check_provider` are for `redask
-providers`.
+`ProviderPool` gives the engine its providers, and says who is passed over as the default; `survey`
+and `check_provider` are for `redask providers`.
 """
 
 import asyncio
@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from redask.core import settings as choices
-from redask.core.errors import AskError, BadAsk
+from redask.core.errors import AskError, BadAsk, ProviderFailed
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Connected, Provider
-from redask.core.rules import capabilities
+from redask.core.rules import capabilities, failover
 from redask.providers.registry import PROVIDERS
 
 _OPENED_MOST = 64  # models come from callers, who may name many
@@ -43,6 +43,23 @@ class ProviderPool:
                 self._opened[name, model] = _open(self._settings, name, model)
             return self._opened[name, model]
 
+    def passed_over(self) -> tuple[str, ...]:
+        """A sentence for each provider that would be the default if its package were there.
+
+        None where the settings name a provider: then nobody is passed over.
+        """
+        settings = self._settings
+        if settings.fallback or settings.default_provider:
+            return ()
+        missing = [name for name in without_package(settings) if name not in self._given]
+        keyed = {name for name, each in settings.endpoints.items() if each.api_key}
+        chosen = failover.choose_default(keyed.difference(missing))
+        return tuple(
+            f"{missing_package(name)}; until then {chosen} answers"
+            for name in missing
+            if failover.choose_default({name, chosen}) == name
+        )
+
     async def aclose(self) -> None:
         """Close the connections of the running event loop."""
         for provider in self._opened.values():
@@ -58,6 +75,20 @@ def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
         base_url=endpoint.base_url,
         prices=settings.prices.get(name, {}),
     )
+
+
+def without_package(settings: choices.Settings) -> list[str]:
+    """The providers that have a key, but not the package they need."""
+    return [
+        name
+        for name, row in PROVIDERS.items()
+        if settings.endpoints.get(name, choices.Endpoint()).api_key and not row.installed
+    ]
+
+
+def missing_package(name: str) -> str:
+    """What to tell about one of them."""
+    return f"{name} has a key, but its package is missing: {PROVIDERS[name].install}"
 
 
 def survey(settings: choices.Settings) -> list[dict[str, object]]:
@@ -99,6 +130,8 @@ async def check_provider(settings: choices.Settings, name: str) -> dict[str, obj
                 await provider.aclose()
     except TimeoutError:
         return _unwell(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
+    except ProviderFailed as error:
+        return _unwell(name, error.kind, error.said)
     except AskError as error:
         return _unwell(name, error.kind, error.message)
     return {

@@ -47,6 +47,11 @@ class ProviderRow:
         """Whether its SDK is there."""
         return self.sdk is None or find_spec(self.sdk) is not None
 
+    @property
+    def install(self) -> str:
+        """What to do when it is not."""
+        return f"pip install 'redask[{self.extra}]'" if self.extra else f"install {self.sdk}"
+
     def open(
         self,
         model: str | None = None,
@@ -57,8 +62,8 @@ class ProviderRow:
     ) -> Provider:
         """The provider, ready to be asked."""
         if not self.installed:
-            install = f"pip install 'redask[{self.extra}]'" if self.extra else f"install {self.sdk}"
-            raise Misconfigured(f"{self.name} needs a package: {install}", detail=self.sdk or "")
+            message = f"{self.name} needs a package: {self.install}"
+            raise Misconfigured(message, detail=self.sdk or "")
         check_key(self.name, api_key, self.key_name)
         address = base_url or self.base_url
         if self.base_url is not None:

@@ -2,6 +2,8 @@
 
 A row is a mapping with an `id` (an integer or a non-empty text) and any further JSON values.
 Its payload is the whole row as canonical JSON, its URN `urn:reddb:<kind>:<collection>/<id>`.
+Where no row of a batch has an id, it is the first 16 hexadecimal digits of the payload's SHA-256:
+the same row put twice is one row. Two equal ones in one batch are refused, for one would be lost.
 Nothing is written here, and nothing is dropped or repaired: every bad row of a batch is
 reported at once, by its position (from 0) and reason, in one `BadRows`. `entity` is for
 readers of files, whose addresses are not part of the content.
@@ -42,6 +44,7 @@ MAX_COLUMN_NAME = 256
 LINKS = "links"
 
 _MAX_DIGITS = 4300
+_ID_DIGITS = 16  # of an id made of the content
 
 
 def collection_fault(name: object) -> str | None:
@@ -74,13 +77,16 @@ def entities(
     problems: list[RowProblem] = []
     positions: dict[str, int] = {}
     dimensions = 0
+    with_ids = any(isinstance(row, Mapping) and "id" in row for row in batch)
     for position, row in enumerate(batch):
         vector = None if vectors is None else vectors[position]
         try:
-            entity = _entity(prefix, collection, kind, row, vector)
+            entity = _entity(prefix, collection, kind, row, vector, with_ids=with_ids)
             first = positions.setdefault(entity.urn, position)
-            if first != position:
+            if first != position and with_ids:
                 raise _Bad(f"its id is that of row {first} already")
+            if first != position:
+                raise _Bad(f"it equals row {first}, and there is no id to tell them apart")
             if entity.vector is not None:
                 dimensions = dimensions or len(entity.vector)
                 if len(entity.vector) != dimensions:
@@ -130,27 +136,38 @@ class _Bad(Exception):
 
 
 def _entity(
-    prefix: str, collection: str, kind: Kind, row: object, vector: Sequence[float] | None
+    prefix: str,
+    collection: str,
+    kind: Kind,
+    row: object,
+    vector: Sequence[float] | None,
+    *,
+    with_ids: bool,
 ) -> Entity:
     if not isinstance(row, Mapping):
         raise _Bad(f"it is {type(row).__name__}, not a mapping of columns to values")
-    name = _id(row)
+    if not row:
+        raise _Bad("it is empty")
+    name = _id(row) if with_ids else None
     if vector is not None:
         fault = vector_encoding.fault(vector)
         if fault:
             raise _Bad(f"its vector {fault}")
     elif kind is Kind.VECTOR:
         raise _Bad("it has no vector")
-    return Entity(
-        f"{prefix}{name}" if name.isalnum() and name.isascii() else _urn(kind, collection, name),
-        _payload(row),
-        vector=None if vector is None else tuple(vector),
-    )
+    if name is None:
+        payload = _payload(row)
+        urn = f"{prefix}{sha256(payload.encode()).hexdigest()[:_ID_DIGITS]}"
+    else:
+        plain = name.isalnum() and name.isascii()
+        urn = f"{prefix}{name}" if plain else _urn(kind, collection, name)
+        payload = _payload(row)
+    return Entity(urn, payload, vector=None if vector is None else tuple(vector))
 
 
 def _id(row: Mapping[str, object]) -> str:
     if "id" not in row:
-        raise _Bad("it has no id")
+        raise _Bad("it has no id, though another row has one")
     value = row["id"]
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise _Bad(f"its id is {type(value).__name__}, not an integer or a text")

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.model import Prompt, Source
-from redask.core.rules import prompt
+from redask.core.rules import cost, prompt
+from redask.core.token_count import estimate
 from redask.core.wire.json import text as canonical
 
 DATA = Path(os.environ.get("REDASK_DATA") or Path(__file__).parents[4] / "shared" / "data")
@@ -205,3 +206,41 @@ def test_no_known_payload_adds_or_removes_a_source(pattern: str, at_least: int) 
     for start in range(0, len(texts), 20):
         sources = [Source(f"u{n}", text) for n, text in enumerate(texts[start : start + 20])]
         assert_parses_back(prompt.assemble("why?", sources), "why?", sources)
+
+
+def counted(made: Prompt) -> int:
+    return estimate(made.system) + estimate(made.user)
+
+
+@given(TEXT, SOURCES)
+def test_frame_and_sources_add_up_to_what_the_assembled_prompt_is_counted_as(
+    question: str, sources: list[Source]
+) -> None:
+    summed = prompt.frame_tokens(question) + sum(map(prompt.source_tokens, sources))
+    assert summed == counted(prompt.assemble(question, sources))
+
+
+@given(TEXT, SOURCES, st.integers(0, 600))
+def test_what_fits_is_within_the_limit_once_it_is_assembled_and_no_more_would_be(
+    question: str, sources: list[Source], limit: int
+) -> None:
+    limits = cost.Limits(max_prompt_tokens=limit, max_sources_bytes=10**9)
+    sizes = [(prompt.source_tokens(each), 0) for each in sources]
+    kept = cost.fit(sizes, prompt.frame_tokens(question), limits)
+    if kept > 1:
+        assert counted(prompt.assemble(question, sources[:kept])) <= limit
+    if kept < len(sources):
+        assert counted(prompt.assemble(question, sources[: kept + 1])) > limit
+
+
+def test_as_many_sources_as_a_limit_allows_are_counted_right() -> None:
+    many = [Source(f"urn:reddb:row:a/{number}", "{}") for number in range(200)]
+    summed = prompt.frame_tokens("q") + sum(map(prompt.source_tokens, many))
+    assert summed == counted(prompt.assemble("q", many))
+
+
+@given(TEXT, SOURCES, TEXT)
+def test_a_hint_adds_its_own_tokens(question: str, sources: list[Source], hint: str) -> None:
+    made = prompt.assemble(question, sources)
+    hinted = prompt.with_hint(made, hint)
+    assert counted(hinted) == counted(made) + estimate(hinted.user.removesuffix(made.user))

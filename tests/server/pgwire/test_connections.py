@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 import wire_play as wire
 from certificates import pair
+from deadlines import deadlines, let_deadlines_pass
+from waiting import SECONDS, until_true
 from wire_play import (
     GSS_REQUEST,
     SSL_REQUEST,
@@ -43,12 +45,6 @@ def played(script: Script, **more: Any) -> None:
             await script(transport)
 
     asyncio.run(main())
-
-
-async def until(true: Callable[[], bool]) -> None:
-    async with asyncio.timeout(20):
-        while not true():
-            await asyncio.sleep(0.005)
 
 
 def states(found: list[Said]) -> list[tuple[str, str]]:
@@ -118,22 +114,32 @@ def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
 def test_looking_somebody_up_takes_the_same_time_for_everybody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(startup, "PACE_SECONDS", 0.3)
+    monkeypatch.setattr(startup, "PACE_SECONDS", 3)
+    now, answered, real = [100.0], [], asyncio.sleep
 
     class SlowDesk(PlayDesk):
         async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
-            await asyncio.sleep(0.2 if user == "mia" else 0)
+            now[0] += 2 if user == "mia" else 0
             return await super().verifiers(user, tenant)
 
+    async def sleep(seconds: float) -> None:
+        now[0] += seconds
+        await real(0)
+
     async def script(transport: Playing) -> None:
-        for user in ("mia", "nobody"):
-            client = await transport.stranger()
-            began = asyncio.get_running_loop().time()
-            await client.send(start_up(user=user, database="local"))
-            await client.until("R")
-            assert 0.29 < asyncio.get_running_loop().time() - began < 0.45
+        loop = asyncio.get_running_loop()
+        with monkeypatch.context() as patch:
+            patch.setattr(loop, "time", lambda: now[0])
+            patch.setattr(asyncio, "sleep", sleep)
+            for user in ("mia", "nobody"):
+                client = await transport.stranger()
+                began = now[0]
+                await client.send(start_up(user=user, database="local"))
+                await client.until("R")
+                answered.append(now[0] - began)
 
     played(script, authenticator=SlowDesk())
+    assert answered == [3, 3]
 
 
 def test_all_tokens_of_a_user_open_the_transport() -> None:
@@ -229,16 +235,19 @@ def test_what_is_no_scram_is_refused(first: bytes, second: bytes, expected: str)
 
 
 def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(startup, "SECONDS", 0.1)
+    monkeypatch.setattr(startup, "SECONDS", SECONDS)
 
     async def script(transport: Playing) -> None:
-        silent, slow = await transport.stranger(), await transport.stranger()
+        loop = asyncio.get_running_loop()
+        client, silent, slow = await transport.client(), *[await transport.stranger() for _ in "ab"]
         await slow.send(start_up(user="mia", database="local"))
-        async with asyncio.timeout(5):
-            assert await silent.reader.read() == b""
-            assert (await slow.reader.read())[:1] == b"R"
-        client = await transport.client()
-        await asyncio.sleep(0.2)  # who is signed in may take all the time
+        assert (await slow.until("R"))[-1].kind == "R"
+        await until_true(lambda: transport.server._strangers == 2)
+        await asyncio.sleep(0)
+        assert len(deadlines(loop)) == 2  # who is signed in may take all the time
+        let_deadlines_pass(loop)
+        assert await silent.reader.read() == b""
+        assert await slow.until("?") == []
         assert (await client.ask(query("rows 1")))[-1].kind == "Z"
 
     played(script)
@@ -251,15 +260,15 @@ def test_strangers_and_guests_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
     async def script(transport: Playing) -> None:
         client = await transport.client()
         waiting = [await transport.stranger() for _ in range(2)]
-        await until(lambda: transport.server._strangers == 2)
+        await until_true(lambda: transport.server._strangers == 2)
         third = await transport.stranger()
         assert await third.reader.read() == b""
         await waiting[0].close()
-        await until(lambda: transport.server._strangers == 1)
+        await until_true(lambda: transport.server._strangers == 1)
         found = await (await transport.stranger()).sign_in()
         assert states(found) == [("FATAL", "53300")]
         await client.send(TERMINATE)
-        await until(lambda: not transport.server._guests)
+        await until_true(lambda: not transport.server._guests)
         assert (await (await transport.stranger()).sign_in())[-1].kind == "Z"
 
     played(script)
@@ -314,7 +323,7 @@ def test_noise_in_place_of_tls_harms_nobody(
         await client.send(start_up(user="mia", database="local"))
         answer = await client.reader.read()
         assert b"SCRAM" not in answer
-        await until(lambda: not transport.server._lines)
+        await until_true(lambda: not transport.server._lines)
 
     played(script, context=contexts[0])
 
@@ -336,7 +345,7 @@ def test_without_a_certificate_tls_is_declined_and_plain_words_are_fine() -> Non
 async def running(transport: Playing) -> RawClient:
     client = await transport.client()
     await client.send(query("wait"))
-    await until(lambda: transport.plays[-1].ran == ["wait"])
+    await until_true(lambda: transport.plays[-1].ran == ["wait"])
     return client
 
 
@@ -377,7 +386,7 @@ def test_a_cancel_that_waits_for_its_turn_is_heard() -> None:
         await running(transport)
         second = await transport.client()
         await second.send(query("wait"))
-        await until(lambda: len(transport.admission._tasks) == 2)
+        await until_true(lambda: len(transport.admission._tasks) == 2)
         other = await transport.stranger()
         await other.send(wire.cancel(second.key))
         assert states(await second.until()) == [("ERROR", "57014")]
@@ -396,7 +405,7 @@ def test_a_client_who_leaves_cancels_what_runs(way: str) -> None:
             client.writer.close()
         else:
             client.writer.transport.abort()
-        await until(lambda: transport.plays[0].left == 1 and not transport.server._lines)
+        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._lines)
         assert transport.admission._tasks == set()
 
     played(script)
@@ -412,9 +421,9 @@ def test_a_client_who_leaves_over_tls_cancels_what_runs(
         await client.writer.start_tls(contexts[1], server_hostname="127.0.0.1")
         await client.sign_in()
         await client.send(query("wait"))
-        await until(lambda: transport.plays[-1].ran == ["wait"])
+        await until_true(lambda: transport.plays[-1].ran == ["wait"])
         client.writer.close()
-        await until(lambda: transport.plays[0].left == 1 and not transport.server._lines)
+        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._lines)
 
     played(script, context=contexts[0])
 
@@ -430,7 +439,7 @@ def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
         sock = conn.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         await client.send(query("rows 100000"))
-        await until(lambda: not transport.server._lines)
+        await until_true(lambda: not transport.server._lines)
 
     played(script)
 
@@ -444,7 +453,8 @@ def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
         client = await running(transport)
         [conn] = transport.server._lines
         client.writer.write(query("rows 1") * 2_000_000)
-        await asyncio.sleep(0.3)
+        await until_true(lambda: not conn.transport.is_reading())
+        await asyncio.sleep(0.05)  # and takes nothing more
         assert len(conn.reader) < 1_000_000
         client.writer.transport.abort()
 
@@ -458,7 +468,7 @@ def test_closing_sends_idle_clients_away_and_lets_the_others_end() -> None:
     async def script(transport: Playing) -> None:
         idle, stranger = await transport.client(), await transport.stranger()
         busy = await running(transport)
-        closing = asyncio.create_task(transport.server.close(5))
+        closing = asyncio.create_task(transport.server.close(SECONDS))
         assert states(await idle.until()) == [("FATAL", "57P01")]
         await stranger.reader.read()
         await transport.admission.close(0)
@@ -477,6 +487,6 @@ def test_what_does_not_end_in_time_is_cut() -> None:
     async def script(transport: Playing) -> None:
         await running(transport)
         await transport.server.close(0.1)
-        await until(lambda: transport.plays[0].left == 1)
+        await until_true(lambda: transport.plays[0].left == 1)
 
     played(script)

@@ -5,6 +5,8 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from deadlines import let_timers_pass
+from waiting import until_true
 from wire_play import (
     FLUSH,
     SYNC,
@@ -301,8 +303,11 @@ def test_settings_that_change_are_told() -> None:
 
 def test_a_statement_that_takes_too_long_is_cancelled() -> None:
     async def script(transport: Playing, client: RawClient) -> None:
-        await client.ask(query("timeout 0.05"))
-        found = await client.ask(query("wait"))
+        await client.ask(query("timeout 60"))
+        await client.send(query("wait"))
+        await until_true(lambda: transport.plays[0].ran[-1] == "wait")
+        let_timers_pass("cancel")
+        found = await client.until()
         assert state(found) == "57014"
         assert "statement_timeout" in found[0].fields["M"]
         assert transport.plays[0].left == 1

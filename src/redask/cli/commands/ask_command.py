@@ -27,6 +27,8 @@ def command(
     """Answer QUESTION over your data, with footnotes to its sources."""
     with reports_errors(as_json), opening.opened(db) as opened:
         options = options_of(flags)
+        if "using" not in options:
+            opening.warn_of_providers(db)
         if explain:
             from redask.cli.commands.explain_command import explain as show_plan
 

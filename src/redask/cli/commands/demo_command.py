@@ -1,10 +1,25 @@
-"""`redask demo`: a small company, three questions, a plan, and the audit row that proves it."""
+"""`redask demo`: a small company, three questions, a plan, and the audit row that proves it.
+
+It has a database of its own, `./redask-demo`: REDASK_DB, REDASK_TOKEN and REDASK_TENANT are about
+the user's data and are left aside. With `--db` it is a command like the others, and the database
+must be new, empty, or hold the sample alone. Every command it prints can be typed again.
+"""
+
+import shlex
+from typing import TYPE_CHECKING
 
 import click
 
-from redask.cli import opening
+from redask.cli import global_options, opening
 from redask.cli.opening import pretty, reports_errors
+from redask.core.errors import BadAsk
 
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from redask.api.sync import OpenDatabase
+
+DIRECTORY = "redask-demo"
 QUESTIONS = (
     "When does a gold customer get money back for a late delivery?",
     "Which certificate and country has the supplier of order FDD-12316?",
@@ -13,32 +28,56 @@ QUESTIONS = (
 
 
 @click.command("demo")
-@click.pass_obj
-def command(db: str) -> None:
-    """Load a small sample company into the database and ask it three questions."""
+@click.pass_context
+def command(ctx: click.Context) -> None:
+    """Load a small sample company into ./redask-demo and ask it three questions.
+
+    With --db into another directory, which must be new or hold nothing else.
+    """
     with reports_errors():
         from rich.console import Console
 
-        from redask.cli.commands.audit_command import plain
-        from redask.cli.rendering import show_plan, show_sources
-        from redask.core.rules.audit_chain import Intact
+        from redask.api.sync import open_database
         from redask.evaluation import sample
 
+        named = ctx.meta[global_options.NAMED]
+        place = ctx.obj if named else DIRECTORY
         console = Console(highlight=False, soft_wrap=True)
-        with opening.opened(db, make=True) as opened:
-            console.print(f"[dim]loaded {sample.load(opened)} entities into {db}[/]\n")
-            for question in QUESTIONS:
-                console.print(f'[bold cyan]$ redask ask "{question}"[/]')
-                answer = opened.ask(question)
-                console.print(answer.answer, markup=False)
-                show_sources(console, answer)
-                console.print()
-            console.print(f'[bold cyan]$ redask explain "{QUESTIONS[1]}"[/]')
-            show_plan(console, opened.explain(QUESTIONS[1]))
-            entry = opened.audit(2)[1]
-            console.print(f"\n[bold cyan]$ redask audit show {entry.seq}[/]")
-            console.print(pretty(plain(entry)), markup=False)
-            verdict = opened.verify_audit()
-            console.print("\n[bold cyan]$ redask audit verify[/]")
-            if isinstance(verdict, Intact):
-                console.print(f"{verdict.rows} rows, all as written; head {verdict.head.hash}")
+        with opening.opened(place, make=True) if named else open_database(place) as opened:
+            if not sample.is_alone(opened):
+                raise BadAsk(
+                    f"{place} holds other data than the sample, which stays as it is: "
+                    "name a new directory with --db"
+                )
+            opening.warn_of_providers(place)
+            console.print(f"[dim]loaded {sample.load(opened)} entities into {place}[/]\n")
+            _tour(console, opened, place)
+
+
+def _tour(console: "Console", opened: "OpenDatabase", place: str) -> None:
+    """What a user would type, and what that prints."""
+    from redask.cli.commands.audit_command import plain
+    from redask.cli.rendering import show_plan, show_sources
+    from redask.core.rules.audit_chain import Intact
+
+    def prompt(typed: str) -> None:
+        line = f"$ redask {typed} --db {shlex.quote(place)}"
+        console.print(line, style="bold cyan", markup=False)
+
+    for question in QUESTIONS:
+        prompt(f'ask "{question}"')
+        answer = opened.ask(question)
+        console.print(f"{answer.answer}\n", markup=False)
+        show_sources(console, answer)
+        console.print()
+    prompt(f'explain "{QUESTIONS[1]}"')
+    show_plan(console, opened.explain(QUESTIONS[1]), opened.search(QUESTIONS[1]))
+    entry = opened.audit(2)[1]
+    console.print()
+    prompt(f"audit show {entry.seq}")
+    console.print(pretty(plain(entry)), markup=False)
+    verdict = opened.verify_audit()
+    console.print()
+    prompt("audit verify")
+    if isinstance(verdict, Intact):
+        console.print(f"{verdict.rows} rows, all as written; head {verdict.head.hash}")

@@ -37,7 +37,9 @@ def _show(report: dict[str, Any]) -> None:
         click.echo(f"{'':10}{name} {size / 1e6:.1f} MB")
     for problem in report["problems"]:
         click.echo(f"PROBLEM {problem}")
+    for warning in report["warnings"]:
+        click.echo(f"WARNING {warning}")
     if report["embedding"]["pending"]:
         click.echo("not everything is embedded: `redask reembed --pending` goes on with it")
-    if not report["problems"]:
+    if not report["problems"] and not report["warnings"]:
         click.echo("all is well")

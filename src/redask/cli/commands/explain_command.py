@@ -23,11 +23,14 @@ _FOR_SEARCH = ("collection", "limit", "min_score", "depth")
 def command(db: str, /, question: str, as_json: bool, **flags: Any) -> None:
     """Show what asking QUESTION would do: sources, provider, knobs, size."""
     with reports_errors(as_json), opening.opened(db) as opened:
-        explain(opened, question, options_of(flags), as_json)
+        options = options_of(flags)
+        if "using" not in options:
+            opening.warn_of_providers(db)
+        explain(opened, question, options, as_json)
 
 
 def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_json: bool) -> None:
-    """The plan as canonical JSON, or for people: then also which buckets were left out and why."""
+    """The plan as canonical JSON, or for people: then with weights and what was left out."""
     plan = opened.explain(question, **options)
     if as_json:
         click.echo(canonical.text(plan))
@@ -37,5 +40,5 @@ def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_j
     from redask.cli.rendering import show_plan
 
     searched = {name: options[name] for name in _FOR_SEARCH if name in options}
-    notes = opened.search(question, **searched).notes
-    show_plan(Console(highlight=False, soft_wrap=True), plan, notes)
+    found = opened.search(question, **searched)
+    show_plan(Console(highlight=False, soft_wrap=True), plan, found)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from redask.api import ingest_paths
 from redask.cli import opening
 from redask.cli.opening import reports_errors
 from redask.cli.rendering import EmbeddingLine
@@ -34,6 +35,7 @@ def command(
     from a folder is removed. Ends with 2 when a file was left out, and says why.
     """
     with reports_errors(as_json):
+        ingest_paths.check(paths)  # before a database is made for nothing
         with opening.opened(db, make=True) as opened:
             with _bar() as progress:
                 done = opened.ingest(*paths, collection=collection, progress=progress, wait=False)

@@ -25,12 +25,15 @@ _FLAGS = ("citations", "seed", "temperature_zero", "streaming")
 def command(db: str, names: tuple[str, ...], check: bool, as_json: bool) -> None:
     """List the providers, or only NAMES. A key is never shown."""
     with reports_errors(as_json):
-        from redask.api.sync import check_providers, providers_at
+        from redask.api.sync import check_providers, missing_packages, providers_at
 
         rows = providers_at(db)
         if not check:
             shown = [row for row in rows if not names or row["name"] in names]
-            click.echo(canonical.text(shown)) if as_json else _show(shown)
+            if as_json:
+                click.echo(canonical.text(shown))
+            else:
+                _show(shown, missing_packages(db))
             return
         chosen = list(names) or [str(row["name"]) for row in rows if _ready(row)]
         checked = check_providers(db, chosen)
@@ -46,7 +49,7 @@ def _ready(row: dict[str, Any]) -> bool:
     return bool(row["key"] == "present" or row["name"] in ("extractive", "scripted"))
 
 
-def _show(rows: list[dict[str, Any]]) -> None:
+def _show(rows: list[dict[str, Any]], packages: dict[str, str]) -> None:
     head = ("provider", "key", "installed", *_FLAGS)
     click.echo(_line(head, "model"))
     for row in rows:
@@ -54,6 +57,9 @@ def _show(rows: list[dict[str, Any]]) -> None:
         marks = ["yes" if flag else "–" for flag in can]
         installed = "yes" if row["installed"] else f"redask[{row['extra']}]"
         click.echo(_line((row["name"], row["key"], installed, *marks), row["model"] or "–"))
+    idle = [packages[row["name"]] for row in rows if row["name"] in packages]
+    if idle:
+        click.echo("\n" + "\n".join(idle))
     missing = [row for row in rows if row["key"] == "missing"]
     if missing:
         names = ", ".join(row["key_variable"] for row in missing)

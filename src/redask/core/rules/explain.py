@@ -20,11 +20,12 @@ from redask.core.rules.fusion import Fused
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """How one bucket is searched."""
+    """How one bucket is searched, and what it weighs; the weight is not in the plan's JSON."""
 
     bucket: str
     top_k: int
     min_score: float = 0.0
+    weight: float = 1.0
 
 
 def plan(

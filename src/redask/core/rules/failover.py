@@ -95,7 +95,7 @@ def trail(failures: Sequence[ProviderFailed]) -> tuple[Notice, ...]:
     return tuple(
         Notice(
             "provider_failed" if isinstance(after(error), Next) else "provider_refused",
-            f"{error.provider}: {error.failure.value}: {error.message}",
+            error.message,
         )
         for error in failures
     )

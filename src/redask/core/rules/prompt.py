@@ -10,12 +10,17 @@ are escaped in payloads, URNs and the question, `"` too in attributes: nothing i
 can close its tag, so the prompt always parses back to exactly its sources. The system part
 is ours and verbatim. `with_hint` puts a retry's hint before the user message, escaped, too: it
 quotes what the provider wrote.
+
+`frame_tokens` and the `source_tokens` of each source add up to just what the estimator counts in
+the assembled messages: next to every text stands a quote, a tag's end or a line feed, and no
+token reaches over those. So a source is counted once, whatever prompts it comes into.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from redask.core.model import Prompt, Source
+from redask.core.token_count import estimate
 
 SYSTEM = (
     "You answer a question from the numbered sources in the user message, and from nothing else.\n"
@@ -33,10 +38,7 @@ def assemble(
     weights: Mapping[str, float] | None = None,
 ) -> Prompt:
     """The prompt for a question over these sources, numbered from 1 in their order."""
-    bodies = "".join(
-        f'<source id="{number}" urn="{_attribute(source.urn)}">{_text(source.payload)}</source>\n'
-        for number, source in enumerate(sources, start=1)
-    )
+    bodies = "".join(_element(number, source) for number, source in enumerate(sources, start=1))
     user = f"<sources>\n{bodies}</sources>\n\n<question>\n{_text(question)}\n</question>\n"
     return Prompt(system, user, question, tuple(sources), weights or {})
 
@@ -49,6 +51,22 @@ def render(prompt: Prompt) -> str:
 def with_hint(prompt: Prompt, hint: str) -> Prompt:
     """The same prompt with a hint before its user message."""
     return replace(prompt, user=f"{_text(hint)}\n{prompt.user}")
+
+
+def frame_tokens(question: str) -> int:
+    """The estimated tokens of a prompt for this question without any source."""
+    made = assemble(question, ())
+    return estimate(made.system) + estimate(made.user)
+
+
+def source_tokens(source: Source) -> int:
+    """The estimated tokens that a source adds, with a number of up to three digits."""
+    return estimate(_element(1, source))
+
+
+def _element(number: int, source: Source) -> str:
+    urn, payload = _attribute(source.urn), _text(source.payload)
+    return f'<source id="{number}" urn="{urn}">{payload}</source>\n'
 
 
 def _text(text: str) -> str:

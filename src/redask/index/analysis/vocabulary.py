@@ -1,20 +1,20 @@
-"""Words to numbers, in bulk: `split` many texts at once, and what a language makes of them.
+"""Words to tokens in bulk: `Occurrences` splits many texts, a `Vocabulary` stems their words.
 
-Texts come as bytes, words separated by blanks. Each word gets a 64-bit number of this process
-alone: a polynomial over its bytes with a secret odd factor. All numbers are computed at once
-from running sums (the number of bytes i…j is the difference of two sums, shifted back by the
-factor's inverse) and looked up in a hash table of arrays, so that there is no Python object
-for a word that is known. Because the factor is secret, nobody can make up two words of one
-number; that it happens by chance is as unlikely as with any 64-bit hash.
+Texts come as bytes, words separated by blanks. Each word gets a 64-bit id, valid in this process
+only: a polynomial hash of its bytes with a secret odd base. All ids are computed at once from
+prefix sums (the hash of bytes i…j is the difference of two sums, shifted back by the inverse of
+the base) and looked up in a hash table of arrays, so that a known word needs no Python object.
+Because the base is secret, nobody can construct a collision; by chance one is as unlikely as with
+any 64-bit hash.
 
-What is kept of a word depends on the word and the language alone:
+What is indexed of a word depends on the word and the language alone:
 
-    surface   the word without `'s` and elided articles    32 bits: names are compared by it
-    stem      Snowball's stem of the surface               32 bits of 48: counted by it
-    text      48 bits of the stem as 8 characters, what tantivy indexes: any script and any
-              length becomes a short ASCII token
+    surface   the word without `'s` and elided articles    32-bit hash: names are compared by it
+    stem      Snowball's stem of the surface               32-bit hash: term frequencies
+    term      48 bits of the stem's hash as 8 characters, what tantivy indexes: any script and
+              any length becomes a short ASCII token
 
-Occurrences of more than MAX_LENGTH characters are known by a digest. Hashes are BLAKE2b.
+Words of more than MAX_WORD_LENGTH characters are replaced by a digest. Hashes are BLAKE2b.
 """
 
 import secrets
@@ -31,46 +31,46 @@ import Stemmer  # type: ignore[import-not-found]  # PyStemmer ships no types
 from redask.index.analysis import languages
 from redask.index.forward.entries import I64, U64
 
-MAX_LENGTH = 100
-CHUNK = 1 << 17  # bytes looked at together
-TEXT = 9  # characters of a stem's text, with the blank after it
+MAX_WORD_LENGTH = 100
+CHUNK = 1 << 17  # bytes hashed at a time
+STEM_TERM_WIDTH = 9  # characters of a stem's term, with the blank after it
 
-Texts = npt.NDArray[np.void]
+Terms = npt.NDArray[np.void]
 
-_BITS = 20
-_ROOM = (1 << _BITS) * 5 // 8  # words kept of a language, in 24 MB
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_FACTOR = secrets.randbits(61) << 3 | 5
+_TABLE_BITS = 20
+_MAX_WORDS = (1 << _TABLE_BITS) * 5 // 8  # words cached for a language, in 24 MB
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
+_BASE = secrets.randbits(61) << 3 | 5
 
 
-def _powers(factor: int) -> U64:
-    factors = np.full(CHUNK, factor, np.uint64)
+def _powers(base: int) -> U64:
+    factors = np.full(CHUNK, base, np.uint64)
     factors[0] = 1
     return np.multiply.accumulate(factors)
 
 
-_POWERS = _powers(_FACTOR)
-_INVERSES = _powers(pow(_FACTOR, -1, 1 << 64))
+_POWERS = _powers(_BASE)
+_INVERSES = _powers(pow(_BASE, -1, 1 << 64))
 
 
 class Occurrences:
-    """The words of some texts. `numbers` in order; `firsts[i]` is where those of text i begin."""
+    """The words of some texts: their ids in order; those of text i begin at `offsets[i]`."""
 
     def __init__(self, texts: Sequence[bytes]) -> None:
         self._buffer = b" ".join([*texts, b""]) or b" "
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(text) + 1 for text in texts], out=offsets[1:])
-        self._starts, self._ends, self.numbers = _split(self._buffer)
-        self.firsts: I64 = np.searchsorted(self._starts, offsets)
+        text_starts = np.zeros(len(texts) + 1, np.int64)
+        np.cumsum([len(text) + 1 for text in texts], out=text_starts[1:])
+        self._starts, self._ends, self.word_ids = _split(self._buffer)
+        self.offsets: I64 = np.searchsorted(self._starts, text_starts)
 
-    def spell(self, places: I64) -> list[str]:
-        """The words at these places."""
-        spans = zip(self._starts[places].tolist(), self._ends[places].tolist(), strict=True)
+    def words_at(self, positions: I64) -> list[str]:
+        """The words at these positions."""
+        spans = zip(self._starts[positions].tolist(), self._ends[positions].tolist(), strict=True)
         return [self._buffer[start:end].decode() for start, end in spans]
 
 
-class Table:
-    """Numbers → rows 0, 1, 2 …: a hash table in two arrays, probed one slot further each time."""
+class HashTable:
+    """Word ids → rows 0, 1, 2 …: a hash table in two arrays, with linear probing."""
 
     def __init__(self, bits: int) -> None:
         self._mask = (1 << bits) - 1
@@ -82,65 +82,65 @@ class Table:
         self._rows = np.zeros(self._mask + 1, np.int32)
         self.count = 0
 
-    def find(self, numbers: U64) -> I64:
-        """The row of each number, −1 where there is none."""
-        slots = self._slots(numbers)
+    def find(self, word_ids: U64) -> I64:
+        """The row of each id, −1 where there is none."""
+        slots = self._slots(word_ids)
         keys = self._keys[slots]
-        found = np.where(keys == numbers, self._rows[slots], -1)
-        sought = np.flatnonzero((keys != numbers) & (keys != 0))
-        slots, numbers = slots[sought], numbers[sought]
-        while len(sought):
+        found = np.where(keys == word_ids, self._rows[slots], -1)
+        pending = np.flatnonzero((keys != word_ids) & (keys != 0))
+        slots, word_ids = slots[pending], word_ids[pending]
+        while len(pending):
             slots = slots + 1 & self._mask
             keys = self._keys[slots]
-            hit = keys == numbers
-            found[sought[hit]] = self._rows[slots[hit]]
+            hit = keys == word_ids
+            found[pending[hit]] = self._rows[slots[hit]]
             further = ~hit & (keys != 0)
-            sought, slots, numbers = sought[further], slots[further], numbers[further]
+            pending, slots, word_ids = pending[further], slots[further], word_ids[further]
         return found
 
-    def add(self, numbers: U64) -> None:
-        """Give rows to numbers that are all different and have none yet, in their order."""
-        rows = np.arange(self.count, self.count + len(numbers))
-        self.count += len(numbers)
-        slots = self._slots(numbers)
-        while len(numbers):
+    def add(self, word_ids: U64) -> None:
+        """Insert ids, all different and all new, as the next rows in their order."""
+        rows = np.arange(self.count, self.count + len(word_ids))
+        self.count += len(word_ids)
+        slots = self._slots(word_ids)
+        while len(word_ids):
             free = np.flatnonzero(self._keys[slots] == 0)
             taken, chosen = np.unique(slots[free], return_index=True)
             chosen = free[chosen]
-            self._keys[taken] = numbers[chosen]
+            self._keys[taken] = word_ids[chosen]
             self._rows[taken] = rows[chosen]
-            rest = np.ones(len(numbers), np.bool_)
+            rest = np.ones(len(word_ids), np.bool_)
             rest[chosen] = False
-            numbers, rows = numbers[rest], rows[rest]
+            word_ids, rows = word_ids[rest], rows[rest]
             slots = slots[rest] + 1 & self._mask
 
-    def _slots(self, numbers: U64) -> I64:
-        return (numbers * _SPREAD >> self._shift).astype(np.int64)
+    def _slots(self, word_ids: U64) -> I64:
+        return (word_ids * _HASH_MULTIPLIER >> self._shift).astype(np.int64)
 
 
 class Vocabulary:
-    """What one language makes of words; starts afresh when it has learnt too many."""
+    """The cached tokens and terms of words in one language; emptied when it is full."""
 
     def __init__(self, code: str) -> None:
         name = languages.STEMMERS.get(code)
         self._stemmer = Stemmer.Stemmer(name, 0) if name else None
         self._elisions = languages.ELISIONS.get(code, frozenset())
         self._lock = threading.RLock()
-        self._table = Table(_BITS)
-        self._tokens = np.zeros(_ROOM, np.uint64)
-        self._texts = np.zeros(_ROOM, (np.void, TEXT))
+        self._table = HashTable(_TABLE_BITS)
+        self._tokens = np.zeros(_MAX_WORDS, np.uint64)
+        self._terms = np.zeros(_MAX_WORDS, (np.void, STEM_TERM_WIDTH))
 
-    def read(self, words: Occurrences, places: I64) -> tuple[U64, Texts]:
-        """The tokens and texts of the words at these places."""
-        tokens = np.empty(len(places), np.uint64)
-        texts = np.empty(len(places), (np.void, TEXT))
+    def look_up(self, words: Occurrences, positions: I64) -> tuple[U64, Terms]:
+        """The tokens and terms of the words at these positions."""
+        tokens = np.empty(len(positions), np.uint64)
+        terms = np.empty(len(positions), (np.void, STEM_TERM_WIDTH))
         with self._lock:
-            for start in range(0, len(places), CHUNK // 2):
-                some = slice(start, start + CHUNK // 2)
-                rows = self._rows_of(words, places[some])
-                tokens[some] = self._tokens[rows]
-                texts[some] = self._texts[rows]
-        return tokens, texts
+            for start in range(0, len(positions), CHUNK // 2):
+                chunk = slice(start, start + CHUNK // 2)
+                rows = self._rows_of(words, positions[chunk])
+                tokens[chunk] = self._tokens[rows]
+                terms[chunk] = self._terms[rows]
+        return tokens, terms
 
     def stem(self, word: str) -> tuple[str, str]:
         """A word's surface and stem."""
@@ -148,39 +148,42 @@ class Vocabulary:
             surfaces, stems = self._stem([word])
         return surfaces[0], stems[0]
 
-    def _rows_of(self, words: Occurrences, places: I64) -> I64:
-        numbers = words.numbers[places]
-        rows = self._table.find(numbers)
+    def _rows_of(self, words: Occurrences, positions: I64) -> I64:
+        word_ids = words.word_ids[positions]
+        rows = self._table.find(word_ids)
         unknown = np.flatnonzero(rows < 0)
         if not len(unknown):
             return rows
-        new, firsts = np.unique(numbers[unknown], return_index=True)
-        if self._table.count + len(new) > _ROOM:
+        new, firsts = np.unique(word_ids[unknown], return_index=True)
+        if self._table.count + len(new) > _MAX_WORDS:
             self._table.clear()
-            return self._rows_of(words, places)
-        self._learn(words.spell(places[unknown[firsts]]))
+            return self._rows_of(words, positions)
+        self._add_words(words.words_at(positions[unknown[firsts]]))
         self._table.add(new)
-        rows[unknown] = self._table.find(numbers[unknown])
+        rows[unknown] = self._table.find(word_ids[unknown])
         return rows
 
-    def _learn(self, words: list[str]) -> None:
-        """Write down tokens (stem above surface) and texts of the next rows."""
+    def _add_words(self, words: list[str]) -> None:
+        """Append the tokens (stem above surface) and terms of new words."""
         surfaces, stems = self._stem(words)
-        upper = list(map(hashed, stems))
+        upper = list(map(hash_bytes, stems))
         pairs = zip(surfaces, stems, upper, strict=True)
-        lower = [known if stem == surface else hashed(surface) for surface, stem, known in pairs]
+        lower = [
+            known if stem == surface else hash_bytes(surface) for surface, stem, known in pairs
+        ]
         halves = np.frombuffer(b"".join(lower + upper), np.uint32).reshape(2, -1, 2)[:, :, 0]
         rows = slice(self._table.count, self._table.count + len(words))
         self._tokens[rows] = halves[1].astype(np.uint64) << np.uint64(32) | halves[0]
-        spelt = urlsafe_b64encode(b"".join([each[:6] for each in upper]))
-        texts = np.full((len(words), TEXT), ord(" "), np.uint8)
-        texts[:, :-1] = np.frombuffer(spelt, np.uint8).reshape(-1, TEXT - 1)
-        self._texts[rows] = texts.view((np.void, TEXT))[:, 0]
+        encoded = urlsafe_b64encode(b"".join([each[:6] for each in upper]))
+        terms = np.full((len(words), STEM_TERM_WIDTH), ord(" "), np.uint8)
+        terms[:, :-1] = np.frombuffer(encoded, np.uint8).reshape(-1, STEM_TERM_WIDTH - 1)
+        self._terms[rows] = terms.view((np.void, STEM_TERM_WIDTH))[:, 0]
 
     def _stem(self, words: list[str]) -> tuple[list[str], list[str]]:
         """Surfaces and stems. A stemmer must not be used by two threads: hold the lock."""
         surfaces = [
-            self._surface(word) if "'" in word or len(word) > MAX_LENGTH else word for word in words
+            self._surface(word) if "'" in word or len(word) > MAX_WORD_LENGTH else word
+            for word in words
         ]
         if self._stemmer is None:
             return surfaces, surfaces
@@ -188,12 +191,12 @@ class Vocabulary:
         return surfaces, [stem or word for stem, word in zip(stems, surfaces, strict=True)]
 
     def _surface(self, word: str) -> str:
-        """A word without `'s` and elided articles; a digest in place of a monster."""
+        """A word without `'s` and elided articles; a digest if it is too long."""
         word = word.removesuffix("'s")
         if self._elisions:
             head, _, rest = word.partition("'")
             word = rest if rest and head in self._elisions else word
-        return word if len(word) <= MAX_LENGTH else digest(word.encode()).decode()
+        return word if len(word) <= MAX_WORD_LENGTH else digest(word.encode()).decode()
 
 
 def vocabulary(code: str) -> Vocabulary:
@@ -207,42 +210,42 @@ def _vocabulary(code: str) -> Vocabulary:
 
 
 def digest(word: bytes) -> bytes:
-    """What stands for a word that is too long."""
+    """What replaces a word that is too long."""
     return blake2b(word, digest_size=16).hexdigest().encode()
 
 
-def hashed(text: str) -> bytes:
-    """64 bits of a text, the same in every process."""
+def hash_bytes(text: str) -> bytes:
+    """A 64-bit hash of a text, the same in every process."""
     return blake2b(text.encode(), digest_size=8).digest()
 
 
-def number_of(text: str) -> int:
-    """The same as a number: a literal's in the forward index; its lower half, a word's."""
-    return int.from_bytes(hashed(text), "little")
+def hash64(text: str) -> int:
+    """The same as an integer: the token of a literal; its lower half, that of a word."""
+    return int.from_bytes(hash_bytes(text), "little")
 
 
 def token(surface: str, stem: str) -> int:
-    """The number of a word in the forward index, stem above surface."""
-    return int.from_bytes(hashed(surface)[:4] + hashed(stem)[:4], "little")
+    """The token of a word in the forward index: the stem's hash above the surface's."""
+    return int.from_bytes(hash_bytes(surface)[:4] + hash_bytes(stem)[:4], "little")
 
 
-def stem_text(stem: str) -> str:
-    """What stands for a stem in tantivy."""
-    return urlsafe_b64encode(hashed(stem)[:6]).decode()
+def stem_term(stem: str) -> str:
+    """The term of a stem in tantivy."""
+    return urlsafe_b64encode(hash_bytes(stem)[:6]).decode()
 
 
-def stem_number(text: str) -> int:
-    """The half by which the forward index counts a stem, from its text in tantivy."""
-    return int.from_bytes(urlsafe_b64decode(text)[:4], "little")
+def stem_hash(term: str) -> int:
+    """The stem's half of a token of the forward index, from the term in tantivy."""
+    return int.from_bytes(urlsafe_b64decode(term)[:4], "little")
 
 
-def literal_text(literal: str) -> str:
-    """What stands for a literal in tantivy."""
-    return f"={urlsafe_b64encode(hashed(literal)).decode()}"
+def literal_term(literal: str) -> str:
+    """The term of a literal in tantivy."""
+    return f"={urlsafe_b64encode(hash_bytes(literal)).decode()}"
 
 
 def _split(buffer: bytes) -> tuple[I64, I64, U64]:
-    """Where words begin and end, and their numbers; no word may be longer than a chunk."""
+    """Where words begin and end, and their ids; no word may be longer than a chunk."""
     pieces = []
     start = 0
     while start < len(buffer):
@@ -251,8 +254,8 @@ def _split(buffer: bytes) -> tuple[I64, I64, U64]:
             end = buffer.rindex(b" ", start, start + CHUNK) + 1
         pieces.append(_split_chunk(np.frombuffer(buffer, np.uint8, end - start, start), start))
         start = end
-    starts, ends, numbers = zip(*pieces, strict=True)
-    return np.concatenate(starts), np.concatenate(ends), np.concatenate(numbers)
+    starts, ends, word_ids = zip(*pieces, strict=True)
+    return np.concatenate(starts), np.concatenate(ends), np.concatenate(word_ids)
 
 
 def _split_chunk(letters: npt.NDArray[np.uint8], at: int) -> tuple[I64, I64, U64]:
@@ -262,5 +265,5 @@ def _split_chunk(letters: npt.NDArray[np.uint8], at: int) -> tuple[I64, I64, U64
     starts, ends = edges[::2], edges[1::2]
     sums = np.zeros(len(letters) + 1, np.uint64)
     np.cumsum(letters * _POWERS[: len(letters)], out=sums[1:])
-    numbers = (sums[ends] - sums[starts]) * _INVERSES[starts]
-    return starts + at, ends + at, np.maximum(numbers, np.uint64(1))  # 0 marks an empty slot
+    word_ids = (sums[ends] - sums[starts]) * _INVERSES[starts]
+    return starts + at, ends + at, np.maximum(word_ids, np.uint64(1))  # 0 marks an empty slot

@@ -1,1 +1,1 @@
-"""The forward index: what each entity says, as numbers, beside its address."""
+"""The forward index: the tokens, names and edges of every entity, by key."""

@@ -1,10 +1,13 @@
-"""What the forward index takes in and gives out: records, and the numbers of names.
+"""The records of the forward index, and the hashes of names.
 
-`Entry` and `Link` go in; `Rows`, `Tail` and `Share` come out. Arrays of many rows lie one after
-the other, with `starts` saying where each begins, so that numpy can count in all at once.
+`Entry` and `EdgeEntry` are written; `Rows`, `Tail` and `GroupStatistics` are read. Arrays of many
+rows are concatenated, with the offset of each row in `starts`, so that numpy scans them at once.
 
-`ngrams` and `runs` give every run of words a number, and `name_of` a name the same number: a name
-is mentioned where they are equal. Names have 1 to MAX_NAME_WORDS words.
+A row has a projection key: only callers whose visibility contains it may see the row. `filter_key`
+joins it with the collection into the one term that searches are filtered by.
+
+`ngrams` and `all_ngrams` hash every word n-gram, and `name_hash` hashes a name the same way: a
+name is mentioned where the hashes are equal. Names have 1 to MAX_NAME_WORDS words.
 """
 
 from collections.abc import Sequence
@@ -15,58 +18,61 @@ import numpy as np
 import numpy.typing as npt
 
 MAX_NAME_WORDS = 8
-PROJECTIONS = 4  # the lowest bits of a row's key number the projections of its entity
+PROJECTION_BITS = 4  # the lowest bits of a row's key: the number of its projection
 
 U32 = npt.NDArray[np.uint32]
 U64 = npt.NDArray[np.uint64]
 I64 = npt.NDArray[np.int64]
 
-Classes = frozenset[str] | None  # None: all there are
+FilterKeys = frozenset[str] | None  # None: no filter
 
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)  # odd, so multiplying loses nothing
+_HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplication is a bijection
 
 
 class Entry(NamedTuple):
-    """One entity to index. The bytes are little-endian arrays: u64 names, u32 ends, u64 tokens;
-    `columns` is a JSON list of names."""
+    """One projection of an entity to index.
+
+    The bytes are little-endian arrays: u64 name hashes, u32 column ends, u64 tokens. `columns` is
+    a JSON list of column names.
+    """
 
     key: int
     urn: str
     collection: str
-    label: str
+    projection_key: str
     language: str
-    called: str
-    names: bytes
+    name_stems: str
+    name_hashes: bytes
     columns: str
-    ends: bytes
+    column_ends: bytes
     tokens: bytes
 
 
-class Link(NamedTuple):
-    """One explicit edge; `label` is its visibility, `relation` what it says."""
+class EdgeEntry(NamedTuple):
+    """One projection of an explicit edge; `relation` is its label."""
 
     key: int
     urn: str
     collection: str
-    label: str
+    projection_key: str
     source: str
     target: str
     relation: str
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """Live statistics of one (collection, label, language)."""
+class GroupStatistics:
+    """Counts of the live entities and tokens of one (collection, projection key, language)."""
 
     collection: str
-    label: str
+    projection_key: str
     language: str
     entities: int
     tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class Sequences:
+class TokenSequences:
     """The tokens of some entities, ascending by key: `tokens[starts[i]:starts[i + 1]]`."""
 
     keys: list[int]
@@ -76,83 +82,83 @@ class Sequences:
 
 
 @dataclass(frozen=True, slots=True)
-class Rows(Sequences):
+class Rows(TokenSequences):
     """Fetched entities, column-wise, ascending by key; unknown keys are left out.
 
-    The first `words[i]` tokens of row i are words, the others literals.
+    The first `word_counts[i]` tokens of row i are words, the others literals.
     """
 
-    words: I64
+    word_counts: I64
     collections: list[str]
-    labels: list[str]
-    called: list[str]
+    projection_keys: list[str]
+    name_stems: list[str]
 
-    def classes(self) -> list[str]:
-        """The class of each row."""
-        return list(map(class_of, self.labels, self.collections))
+    def filter_keys(self) -> list[str]:
+        """The filter key of each row."""
+        return list(map(filter_key, self.projection_keys, self.collections))
 
     def surfaces(self, row: int) -> U32:
-        """The words of one row, lower-cased and hashed, in order."""
+        """The hashes of the lower-cased words of one row, in order."""
         start = int(self.starts[row])
-        return self.tokens[start : start + int(self.words[row])].view(np.uint32)[::2]
+        return self.tokens[start : start + int(self.word_counts[row])].view(np.uint32)[::2]
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
-    """What changed since tantivy's last commit.
+    """The rows that changed since tantivy's last commit.
 
-    `keys` are all that changed: what tantivy says of them is void. `rows` are those that live.
-    `held` is what tantivy still counts for them, of these classes.
+    `keys` are all of them: what tantivy has for these keys is out of date. `rows` are their
+    current versions, without deleted ones. `stale` are the versions that tantivy still counts.
     """
 
     keys: frozenset[int]
     rows: Rows
-    held: Sequences
-    held_classes: list[str]
+    stale: TokenSequences
+    stale_filter_keys: list[str]
 
 
-def class_of(label: str, collection: str) -> str:
-    """What entities are filtered by: who may see them, and where they are, in one."""
-    return f"{label}\x1f{collection}"
+def filter_key(projection_key: str, collection: str) -> str:
+    """The term that searches are filtered by: projection key and collection in one."""
+    return f"{projection_key}\x1f{collection}"
 
 
 def ngrams(surfaces: U32, size: int) -> U64:
-    """The name numbers of every run of `size` words, by position."""
+    """The hashes of the word n-grams of one size, by position."""
     if len(surfaces) < size:
         return np.empty(0, np.uint64)
     count = len(surfaces) - size + 1
-    rolled = np.full(count, np.uint64(size))
+    hashes = np.full(count, np.uint64(size))
     for offset in range(size):
-        rolled = (rolled ^ surfaces[offset : offset + count].astype(np.uint64)) * _SPREAD
-        rolled ^= rolled >> np.uint64(29)
-    return rolled
+        hashes = (hashes ^ surfaces[offset : offset + count].astype(np.uint64)) * _HASH_MULTIPLIER
+        hashes ^= hashes >> np.uint64(29)
+    return hashes
 
 
-def runs(surfaces: U32) -> U64:
-    """`ngrams` of every size at once: sizes down, positions across.
+def all_ngrams(surfaces: U32) -> U64:
+    """`ngrams` of every size at once: a row for each size, a column for each position.
 
-    Runs that would go on behind the last word have numbers without a meaning.
+    N-grams that would reach past the last word have meaningless hashes.
     """
     count = len(surfaces)
     padded = np.zeros(count + MAX_NAME_WORDS, np.uint64)
     padded[:count] = surfaces
-    rolled = np.empty((MAX_NAME_WORDS, count), np.uint64)
-    rolled[:] = np.arange(1, MAX_NAME_WORDS + 1, dtype=np.uint64)[:, np.newaxis]
+    hashes = np.empty((MAX_NAME_WORDS, count), np.uint64)
+    hashes[:] = np.arange(1, MAX_NAME_WORDS + 1, dtype=np.uint64)[:, np.newaxis]
     for offset in range(MAX_NAME_WORDS):
-        longer = rolled[offset:]  # the runs that have such a word
+        longer = hashes[offset:]  # the n-grams long enough to have this word
         longer ^= padded[offset : offset + count]
-        longer *= _SPREAD
+        longer *= _HASH_MULTIPLIER
         longer ^= longer >> np.uint64(29)
-    return rolled
+    return hashes
 
 
-def name_of(surfaces: Sequence[int] | U32) -> int | None:
-    """The number of a name; None when it has no words or too many to be one."""
+def name_hash(surfaces: Sequence[int] | U32) -> int | None:
+    """The hash of a name; None when it has no words or more than MAX_NAME_WORDS."""
     size = len(surfaces)
     if not 0 < size <= MAX_NAME_WORDS:
         return None
-    number = size
+    hash_value = size
     for surface in surfaces:
-        number = (number ^ int(surface)) * int(_SPREAD) & (1 << 64) - 1
-        number ^= number >> 29
-    return number
+        hash_value = (hash_value ^ int(surface)) * int(_HASH_MULTIPLIER) & (1 << 64) - 1
+        hash_value ^= hash_value >> 29
+    return hash_value

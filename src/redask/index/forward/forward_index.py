@@ -1,32 +1,34 @@
-"""The forward index: what each entity says, as numbers, beside its address.
+"""The forward index: the tokens, names and edges of every entity, by key.
 
-One SQLite file in the partition, derived from the store's log: when it is damaged, the
+One SQLite file in the partition, derived from the store's change log: when it is corrupt, the
 partition is rebuilt.
 
     entities    key → urn, collection, label, language, called, names, columns, ends, tokens
-    names       name number → keys of the entities called so;  bloom_filter: which numbers are names
-    edges       key → urn, source urn, target urn, relation; found from either end
-    statistics  (collection, label, language) → how many entities, how many tokens
-    tail        key → what tantivy still holds of an entity that changed since its last commit
-    position    the watermark; up to where tantivy knows; tantivy's stamp of that state
+    names       name hash → keys of the entities with that name
+    sieve       the Bloom filter of all name hashes, as it was last saved
+    edges       key → urn, source urn, target urn, relation; indexed by both ends
+    statistics  (collection, label, language) → number of entities, number of tokens
+    tail        key → the version that tantivy still has of a row changed since its last commit
+    position    the watermark; the last change folded into tantivy; tantivy's stamp of that state
     meta        layout version, the store's identity, tantivy's files
 
-**tokens** is one array of unsigned 64-bit numbers for an entity, in the order of its text:
+The column `label` is the row's projection key, `called` the stems of its shortest name.
+
+**tokens** is one array of unsigned 64-bit numbers for a row, in the order of its text:
 
     0 ──── ends[0] ──── ends[1] … ends[-1] ──── end       the words of each column, stop words
      column 0     column 1              literals          included, then the literals
 
-A word is two halves, `stem << 32 | surface`: frequencies compare stems; names compare surfaces
-(the lower-cased word), because stemming makes one of "experience" and "experiment". A
+A word is two 32-bit hashes, `stem << 32 | surface`. Term frequencies compare stems; names compare
+surfaces (the lower-cased word), because stemming conflates "experience" and "experiment". A
 literal is one 64-bit hash. So frequencies, lengths and name n-grams come from one blob, and
-nothing is tokenised twice. A **name** is the number `name_of` makes of its surfaces; `called`
-holds the stems of the name as text, to ask tantivy who mentions it.
+nothing is tokenised twice. A **name** is the `name_hash` of its surfaces; its stems as text are
+what tantivy is searched with for texts that mention it.
 
-Writing is one `writing()` block, one transaction with the new position, and repeating it
-changes nothing. Reading is through a `snapshot()`, which sees one state until it ends. `label`
-is the class of callers who may see a row. An entity has one row for each of its projections, and no
-caller sees two: keys are the store's with the number of the projection in their lowest bits, and
-never influence an answer.
+A `transaction()` writes changes together with the new position, and is idempotent. A `snapshot()`
+reads one state. An entity has one row for each of its projections, and no caller sees two of
+them: keys are the store's with the number of the projection in their lowest bits, and never
+influence an answer.
 """
 
 import sqlite3
@@ -37,14 +39,22 @@ from typing import NamedTuple
 
 import numpy as np
 
-from redask.core.errors import Damaged
-from redask.index.forward.entries import I64, U64, Rows, Sequences, Share, Tail, class_of
+from redask.index.corruption import corrupt
+from redask.index.forward.entries import (
+    I64,
+    U64,
+    GroupStatistics,
+    Rows,
+    Tail,
+    TokenSequences,
+    filter_key,
+)
 from redask.index.forward.forward_writer import ForwardTransaction, chunks, row_crc
 from redask.index.graph.adjacency import Adjacency
 
 LAYOUT = 2
 
-_STEP = 1_024  # entities walked at a time
+_SCAN_BATCH = 1_024  # rows read at a time
 _SCHEMA = """
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
 CREATE TABLE position(watermark INTEGER NOT NULL, folded INTEGER NOT NULL, stamp TEXT NOT NULL);
@@ -71,7 +81,7 @@ CREATE TABLE tail(key INTEGER PRIMARY KEY, label TEXT, collection TEXT, tokens B
 
 
 class Position(NamedTuple):
-    """The last change known here; the last one tantivy knows; tantivy's stamp of that state."""
+    """The last change applied; the last one folded into tantivy; tantivy's stamp of that state."""
 
     watermark: int
     folded: int
@@ -85,48 +95,48 @@ class Snapshot:
         self._connection = connection
 
     def meta(self) -> dict[str, str]:
-        """What the index knows of itself."""
+        """The metadata by name."""
         return dict(self._connection.execute("SELECT name, value FROM meta"))
 
     def position(self) -> Position:
-        """Up to which change everything is known."""
+        """Up to which change this file and tantivy are caught up."""
         found = self._connection.execute("SELECT watermark, folded, stamp FROM position")
         return Position(*found.fetchone())
 
-    def statistics(self) -> list[Share]:
-        """All live statistics, in a fixed order."""
+    def statistics(self) -> list[GroupStatistics]:
+        """The statistics of all groups, in a fixed order."""
         return [
-            Share(*row)
+            GroupStatistics(*row)
             for row in self._connection.execute(
                 "SELECT collection, label, language, entities, tokens FROM statistics"
             )
         ]
 
-    def sequences(self, keys: Iterable[int]) -> Sequences:
-        """The tokens and URNs of the entities of these keys."""
+    def token_sequences(self, keys: Iterable[int]) -> TokenSequences:
+        """The tokens and URNs of the rows with these keys."""
         found: list[tuple[int, bytes, str, int]] = []
-        for some, marks in chunks(sorted(keys)):
+        for chunk, placeholders in chunks(sorted(keys)):
             found += self._connection.execute(
-                f"SELECT key, tokens, urn, crc FROM entities WHERE key IN ({marks})", some
+                f"SELECT key, tokens, urn, crc FROM entities WHERE key IN ({placeholders})", chunk
             )
         return _sequences(found)
 
     def fetch(self, keys: Iterable[int]) -> Rows:
-        """All that is known of the entities of these keys."""
+        """The whole rows with these keys."""
         found: list[tuple[int, bytes, str, int, bytes, str, str, str]] = []
-        for some, marks in chunks(sorted(keys)):
+        for chunk, placeholders in chunks(sorted(keys)):
             found += self._connection.execute(
-                f"SELECT {_ROW} FROM entities WHERE key IN ({marks})", some
+                f"SELECT {_ROW} FROM entities WHERE key IN ({placeholders})", chunk
             )
         return _rows(found)
 
-    def walk(self, limit: int) -> Iterator[Rows]:
-        """The first `limit` entities in the order of their URNs, some at a time."""
+    def scan_by_urn(self, limit: int) -> Iterator[Rows]:
+        """The first `limit` rows ordered by URN, in batches."""
         after = ("", 0)
-        for _ in range(0, limit, _STEP):
+        for _ in range(0, limit, _SCAN_BATCH):
             found = self._connection.execute(
                 f"SELECT {_ROW} FROM entities WHERE (urn, key) > (?, ?) ORDER BY urn, key LIMIT ?",
-                (*after, _STEP),
+                (*after, _SCAN_BATCH),
             ).fetchall()
             if not found:
                 return
@@ -134,65 +144,74 @@ class Snapshot:
             yield _rows(found)
 
     def tail(self) -> Tail:
-        """What tantivy does not know yet, in all."""
+        """The whole tail."""
         keys = self._connection.execute("SELECT key FROM tail").fetchall()
         live = self._connection.execute(
             f"SELECT {_ROW} FROM entities WHERE key IN (SELECT key FROM tail) ORDER BY key"
         ).fetchall()
-        held = self._connection.execute(
+        stale = self._connection.execute(
             "SELECT key, tokens, label, collection FROM tail WHERE tokens IS NOT NULL ORDER BY key"
         ).fetchall()
         return Tail(
             frozenset(row[0] for row in keys),
             _rows(live),
-            Sequences([row[0] for row in held], [], *_joined([row[1] for row in held])),
-            [class_of(row[2], row[3]) for row in held],
+            TokenSequences(
+                [row[0] for row in stale], [], *_concatenated([row[1] for row in stale])
+            ),
+            [filter_key(row[2], row[3]) for row in stale],
         )
 
     def tail_keys(self) -> list[int]:
-        """What changed since tantivy's last commit."""
+        """The keys of the tail, ascending."""
         return [row[0] for row in self._connection.execute("SELECT key FROM tail ORDER BY key")]
 
-    def addresses(self, keys: Iterable[int]) -> dict[int, str]:
-        """The URNs of these keys; unknown ones are left out."""
+    def urns_of(self, keys: Iterable[int]) -> dict[int, str]:
+        """The URNs of the rows with these keys; unknown keys are left out."""
         found: dict[int, str] = {}
-        for some, marks in chunks(sorted(keys)):
+        for chunk, placeholders in chunks(sorted(keys)):
             found.update(
                 self._connection.execute(
-                    f"SELECT key, urn FROM entities WHERE key IN ({marks})", some
+                    f"SELECT key, urn FROM entities WHERE key IN ({placeholders})", chunk
                 )
             )
         return found
 
-    def keys(self, urns: Iterable[str], labels: frozenset[str] | None) -> dict[str, int]:
-        """Which keys these URNs have, with these labels; edges and unknown URNs are left out."""
+    def keys(self, urns: Iterable[str], projection_keys: frozenset[str] | None) -> dict[str, int]:
+        """The keys of the rows with these URNs and one of these projection keys (None: any).
+
+        Edges and unknown URNs are left out.
+        """
         found: dict[str, int] = {}
-        for some, marks in chunks(sorted(urns)):
+        for chunk, placeholders in chunks(sorted(urns)):
             rows = self._connection.execute(
-                f"SELECT urn, key, label FROM entities WHERE urn IN ({marks})", some
+                f"SELECT urn, key, label FROM entities WHERE urn IN ({placeholders})", chunk
             )
-            found.update((urn, key) for urn, key, own in rows if labels is None or own in labels)
+            found.update(
+                (urn, key)
+                for urn, key, own in rows
+                if projection_keys is None or own in projection_keys
+            )
         return found
 
-    def names_since(self, seq: int) -> U64:
-        """The numbers of all names that came after a sequence, in any order."""
+    def name_hashes_since(self, seq: int) -> U64:
+        """The hashes of all names written after a change, in any order."""
         rows = self._connection.execute("SELECT name FROM names WHERE seq > ?", (seq,))
         return np.fromiter((row[0] for row in rows), np.int64).view(np.uint64)
 
     def bloom_filter(self) -> tuple[int, bytes] | None:
-        """What was saved of the names' bloom_filter: up to which change, and its bits."""
+        """The saved Bloom filter of name hashes: its last change and its bits."""
         found: tuple[int, bytes] | None = self._connection.execute(
             "SELECT seq, bits FROM sieve"
         ).fetchone()
         return found
 
-    def adjacency(self, labels: frozenset[str] | None) -> Adjacency:
-        """Names and edges, of what callers with these labels may see."""
-        return Adjacency(self._connection, labels)
+    def adjacency(self, projection_keys: frozenset[str] | None) -> Adjacency:
+        """Names and edges of the rows with these projection keys (None: all)."""
+        return Adjacency(self._connection, projection_keys)
 
 
-class Forward:
-    """The file: writes by `apply`, reads by `snapshot`. Several threads and processes may."""
+class ForwardIndex:
+    """The file; threads and processes may share it."""
 
     def __init__(self, path: Path, *, create: bool = False) -> None:
         self._path = path
@@ -200,13 +219,13 @@ class Forward:
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         if create:
-            with self._borrowed() as connection:
+            with self._pooled_connection() as connection:
                 connection.executescript(_SCHEMA)
 
     @contextmanager
     def snapshot(self) -> Iterator[Snapshot]:
-        """See one state; what others commit meanwhile stays invisible."""
-        with self._borrowed() as connection:
+        """A read transaction: what others commit meanwhile stays invisible."""
+        with self._pooled_connection() as connection:
             connection.execute("BEGIN")
             try:
                 yield Snapshot(connection)
@@ -214,28 +233,28 @@ class Forward:
                 connection.execute("COMMIT")
 
     @contextmanager
-    def writing(self) -> Iterator[ForwardTransaction]:
-        """Change the file; all of it or, when the block fails, nothing."""
-        with self._borrowed() as connection:
+    def transaction(self) -> Iterator[ForwardTransaction]:
+        """A write transaction, rolled back when the block fails."""
+        with self._pooled_connection() as connection:
             connection.execute("BEGIN IMMEDIATE")
             try:
-                writing = ForwardTransaction(connection)
-                yield writing
-                writing.finish()
+                transaction = ForwardTransaction(connection)
+                yield transaction
+                transaction.flush_names()
             except BaseException:
                 connection.execute("ROLLBACK")
                 raise
             connection.execute("COMMIT")
 
     def close(self) -> None:
-        """Let go of the file; what is being read stays open until it is given back."""
+        """Close idle connections; one in use is closed when it is returned to the pool."""
         self._closed = True
         while self._idle:
             self._idle.pop().close()
 
     @contextmanager
-    def _borrowed(self) -> Iterator[sqlite3.Connection]:
-        """A connection of our own until the block ends; a failed one is not used again."""
+    def _pooled_connection(self) -> Iterator[sqlite3.Connection]:
+        """A connection from the pool until the block ends; a failed one is closed."""
         try:
             connection = self._idle.pop()
         except IndexError:
@@ -251,7 +270,7 @@ class Forward:
 
     def _connect(self) -> sqlite3.Connection:
         if self._mode == "rw" and not self._path.exists():
-            raise Damaged("the forward index is gone")
+            raise corrupt("forward.sqlite is missing")
         connection = sqlite3.connect(
             f"{self._path.absolute().as_uri()}?mode={self._mode}",
             uri=True,
@@ -260,40 +279,40 @@ class Forward:
             check_same_thread=False,
         )
         connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")  # derived data: a rebuild mends it
+        connection.execute("PRAGMA synchronous = NORMAL")  # derived data can be rebuilt
         return connection
 
 
 _ROW = "key, tokens, urn, crc, ends, collection, label, called"
 
 
-def _sequences(found: Sequence[tuple[int, bytes, str, int]]) -> Sequences:
+def _sequences(found: Sequence[tuple[int, bytes, str, int]]) -> TokenSequences:
     for key, tokens, urn, crc in found:
         if row_crc(tokens, urn) != crc:
-            raise Damaged(f"the forward index has a damaged row: {key}")
-    starts, numbers = _joined([row[1] for row in found])
-    return Sequences([row[0] for row in found], [row[2] for row in found], starts, numbers)
+            raise corrupt(f"forward.sqlite, row {key} fails its checksum")
+    starts, joined = _concatenated([row[1] for row in found])
+    return TokenSequences([row[0] for row in found], [row[2] for row in found], starts, joined)
 
 
 def _rows(found: Sequence[tuple[int, bytes, str, int, bytes, str, str, str]]) -> Rows:
     checked = _sequences([row[:4] for row in found])
     columns = map(list, zip(*found, strict=True)) if found else ([] for _ in range(8))
-    *_, ends, collections, labels, called = columns
-    words = np.frombuffer(b"".join([end[-4:] for end in ends]), np.uint32).astype(np.int64)
+    *_, ends, collections, projection_keys, name_stems = columns
+    word_counts = np.frombuffer(b"".join([end[-4:] for end in ends]), np.uint32).astype(np.int64)
     return Rows(
         checked.keys,
         checked.urns,
         checked.starts,
         checked.tokens,
-        words,
+        word_counts,
         collections,
-        labels,
-        called,
+        projection_keys,
+        name_stems,
     )
 
 
-def _joined(blobs: Sequence[bytes]) -> tuple[I64, U64]:
-    """Arrays one after the other, and where each begins."""
+def _concatenated(blobs: Sequence[bytes]) -> tuple[I64, U64]:
+    """The offset of each array in their concatenation, and the concatenation."""
     starts = np.zeros(len(blobs) + 1, np.int64)
     np.cumsum([len(blob) >> 3 for blob in blobs], out=starts[1:])
     return starts, np.frombuffer(b"".join(blobs), np.uint64)

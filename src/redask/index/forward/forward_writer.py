@@ -1,9 +1,9 @@
-"""Changing the forward index: one `ForwardTransaction` is one transaction.
+"""Writing to the forward index: one `ForwardTransaction` is one transaction of SQLite.
 
-Entities are replaced by key, so that the same change may come twice; the statistics are
-changed by what goes and what comes, and a share that has become empty goes, so that no history
-shows. Names are written at the end, in order. A row carries a CRC of what scores depend on,
-because SQLite notices a damaged page, but not a damaged value.
+Rows are replaced by key, so applying a change twice is idempotent. Statistics are updated by the
+difference, and a group without entities is deleted, so that the result does not depend on
+history. Names are written at the end, sorted. A row has a CRC of the values that scores depend
+on, because SQLite detects a corrupt page, but not a changed value.
 """
 
 import sqlite3
@@ -13,75 +13,75 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 from zlib import crc32
 
-from redask.index.forward.entries import Entry, Link
+from redask.index.forward.entries import EdgeEntry, Entry
 
-_CHUNK = 512  # bound variables in one statement
+_MAX_VARIABLES = 512  # bound variables in one statement
 _Bound = TypeVar("_Bound", int, str)
 
 
 class ForwardTransaction:
-    """One transaction of changes. Replacing an entity by itself changes nothing."""
+    """One transaction of changes. Replacing an entity by the same content changes nothing."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
-        tops = connection.execute(
+        max_keys = connection.execute(
             "SELECT (SELECT max(key) FROM entities), (SELECT max(key) FROM edges)"
         ).fetchone()
-        # What is above them is new, and need not be looked for.
-        self._top, self._top_edge = (top or 0 for top in tops)
+        # A greater key is new: there is no old row to look up.
+        self._max_key, self._max_edge_key = (key or 0 for key in max_keys)
         self._names: dict[int, tuple[bytes, int]] = {}
 
-    def moved(self, watermark: int) -> None:
-        """Everything is known up to this change."""
+    def set_watermark(self, watermark: int) -> None:
+        """Record the last change that has been applied."""
         self._connection.execute("UPDATE position SET watermark = ?", (watermark,))
 
-    def folded(self, watermark: int, stamp: str) -> None:
-        """Tantivy, too, knows everything up to this change."""
+    def set_folded(self, watermark: int, stamp: str) -> None:
+        """Record that tantivy, at this stamp, has every change up to this one; empty the tail."""
         self._connection.execute("DELETE FROM tail")
         self._connection.execute(
             "UPDATE position SET watermark = ?, folded = ?, stamp = ?",
             (watermark, watermark, stamp),
         )
 
-    def meta(self, name: str, value: str) -> None:
+    def set_meta(self, name: str, value: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
 
-    def keep_bloom_filter(self, seq: int, bits: bytes) -> None:
-        """Save the names' bloom_filter, so that opening need not read every name."""
+    def save_bloom_filter(self, seq: int, bits: bytes) -> None:
+        """Save the Bloom filter of name hashes, so that opening need not read every name."""
         self._connection.execute("DELETE FROM sieve")
         self._connection.execute("INSERT INTO sieve VALUES(?, ?)", (seq, bits))
 
     def apply(
         self,
         entries: Sequence[Entry],
-        links: Sequence[Link],
+        edges: Sequence[EdgeEntry],
         deleted: Iterable[int],
         *,
         seq: int,
         tail: bool,
     ) -> list[int]:
-        """Replace these entities and edges and remove those, up to the change `seq`.
+        """Replace these entities and edges and delete those keys, up to the change `seq`.
 
-        With `tail`, tantivy does not know of it yet: remember what it holds instead. → the
-        keys of what was there and is replaced or removed
+        With `tail`, tantivy has not been written: keep the versions that it still has. → the keys
+        of the entities that were replaced or deleted
         """
-        touched = sorted({*deleted, *(e.key for e in entries), *(e.key for e in links)})
-        change, gone = self._remove(touched, tail)
+        touched = sorted({*deleted, *(e.key for e in entries), *(e.key for e in edges)})
+        change, removed = self._remove(touched, tail)
         if tail:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO tail VALUES(?, NULL, NULL, NULL)",
                 ((e.key,) for e in entries),
             )
-        self._insert(entries, links, seq)
+        self._insert(entries, edges, seq)
         for entry in entries:
-            share = (entry.collection, entry.label, entry.language)
-            change[*share, "entities"] += 1
-            change[*share, "tokens"] += len(entry.tokens) // 8
-        self._count(change)
-        return gone
+            group = (entry.collection, entry.projection_key, entry.language)
+            change[*group, "entities"] += 1
+            change[*group, "tokens"] += len(entry.tokens) // 8
+        self._update_statistics(change)
+        return removed
 
-    def finish(self) -> None:
-        """Write what was put off: names are random numbers, and in order they go in faster."""
+    def flush_names(self) -> None:
+        """Write the names of this transaction: hashes are random, sorted they insert faster."""
         found = self._names.items()
         rows = [(name, key, seq) for key, (names, seq) in found for name in array("q", names)]
         self._connection.executemany("INSERT INTO names VALUES(?, ?, ?)", sorted(rows))
@@ -89,19 +89,19 @@ class ForwardTransaction:
     def _remove(
         self, keys: Sequence[int], tail: bool
     ) -> tuple[Counter[tuple[str, ...]], list[int]]:
-        """Take these keys out; what that takes from the statistics, and which were there."""
+        """Delete these keys. → the difference in statistics, and the entities that were there"""
         change: Counter[tuple[str, ...]] = Counter()
-        gone: list[int] = []
-        for some, marks in chunks([key for key in keys if key <= self._top]):
+        removed: list[int] = []
+        for chunk, placeholders in chunks([key for key in keys if key <= self._max_key]):
             old = self._connection.execute(
                 "SELECT key, collection, label, language, length(tokens) / 8, names FROM entities"
-                f" WHERE key IN ({marks})",
-                some,
+                f" WHERE key IN ({placeholders})",
+                chunk,
             ).fetchall()
-            gone += [row[0] for row in old]
-            for key, collection, label, language, size, names in old:
-                change[collection, label, language, "entities"] -= 1
-                change[collection, label, language, "tokens"] -= size
+            removed += [row[0] for row in old]
+            for key, collection, projection_key, language, size, names in old:
+                change[collection, projection_key, language, "entities"] -= 1
+                change[collection, projection_key, language, "tokens"] -= size
                 if not self._names.pop(key, None):
                     self._connection.executemany(
                         "DELETE FROM names WHERE name = ? AND key = ?",
@@ -110,47 +110,49 @@ class ForwardTransaction:
             if tail:
                 self._connection.execute(
                     "INSERT OR IGNORE INTO tail SELECT key, label, collection, tokens FROM entities"
-                    f" WHERE key IN ({marks})",
-                    some,
+                    f" WHERE key IN ({placeholders})",
+                    chunk,
                 )
-            self._connection.execute(f"DELETE FROM entities WHERE key IN ({marks})", some)
-        for some, marks in chunks([key for key in keys if key <= self._top_edge]):
-            self._connection.execute(f"DELETE FROM edges WHERE key IN ({marks})", some)
-        return change, gone
+            self._connection.execute(f"DELETE FROM entities WHERE key IN ({placeholders})", chunk)
+        for chunk, placeholders in chunks([key for key in keys if key <= self._max_edge_key]):
+            self._connection.execute(f"DELETE FROM edges WHERE key IN ({placeholders})", chunk)
+        return change, removed
 
-    def _insert(self, entries: Sequence[Entry], links: Sequence[Link], seq: int) -> None:
+    def _insert(self, entries: Sequence[Entry], edges: Sequence[EdgeEntry], seq: int) -> None:
         self._connection.executemany(
             "INSERT INTO entities VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             [(*entry, row_crc(entry.tokens, entry.urn)) for entry in entries],
         )
-        self._names.update((entry.key, (entry.names, seq)) for entry in entries if entry.names)
-        self._connection.executemany("INSERT INTO edges VALUES(?, ?, ?, ?, ?, ?, ?)", links)
-        self._top = max([self._top, *(entry.key for entry in entries)])
-        self._top_edge = max([self._top_edge, *(link.key for link in links)])
+        self._names.update(
+            (entry.key, (entry.name_hashes, seq)) for entry in entries if entry.name_hashes
+        )
+        self._connection.executemany("INSERT INTO edges VALUES(?, ?, ?, ?, ?, ?, ?)", edges)
+        self._max_key = max([self._max_key, *(entry.key for entry in entries)])
+        self._max_edge_key = max([self._max_edge_key, *(edge.key for edge in edges)])
 
-    def _count(self, change: Counter[tuple[str, ...]]) -> None:
-        """Add to the statistics; a share without entities goes, so that no history shows."""
-        for share in {key[:3] for key in change}:
+    def _update_statistics(self, change: Counter[tuple[str, ...]]) -> None:
+        """Add a difference to the statistics; groups without entities are deleted."""
+        for group in {key[:3] for key in change}:
             self._connection.execute(
                 "INSERT INTO statistics VALUES(?, ?, ?, ?, ?) ON CONFLICT DO UPDATE SET"
                 " entities = entities + excluded.entities, tokens = tokens + excluded.tokens",
-                (*share, change[*share, "entities"], change[*share, "tokens"]),
+                (*group, change[*group, "entities"], change[*group, "tokens"]),
             )
         self._connection.execute("DELETE FROM statistics WHERE entities = 0")
 
 
 def row_crc(tokens: bytes, urn: str) -> int:
-    """The check sum of a row."""
+    """The checksum of a row."""
     return crc32(urn.encode(), crc32(tokens))
 
 
 def chunks(values: Sequence[_Bound]) -> Iterator[tuple[Sequence[_Bound], str]]:
-    """Pieces of a list with their placeholders.
+    """Chunks of a list, each with its SQL placeholders.
 
-    A piece is filled up to a power of two by repeating its last value, so that there are few
-    different statements and the driver's cache holds them prepared.
+    A chunk is padded to a power of two by repeating its last value, so that there are few
+    different statements and the driver's statement cache holds them prepared.
     """
-    for begin in range(0, len(values), _CHUNK):
-        some = list(values[begin : begin + _CHUNK])
-        some += some[-1:] * ((1 << (len(some) - 1).bit_length()) - len(some))
-        yield some, ",".join("?" * len(some))
+    for begin in range(0, len(values), _MAX_VARIABLES):
+        chunk = list(values[begin : begin + _MAX_VARIABLES])
+        chunk += chunk[-1:] * ((1 << (len(chunk) - 1).bit_length()) - len(chunk))
+        yield chunk, ",".join("?" * len(chunk))

@@ -1,16 +1,17 @@
-"""Names in running text: which names a text mentions, and which texts mention a name.
+"""Mentions: which names a text contains, and which texts contain a name.
 
-A name is the number of its words (`records.name_of`), and so is every run of words of a text
-(`records.runs`): a mention is where the two are equal. At each place the longest name wins,
-and what it covers is not looked at again: in "New York Times" nobody mentions New York.
+A name is known by the hash of its words (`entries.name_hash`), and so is every word n-gram of a
+text (`entries.all_ngrams`): a mention is where the two are equal. At each position the longest
+name wins, and the words it covers are in no other mention: "New York Times" does not mention
+New York.
 
-    bloom_filter     may this number be a name? Most runs of words are none, and asking the name
-              dictionary costs a look-up each. One bit a number, hashed; a bit too many costs
-              one look-up, so nothing is ever taken out, and no history shows in an answer.
-    owners    which of the rest are names, of entities this caller may see. A name only others
-              may see hides no shorter one.
+    BloomFilter   rules out most n-grams before the table of names is read: one bit for each hash.
+                  A false positive costs one look-up, so names are never removed, and no history
+                  shows in a result.
+    owners        which of the rest are names of entities that the caller may see. A name that
+                  only hidden entities have does not cover a shorter one.
 
-Texts are read up to READ words.
+Only the first MAX_TEXT_WORDS words of a text are read.
 """
 
 import threading
@@ -21,102 +22,102 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from redask.index.forward.entries import I64, U32, U64, ngrams, runs
+from redask.index.forward.entries import I64, U32, U64, all_ngrams, ngrams
 
-READ = 10_000
+MAX_TEXT_WORDS = 10_000
 
-_BITS = 25  # 4 MB, of which only what is used is ever touched; a million names fill 3 %
+_BITS = 25  # 4 MB, whose pages are allocated when touched; a million names fill 3 %
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A name in a text: the words from `start`, `size` of them."""
+    """A name in a text: the position of its first word, and how many words it has."""
 
     start: int
     size: int
-    number: int
+    name_hash: int
 
 
 class BloomFilter:
-    """The names there may be; threads may share it."""
+    """A Bloom filter of name hashes, with one hash function; threads may share it."""
 
     def __init__(self) -> None:
         self._bits = np.zeros(1 << (_BITS - 3), np.uint8)
         self._seq = 0
         self._lock = threading.Lock()
 
-    def follow(self, names_since: Callable[[int], U64], watermark: int) -> None:
-        """Take in the names that came up to a change of the store's log."""
+    def catch_up(self, name_hashes_since: Callable[[int], U64], watermark: int) -> None:
+        """Add the names that were written up to a change of the store's log."""
         if self._seq >= watermark:
             return
         with self._lock:
             if self._seq < watermark:
-                place, bit = _bit(names_since(self._seq))
-                np.bitwise_or.at(self._bits, place, bit)
+                byte, bit = _bit(name_hashes_since(self._seq))
+                np.bitwise_or.at(self._bits, byte, bit)
                 self._seq = watermark
 
-    def saved(self) -> tuple[int, bytes]:
-        """The last change taken in, and the bits, to begin from another time."""
+    def dump(self) -> tuple[int, bytes]:
+        """The last change that was added, and the compressed bits, for `restore`."""
         with self._lock:
             return self._seq, zlib.compress(self._bits.tobytes(), 1)
 
     def restore(self, seq: int, bits: bytes) -> None:
-        """Begin from what was saved, unless more is known already."""
+        """Load what `dump` returned, unless this filter is further already."""
         with self._lock:
             if self._seq < seq:
                 self._bits = np.frombuffer(bytearray(zlib.decompress(bits)), np.uint8)
                 self._seq = seq
 
-    def admits(self, numbers: U64) -> npt.NDArray[np.bool_]:
+    def may_contain(self, hashes: U64) -> npt.NDArray[np.bool_]:
         """Which of these may be names; False is certain."""
-        place, bit = _bit(numbers)
-        held: npt.NDArray[np.bool_] = (self._bits[place] & bit) != 0
-        return held
+        byte, bit = _bit(hashes)
+        found: npt.NDArray[np.bool_] = (self._bits[byte] & bit) != 0
+        return found
 
 
 def candidates(texts: Sequence[U32], bloom_filter: BloomFilter) -> list[list[Mention]]:
-    """All runs of words that may be names, for each text by place, the longest first."""
+    """All n-grams that may be names, for each text by position, the longest first."""
     if not texts:
         return []
-    joined = _Joined([text[:READ] for text in texts])
+    joined = _Concatenation([text[:MAX_TEXT_WORDS] for text in texts])
     found: list[list[Mention]] = [[] for _ in texts]
-    numbers = runs(joined.surfaces)
-    rows, places = np.nonzero(bloom_filter.admits(numbers))
+    hashes = all_ngrams(joined.surfaces)
+    rows, positions = np.nonzero(bloom_filter.may_contain(hashes))
     sizes = rows + 1
-    which, starts, inside = joined.whereabouts(places, sizes)
-    order = np.lexsort((-sizes, places))
+    which, starts, inside = joined.locate(positions, sizes)
+    order = np.lexsort((-sizes, positions))
     order = order[inside[order]]
-    every = (which, starts, sizes, numbers[rows, places])
-    for text, start, size, number in zip(*(each[order].tolist() for each in every), strict=True):
-        found[text].append(Mention(start, size, number))
+    columns = (which, starts, sizes, hashes[rows, positions])
+    for text, start, size, name in zip(*(each[order].tolist() for each in columns), strict=True):
+        found[text].append(Mention(start, size, name))
     return found
 
 
-def mentioning(texts: Sequence[U32], wanted: Sequence[tuple[int, int]]) -> list[set[int]]:
-    """For each name, a number and how many words it has: which of the texts mention it."""
-    joined = _Joined([text[:READ] for text in texts])
-    numbers = {size: ngrams(joined.surfaces, size) for size in {size for _, size in wanted}}
+def longest_mentions(found: list[Mention], known: Collection[int]) -> list[Mention]:
+    """The candidates that are known names, in order, without overlaps."""
+    end = 0
+    chosen = []
+    for mention in found:
+        if mention.start >= end and mention.name_hash in known:
+            chosen.append(mention)
+            end = mention.start + mention.size
+    return chosen
+
+
+def texts_mentioning(texts: Sequence[U32], names: Sequence[tuple[int, int]]) -> list[set[int]]:
+    """For each name, given as hash and number of words: the positions of texts with it."""
+    joined = _Concatenation([text[:MAX_TEXT_WORDS] for text in texts])
+    hashes = {size: ngrams(joined.surfaces, size) for size in {size for _, size in names}}
     found = []
-    for number, size in wanted:
-        places = np.flatnonzero(numbers[size] == np.uint64(number))
-        which, _, inside = joined.whereabouts(places, size)
+    for name_hash, size in names:
+        positions = np.flatnonzero(hashes[size] == np.uint64(name_hash))
+        which, _, inside = joined.locate(positions, size)
         found.append(set(which[inside].tolist()))
     return found
 
 
-def longest(found: list[Mention], known: Collection[int]) -> list[Mention]:
-    """The mentions among candidates in their order: known names, none overlapping."""
-    end = 0
-    chosen = []
-    for one in found:
-        if one.start >= end and one.number in known:
-            chosen.append(one)
-            end = one.start + one.size
-    return chosen
-
-
-class _Joined:
-    """Texts one after the other, so that numpy reads them all at once."""
+class _Concatenation:
+    """The words of several texts in one array."""
 
     def __init__(self, texts: Sequence[U32]) -> None:
         self.surfaces = np.concatenate([np.empty(0, np.uint32), *texts])
@@ -124,15 +125,15 @@ class _Joined:
         self._ends = np.cumsum(lengths)
         self._starts = self._ends - lengths
 
-    def whereabouts(self, places: I64, size: int | I64) -> tuple[I64, I64, npt.NDArray[np.bool_]]:
-        """Of runs of words: in which text each begins, where there, and whether it ends there."""
-        texts = np.searchsorted(self._ends, places, "right")
-        return texts, places - self._starts[texts], places + size <= self._ends[texts]
+    def locate(self, positions: I64, size: int | I64) -> tuple[I64, I64, npt.NDArray[np.bool_]]:
+        """For n-grams: the text of each, its position there, and whether it ends there too."""
+        texts = np.searchsorted(self._ends, positions, "right")
+        return texts, positions - self._starts[texts], positions + size <= self._ends[texts]
 
 
-def _bit(numbers: U64) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
-    """Where a number's bit is: the top bits are the best mixed ones."""
-    top = numbers >> np.uint64(64 - _BITS)
-    place = (top >> np.uint64(3)).astype(np.int64)
+def _bit(hashes: U64) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint8]]:
+    """The byte and the bit of each hash, from its top bits, which are mixed best."""
+    top = hashes >> np.uint64(64 - _BITS)
+    byte = (top >> np.uint64(3)).astype(np.int64)
     bit = np.left_shift(np.uint8(1), (top & np.uint64(7)).astype(np.uint8))
-    return place, bit
+    return byte, bit

@@ -1,31 +1,34 @@
-"""The bucket graph: `walk` from what the question names, along edges and mentions.
+"""The bucket graph: `traverse` from what the question names, along edges and mentions.
 
     seeds    entities whose name, or one of whose literals, is in the question: 1
-             the best hits of words and vectors: their own score. Where the question names
-             something they are places to start from and no finds, unless a walk from a name
-             reaches them; else they lead what is around them, or it would overtake them
-    steps    an edge, from either end; a name in the entity's text: its owners     ALONG
-             the entity's name in another text, read backwards                     AGAINST
-             of n equal steps each carries FEW / n when there are more than FEW
-    score    score where the step starts × the step × (1 + similarity) / 2, the best way in;
-             an edge that was walked: (1 + 3 × similarity) / 4 of the score at its far end
-    hops     DEPTH of them; the first from the STARTS best seeds of each sort, every other from
-             the BEAM best of those that the hop before it reached first
+             the best hits of the buckets bm25 and vector: their own score. If the question names
+             an entity, hits are only expanded, and returned only when reached from a name;
+             otherwise they are returned too, ahead of their neighbours
+    links    an edge, in either direction; a name in the entity's text, to its owners
+                                                                       OUTGOING_WEIGHT
+             the entity's name in another text                         INCOMING_WEIGHT
+             of n > UNDAMPED_FAN_OUT links of one sort, each weight is multiplied by
+             UNDAMPED_FAN_OUT / n
+    score    score at the start of the link × weight × (1 + similarity) / 2, the maximum over all
+             paths; a traversed edge: (1 + 3 × similarity) / 4 of the score at its far end
+    hops     `depth` of them; the first from the MAX_SEEDS best seeds of each sort, every other
+             from the BEAM_WIDTH best of those that the hop before it reached first
 
-Similarity is the share of BM25, from 0 to 1, of the question without the names found in it:
-what is near a name has been chosen by it already, the rest of the question has to tell its
-neighbours apart. An edge's is the share of these words that its relation says, and its far end
-counts as similar as that, if it is not more so by itself.
+Similarity is the normalised BM25 score, from 0 to 1, for the question without the names found in
+it: the neighbours of a name have that in common, the rest of the question distinguishes them. The
+similarity of an edge is the fraction of these words in its relation; its far end has at least that
+similarity.
 
-Not followed, because it would tell nothing and cost much: a name whose words more than COMMON
-entities hold (backwards, and forwards if it is one word); a name of more than CROWD owners; an
-entity met on the way with more than COMMON edges, or a seed with more than CROWD.
+Not followed, because it would cost much and distinguish little: a name whose words are in more
+than MAX_DOCUMENT_FREQUENCY entities (incoming mentions, and outgoing ones of a single word); a
+name of more than MAX_OWNERS owners; the edges of a seed with more than MAX_SEED_DEGREE, or of
+another entity with more than MAX_DEGREE.
 
-Everything is taken over what the caller may see, counts included, and depends on the content
-alone: ties by URN, no order of keys. `collections` narrow what is returned, not the way there.
+Everything, limits included, is counted over what the caller may see, and depends on the content
+alone: ties by URN, never by key. `collections` restrict the results, not the traversal.
 
-On 2wiki_101, words and graph fused, all evidence is in the top 8 for 0.95 of the questions
-(words alone: 0.35), and 0.93 or more wherever else the constants were tried.
+On 2wiki_101, bm25 and graph fused, all evidence is in the top 8 for 0.95 of the questions (bm25
+alone: 0.35), and 0.93 or more with all other values of the constants that were tried.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -38,334 +41,355 @@ import numpy as np
 
 from redask.core.ports import Query
 from redask.index.analysis import analyzer, languages
-from redask.index.analysis.analyzer import Term, Wanted
-from redask.index.analysis.vocabulary import number_of, stem_number, vocabulary
+from redask.index.analysis.analyzer import AnalysedQuery, Term
+from redask.index.analysis.vocabulary import hash64, stem_hash, vocabulary
 from redask.index.forward.entries import U32, Rows
 from redask.index.graph import mentions
 from redask.index.graph.adjacency import Adjacency
-from redask.index.graph.mentions import BloomFilter
+from redask.index.graph.mentions import BloomFilter, Mention
 
-ALONG = 0.7
-AGAINST = 0.35
-FEW = 20
-STARTS = 10
-BEAM = 5
-COMMON = 100
-CROWD = 10_000
+OUTGOING_WEIGHT = 0.7
+INCOMING_WEIGHT = 0.35
+UNDAMPED_FAN_OUT = 20
+MAX_SEEDS = 10
+BEAM_WIDTH = 5
+MAX_DOCUMENT_FREQUENCY = 100
+MAX_DEGREE = 100
+MAX_OWNERS = 10_000
+MAX_SEED_DEGREE = 10_000
 
 
-class TextReader(Protocol):
-    """What is read of the forward index."""
+class ForwardReader(Protocol):
+    """What a traversal needs of the forward index."""
 
     def fetch(self, keys: Iterable[int]) -> Rows:
-        """The entities of these keys."""
+        """The rows with these keys."""
 
-    def keys(self, urns: Iterable[str], labels: frozenset[str] | None) -> dict[str, int]:
-        """Which keys these URNs have, with these labels."""
+    def keys(self, urns: Iterable[str], projection_keys: frozenset[str] | None) -> dict[str, int]:
+        """The keys of the rows with these URNs and one of these projection keys (None: any)."""
 
 
-class WordReader(Protocol):
-    """What is asked of the words; of what the caller may see, in all collections."""
+class TermReader(Protocol):
+    """What a traversal needs of the inverted index; over what the caller may see."""
 
-    def similarity(self, wanted: Wanted) -> Callable[[Rows], Sequence[float]]:
-        """How much each of some rows is what is wanted, from 0 to 1; without phrases."""
+    def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
+        """A function from rows to their scores for a query, from 0 to 1, without phrases."""
 
-    def holding(self, terms: Sequence[Term], limit: int) -> list[int] | None:
-        """The keys of all entities that hold every one of the terms; None if more than `limit`."""
+    def matching_all(self, terms: Sequence[Term], limit: int) -> list[int] | None:
+        """The keys of all rows that have every term; None if more than `limit`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """One state of the index, for callers with these labels (None: all)."""
+class GraphReader:
+    """One state of the index, for a caller with these projection keys (None: all)."""
 
-    texts: TextReader
+    forward: ForwardReader
     adjacency: Adjacency
-    words: WordReader
+    terms: TermReader
     bloom_filter: BloomFilter
-    labels: frozenset[str] | None
+    projection_keys: frozenset[str] | None
     languages: Sequence[str]
 
 
-class _Met(NamedTuple):  # a walk meets hundreds, and these are quick to make
-    """An entity the caller may see, with its similarity to the rest of the question."""
+class _Entity(NamedTuple):  # a traversal loads hundreds, and a named tuple is cheap to create
+    """A loaded entity, with its similarity to the question without its names."""
 
     urn: str
     collection: str
-    called: str
+    name_stems: str
     similarity: float
     rows: Rows
-    place: int
+    row: int
 
     @property
     def surfaces(self) -> U32:
-        return self.rows.surfaces(self.place)
+        return self.rows.surfaces(self.row)
 
 
-class _Fan(NamedTuple):
-    """Equal ways on, by a name."""
+class _MentionLinks(NamedTuple):
+    """Links by mentions of one name, all of the same weight."""
 
     keys: Sequence[int]
-    strength: float
+    weight: float
 
 
-class _Step(NamedTuple):
-    """A way on by an edge; `said` is the similarity of its relation."""
+class _EdgeLink(NamedTuple):
+    """A link by an edge; `similarity` is that of its relation."""
 
     key: int
-    strength: float
-    said: float
+    weight: float
+    similarity: float
     edge: str
     collection: str
 
 
-def walk(
-    query: Query, hits: Sequence[tuple[str, float]], reading: Reading
+def traverse(
+    query: Query, hits: Sequence[tuple[str, float]], reader: GraphReader
 ) -> list[tuple[str, float]]:
-    """What is linked to the question: at most `top_k`, best first, ties by URN."""
-    walker = _Walker(query, reading)
-    named = walker.named()
-    started = walker.met_at(hits)
-    found = dict(named or (started if query.depth else {}))
-    _raise(found, walker.spread(named, query.depth))
-    around = walker.spread({k: s for k, s in started.items() if k not in named}, query.depth)
-    _raise(found, {key: score for key, score in around.items() if key not in started})
-    return walker.ranked(found)
+    """The entities and edges linked to the question: at most `top_k`, best first, ties by URN."""
+    traversal = _Traversal(query, reader)
+    named = traversal.named_seeds()
+    hit_seeds = traversal.hit_seeds(hits)
+    found = dict(named or (hit_seeds if query.depth else {}))
+    _keep_max(found, traversal.expand(named, query.depth))
+    others = {key: score for key, score in hit_seeds.items() if key not in named}
+    around = traversal.expand(others, query.depth)
+    _keep_max(found, {key: score for key, score in around.items() if key not in hit_seeds})
+    return traversal.ranked(found)
 
 
-class _Walker:
-    """One walk: what was met so far, and what the question asks beyond its names."""
+class _Traversal:
+    """One traversal: the entities loaded so far, and the question without its names."""
 
-    def __init__(self, query: Query, reading: Reading) -> None:
+    def __init__(self, query: Query, reader: GraphReader) -> None:
         self._query = query
-        self._reading = reading
-        self._met: dict[int, _Met] = {}
+        self._reader = reader
+        self._entities: dict[int, _Entity] = {}
         self._owners: dict[int, list[int] | None] = {}
-        self._mentions: dict[int, list[_Fan]] = {}
+        self._mention_links: dict[int, list[_MentionLinks]] = {}
         self._edges: dict[str, tuple[float, str]] = {}
-        self._said: dict[str, float] = {}
+        self._relation_similarities: dict[str, float] = {}
         self._common: dict[int, bool] = {}
-        self._calls, self._rest = self._read_question()
-        self._similarity = reading.words.similarity(self._rest)
+        self._question_names, self._residual = self._analyse_question()
+        self._similarity = reader.terms.similarity(self._residual)
 
-    # --- where to start --------------------------------------------------------------------
+    # --- seeds -----------------------------------------------------------------------------
 
-    def named(self) -> dict[int, float]:
-        """The entities the question names, and their scores."""
-        starts: dict[int, float] = {}
-        literals = [term for group in self._rest.groups for term in group if term.literal]
-        holders = [self._reading.words.holding([term], COMMON) for term in literals]
-        for keys in [self._owners[number] for number in self._calls] + holders:
-            _raise(starts, dict.fromkeys(keys or (), _share(keys)))
-        self._meet(starts)
+    def named_seeds(self) -> dict[int, float]:
+        """The entities that the question names, with their scores."""
+        seeds: dict[int, float] = {}
+        literals = [term for group in self._residual.groups for term in group if term.literal]
+        matches = [
+            self._reader.terms.matching_all([term], MAX_DOCUMENT_FREQUENCY) for term in literals
+        ]
+        for keys in [self._owners[name] for name in self._question_names] + matches:
+            _keep_max(seeds, dict.fromkeys(keys or (), _damping(keys)))
+        self._load(seeds)
         return {
-            key: score * (1 + self._met[key].similarity) / 2
-            for key, score in starts.items()
-            if key in self._met
+            key: score * (1 + self._entities[key].similarity) / 2
+            for key, score in seeds.items()
+            if key in self._entities
         }
 
-    def met_at(self, hits: Sequence[tuple[str, float]]) -> dict[int, float]:
-        """The keys and scores of hits."""
-        keys = self._reading.texts.keys((urn for urn, _ in hits), self._reading.labels)
-        self._meet(keys.values())
-        starts: dict[int, float] = {}
+    def hit_seeds(self, hits: Sequence[tuple[str, float]]) -> dict[int, float]:
+        """The keys of the hits, with their scores."""
+        keys = self._reader.forward.keys((urn for urn, _ in hits), self._reader.projection_keys)
+        self._load(keys.values())
+        seeds: dict[int, float] = {}
         for urn, score in hits:
-            if keys.get(urn) in self._met:
-                _raise(starts, {keys[urn]: score})
-        return starts
+            if keys.get(urn) in self._entities:
+                _keep_max(seeds, {keys[urn]: score})
+        return seeds
 
-    def _read_question(self) -> tuple[list[int], Wanted]:
-        """The names in the question, and what it asks besides; as a whole when nothing is left."""
+    def _analyse_question(self) -> tuple[list[int], AnalysedQuery]:
+        """The hashes of the names in the question, and the question without them.
+
+        The whole question if nothing but stop words would be left.
+        """
         question = self._query.question
         words = analyzer.words(question)
-        own = languages.detect_question(question, words, self._reading.languages)
-        stop = languages.STOP_WORDS.get(own, frozenset())
-        telling = {place for place, word in enumerate(words) if word not in stop}
-        calls: dict[int, None] = {}
+        language = languages.detect_question(question, words, self._reader.languages)
+        stop = languages.STOP_WORDS.get(language, frozenset())
+        content = {position for position, word in enumerate(words) if word not in stop}
+        names: dict[int, None] = {}
         covered: set[int] = set()
-        versions = {_numbers(question, code)[0] for code in self._reading.languages}
+        versions = {_hashes(question, code)[0] for code in self._reader.languages}
         for found in self._names_in([np.array(one, np.uint32) for one in sorted(versions)]):
-            for one in found:
-                places = range(one.start, one.start + one.size)
-                if not telling.isdisjoint(places):
-                    calls[one.number] = None
-                    covered.update(places)
-        rest = " ".join(word for place, word in enumerate(words) if place not in covered)
-        asked = rest if telling - covered else question
-        wanted = analyzer.question(asked, self._query.terms.literals, self._reading.languages)
-        return list(calls), replace(wanted, phrases=())
+            for mention in found:
+                span = range(mention.start, mention.start + mention.size)
+                if not content.isdisjoint(span):
+                    names[mention.name_hash] = None
+                    covered.update(span)
+        rest = " ".join(word for position, word in enumerate(words) if position not in covered)
+        text = rest if content - covered else question
+        analysed = analyzer.question(text, self._query.terms.literals, self._reader.languages)
+        return list(names), replace(analysed, phrases=())
 
-    # --- walking ---------------------------------------------------------------------------
+    # --- hops ------------------------------------------------------------------------------
 
-    def spread(self, starts: dict[int, float], depth: int) -> dict[int, float]:
-        """What is reached from here, with the best scores; edges are remembered apart."""
+    def expand(self, seeds: dict[int, float], depth: int) -> dict[int, float]:
+        """The entities reached from seeds, with their best scores; traversed edges are recorded."""
         reached: dict[int, float] = {}
-        visited = set(starts)
-        frontier = starts
+        visited = set(seeds)
+        frontier = seeds
         for hop in range(depth):
             if not frontier:
                 break
-            fresh: dict[int, float] = {}
-            order = sorted(frontier, key=lambda key: (-frontier[key], self._met[key].urn))
-            width, crowd = (BEAM, COMMON) if hop else (STARTS, CROWD)
-            for origin, fans, steps in self._steps(order[:width], crowd):
-                self._spread_out(origin, frontier[origin], fans, fresh)
-                self._take(origin, frontier[origin], steps, fresh)
-            _raise(reached, fresh)
-            frontier = {key: score for key, score in fresh.items() if key not in visited}
+            scores: dict[int, float] = {}
+            order = sorted(frontier, key=lambda key: (-frontier[key], self._entities[key].urn))
+            width, max_degree = (BEAM_WIDTH, MAX_DEGREE) if hop else (MAX_SEEDS, MAX_SEED_DEGREE)
+            for origin, by_mention, by_edge in self._links(order[:width], max_degree):
+                self._follow_mentions(origin, frontier[origin], by_mention, scores)
+                self._follow_edges(origin, frontier[origin], by_edge, scores)
+            _keep_max(reached, scores)
+            frontier = {key: score for key, score in scores.items() if key not in visited}
             visited.update(frontier)
         return reached
 
-    def _spread_out(
-        self, origin: int, start: float, fans: Iterable[_Fan], fresh: dict[int, float]
+    def _follow_mentions(
+        self, origin: int, start: float, links: Iterable[_MentionLinks], scores: dict[int, float]
     ) -> None:
-        """From one entity along names to others that were met."""
-        for keys, strength in fans:
+        """Raise the scores of the loaded entities at the other ends of mentions."""
+        for keys, weight in links:
             for key in keys:
-                met = self._met.get(key)
-                if met is None or key == origin:
+                entity = self._entities.get(key)
+                if entity is None or key == origin:
                     continue
-                score = start * strength * (1 + met.similarity) / 2
-                if score > fresh.get(key, 0.0):
-                    fresh[key] = score
+                score = start * weight * (1 + entity.similarity) / 2
+                if score > scores.get(key, 0.0):
+                    scores[key] = score
 
-    def _take(
-        self, origin: int, start: float, steps: Iterable[_Step], fresh: dict[int, float]
+    def _follow_edges(
+        self, origin: int, start: float, links: Iterable[_EdgeLink], scores: dict[int, float]
     ) -> None:
-        """From one entity along edges to others that were met."""
-        for key, strength, by_edge, edge, collection in steps:
-            met = self._met.get(key)
-            if met is None or key == origin:
+        """Raise the scores of the loaded entities at the other ends of edges, and of the edges."""
+        for key, weight, similarity, edge, collection in links:
+            entity = self._entities.get(key)
+            if entity is None or key == origin:
                 continue
-            score = start * strength * (1 + max(met.similarity, by_edge)) / 2
-            if score > fresh.get(key, 0.0):
-                fresh[key] = score
-            own = (score * (1 + 3 * by_edge) / 4, collection)
+            score = start * weight * (1 + max(entity.similarity, similarity)) / 2
+            if score > scores.get(key, 0.0):
+                scores[key] = score
+            own = (score * (1 + 3 * similarity) / 4, collection)
             self._edges[edge] = max(own, self._edges.get(edge, own))
 
     def ranked(self, found: dict[int, float]) -> list[tuple[str, float]]:
-        """Entities and edges of the collections asked for."""
+        """The `top_k` best entities and edges of the query's collections."""
         only = self._query.collections
-        every = [(self._met[k].urn, score, self._met[k].collection) for k, score in found.items()]
+        loaded = self._entities
+        every = [(loaded[k].urn, score, loaded[k].collection) for k, score in found.items()]
         every += [(urn, score, collection) for urn, (score, collection) in self._edges.items()]
         kept = [(urn, score) for urn, score, collection in every if not only or collection in only]
         return sorted(kept, key=lambda one: (-one[1], one[0]))[: self._query.top_k]
 
-    def _steps(
-        self, keys: Sequence[int], crowd: int
-    ) -> Iterator[tuple[int, list[_Fan], list[_Step]]]:
-        """The ways on from each of these entities, once what the caller may see there is met."""
-        unread = [key for key in keys if key not in self._mentions]
-        called = self._names_in([self._met[key].surfaces for key in unread])
-        numbers = self._reading.adjacency.names(unread)
-        holders = {key: self._holding(self._met[key].called) or [] for key in numbers}
-        edges = {key: self._edges_of(key, crowd) for key in keys}
-        ahead = [step.key for steps in edges.values() for step in steps]
-        ahead += [owner for some in called for one in some for owner in self._follow(one.number)]
-        self._meet(chain(ahead, *holders.values()))
-        for key, some in zip(unread, called, strict=True):
-            self._mentions[key] = self._along(some)
-        for key, fan in self._against(numbers, holders).items():
-            self._mentions[key].append(fan)
+    # --- links -----------------------------------------------------------------------------
+
+    def _links(
+        self, keys: Sequence[int], max_degree: int
+    ) -> Iterator[tuple[int, list[_MentionLinks], list[_EdgeLink]]]:
+        """The links of each of these entities, once the entities at their other ends are loaded."""
+        new = [key for key in keys if key not in self._mention_links]
+        mentioned = self._names_in([self._entities[key].surfaces for key in new])
+        names = self._reader.adjacency.shortest_names(new)
+        matches = {key: self._matching_name(self._entities[key].name_stems) or [] for key in names}
+        edges = {key: self._edge_links(key, max_degree) for key in keys}
+        ends = [link.key for links in edges.values() for link in links]
+        ends += [
+            owner
+            for found in mentioned
+            for mention in found
+            for owner in self._owners_of(mention.name_hash)
+        ]
+        self._load(chain(ends, *matches.values()))
+        for key, found in zip(new, mentioned, strict=True):
+            self._mention_links[key] = self._outgoing_mentions(found)
+        for key, incoming in self._incoming_mentions(names, matches).items():
+            self._mention_links[key].append(incoming)
         for key in keys:
-            yield key, self._mentions[key], edges[key]
+            yield key, self._mention_links[key], edges[key]
 
-    def _along(self, found: Sequence[mentions.Mention]) -> list[_Fan]:
-        """To the owners of the names in a text."""
-        fans = []
-        for number, size in dict.fromkeys((one.number, one.size) for one in found):
-            owners = self._follow(number)
-            if size > 1 or not self._is_common(number):
-                fans.append(_Fan(owners, ALONG * _share(owners)))
-        return fans
+    def _outgoing_mentions(self, found: Sequence[Mention]) -> list[_MentionLinks]:
+        """Links to the owners of the names in a text."""
+        links = []
+        for name, size in dict.fromkeys((one.name_hash, one.size) for one in found):
+            owners = self._owners_of(name)
+            if size > 1 or not self._is_common(name):
+                links.append(_MentionLinks(owners, OUTGOING_WEIGHT * _damping(owners)))
+        return links
 
-    def _against(self, numbers: dict[int, int], holders: dict[int, list[int]]) -> dict[int, _Fan]:
-        """To those of the holders that mention each name."""
-        every = [key for key in set(chain(*holders.values())) if key in self._met]
-        wanted = [(number, len(self._met[key].called.split())) for key, number in numbers.items()]
-        found = mentions.mentioning([self._met[key].surfaces for key in every], wanted)
-        fans = {}
-        for key, places in zip(numbers, found, strict=True):
-            holding = [every[place] for place in places if every[place] != key]
-            fans[key] = _Fan(holding, AGAINST * _share(holding))
-        return fans
+    def _incoming_mentions(
+        self, names: dict[int, int], matches: dict[int, list[int]]
+    ) -> dict[int, _MentionLinks]:
+        """Links to the entities whose text mentions a name, among those with all its words."""
+        every = [key for key in set(chain(*matches.values())) if key in self._entities]
+        sized = [(name, len(self._entities[key].name_stems.split())) for key, name in names.items()]
+        found = mentions.texts_mentioning([self._entities[key].surfaces for key in every], sized)
+        links = {}
+        for key, positions in zip(names, found, strict=True):
+            sources = [every[position] for position in positions if every[position] != key]
+            links[key] = _MentionLinks(sources, INCOMING_WEIGHT * _damping(sources))
+        return links
 
-    def _edges_of(self, key: int, crowd: int) -> list[_Step]:
-        """To the other ends of explicit edges."""
-        ways = self._reading.adjacency.ways(self._met[key].urn, crowd) or []
-        share = ALONG * _share(ways)
+    def _edge_links(self, key: int, max_degree: int) -> list[_EdgeLink]:
+        """Links to the other ends of explicit edges; none above the maximum degree."""
+        found = self._reader.adjacency.neighbours(self._entities[key].urn, max_degree) or []
+        weight = OUTGOING_WEIGHT * _damping(found)
         return [
-            _Step(way.key, share, self._hear(way.relation), way.urn, way.collection) for way in ways
+            _EdgeLink(one.key, weight, self._in_relation(one.relation), one.urn, one.collection)
+            for one in found
         ]
 
     # --- reading ---------------------------------------------------------------------------
 
-    def _meet(self, keys: Iterable[int]) -> None:
-        """Read what was not met yet; what the caller may not see stays unmet."""
-        new = {key for key in keys if key not in self._met}
+    def _load(self, keys: Iterable[int]) -> None:
+        """Load the entities that are not loaded yet and that the caller may see."""
+        new = {key for key in keys if key not in self._entities}
         if not new:
             return
-        rows = self._reading.texts.fetch(new)
+        rows = self._reader.forward.fetch(new)
         similarities = self._similarity(rows)
-        labels = self._reading.labels
-        for place, key in enumerate(rows.keys):
-            if labels is None or rows.labels[place] in labels:
-                self._met[key] = _Met(
-                    rows.urns[place],
-                    rows.collections[place],
-                    rows.called[place],
-                    float(similarities[place]),
+        allowed = self._reader.projection_keys
+        for row, key in enumerate(rows.keys):
+            if allowed is None or rows.projection_keys[row] in allowed:
+                self._entities[key] = _Entity(
+                    rows.urns[row],
+                    rows.collections[row],
+                    rows.name_stems[row],
+                    float(similarities[row]),
                     rows,
-                    place,
+                    row,
                 )
 
-    def _hear(self, relation: str) -> float:
-        """The share of the rest of the question's words that a relation says."""
-        if relation not in self._said:
-            stems = {n for code in self._reading.languages for n in _numbers(relation, code)[1]}
-            said = [any(term.number in stems for term in group) for group in self._rest.groups]
-            self._said[relation] = sum(said) / max(1, len(said))
-        return self._said[relation]
+    def _in_relation(self, relation: str) -> float:
+        """The fraction of the words of the question, without its names, that are in a relation."""
+        if relation not in self._relation_similarities:
+            stems = {one for code in self._reader.languages for one in _hashes(relation, code)[1]}
+            groups = self._residual.groups
+            count = sum(any(term.token_hash in stems for term in group) for group in groups)
+            self._relation_similarities[relation] = count / max(1, len(groups))
+        return self._relation_similarities[relation]
 
-    def _names_in(self, texts: Sequence[U32]) -> list[list[mentions.Mention]]:
-        """The names in each text, of entities the caller may see."""
-        found = mentions.candidates(texts, self._reading.bloom_filter)
-        for number in {one.number for some in found for one in some} - self._owners.keys():
-            self._owners[number] = self._reading.adjacency.owners(number, CROWD)
-        known = {number for number, owners in self._owners.items() if owners != []}
-        return [mentions.longest(some, known) for some in found]
+    def _names_in(self, texts: Sequence[U32]) -> list[list[Mention]]:
+        """The mentions in each text of entities that the caller may see."""
+        found = mentions.candidates(texts, self._reader.bloom_filter)
+        for name in {one.name_hash for some in found for one in some} - self._owners.keys():
+            self._owners[name] = self._reader.adjacency.owners(name, MAX_OWNERS)
+        known = {name for name, owners in self._owners.items() if owners != []}
+        return [mentions.longest_mentions(some, known) for some in found]
 
-    def _follow(self, number: int) -> list[int]:
-        """The owners of a name, unless they are a crowd."""
-        return self._owners[number] or []
+    def _owners_of(self, name: int) -> list[int]:
+        """The entities with a name; none above MAX_OWNERS."""
+        return self._owners[name] or []
 
-    def _is_common(self, number: int) -> bool:
-        """Whether a name of one word is a word of too many texts."""
-        if number not in self._common:
-            called = {self._met[key].called for key in self._follow(number) if key in self._met}
-            self._common[number] = any(self._holding(one) is None for one in sorted(called))
-        return self._common[number]
+    def _is_common(self, name: int) -> bool:
+        """Whether a name of one word exceeds MAX_DOCUMENT_FREQUENCY."""
+        if name not in self._common:
+            loaded = [self._entities[key] for key in self._owners_of(name) if key in self._entities]
+            spellings = sorted({entity.name_stems for entity in loaded})
+            self._common[name] = any(self._matching_name(one) is None for one in spellings)
+        return self._common[name]
 
-    def _holding(self, called: str) -> list[int] | None:
-        """Who holds all words of a name."""
-        stems = sorted(set(called.split()))
-        terms = [Term(stem, stem_number(stem)) for stem in stems]
-        return self._reading.words.holding(terms, COMMON)
-
-
-def _share(equals: Collection[object] | None) -> float:
-    """What each of so many carries."""
-    return min(1.0, FEW / len(equals)) if equals else 1.0
+    def _matching_name(self, name_stems: str) -> list[int] | None:
+        """The entities with all words of a name; None above MAX_DOCUMENT_FREQUENCY."""
+        stems = sorted(set(name_stems.split()))
+        terms = [Term(stem, stem_hash(stem)) for stem in stems]
+        return self._reader.terms.matching_all(terms, MAX_DOCUMENT_FREQUENCY)
 
 
-def _raise(scores: dict[int, float], others: dict[int, float]) -> None:
-    """Keep the better score of each."""
+def _damping(links: Collection[object] | None) -> float:
+    """The factor of each link's weight, by how many there are."""
+    return min(1.0, UNDAMPED_FAN_OUT / len(links)) if links else 1.0
+
+
+def _keep_max(scores: dict[int, float], others: dict[int, float]) -> None:
+    """Merge scores, keeping the greater of two."""
     for key, score in others.items():
         scores[key] = max(score, scores.get(key, 0.0))
 
 
 @lru_cache(512)
-def _numbers(text: str, language: str) -> tuple[tuple[int, ...], frozenset[int]]:
-    """The surfaces of a text's words, in order, and their stems, as the forward index has them."""
-    read = [vocabulary(language).stem(word) for word in analyzer.words(text)]
-    surfaces = tuple(number_of(surface) & 0xFFFFFFFF for surface, _ in read)
-    return surfaces, frozenset(number_of(stem) & 0xFFFFFFFF for _, stem in read)
+def _hashes(text: str, language: str) -> tuple[tuple[int, ...], frozenset[int]]:
+    """The hashes of a text's surfaces, in order, and of its stems, as in the forward index."""
+    pairs = [vocabulary(language).stem(word) for word in analyzer.words(text)]
+    surfaces = tuple(hash64(surface) & 0xFFFFFFFF for surface, _ in pairs)
+    return surfaces, frozenset(hash64(stem) & 0xFFFFFFFF for _, stem in pairs)

@@ -1,1 +1,1 @@
-"""The bucket bm25: tantivy proposes, we score."""
+"""The bucket bm25: candidates from tantivy, scored exactly."""

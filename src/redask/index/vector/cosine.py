@@ -1,21 +1,22 @@
-"""Cosines that do not depend on who else is being compared.
+"""Cosines that do not depend on the batch they are computed in.
 
-    unit(vectors)                → the vectors at length 1, as float32
-    exact(rows, query)           → one float64 per row: the score that is shown and compared
-    best(rows, query, k, pick)   → positions and cosines of the k best, ties with the k-th included
+    unit_vectors(vectors)                 → the vectors normalised to length 1, as float32
+    exact_cosines(rows, query)            → one float64 per row: the score that is reported
+    top_k(rows, query, k, candidates)     → positions and cosines of the k best rows, ties with the
+                                            k-th included
 
-A matrix product, and numpy's own sums, may add the same numbers in another order when a row
-has other neighbours, another alignment, another thread or another processor, and give the row
-another last bit. Here one sum is a fixed tree of element-wise additions: the tree depends on
-the number of dimensions alone, each step is one IEEE operation, and a product of two float32
-is exact in float64. So equal vectors score equally, to the bit, everywhere.
+A matrix product, and numpy's own sums, may add the same numbers in another order for another batch,
+alignment, thread or processor, and so change the last bit. Here a sum is a fixed tree of
+element-wise additions: the tree depends on the number of dimensions alone, each step is one IEEE
+operation, and a product of two float32 is exact in float64. So equal vectors have bitwise equal
+scores everywhere.
 
-That tree is slow for many rows. `best` first takes quick float32 products (by faiss, which
-copies no row, in this thread only). Whatever their
-order, they miss the true value by at most `slack`: γ = d·u / (1 − d·u), u = 2⁻²⁴. Then it
-computes exactly only the rows that could still reach the k-th place: with A the k-th best
-quick value, the k-th exact one is at least A − slack, so that a row at or above it has a quick
-value of at least A − 2·slack. The result is the one of exact arithmetic over all rows.
+That tree is slow for many rows. `top_k` first computes approximate float32 products (by faiss,
+which copies no row, in this thread only). In any order of addition their error is at most
+`error_bound`: γ = d·u / (1 − d·u), u = 2⁻²⁴. Then it computes exact cosines only for the rows that
+can still be in the top k: with A the k-th best approximate value, the k-th exact one is at least
+A − bound, so a row at or above it has an approximate value of at least A − 2·bound. The result is
+that of exact arithmetic over all rows.
 """
 
 import faiss
@@ -24,12 +25,12 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float32]
 Doubles = npt.NDArray[np.float64]
-Places = npt.NDArray[np.int64]
+I64 = npt.NDArray[np.int64]
 
-_CHUNK = 256  # rows that fit the cache as float64
+_CHUNK = 256  # rows that fit the CPU cache as float64
 
 
-def _total(terms: Doubles) -> Doubles:
+def _pairwise_sums(terms: Doubles) -> Doubles:
     """The sum of each row, halving the row until one column is left; `terms` is consumed."""
     width = terms.shape[1]
     while width > 1:
@@ -41,73 +42,75 @@ def _total(terms: Doubles) -> Doubles:
     return terms[:, 0]
 
 
-def unit(vectors: Floats) -> Floats:
-    """Each vector at length 1. The caller has made sure that none is zero or infinite."""
-    wide = vectors.astype(np.float64)
-    # Scaled by the largest component first, or the squares of tiny vectors would vanish.
-    wide /= np.abs(wide).max(axis=1, keepdims=True)
-    wide /= np.sqrt(_total(wide * wide))[:, None]
-    return wide.astype(np.float32) + np.float32(0)  # no negative zeros
+def unit_vectors(vectors: Floats) -> Floats:
+    """Each vector at length 1. The caller has checked that none is zero or infinite."""
+    doubles = vectors.astype(np.float64)
+    # Scaled by the largest component first, or the squares of tiny vectors would underflow.
+    doubles /= np.abs(doubles).max(axis=1, keepdims=True)
+    doubles /= np.sqrt(_pairwise_sums(doubles * doubles))[:, None]
+    return doubles.astype(np.float32) + np.float32(0)  # no negative zeros
 
 
-def exact(rows: Floats, query: Floats) -> Doubles:
+def exact_cosines(rows: Floats, query: Floats) -> Doubles:
     """The cosine of each unit row with a unit query, from −1 to 1; of equal ones, 1.
 
     A float32 vector is of length 1 only to within rounding: both lengths are divided out.
     """
     cosines = np.empty(len(rows), np.float64)
-    wide = query.astype(np.float64)
+    doubles = query.astype(np.float64)
     for start in range(0, len(rows), _CHUNK):
         part = rows[start : start + _CHUNK].astype(np.float64)
         products, lengths, (own,) = np.split(
-            _total(np.concatenate((part * wide, part * part, [wide * wide]))),
+            _pairwise_sums(np.concatenate((part * doubles, part * part, [doubles * doubles]))),
             (len(part), 2 * len(part)),
         )
-        with np.errstate(divide="ignore", invalid="ignore"):  # damaged rows: not a number
+        with np.errstate(divide="ignore", invalid="ignore"):  # corrupt rows give NaN
             cosines[start : start + _CHUNK] = products / np.sqrt(lengths * own)
     return np.clip(cosines, -1.0, 1.0) + 0.0  # no negative zero
 
 
-def slack(dimensions: int) -> float:
-    """How far a float32 product of two unit vectors can be from their exact cosine."""
+def error_bound(dimensions: int) -> float:
+    """The greatest error of a float32 product of two unit vectors against their exact cosine."""
     roundoff = 2.0**-24
     sums = dimensions * roundoff / (1 - dimensions * roundoff)
-    lengths = 4 * roundoff  # each is within one of 1
+    lengths = 4 * roundoff  # each length is within one roundoff of 1
     return 1.001 * sums + lengths + 1e-9
 
 
-def best(rows: Floats, query: Floats, k: int, pick: Places | None = None) -> tuple[Places, Doubles]:
-    """The `k` best of `rows` (only those at `pick`, when given), best first.
+def top_k(
+    rows: Floats, query: Floats, k: int, candidates: I64 | None = None
+) -> tuple[I64, Doubles]:
+    """The `k` best of `rows` (only of the `candidates`, when given), best first.
 
-    Whoever ties with the k-th is returned too: the caller knows how to break ties.
+    All ties with the k-th are returned too: the caller breaks them.
     """
-    count = len(rows) if pick is None else len(pick)
+    count = len(rows) if candidates is None else len(candidates)
     if count == 0 or k < 1:
         return np.empty(0, np.int64), np.empty(0, np.float64)
-    quick = _quick(rows, query, pick)
+    approximate = _approximate(rows, query, candidates)
     if k < count:
-        floor = float(np.partition(quick, count - k)[count - k]) - 2 * slack(len(query))
-        near = np.flatnonzero(quick >= floor)
+        floor = float(np.partition(approximate, count - k)[count - k]) - 2 * error_bound(len(query))
+        close = np.flatnonzero(approximate >= floor)
     else:
-        near = np.arange(count)
-    chosen = near if pick is None else pick[near]
-    cosines = exact(rows[chosen], query)
+        close = np.arange(count)
+    chosen = close if candidates is None else candidates[close]
+    cosines = exact_cosines(rows[chosen], query)
     order = np.argsort(-cosines, kind="stable")
     if k < len(order):
         order = order[: int(np.count_nonzero(cosines >= cosines[order[k - 1]]))]
     return chosen[order], cosines[order]
 
 
-def _quick(rows: Floats, query: Floats, pick: Places | None) -> Floats:
+def _approximate(rows: Floats, query: Floats, candidates: I64 | None) -> Floats:
     faiss.omp_set_num_threads(1)
     rows, query = np.ascontiguousarray(rows), np.ascontiguousarray(query)
-    products = np.empty(len(rows) if pick is None else len(pick), np.float32)
-    if pick is None:
-        places = [faiss.swig_ptr(numbers) for numbers in (products, query, rows)]
+    products = np.empty(len(rows) if candidates is None else len(candidates), np.float32)
+    if candidates is None:
+        pointers = [faiss.swig_ptr(array) for array in (products, query, rows)]
         multiply = faiss.fvec_inner_products_ny  # type: ignore[attr-defined]  # not in its stubs
-        multiply(*places, len(query), len(rows))
+        multiply(*pointers, len(query), len(rows))
     else:
-        places = [faiss.swig_ptr(numbers) for numbers in (products, query, rows, pick)]
+        pointers = [faiss.swig_ptr(array) for array in (products, query, rows, candidates)]
         multiply = faiss.fvec_inner_products_by_idx  # type: ignore[attr-defined]
-        multiply(*places, len(query), 1, len(pick))
+        multiply(*pointers, len(query), 1, len(candidates))
     return products

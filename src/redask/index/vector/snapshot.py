@@ -1,20 +1,20 @@
 """One state of a vector index: what a search reads while others write.
 
-    permitted rows, by label          how                      result
-    at most `exact`                   every one, exactly       the k nearest
-    more                              codes, then exactly      the k nearest of the candidates
+    live rows with an allowed filter key    search                       result
+    at most `exact_limit`                   exhaustive, exact            the k nearest
+    more                                    codes, then exact cosines    the k nearest candidates
 
-**The result is a function of the permitted content and the query**, whatever the history:
+**The result is a function of the allowed content and the query**, whatever the history:
 
-- `exact` is compared with the number of *permitted, live* rows, so that rows the caller may
-  not see, or that are gone, change nothing;
-- folded and newer rows get the same codes, and compete for the same places: 2,000 candidates
-  over both, and not 2,000 of one and all of the other;
-- whoever ties with the last candidate is left out, since which of them faiss returns depends
-  on their order. When that leaves fewer than half (thousands of equal rows), more candidates
-  are taken, in the end every permitted row.
+- `exact_limit` is compared with the number of *allowed, live* rows, so that hidden and deleted
+  rows influence nothing;
+- folded and unfolded rows have the same codes and are ranked together: 2,000 candidates of both,
+  not 2,000 of the one and all of the other;
+- ties with the last candidate are left out, since which of them faiss returns depends on their
+  order. When that leaves fewer than half (thousands of equal rows), the number of candidates is
+  increased, in the end to all allowed rows.
 
-What a set of labels permits is worked out once for each state, and kept with it.
+The allowed rows of a set of filter keys are computed once for each state, and cached with it.
 """
 
 import threading
@@ -23,133 +23,132 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from redask.core.errors import Damaged
-from redask.index.vector.cosine import Floats, Places, best
-from redask.index.vector.files import Flags, Numbers
+from redask.index.corruption import corrupt
+from redask.index.vector.cosine import I64, Floats, top_k
+from redask.index.vector.files import I32, Flags
 from redask.index.vector.quantization import Bits, Codes, rotate
 
 CANDIDATES = 2_000
-_WIDER = 8  # how many times more candidates, when ties ate too many
-_KEPT = 8  # sets of labels remembered in one state
+_WIDENING = 8  # factor of the number of candidates, when too many were ties
+_CACHED_FILTERS = 8  # sets of filter keys cached in one state
 
 
 @dataclass(frozen=True, slots=True)
-class Permit:
-    """The rows some labels open; a bitmap of the folded ones is None when it would be full.
+class AllowedRows:
+    """The live rows of some filter keys, as bitmaps; that of the folded rows is None if all are.
 
-    `few` lists them when they are to be compared one by one and are not all there are.
+    `listed` are their row numbers, if the search is exhaustive and not over all rows.
     """
 
     count: int
-    few: Places | None
+    listed: I64 | None
     folded: Bits | None
-    newer: Bits
+    unfolded: Bits
 
 
-class NewerCodes:
-    """Codes of the rows after the folded ones, made when first needed and then kept up."""
+class UnfoldedCodes:
+    """Codes of the rows after the folded ones, computed when first needed and then extended."""
 
     def __init__(self, dimensions: int, first: int) -> None:
         self._codes = Codes(dimensions)
         self._first = first
         self._lock = threading.Lock()  # faiss cannot add and search at once
 
-    def propose(
-        self, floats: Floats, turned: Floats, want: int, bits: Bits
-    ) -> tuple[Floats, Places]:
-        """As `Codes.propose`, over `floats` from the first newer row on."""
+    def search(self, floats: Floats, rotated: Floats, limit: int, bits: Bits) -> tuple[Floats, I64]:
+        """As `Codes.search`, over `floats` from the first unfolded row on."""
         with self._lock:
             self._codes.add(floats[self._first + len(self._codes) :])
-            estimates, rows = self._codes.propose(turned, want, bits)
+            estimates, rows = self._codes.search(rotated, limit, bits)
         return estimates, rows + self._first
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class VectorView:
-    """Rows in the order they came; `alive` marks those not deleted since.
+class VectorSnapshot:
+    """Rows in the order they were added; `live` are those not deleted since.
 
-    `numbers` says which of `labels` a row has.
+    The filter key of row i is `filter_keys[filter_indexes[i]]`.
     """
 
     seq: int
     pending: int
-    exact: int
+    exact_limit: int
     floats: Floats
-    keys: Places
-    numbers: Numbers
-    labels: Places
-    alive: Flags
+    keys: I64
+    filter_indexes: I32
+    filter_keys: I64
+    live: Flags
     codes: Codes | None
-    newer: NewerCodes
-    _permits: dict[frozenset[int] | None, Permit] = field(default_factory=dict, init=False)
+    unfolded: UnfoldedCodes
+    _cache: dict[frozenset[int] | None, AllowedRows] = field(default_factory=dict, init=False)
 
     @property
     def count(self) -> int:
-        return int(np.count_nonzero(self.alive))
+        return int(np.count_nonzero(self.live))
 
     def search(
         self, query: Floats, k: int, allowed: Collection[int] | None
     ) -> list[tuple[int, float]]:
-        permit = self._permit(None if allowed is None else frozenset(allowed))
-        rows = permit.few if permit.count <= self.exact else self._proposed(permit, query, k)
-        chosen, cosines = best(self.floats, query, k, rows)
-        if len(chosen) < min(k, permit.count) or not whole(self.floats[chosen]):
-            raise Damaged("the vector index has damaged floats")
+        rows = self._allowed_rows(None if allowed is None else frozenset(allowed))
+        exhaustive = rows.count <= self.exact_limit
+        candidates = rows.listed if exhaustive else self._candidates(rows, query, k)
+        chosen, cosines = top_k(self.floats, query, k, candidates)
+        if len(chosen) < min(k, rows.count) or not are_unit_vectors(self.floats[chosen]):
+            raise corrupt("the floats of the vector index are not unit vectors")
         found = zip(self.keys[chosen].tolist(), cosines.tolist(), strict=True)
         return sorted(found, key=lambda item: (-item[1], item[0]))
 
-    def _permit(self, labels: frozenset[int] | None) -> Permit:
-        permit = self._permits.get(labels)
-        if permit is None:
-            if len(self._permits) >= _KEPT:
-                self._permits.clear()
-            permit = self._permits[labels] = self._worked_out(labels)
-        return permit
+    def _allowed_rows(self, filter_keys: frozenset[int] | None) -> AllowedRows:
+        rows = self._cache.get(filter_keys)
+        if rows is None:
+            if len(self._cache) >= _CACHED_FILTERS:
+                self._cache.clear()
+            rows = self._cache[filter_keys] = self._compute_allowed(filter_keys)
+        return rows
 
-    def _worked_out(self, labels: frozenset[int] | None) -> Permit:
-        open_ = self.alive
-        if labels is not None:
-            permitted = np.isin(self.labels, np.fromiter(labels, np.int64, len(labels)))
-            open_ = open_ & permitted[self.numbers]
-        count = int(np.count_nonzero(open_))
-        few = count <= self.exact and count < len(open_)
+    def _compute_allowed(self, filter_keys: frozenset[int] | None) -> AllowedRows:
+        allowed = self.live
+        if filter_keys is not None:
+            wanted = np.fromiter(filter_keys, np.int64, len(filter_keys))
+            allowed = allowed & np.isin(self.filter_keys, wanted)[self.filter_indexes]
+        count = int(np.count_nonzero(allowed))
+        listed = count <= self.exact_limit and count < len(allowed)
         split = 0 if self.codes is None else len(self.codes)
-        folded = open_[:split]
-        return Permit(
+        folded = allowed[:split]
+        return AllowedRows(
             count=count,
-            few=np.flatnonzero(open_) if few else None,
+            listed=np.flatnonzero(allowed) if listed else None,
             folded=None if folded.all() else np.packbits(folded, bitorder="little"),
-            newer=np.packbits(open_[split:], bitorder="little"),
+            unfolded=np.packbits(allowed[split:], bitorder="little"),
         )
 
-    def _proposed(self, permit: Permit, query: Floats, k: int) -> Places | None:
-        """The rows worth an exact look; None is every row."""
-        want = max(CANDIDATES, 10 * k)
-        turned = rotate(query[None, :])
-        while want < permit.count:
-            estimates, rows = self.newer.propose(self.floats, turned, want, permit.newer)
+    def _candidates(self, allowed: AllowedRows, query: Floats, k: int) -> I64 | None:
+        """The rows to compute exact cosines for; None: every row."""
+        limit = max(CANDIDATES, 10 * k)
+        rotated = rotate(query[None, :])
+        while limit < allowed.count:
+            estimates, rows = self.unfolded.search(self.floats, rotated, limit, allowed.unfolded)
             if self.codes is not None:
-                more, folded = self.codes.propose(turned, want, permit.folded)
+                more, folded = self.codes.search(rotated, limit, allowed.folded)
                 estimates = np.concatenate((estimates, more))
                 rows = np.concatenate((rows, folded))
-            last = np.partition(estimates, len(estimates) - want)[len(estimates) - want]
+            last = np.partition(estimates, len(estimates) - limit)[len(estimates) - limit]
             rows = rows[estimates > last]
-            if 2 * len(rows) >= want:
-                return np.sort(rows)  # neighbours in the file are read together
-            want *= _WIDER
-        return self._every(permit)
+            if 2 * len(rows) >= limit:
+                return np.sort(rows)  # sequential reads of the file
+            limit *= _WIDENING
+        return self._all_allowed(allowed)
 
-    def _every(self, permit: Permit) -> Places | None:
-        if permit.count == len(self.keys):
+    def _all_allowed(self, allowed: AllowedRows) -> I64 | None:
+        if allowed.count == len(self.keys):
             return None
         split = 0 if self.codes is None else len(self.codes)
-        open_ = np.ones(len(self.keys), np.bool_)
-        for part, bits in ((open_[:split], permit.folded), (open_[split:], permit.newer)):
+        mask = np.ones(len(self.keys), np.bool_)
+        for part, bits in ((mask[:split], allowed.folded), (mask[split:], allowed.unfolded)):
             if bits is not None:
                 part[:] = np.unpackbits(bits, count=len(part), bitorder="little")
-        return np.flatnonzero(open_)
+        return np.flatnonzero(mask)
 
 
-def whole(floats: Floats) -> bool:
-    """Rows that are not of length 1 were not written by us."""
+def are_unit_vectors(floats: Floats) -> bool:
+    """Whether all rows have length 1, as every row that was written has."""
     return bool(np.all(np.abs(np.einsum("ij,ij->i", floats, floats) - 1) < 1e-3))

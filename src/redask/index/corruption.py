@@ -1,0 +1,15 @@
+"""The error of index files that cannot be used, worded for an operator."""
+
+from redask.core.errors import Damaged
+
+
+def corrupt(problem: str, *, detail: str = "") -> Damaged:
+    """The error to raise; whoever catches it rebuilds the index from the store's change log."""
+    return unusable(f"the index is corrupt: {problem}", detail=detail)
+
+
+def unusable(problem: str, *, detail: str = "") -> Damaged:
+    """The same for an index that is intact but of another version or another store."""
+    return Damaged(
+        f"{problem}; rebuild the index with `redask doctor --rebuild-index`", detail=detail
+    )

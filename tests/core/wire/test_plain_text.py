@@ -1,0 +1,32 @@
+"""What people read of a source: one short line."""
+
+import pytest
+
+from redask.core.model import Answer, Footnote, Mode, Source, Validation
+from redask.core.wire.plain_text import WIDTH, cut, footnotes, snippet
+
+
+@pytest.mark.parametrize(
+    ("payload", "shown"),
+    [
+        ('{"id":1,"title":"Ferry","text":"At\\n  nine."}', "At nine."),
+        ('{"country":"Ethiopia","id":2,"name":"Yirga"}', "country: Ethiopia, name: Yirga"),
+        ('{"id":1,"text":["a"]}', "text: ['a']"),
+        ("[1,2]", "[1, 2]"),
+        ("no JSON", "no JSON"),
+    ],
+)
+def test_a_snippet_is_the_text_or_the_columns_on_one_line(payload: str, shown: str) -> None:
+    assert snippet(payload) == shown
+
+
+def test_what_is_too_long_is_cut() -> None:
+    assert cut("a" * WIDTH, WIDTH) == "a" * WIDTH
+    assert snippet("a" * (WIDTH + 1)) == "a" * (WIDTH - 1) + "…"
+
+
+def test_footnotes_are_in_the_order_of_the_citations() -> None:
+    sources = tuple(Source(f"urn:{name}", f'{{"text":"{name}"}}') for name in "abc")
+    notes = (Footnote(3, "urn:c"), Footnote(1, "urn:a"))
+    answer = Answer("x", notes, sources, Validation(True), "p", "m", Mode.STRICT)
+    assert list(footnotes(answer)) == [(3, "urn:c", "c"), (1, "urn:a", "a")]
