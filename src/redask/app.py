@@ -183,7 +183,7 @@ class App:
             },
             "embedding": self._embedding(caller),
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
-            "files": {**self.backend.files(), "index": index.bytes},
+            "files": _with_index(self.backend.files(), index.bytes),
             "problems": problems,
             "warnings": list(self.opener.passed_over()),
         }
@@ -302,6 +302,12 @@ def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
         return languages.detect_question(question, analyzer.words(question), ())
 
     return {EXTRACTIVE: Extractive(Similarity(embedder, language_of), embedder.model)}
+
+
+def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
+    """The files as `doctor` lists them: the data, the index, then what calls left."""
+    listed = [*files.items()]
+    return dict([*listed[:-1], ("index", size), *listed[-1:]])
 
 
 def _must_audit(caller: Caller) -> None:

@@ -144,7 +144,10 @@ class Backend(Protocol):
         """Answers given before."""
 
     def files(self) -> Mapping[str, int]:
-        """The files that it keeps on this machine, by name, in bytes; for `doctor`."""
+        """The files that it keeps on this machine, by name, in bytes; for `doctor`.
+
+        The last is that of what calls leave.
+        """
 
     def close(self) -> None:
         """Let go of it; what is called afterwards is a `StoreFailed`. Twice is fine."""
