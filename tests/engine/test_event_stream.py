@@ -6,9 +6,9 @@ from contextlib import aclosing
 
 import pytest
 
-from redask.api.event_stream import Emit, events_of
+from redask.api.event_stream import events_of
 from redask.core.errors import BadAsk, Cancelled, StoreFailed
-from redask.core.model import AnswerToken, Event, Failed
+from redask.core.model import AnswerToken, Emit, Event, Failed
 from redask.server.admission import Admission
 
 Work = Callable[[Emit], Awaitable[object]]

@@ -18,9 +18,8 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from waiting import SECONDS, until_true
 
-from redask.api.event_stream import Emit
 from redask.core.errors import Unauthenticated
-from redask.core.model import AnswerToken, Ask
+from redask.core.model import AnswerToken, Ask, Emit
 from redask.server.admission import Admission
 from redask.server.grpc import calls as grpc_calls
 from redask.server.grpc import public_services, service

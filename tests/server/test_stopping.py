@@ -158,7 +158,7 @@ def test_what_does_not_finish_in_time_is_cancelled_and_has_its_row(
     tmp_path: Path, ask: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "GRACE_SECONDS", 0)
-    monkeypatch.setattr(serving, "_LAST_WORDS_SECONDS", 10 * SECONDS)  # it ends without taking them
+    monkeypatch.setattr(serving, "_CANCEL_SECONDS", 10 * SECONDS)  # it ends without taking them
     heard, row = asyncio.run(stopped_while(tmp_path / "db", ask, finish=False))
     assert heard.kind == "cancelled"
     assert b"the server is stopping" in heard.body

@@ -17,9 +17,9 @@ from typing import Any, Self, TypeVar
 
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
-from redask.api.event_stream import Emit, events_of
+from redask.api.event_stream import events_of
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
-from redask.api.row_values import Rows, plain_rows
+from redask.api.row_values import RowsInput, plain_rows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
@@ -28,6 +28,7 @@ from redask.core.model import (
     Answer,
     Ask,
     Caller,
+    Emit,
     Event,
     IngestProgress,
     IngestReport,
@@ -184,7 +185,7 @@ class AsyncDatabase(AsyncAdministration):
     async def put(
         self,
         collection: str,
-        rows: Rows,
+        rows: RowsInput,
         *,
         kind: str = "row",
         wait: bool = True,
@@ -230,12 +231,12 @@ class AsyncDatabase(AsyncAdministration):
                     )
                 )
             )
+            work.add_done_callback(_seen)  # cancelled twice, nobody waits for it any more
             try:
                 report = await asyncio.shield(work)
             except asyncio.CancelledError:
                 stop.set()
                 await asyncio.wait([work])
-                work.exception()  # seen: it is the stop that was asked for
                 raise
             if wait:
                 await self.embed()
@@ -328,3 +329,9 @@ class AsyncDatabase(AsyncAdministration):
     def _check_open(self) -> None:
         if self._closed or self._app.running.closed:
             raise BadAsk(CLOSED)
+
+
+def _seen(work: asyncio.Future[Any]) -> None:
+    """Look at how it ended, so that asyncio does not report it as never retrieved."""
+    if not work.cancelled():
+        work.exception()

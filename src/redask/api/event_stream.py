@@ -7,13 +7,11 @@ whoever started it owns it.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable
+from collections.abc import AsyncGenerator, Callable
 from typing import Any
 
 from redask.core.errors import AskError
-from redask.core.model import Event, Failed
-
-Emit = Callable[[Event], Awaitable[None]]
+from redask.core.model import Emit, Event, Failed
 
 
 async def events_of(

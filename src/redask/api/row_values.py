@@ -44,7 +44,7 @@ class DataFrame(Protocol):
     def to_dict(self, orient: Any) -> Any: ...
 
 
-Rows = Iterable[Mapping[str, object]] | DataFrame
+RowsInput = Iterable[Mapping[str, object]] | DataFrame
 
 
 def plain_rows(given: Any) -> list[Mapping[str, object]]:

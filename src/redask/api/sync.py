@@ -26,7 +26,7 @@ from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
-from redask.api.row_values import Rows
+from redask.api.row_values import RowsInput
 from redask.app import build, is_database, load_settings
 from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress
@@ -116,7 +116,7 @@ class OpenDatabase(Administration):
     def put(
         self,
         collection: str,
-        rows: Rows,
+        rows: RowsInput,
         *,
         kind: str = "row",
         wait: bool = True,

@@ -8,7 +8,7 @@ URNs are passed in their encoded form (a `str`); `rules.urn` decodes one to an `
 never normalised.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -286,3 +286,4 @@ class Failed:
 
 
 Event = SourcesFound | AnswerToken | AnswerReset | Answered | Failed
+Emit = Callable[[Event], Awaitable[None]]

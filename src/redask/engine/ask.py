@@ -30,6 +30,7 @@ from redask.core.model import (
     Ask,
     Caller,
     Capabilities,
+    Emit,
     Knobs,
     Mode,
     Notice,
@@ -54,7 +55,7 @@ from redask.core.rules import (
 from redask.core.settings import Settings
 from redask.engine import telemetry
 from redask.engine.answer_cache import AnswerCaching, ProviderTurn
-from redask.engine.ask_state import AskState, Emit, distinct
+from redask.engine.ask_state import AskState, distinct
 from redask.engine.audit_writer import AuditSink
 from redask.engine.budget import Budget, billed, reported
 from redask.engine.retrieval import Hits, Retriever

@@ -11,7 +11,6 @@ The engine moves it forward; whatever happens, `row` tells what was true at that
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
 
 from redask.core import errors
@@ -21,6 +20,7 @@ from redask.core.model import (
     AnswerToken,
     Ask,
     Caller,
+    Emit,
     Event,
     Footnote,
     Knobs,
@@ -35,7 +35,6 @@ from redask.core.rules.capabilities import Settled
 from redask.core.rules.validation import Attempt, Examined
 
 _log = logging.getLogger("redask.engine.ask")
-Emit = Callable[[Event], Awaitable[None]]
 
 
 @dataclass(slots=True)

@@ -13,9 +13,9 @@ from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from redask.api.event_stream import Emit, events_of
+from redask.api.event_stream import events_of
 from redask.core.errors import Cancelled, Overloaded
-from redask.core.model import Event
+from redask.core.model import Emit, Event
 
 RETRY_SECONDS = 1
 _T = TypeVar("_T")

@@ -20,10 +20,9 @@ from waiting import SECONDS, until
 from wire_served import WireServed
 
 from redask.api.asynchronous import AsyncDatabase
-from redask.api.event_stream import Emit
 from redask.api.results import CitedAnswer
 from redask.core import errors
-from redask.core.model import Ask, Caller
+from redask.core.model import Ask, Caller, Emit
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
 from redask.engine.audit_writer import AuditWriter

@@ -35,7 +35,7 @@ MAX_WORD_LENGTH = 100
 CHUNK = 1 << 17  # bytes hashed at a time
 STEM_TERM_WIDTH = 9  # characters of a stem's term, with the blank after it
 
-Terms = npt.NDArray[np.void]
+TermArray = npt.NDArray[np.void]
 
 _TABLE_BITS = 20
 _MAX_WORDS = (1 << _TABLE_BITS) * 5 // 8  # words cached for a language, in 24 MB
@@ -130,7 +130,7 @@ class Vocabulary:
         self._tokens = np.zeros(_MAX_WORDS, np.uint64)
         self._terms = np.zeros(_MAX_WORDS, (np.void, STEM_TERM_WIDTH))
 
-    def look_up(self, words: Occurrences, positions: I64) -> tuple[U64, Terms]:
+    def look_up(self, words: Occurrences, positions: I64) -> tuple[U64, TermArray]:
         """The tokens and terms of the words at these positions."""
         tokens = np.empty(len(positions), np.uint64)
         terms = np.empty(len(positions), (np.void, STEM_TERM_WIDTH))

@@ -75,7 +75,7 @@ class PasswordMessage:
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class SimpleQuery:
     """A simple query: one or more statements."""
 
     text: str
@@ -161,7 +161,7 @@ class Malformed:
 FrontendMessage = (
     Malformed
     | PasswordMessage
-    | Query
+    | SimpleQuery
     | Parse
     | Bind
     | Describe
@@ -366,7 +366,7 @@ def _without_body(message: FrontendMessage) -> Callable[[_Body], FrontendMessage
 
 _READERS: dict[int, Callable[[_Body], FrontendMessage]] = {
     ord("p"): lambda body: PasswordMessage(body.rest()),
-    ord("Q"): lambda body: Query(body.text()),
+    ord("Q"): lambda body: SimpleQuery(body.text()),
     ord("P"): _parse,
     ord("B"): _bind,
     ord("D"): _target(Describe),

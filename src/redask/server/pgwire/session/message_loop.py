@@ -1,6 +1,6 @@
 """The messages of one session after start-up: simple and extended queries, in a `MessageLoop`.
 
-    simple query      Query                           its results, then ReadyForQuery
+    simple query      SimpleQuery                           its results, then ReadyForQuery
     extended query    Parse Bind Describe Execute …   Sync: ReadyForQuery; after an error, messages
                                                       up to Sync are ignored
 
@@ -88,7 +88,7 @@ class MessageLoop:
 
     async def _handle(self, message: FrontendMessage) -> None:
         match message:
-            case frontend_messages.Query(text):
+            case frontend_messages.SimpleQuery(text):
                 await self._simple_query(text)
             case frontend_messages.FunctionCall():
                 self._fail(SqlStateError("0A000", "function calls are not spoken: use a query"))
