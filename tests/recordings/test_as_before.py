@@ -31,7 +31,7 @@ def test_everything_is_as_it_was_recorded(anew: Path, section: str) -> None:
 def _lines(text: str) -> dict[str, str]:
     """What was recorded, by its key, as it stands in the file."""
     read = json.JSONDecoder().raw_decode
-    return {read(line)[0]: line.removesuffix(",") for line in text.splitlines()[1:-1]}
+    return {read(line)[0]: line.removesuffix(",") for line in text.strip("\n").split("\n")[1:-1]}
 
 
 def _difference(key: str, was: str, now: str) -> str:

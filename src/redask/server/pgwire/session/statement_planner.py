@@ -5,7 +5,7 @@ ASK, EXPLAIN ASK                           ask_statements
 SELECT, WITH on collections                select_statements, as the caller
 SELECT, WITH, VALUES on anything else      catalog.queries
 SET, SHOW, BEGIN, COMMIT, DISCARD …        commands
-INSERT, UPDATE, CREATE, COPY …             refused: 25006, this transport only reads
+INSERT, UPDATE, CREATE, COPY …             refused: 25006, read-only transaction
 EXPLAIN SELECT, DECLARE, PREPARE …         refused: 0A000
 anything else                              refused: 42601, with the position
 """
@@ -60,7 +60,7 @@ class StatementPlanner:
         if first in _WRITES:
             raise SqlStateError(
                 "25006",
-                f"{first} writes, and this transport only reads",
+                f"cannot execute {first} in a read-only transaction",
                 hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
             )
         if first in _UNSUPPORTED:
