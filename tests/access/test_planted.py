@@ -69,9 +69,7 @@ def counts_of_entities_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> Non
     ) -> None:
         tail, readable, _ = rest
         groups = snapshot.statistics()
-        statistics = bm25.CorpusStatistics(
-            sum(s.entities for s in groups), sum(s.tokens for s in groups)
-        )
+        statistics = bm25.CorpusStatistics.of(groups)
         init(self, searcher, snapshot, tail, readable, statistics)
 
     patch.setattr(LexicalSearcher, "__init__", greedy)

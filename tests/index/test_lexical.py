@@ -70,9 +70,7 @@ class SmallIndex:
                 for group in snapshot.statistics()
                 if projection_keys is None or group.projection_key in projection_keys
             ]
-            statistics = CorpusStatistics(
-                sum(group.entities for group in groups), sum(group.tokens for group in groups)
-            )
+            statistics = CorpusStatistics.of(groups)
             readable: FilterKeys = None
             if projection_keys is not None:
                 readable = frozenset(

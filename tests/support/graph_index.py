@@ -135,9 +135,7 @@ class IndexedWorld:
             for group in snapshot.statistics()
             if projection_keys is None or group.projection_key in projection_keys
         ]
-        statistics = CorpusStatistics(
-            sum(group.entities for group in groups), sum(group.tokens for group in groups)
-        )
+        statistics = CorpusStatistics.of(groups)
         allowed = frozenset(filter_key(group.projection_key, group.collection) for group in groups)
         readable = None if projection_keys is None else allowed
         lexical = LexicalSearcher(self._searcher, snapshot, snapshot.tail(), readable, statistics)

@@ -36,9 +36,7 @@ def search(
         for group in state.statistics
         if projection_keys is None or group.projection_key in projection_keys
     ]
-    statistics = CorpusStatistics(
-        sum(group.entities for group in groups), sum(group.tokens for group in groups)
-    )
+    statistics = CorpusStatistics.of(groups)
     readable = None if projection_keys is None else frozenset(map(_filter_key, groups))
     allowed = readable
     if query.collections:

@@ -26,11 +26,12 @@ the first by URN are found by a scan in that order.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from redask.index.analysis.analyzer import AnalysedQuery, Term
-from redask.index.forward.entries import FilterKeys, Rows, Tail, TokenSequences
+from redask.index.forward.entries import FilterKeys, GroupStatistics, Rows, Tail, TokenSequences
 from redask.index.forward.forward_index import Snapshot
 from redask.index.lexical.scoring import (
     K1,
@@ -53,6 +54,11 @@ class CorpusStatistics:
 
     entities: int
     tokens: int
+
+    @classmethod
+    def of(cls, groups: Sequence[GroupStatistics]) -> Self:
+        """The sums over groups of the forward index."""
+        return cls(sum(group.entities for group in groups), sum(group.tokens for group in groups))
 
     @property
     def average_length(self) -> float:
