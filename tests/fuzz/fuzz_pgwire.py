@@ -7,12 +7,12 @@ clear and with TLS. Connections come a few at a time, cut their bytes anywhere, 
 unauthenticated clients without a token or signed in. Promises, each of which ends the run when it
 breaks:
 
-    nobody who is not signed in hears more than how to sign in, or why not
-    everything that is said is a message of the protocol
+    an unauthenticated client receives only authentication requests and errors
+    every reply is a message of the protocol
     nothing is internal: no XX000, nothing in the log, no task that failed
-    who keeps to the frames is answered to the end, in time
-    after every round an honest client gets the same bytes as at the start
-    when all have left, nobody is left: no connection, no running statement
+    a client with valid frames is answered to the end, in time
+    after every round a well-behaved client gets the same bytes as at the start
+    when all clients have disconnected, no connection and no running statement is left
     memory does not grow
 """
 
@@ -58,25 +58,25 @@ AT_ONCE = 8
 A_ROUND = 100  # connections between two honest ones
 A_VOLLEY = 120
 SECONDS = 60.0  # in which everything must have been answered
-SILENCE = 0.03  # how long to wait for what an unframed volley may bring
+SILENCE = 0.03  # how long to wait for replies to an unframed volley
 WARM, GROWTH_MB = 0.2, 32  # what a warm process may still take, as caches fill
 KINDS = frozenset("RSKZTDCEN123nItsv")
-TO_STRANGERS = frozenset("REv")
+BEFORE_SIGN_IN = frozenset("REv")
 FEW = SETTINGS + "\n[select]\ntimeout_ms = 300\nmax_rows = 200\n"
 HONEST = "ASK 'When does the ferry leave?' USING scripted NOCACHE"
 
 
-class Surprise(Exception):
+class Violation(Exception):
     """A promise that does not hold."""
 
 
 @dataclass(slots=True)
 class PgReport:
-    """What one chunk brought."""
+    """The result of one chunk."""
 
     messages: int = 0
-    heard: Counter[str] = field(default_factory=Counter)
-    surprise: str = ""
+    received: Counter[str] = field(default_factory=Counter)
+    violation: str = ""
     megabytes: float = 0.0
 
 
@@ -120,7 +120,7 @@ class Fuzzed:
             self.servers.append(server)
         self.expected = await self.honest()
         if not any(each.kind == "D" for each in self.expected):
-            raise Surprise(f"the honest client gets no answer: {self.expected}")
+            raise Violation(f"the honest client gets no answer: {self.expected}")
 
     async def close(self) -> None:
         for server in self.servers:
@@ -137,7 +137,7 @@ class Fuzzed:
         return client
 
     async def honest(self) -> list[wire.Said]:
-        """What an honest client hears."""
+        """What a well-behaved client receives."""
         client = await self.connect(tls=False)
         await client.sign_in(token=self.token)
         found = await client.ask(wire.query(HONEST))
@@ -158,11 +158,11 @@ class Fuzzed:
                 group.create_task(turns())
         async with asyncio.timeout(SECONDS):
             if await self.honest() != self.expected:
-                raise Surprise("an honest client is answered in another way than before")
+                raise Violation("an honest client is answered in another way than before")
             while any(server._connections for server in self.servers) or self.admission._tasks:
                 await asyncio.sleep(0.001)
         if self.noted:
-            raise Surprise(f"logged: {self.noted[:3]}")
+            raise Violation(f"logged: {self.noted[:3]}")
 
     async def one(self, rng: random.Random, report: PgReport) -> None:
         """One connection."""
@@ -174,19 +174,19 @@ class Fuzzed:
                 try:
                     if rng.random() < 0.25:
                         sent = wire_mutations.stranger(rng)
-                        await self.as_stranger(client, sent, rng, report)
+                        await self.unauthenticated(client, sent, rng, report)
                     else:
                         sent = wire_mutations.batch(rng, rng.randint(1, A_VOLLEY * 2))
-                        await self.as_guest(client, sent, rng, report)
+                        await self.authenticated(client, sent, rng, report)
                 finally:
                     client.writer.transport.abort()
         except TimeoutError:
-            raise Surprise(f"no end after {SECONDS} s: {_shown(sent)}") from None
-        except Surprise as surprise:
-            raise Surprise(f"{surprise}\nafter {_shown(sent)}") from None
+            raise Violation(f"no end after {SECONDS} s: {_shown(sent)}") from None
+        except Violation as violation:
+            raise Violation(f"{violation}\nafter {_shown(sent)}") from None
         report.messages += len(sent.messages)
 
-    async def as_stranger(
+    async def unauthenticated(
         self,
         client: wire.RawClient,
         sent: wire_mutations.Volley,
@@ -194,13 +194,13 @@ class Fuzzed:
         report: PgReport,
     ) -> None:
         await pour(client, b"".join(sent.messages), rng)
-        heard = await silence(client)
-        for said in messages(heard.lstrip(b"NS"), TO_STRANGERS):
-            if said.kind == "R" and said.body[:4] not in (b"\0\0\0\x0a", b"\0\0\0\x0b"):
-                raise Surprise(f"a stranger is signed in: {said}")
-            note(said, report)
+        received = await silence(client)
+        for message in messages(received.lstrip(b"NS"), BEFORE_SIGN_IN):
+            if message.kind == "R" and message.body[:4] not in (b"\0\0\0\x0a", b"\0\0\0\x0b"):
+                raise Violation(f"an unauthenticated client is signed in: {message}")
+            note(message, report)
 
-    async def as_guest(
+    async def authenticated(
         self,
         client: wire.RawClient,
         sent: wire_mutations.Volley,
@@ -208,25 +208,25 @@ class Fuzzed:
         report: PgReport,
     ) -> None:
         if (await client.sign_in(token=self.token))[-1].kind != "Z":
-            raise Surprise("an honest client cannot sign in")
+            raise Violation("an honest client cannot sign in")
         if not sent.is_framed:
             await pour(client, b"".join(sent.messages), rng)
-            for said in messages(await silence(client), KINDS):
-                note(said, report)
+            for message in messages(await silence(client), KINDS):
+                note(message, report)
             return
         marker = f"marker {rng.getrandbits(64)}"
         end = (wire.SYNC, wire.describe("S", marker), wire.SYNC)
         pouring = asyncio.create_task(pour(client, b"".join((*sent.messages, *end)), rng))
         seen = False
-        while not seen or said.kind != "Z":
-            heard = await client.hear()
-            if heard is None:
-                raise Surprise("the connection ended, though every frame was right")
-            said = heard
-            note(said, report)
-            if said.kind not in KINDS:
-                raise Surprise(f"no message of the protocol: {said}")
-            seen = seen or (said.kind == "E" and marker in said.fields["M"])
+        while not seen or message.kind != "Z":
+            received = await client.hear()
+            if received is None:
+                raise Violation("the connection ended, though every frame was right")
+            message = received
+            note(message, report)
+            if message.kind not in KINDS:
+                raise Violation(f"no message of the protocol: {message}")
+            seen = seen or (message.kind == "E" and marker in message.fields["M"])
         await pouring
 
 
@@ -240,38 +240,38 @@ async def pour(client: wire.RawClient, data: bytes, rng: random.Random) -> None:
 
 
 async def silence(client: wire.RawClient) -> bytes:
-    """Everything that is said until nothing is."""
-    heard = b""
+    """All replies until there is a pause."""
+    received = b""
     with suppress(TimeoutError, ConnectionError):
         while True:
             async with asyncio.timeout(SILENCE):
                 piece = await client.reader.read(65536)
             if not piece:
                 break
-            heard += piece
-    return heard
+            received += piece
+    return received
 
 
 def messages(data: bytes, kinds: frozenset[str]) -> list[wire.Said]:
-    """What was said, all of it messages of these kinds; the last may be cut."""
+    """The messages in these bytes, all of these kinds; the last may be cut."""
     found = []
     while len(data) >= 5:
         kind, [length] = chr(data[0]), struct.unpack_from("!i", data, 1)
         if kind not in kinds or length < 4:
-            raise Surprise(f"heard {data[:80]!r}")
+            raise Violation(f"received {data[:80]!r}")
         if len(data) > length:
             found.append(wire.Said(kind, data[5 : 1 + length]))
         data = data[1 + length :]
     return found
 
 
-def note(said: wire.Said, report: PgReport) -> None:
-    name = said.kind
-    if said.kind == "E":
-        name = said.fields["C"]
+def note(message: wire.Said, report: PgReport) -> None:
+    name = message.kind
+    if message.kind == "E":
+        name = message.fields["C"]
         if name == "XX000":
-            raise Surprise(f"a bug: {said.fields}")
-    report.heard[name] += 1
+            raise Violation(f"a bug: {message.fields}")
+    report.received[name] += 1
 
 
 def _shown(sent: wire_mutations.Volley | None) -> str:
@@ -289,8 +289,8 @@ def megabytes() -> float:
         return int(file.read().split()[1]) * resource.getpagesize() / 1e6
 
 
-async def fuzz(seed: int, count: int, tell: Callable[[PgReport], None]) -> None:
-    """So many messages, with a report for every chunk; what is a surprise ends it."""
+async def fuzz(seed: int, count: int, show: Callable[[PgReport], None]) -> None:
+    """So many messages, with a report for every chunk; a violation ends it."""
     place = Path(tempfile.mkdtemp(prefix="redask-fuzz-pg-"))
     noted = Noted()
     logging.getLogger().addHandler(noted)
@@ -311,12 +311,12 @@ async def fuzz(seed: int, count: int, tell: Callable[[PgReport], None]) -> None:
             if done < WARM * count or not at_first:
                 at_first = report.megabytes
             elif report.megabytes - at_first > GROWTH_MB:
-                raise Surprise(f"memory grew from {at_first:.0f} to {report.megabytes:.0f} MB")
-            tell(report)
+                raise Violation(f"memory grew from {at_first:.0f} to {report.megabytes:.0f} MB")
+            show(report)
     except Exception as error:
         causes = error.exceptions if isinstance(error, ExceptionGroup) else (error,)
-        report.surprise = "\n".join(f"{type(each).__name__}: {each}" for each in causes)
-        tell(report)
+        report.violation = "\n".join(f"{type(each).__name__}: {each}" for each in causes)
+        show(report)
     finally:
         logging.getLogger().removeHandler(noted)
         await transport.close()
@@ -329,8 +329,8 @@ def run(seed: int, count: int) -> PgReport:
 
     def add(report: PgReport) -> None:
         whole.messages += report.messages
-        whole.heard += report.heard
-        whole.surprise = whole.surprise or report.surprise
+        whole.received += report.received
+        whole.violation = whole.violation or report.violation
         whole.megabytes = max(whole.megabytes, report.megabytes)
 
     asyncio.run(fuzz(seed, count, add))
@@ -365,17 +365,17 @@ def main() -> int:
             left -= 1
             continue
         whole.messages += report.messages
-        whole.heard += report.heard
+        whole.received += report.received
         largest = max(largest, report.megabytes)
         rate = whole.messages / (time.monotonic() - began)
         line = f"{whole.messages:,} messages, {rate:,.0f}/s, {largest:.0f} MB"
         print(f"\r{line}", end="", file=sys.stderr, flush=True)
-        if report.surprise:
-            print(f"\nseed {given.seed}: {report.surprise}")
+        if report.violation:
+            print(f"\nseed {given.seed}: {report.violation}")
             print(f"{whole.messages} passed, 1 failed")
             return 1
     print("", file=sys.stderr)
-    print(", ".join(f"{name} {count}" for name, count in sorted(whole.heard.items())))
+    print(", ".join(f"{name} {count}" for name, count in sorted(whole.received.items())))
     print(f"{whole.messages} passed, 0 failed")
     return 0
 

@@ -1,10 +1,10 @@
-"""`make fuzz`: a million hostile inputs for whatever reads text, and not one surprise.
+"""`make fuzz`: a million hostile inputs for every parser of text, and no violation of a contract.
 
     python tests/fuzz/fuzz_rules.py --inputs 1000000 --seed 7
 
 Each target makes an input (a valid one, mutated, or garbage), runs the rule and checks what must
 hold whatever came in. The only exception allowed out is the target's own `AskError`, and its text
-must be printable somewhere: it has a UTF-8 form. A surprise prints the input and ends with 1.
+must be printable somewhere: it has a UTF-8 form. A violation prints the input and ends with 1.
 """
 
 import argparse
@@ -35,13 +35,13 @@ SECONDS_PER_INPUT = 5
 UNICODE = "é１٣²年ि\u200d\u2028\x85\ufeff😀\U0010ffff\ud800\udfff\0\x1f\x7f\u212a"
 
 
-class Surprise(Exception):
+class Violation(Exception):
     """An invariant that does not hold."""
 
 
 def require(holds: bool, promise: str) -> None:
     if not holds:
-        raise Surprise(promise)
+        raise Violation(promise)
 
 
 # --- making inputs ----------------------------------------------------------------------
@@ -169,7 +169,7 @@ def proper(string: str) -> str:
 
 def check_error(error: AskError, own: type[AskError]) -> None:
     require(type(error) is own, f"the error is a {own.__name__}")
-    require(bool(error.message), "an error says something")
+    require(bool(error.message), "an error has a message")
     require(encodable(error.message) and encodable(error.detail), "an error's text has UTF-8")
     require(len(error.message) < 2_000, "an error is short")
 
@@ -187,7 +187,7 @@ def check_statement(made: tuple[str, Sequence[object]]) -> None:
         lines = statement.split("\n")
         require(1 <= error.line <= len(lines), "the line is a line of the statement")
         require(1 <= error.column <= len(lines[error.line - 1]) + 1, "the column is on that line")
-        require(bool(error.found and error.expected), "found and expected say something")
+        require(bool(error.found and error.expected), "found and expected are not empty")
         return
     require(text.question_fault(ask.question) is None, "the question is allowed")
     require(1 <= ask.limit <= 200 and 0 <= ask.depth <= 10, "limit and depth are in range")
@@ -291,10 +291,10 @@ TARGETS: dict[str, Target] = {
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """How a chunk went: inputs that passed, and the surprise that stopped it."""
+    """How a chunk went: inputs that passed, and the violation that stopped it."""
 
     passed: int
-    surprise: str | None = None
+    violation: str | None = None
 
 
 def run(job: tuple[str, str, int]) -> Report:
@@ -316,10 +316,10 @@ def run(job: tuple[str, str, int]) -> Report:
 
 
 def watch() -> None:
-    """Workers end with their parent, and an input that takes too long is a surprise."""
+    """Workers end with their parent, and an input that takes too long is a violation."""
 
     def too_long(*_: object) -> None:
-        raise Surprise(f"an input takes less than {SECONDS_PER_INPUT} s")
+        raise Violation(f"an input takes less than {SECONDS_PER_INPUT} s")
 
     signal.signal(signal.SIGALRM, too_long)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -338,7 +338,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    started, told, passed = time.monotonic(), 0.0, 0
+    started, reported, passed = time.monotonic(), 0.0, 0
     print(
         f"fuzzing {', '.join(TARGETS)}: {options.inputs:,} inputs, seed {options.seed}", flush=True
     )
@@ -346,11 +346,11 @@ def main() -> int:
         for report in pool.imap_unordered(run, jobs(options.inputs, options.seed)):
             passed += report.passed
             elapsed = time.monotonic() - started
-            if report.surprise:
-                print(f"{report.surprise}\n{passed} passed, 1 failed (seed {options.seed})")
+            if report.violation:
+                print(f"{report.violation}\n{passed} passed, 1 failed (seed {options.seed})")
                 return 1
-            if elapsed - told >= 5:
-                told = elapsed
+            if elapsed - reported >= 5:
+                reported = elapsed
                 print(f"{passed:>10,} inputs, {passed / elapsed:,.0f}/s", flush=True)
     print(f"{passed:,} inputs in {time.monotonic() - started:.0f} s")
     print(f"{passed} passed, 0 failed")

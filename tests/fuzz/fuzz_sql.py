@@ -6,9 +6,9 @@ Each statement is a query from a grammar, one of those mutated, or an attack. It
 (`tests/support/guarded.py`) that differ in everything the reader may not see and in their history:
 rows and errors must be equal to the byte. The word in everything hidden must never come out,
 neither for the reader nor, of the other tenant, for the owner. A third of them also go to SQLite
-unread, so that the guard stands alone. Nothing but `AskError` is raised.
+unread, so that only the guard is tested. Nothing but `AskError` is raised.
 After every statement SQLite's own counter, and at the end a hash of everything, say that no
-database changed. A surprise prints the statement and ends with 1.
+database changed. A violation prints the statement and ends with 1.
 """
 
 import argparse
@@ -101,16 +101,16 @@ class Grammar:
         kept = self.near
         source = self.source(depth)
         self.near = kept
-        said = f"SELECT {rng.choice(('', '', 'DISTINCT '))}{', '.join(columns)} FROM {source}"
+        statement = f"SELECT {rng.choice(('', '', 'DISTINCT '))}{', '.join(columns)} FROM {source}"
         if rng.random() < 0.4:
-            said += f" WHERE {self.condition(depth)}"
+            statement += f" WHERE {self.condition(depth)}"
         if rng.random() < 0.2:
-            said += f" GROUP BY {self.column()}"
+            statement += f" GROUP BY {self.column()}"
             if rng.random() < 0.3:
-                said += f" HAVING count(*) > {rng.randrange(3)}"
+                statement += f" HAVING count(*) > {rng.randrange(3)}"
         if rng.random() < 0.3:
-            said += f" ORDER BY {self.column()} {rng.choice(('', 'DESC', 'COLLATE NOCASE'))}"
-        return said
+            statement += f" ORDER BY {self.column()} {rng.choice(('', 'DESC', 'COLLATE NOCASE'))}"
+        return statement
 
     def source(self, depth: int) -> str:
         rng = self.rng
@@ -205,30 +205,34 @@ def statement(rng: random.Random) -> str:
 
 def attack(rng: random.Random) -> str:
     base = rng.choice(BASE)
-    said = rng.choice(ATTACKS).replace("{w}", rng.choice(WAYS)).replace("{0}", base)
-    said = said.replace("{b}", base).replace("{q}", rng.choice((*COLUMNS, *QUOTED, "payload")))
+    statement = rng.choice(ATTACKS).replace("{w}", rng.choice(WAYS)).replace("{0}", base)
+    statement = statement.replace("{b}", base).replace(
+        "{q}", rng.choice((*COLUMNS, *QUOTED, "payload"))
+    )
     if rng.random() < 0.2:
-        said = "".join(rng.choice((each.upper(), each.lower())) for each in said)
+        statement = "".join(rng.choice((each.upper(), each.lower())) for each in statement)
     return (
-        said if rng.random() < 0.8 else said.replace(" ", rng.choice(("/**/", "\n", "\t", " --\n")))
+        statement
+        if rng.random() < 0.8
+        else statement.replace(" ", rng.choice(("/**/", "\n", "\t", " --\n")))
     )
 
 
-def mutated(rng: random.Random, said: str) -> str:
+def mutated(rng: random.Random, statement: str) -> str:
     for _ in range(rng.choice((1, 1, 2, 3))):
-        start = rng.randrange(len(said) + 1)
-        end = min(len(said), start + rng.choice((0, 1, 2, 6)))
+        start = rng.randrange(len(statement) + 1)
+        end = min(len(statement), start + rng.choice((0, 1, 2, 6)))
         middle = rng.choice(
-            (rng.choice(PIECES), said[start:end] * 2, "", f" {rng.choice(PIECES)} ")
+            (rng.choice(PIECES), statement[start:end] * 2, "", f" {rng.choice(PIECES)} ")
         )
-        said = said[:start] + middle + said[end:]
-    return said
+        statement = statement[:start] + middle + statement[end:]
+    return statement
 
 
 # --- running ------------------------------------------------------------------------------
 
 
-class Surprise(Exception):
+class Violation(Exception):
     """A promise that does not hold."""
 
 
@@ -302,29 +306,29 @@ def unread(store: SelectingStore, sql: str) -> str:
 
 
 def check(sql: str) -> str:
-    """Run one statement for everybody; what came of it."""
+    """Run one statement as several callers. → the outcome of it"""
     opened = worlds()
     mine, other = (outcome(store, sql, READER) for store in opened.stores)
     if mine != other and mine is not None and other is not None:
         # The clock may have ticked between the two, if the statement asks for the time.
         mine, other = (outcome(store, sql, READER) for store in opened.stores)
         if mine != other and mine is not None and other is not None:
-            raise Surprise(f"what is hidden makes a difference:\n{mine[:600]}\n{other[:600]}")
-    told = {READER: f"{mine} {other}"}
+            raise Violation(f"what is hidden makes a difference:\n{mine[:600]}\n{other[:600]}")
+    outcomes = {READER: f"{mine} {other}"}
     if sum(sql.encode(errors="replace")) % 3 == 0 and "explain" not in sql.lower():
-        said = {unread(store, sql) for store in opened.stores}
-        if len(said) > 1:
-            raise Surprise(f"the guard alone is not enough: {said}"[:900])
-        told[READER] += min(said)
+        results = {unread(store, sql) for store in opened.stores}
+        if len(results) > 1:
+            raise Violation(f"the guard alone is not enough: {results}"[:900])
+        outcomes[READER] += min(results)
     if sum(sql.encode(errors="replace")) % 8 == 0:
-        told[OWNER] = outcome(opened.stores[1], sql, OWNER) or ""
-        told[STRANGER] = outcome(opened.stores[1], sql, STRANGER) or ""
+        outcomes[OWNER] = outcome(opened.stores[1], sql, OWNER) or ""
+        outcomes[STRANGER] = outcome(opened.stores[1], sql, STRANGER) or ""
     for caller, words in FORBIDDEN.items():
-        found = [word for word in words if word in told.get(caller, "") and word not in sql]
+        found = [word for word in words if word in outcomes.get(caller, "") and word not in sql]
         if found:
-            raise Surprise(f"{caller} gets {found}: {told[caller][:600]}")
+            raise Violation(f"{caller} gets {found}: {outcomes[caller][:600]}")
     if versions(opened.watchers) != opened.versions:
-        raise Surprise("a database was written")
+        raise Violation("a database was written")
     if mine is None:
         return "too slow"
     return "rows" if mine.startswith("[") else mine.partition(":")[0]
@@ -335,7 +339,7 @@ class Report:
     """What came of one chunk."""
 
     outcomes: dict[str, int]
-    surprise: str = ""
+    violation: str = ""
 
 
 def run(job: tuple[int, int]) -> Report:
@@ -366,7 +370,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     options = parser.parse_args()
-    started, told = time.monotonic(), 0.0
+    started, reported = time.monotonic(), 0.0
     totals: dict[str, int] = {}
     print(f"fuzzing SELECT: {options.statements:,} statements, seed {options.seed}", flush=True)
     pool = multiprocessing.Pool(options.jobs)
@@ -375,12 +379,12 @@ def main() -> int:
             for came, count in report.outcomes.items():
                 totals[came] = totals.get(came, 0) + count
             passed, elapsed = sum(totals.values()), time.monotonic() - started
-            if report.surprise:
-                print(f"{report.surprise}\n{passed} passed, 1 failed (seed {options.seed})")
+            if report.violation:
+                print(f"{report.violation}\n{passed} passed, 1 failed (seed {options.seed})")
                 pool.terminate()
                 return 1
-            if elapsed - told >= 5:
-                told = elapsed
+            if elapsed - reported >= 5:
+                reported = elapsed
                 print(f"{passed:>10,} statements, {passed / elapsed:,.0f}/s", flush=True)
     finally:
         pool.close()

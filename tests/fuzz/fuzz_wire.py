@@ -7,7 +7,7 @@ a tiny database with the scripted provider, by several clients at once: garbage,
 messages out of order, lengths that lie, bad UTF-8, bytes that drip, sockets half closed, clients
 that vanish; among them one in a hundred good questions. `tests/support/fuzz_*.py` say how.
 
-A surprise (a failure of ours, a hang, a process that died or printed a stack trace, an honest
+A violation (a failure of ours, a hang, a process that died or printed a stack trace, an honest
 client unserved, an answer without its audit row, memory that grows) is printed and ends with 1.
 Memory is measured after WARM of the messages and at the end. Ctrl-C ends early with what was seen.
 """
@@ -27,7 +27,7 @@ from typing import Any, Protocol
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from fuzz_grpc import GrpcFuzz
-from fuzz_http import HttpFuzz, Surprise
+from fuzz_http import HttpFuzz, Violation
 from fuzz_lines import McpFuzz, RpcFuzz
 from mutations import Asked
 from served import Process, Served, audited, fill, megabytes
@@ -58,7 +58,7 @@ class Round:
     sent: int = 0
     took: float = 0.0
     honest: int = 0
-    surprise: str = ""
+    violation: str = ""
     stopped: bool = False
     warm: int = 0
     last: list[int] = field(default_factory=list)
@@ -91,12 +91,12 @@ class Round:
             self.last.append(self.memory())
             client.close()
         except BaseException as error:
-            told = "" if isinstance(error, Surprise) else traceback.format_exc()
-            self.surprise = self.surprise or f"seed {seed}: {told or error}"
+            told = "" if isinstance(error, Violation) else traceback.format_exc()
+            self.violation = self.violation or f"seed {seed}: {told or error}"
 
     def over(self) -> bool:
         enough = self.sent >= self.count or time.monotonic() > self.until
-        return enough or self.stopped or bool(self.surprise)
+        return enough or self.stopped or bool(self.violation)
 
     def memory(self) -> int:
         """Of the process that lives through the whole round, and is attacked."""
@@ -112,7 +112,7 @@ class Round:
 def run(
     transports: list[str], count: int, seed: int, minutes: float, tell: bool = True
 ) -> list[Round]:
-    """Attack transports of one server, one after the other, until there is a surprise."""
+    """Attack transports of one server, one after the other, until there is a violation."""
     rounds: list[Round] = []
     with tempfile.TemporaryDirectory(prefix="redask-fuzz-") as name:
         directory = Path(name) / "db"
@@ -123,12 +123,12 @@ def run(
                 rounds.append(made)
                 attacked(made, token, seed, tell)
                 if not server.alive():
-                    made.surprise += "\nthe server died"
-                if made.surprise or made.stopped:
+                    made.violation += "\nthe server died"
+                if made.violation or made.stopped:
                     break
         if b"Traceback" in server.said:
-            made.surprise += "\nthe server said:\n" + server.said.decode(errors="replace")
-        made.surprise += _unaudited(directory, [each.asked for each in rounds])
+            made.violation += "\nthe server said:\n" + server.said.decode(errors="replace")
+        made.violation += _unaudited(directory, [each.asked for each in rounds])
     return rounds
 
 
@@ -147,7 +147,7 @@ def attacked(made: Round, token: str, seed: int, tell: bool) -> None:
         shown = f"{megabytes(made.warm)} when warm, {megabytes(end)} at the end"
         print(f"{made.transport:5} memory: {shown}", flush=True)
     if made.warm and end - made.warm > GROWTH:
-        made.surprise = made.surprise or f"memory grew by {megabytes(end - made.warm)}"
+        made.violation = made.violation or f"memory grew by {megabytes(end - made.warm)}"
 
 
 def _watch(made: Round, threads: list[threading.Thread], tell: bool) -> None:
@@ -197,8 +197,8 @@ def main() -> int:
     for made in rounds:
         answers = f"{made.asked.answered.total():,} answers, all audited"
         print(f"{made.transport:5}{made.sent:>10,} messages, {answers}, in {made.took:.0f} s")
-        if made.surprise:
-            print(f"{made.surprise}\n{passed} passed, 1 failed (seed {options.seed})")
+        if made.violation:
+            print(f"{made.violation}\n{passed} passed, 1 failed (seed {options.seed})")
             return 1
     print(f"{passed} passed, 0 failed")
     return 0

@@ -17,7 +17,7 @@ import socket
 import struct
 from dataclasses import dataclass
 
-from fuzz_http import Surprise
+from fuzz_http import Violation
 from google.protobuf.message import DecodeError
 from mutations import Asked, mangled
 from served import Served, Silence
@@ -93,7 +93,7 @@ class Connection:
             if readable:
                 piece = self.wire.recv(1 << 20)
                 if not piece:
-                    raise Surprise(f"grpc: the server hung up on {self.calls}")
+                    raise Violation(f"grpc: the server hung up on {self.calls}")
                 self._take(piece, asked)
 
     def _take(self, piece: bytes, asked: Asked) -> None:
@@ -111,7 +111,7 @@ class Connection:
                 case 6 if not flags & ACK:
                     self.pending += frame(PING, ACK, 0, payload)
                 case 7:
-                    raise Surprise(f"the server said good-bye: {payload!r}")
+                    raise Violation(f"the server said good-bye: {payload!r}")
                 case 0 | 1 | 3 if stream in self.calls:
                     self._of_call(kind, flags, stream, payload, asked)
                 case _:
@@ -126,11 +126,11 @@ class Connection:
             code = found[1]
             # gRPC itself calls it internal when it cannot read a header; our replies have a body
             if code in FAILURES and (code == b"2" or b"redask-error" in payload):
-                raise Surprise(f"{payload!r} to {call}")
+                raise Violation(f"{payload!r} to {call}")
             if call.question and code != b"0":
-                raise Surprise(f"a good question: {payload!r}")
+                raise Violation(f"a good question: {payload!r}")
         if kind == RESET and call.question:
-            raise Surprise(f"a good question is reset: {payload!r}")
+            raise Violation(f"a good question is reset: {payload!r}")
         if kind == RESET or flags & END_STREAM:
             del self.calls[stream]
             if call.question:
@@ -151,9 +151,9 @@ def _check(call: Call) -> None:
         else:
             good = pb.AskFrame.FromString(messages[-1]).WhichOneof("frame") == "validation"
     except (DecodeError, IndexError) as error:
-        raise Surprise(f"{call}: {error!r}") from error
+        raise Violation(f"{call}: {error!r}") from error
     if not good:
-        raise Surprise(f"{call}: no answer")
+        raise Violation(f"{call}: no answer")
 
 
 class GrpcFuzz:

@@ -24,7 +24,7 @@ SLOW = 20  # connections that drip
 Judge = Callable[[int, bytes], None]
 
 
-class Surprise(Exception):
+class Violation(Exception):
     """A promise that does not hold."""
 
 
@@ -53,11 +53,11 @@ def head(method: str, path: str, *lines: bytes) -> bytes:
 def refused(status: int, body: bytes) -> None:
     """Any reply but one of ours that failed."""
     if status >= 500 or status < 200:
-        raise Surprise(f"status {status}: {body[:300]!r}")
+        raise Violation(f"status {status}: {body[:300]!r}")
     if status >= 400:
         shown = json.loads(body)["error"]
         if not isinstance(shown["message"], str):
-            raise Surprise(f"an error without a message: {body[:300]!r}")
+            raise Violation(f"an error without a message: {body[:300]!r}")
 
 
 class HttpFuzz:
@@ -99,7 +99,7 @@ class HttpFuzz:
 
         def judge(status: int, reply: bytes) -> None:
             if status != 200 or not json.loads(reply)["citations"]:
-                raise Surprise(f"an honest client heard {status}: {reply[:300]!r}")
+                raise Violation(f"an honest client heard {status}: {reply[:300]!r}")
             self.asked.hear(question)
 
         request = Request(head("POST", "/v1/ask", *lines) + body, judge)
@@ -183,7 +183,7 @@ class HttpFuzz:
                 or b"ferry" not in body
                 or (stream and b"event: validation" not in body)
             ):
-                raise Surprise(f"a good question heard {status}: {body[:300]!r}")
+                raise Violation(f"a good question heard {status}: {body[:300]!r}")
             self.asked.hear(question)
 
         given = {"question": question, "options": {"using": "scripted"}, "stream": stream}
@@ -241,7 +241,7 @@ class HttpFuzz:
             if ready[0]:
                 piece = wire.recv(1 << 20)
                 if not piece:
-                    raise Surprise("the server hung up on a good connection")
+                    raise Violation("the server hung up on a good connection")
                 enough = take(piece)
 
     def _end_badly(self, wire: socket.socket, last: bytes) -> None:
@@ -258,7 +258,7 @@ class HttpFuzz:
         except OSError:
             pass  # it hung up first
         if b"HTTP/1.1 5" in heard:
-            raise Surprise(f"{heard[:300]!r} to {last[:300]!r}")
+            raise Violation(f"{heard[:300]!r} to {last[:300]!r}")
 
     def _drip(self, rng: random.Random) -> None:
         """Let every slow connection send a byte; who was let go is followed by another."""
@@ -283,7 +283,7 @@ class HttpFuzz:
             raise ConnectionResetError
         except BlockingIOError:
             if now - each.since > 90:
-                raise Surprise("who drips is held for more than 90 s") from None
+                raise Violation("who drips is held for more than 90 s") from None
         except OSError:
             each.wire.close()
             self.slow.remove(each)
@@ -308,9 +308,9 @@ class Replies:
                 if not request.bodiless:
                     request.judge(status, body)
             except (ValueError, KeyError, TypeError) as error:
-                raise Surprise(f"{error!r}: {status} {body[:300]!r}") from error
-            except Surprise as error:
-                raise Surprise(f"{error}\nto {request.sent[:2000]!r}") from None
+                raise Violation(f"{error!r}: {status} {body[:300]!r}") from error
+            except Violation as error:
+                raise Violation(f"{error}\nto {request.sent[:2000]!r}") from None
         return not self._waiting
 
     def _reply(self, bodiless: bool) -> tuple[int, bytes] | None:

@@ -10,7 +10,7 @@ import json
 import random
 from typing import Any
 
-from fuzz_http import HttpFuzz, Request, Surprise
+from fuzz_http import HttpFuzz, Request, Violation
 from mutations import ODD, Asked, bad_json, options, twisted, written
 from served import Piped, Served, pipe
 
@@ -89,7 +89,7 @@ class RpcFuzz:
     def _left(self) -> None:
         code = self.process.stop(60)
         if code != 0 or self.process.said:
-            raise Surprise(f"{self.name} left with {code}: {self.process.said[-2000:]!r}")
+            raise Violation(f"{self.name} left with {code}: {self.process.said[-2000:]!r}")
 
     def _talk(self, lines: list[bytes], waiting: dict[object, str]) -> None:
         self.count += 1
@@ -110,14 +110,14 @@ class RpcFuzz:
             name = each.get("id") if "method" not in each else None
             question = waiting.pop(name, None) if isinstance(name, str) else None
             if question and not self.cited(each):
-                raise Surprise(f"a good question: {line[:300]!r}")
+                raise Violation(f"a good question: {line[:300]!r}")
             if question:
                 self.asked.hear(question)
 
     def judge(self, reply: dict[str, Any]) -> None:
-        """A failure of ours is a surprise."""
+        """A failure of ours is a violation."""
         if reply.get("error", {}).get("code") == INTERNAL:
-            raise Surprise(f"{reply!r}"[:600])
+            raise Violation(f"{reply!r}"[:600])
 
     # --- what is sent ------------------------------------------------------------------------
 
@@ -178,7 +178,7 @@ class McpLines(RpcFuzz):
         opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
         self.process.talk(written(call("initialize", opening, "hello")) + b"\n")
         if b"serverInfo" not in b"".join(self.process.heard(300)):  # it starts
-            raise Surprise("no greeting")
+            raise Violation("no greeting")
         self.process.talk(written(call("notifications/initialized", {})) + b"\n")
 
     def ping(self, name: str) -> bytes:
@@ -197,7 +197,7 @@ class McpLines(RpcFuzz):
         super().judge(reply)
         content = (reply.get("result") or {}).get("structuredContent") or {}
         if content.get("error", {}).get("kind") == "internal":
-            raise Surprise(f"{reply!r}"[:600])
+            raise Violation(f"{reply!r}"[:600])
 
     def request(self, rng: random.Random) -> dict[str, Any]:
         method = rng.choice(self.methods)
@@ -255,11 +255,11 @@ class McpHttp(HttpFuzz):
 
     def _refused(self, status: int, body: bytes) -> None:
         if status >= 500 or b'"internal"' in body:
-            raise Surprise(f"{status}: {body[:300]!r}")
+            raise Violation(f"{status}: {body[:300]!r}")
 
     def _heard(self, question: str, status: int, body: bytes) -> None:
         if status != 200 or b'"marker":1' not in body.replace(b'\\"', b'"').replace(b" ", b""):
-            raise Surprise(f"a good question heard {status}: {body[:500]!r}")
+            raise Violation(f"a good question heard {status}: {body[:500]!r}")
         self.asked.hear(question)
 
 
