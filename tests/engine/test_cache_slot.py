@@ -1,0 +1,75 @@
+"""A kept answer is served only if it is fresh, of this very prompt, and valid in this mode."""
+
+from dataclasses import replace
+
+import pytest
+
+from redask.core.errors import StoreFailed
+from redask.core.model import Answer, Mode, Source, Validation
+from redask.core.ports import CachedAnswer
+from redask.core.rules.caching import Bypass, Use
+from redask.engine.answer_cache import CacheSlot
+
+NOW = 10**18
+GOOD = Answer(
+    answer="At nine [^1].",
+    citations=(),
+    sources_flat=(Source("urn:reddb:row:t/1", "{}"),),
+    validation=Validation(True, (), ()),
+    provider="scripted",
+    model="m",
+    mode=Mode.STRICT,
+)
+
+
+class OneAnswer:
+    """A cache that holds one entry, or cannot be read."""
+
+    def __init__(self, entry: CachedAnswer | None, error: bool = False) -> None:
+        self.entry = entry
+        self.error = error
+
+    def get(self, key: str) -> CachedAnswer | None:
+        if self.error:
+            raise StoreFailed("the disk is gone")
+        return self.entry if key == "k" else None
+
+    def put(self, key: str, entry: CachedAnswer, most: int) -> None:
+        raise AssertionError
+
+
+def slot(entry: CachedAnswer | None, *, error: bool = False, mode: Mode = Mode.STRICT) -> CacheSlot:
+    return CacheSlot(OneAnswer(entry, error), lambda: NOW, Use(60), "k", "hash", mode, 10)
+
+
+ENTRY = CachedAnswer(GOOD, "hash", NOW - 10**9, 60)
+
+
+def test_what_was_kept_for_this_prompt_is_served() -> None:
+    hit = slot(ENTRY).look_up()
+    assert hit is not None
+    assert hit.answer == GOOD
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None,
+        replace(ENTRY, prompt_hash="another"),
+        replace(ENTRY, stored_at=NOW - 61 * 10**9),
+        replace(ENTRY, answer=replace(GOOD, answer="At nine [^2].")),
+        replace(ENTRY, answer=replace(GOOD, answer=" ")),
+    ],
+)
+def test_nothing_else_is(entry: CachedAnswer | None) -> None:
+    assert slot(entry).look_up() is None
+
+
+def test_a_lenient_ask_takes_what_a_strict_one_would_not() -> None:
+    entry = replace(ENTRY, answer=replace(GOOD, answer="At nine [^2]."))
+    assert slot(entry, mode=Mode.LENIENT).look_up() is not None
+
+
+def test_a_cache_that_cannot_be_read_and_one_not_in_use_are_misses() -> None:
+    assert slot(ENTRY, error=True).look_up() is None
+    assert replace(slot(ENTRY), use=Bypass()).look_up() is None
