@@ -5,12 +5,16 @@ from dataclasses import replace
 import pytest
 
 from redask.core.errors import StoreFailed
-from redask.core.model import Answer, Mode, Source, Validation
+from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt, Source, Validation
 from redask.core.ports import CachedAnswer
 from redask.core.rules.caching import Bypass, Use
-from redask.engine.answer_cache import CacheSlot
+from redask.core.settings import load
+from redask.engine.answer_cache import AnswerCaching, CacheSlot
+from redask.providers.scripted import Scripted
 
 NOW = 10**18
+MIA = Caller("t", "mia", "clerk")
+KNOBS = Knobs(0.0, 7)
 GOOD = Answer(
     answer="At nine [^1].",
     citations=(),
@@ -73,3 +77,36 @@ def test_a_lenient_ask_takes_what_a_strict_one_would_not() -> None:
 def test_a_cache_that_cannot_be_read_and_one_not_in_use_are_misses() -> None:
     assert slot(ENTRY, error=True).look_up() is None
     assert replace(slot(ENTRY), use=Bypass()).look_up() is None
+
+
+def key(
+    question: str = "When?",
+    caller: Caller = MIA,
+    knobs: Knobs = KNOBS,
+    fingerprint: str = "f",
+) -> str:
+    caching = AnswerCaching(OneAnswer(None), load("[ask.cache]\nenabled = true\n", {}), lambda: NOW)
+    found = caching.place(
+        Ask(question, cache_ttl=60),
+        caller,
+        Scripted([]),
+        mode=Mode.STRICT,
+        knobs=knobs,
+        prompt=Prompt("system", "user", question, ()),
+        fingerprint=fingerprint,
+    )
+    assert found.in_use
+    return found.key
+
+
+def test_the_engine_puts_everything_into_the_key_that_an_answer_depends_on() -> None:
+    others = [
+        key("Why?"),
+        key(caller=Caller("t", "tom", "clerk")),
+        key(caller=Caller("u", "mia", "clerk")),
+        key(knobs=Knobs(0.5, 7)),
+        key(knobs=Knobs(0.0, 8)),
+        key(fingerprint="g"),
+    ]
+    assert len({key(), *others}) == len(others) + 1
+    assert key() == key()
