@@ -42,7 +42,7 @@ def test_the_readme_can_be_followed_from_top_to_bottom(tmp_path: Path) -> None:
 
 def test_make_demo_is_redask_demo_and_can_be_run_again() -> None:
     """The README's first command, which the test above replaces by the command that it runs."""
-    make = ["make", "--dry-run", "--old-file=.venv/.installed", "demo"]
+    make = ["make", "--no-print-directory", "--dry-run", "--old-file=.venv/.installed", "demo"]
     shown = subprocess.run(make, cwd=ROOT, capture_output=True, text=True, check=True).stdout
     assert shown.splitlines()[:2] == ["rm -rf redask-demo", ".venv/bin/redask demo"]
 
