@@ -17,7 +17,6 @@ rebuild fails too, or the disk is full, `StoreFailed`.
 """
 
 import os
-import re
 import secrets
 import shutil
 import threading
@@ -39,7 +38,6 @@ from redask.index.generation import Generation, State, index_errors
 # GIL take longer than one after the other (16 threads: 0.6 of the rate of one; serialised, 1.1).
 _SEARCH_LOCK = threading.Lock()
 _CURRENT = "current"
-_NAME = re.compile("[0-9a-f]{16}")
 _LOCK = "index.lock"
 _MIN_FREE_BYTES = 4_000_000  # needed before the files of a generation are deleted
 
