@@ -5,6 +5,7 @@
     │  ├─ BadStatement          bad_ask              … with line, column, found, expected
     │  ├─ BadUrn                bad_ask              … with a UrnFault
     │  ├─ BadTtl                bad_ask              … with a TtlFault
+    │  ├─ SqlError              bad_ask              … with an SQLSTATE; a SELECT's own fault
     │  ├─ NotCanonical          bad_ask              a value that has no canonical JSON
     │  └─ BadRows               bad_ask              rows that cannot be written, and why
     ├─ Unauthenticated          unauthenticated
@@ -99,6 +100,19 @@ class BadStatement(BadAsk):
         self.column = column
         self.found = found
         self.expected = expected
+
+
+class SqlError(BadAsk):
+    """A SELECT that PostgreSQL would refuse too, or that is not supported.
+
+    `position` counts code points from 1, and is 0 where there is none.
+    """
+
+    def __init__(self, sqlstate: str, message: str, *, position: int = 0, hint: str = "") -> None:
+        super().__init__(message, detail=sqlstate)
+        self.sqlstate = sqlstate
+        self.position = position
+        self.hint = hint
 
 
 class BadUrn(BadAsk):

@@ -1,0 +1,142 @@
+"""PostgreSQL's types: `SqlType`, a name with its modifier, and `TYPE_ROWS`, what is known of each.
+
+    SqlType.parse("numeric(18,2)")     name numeric, modifier (18, 2)
+    SqlType.parse("int4[]")            an array of int4
+    str(type)                          the same text again
+
+Names are PostgreSQL's own short ones (`int4`, `timestamptz`). A type is kept in DuckDB as
+`duckdb_type` says:
+
+    numeric(p,s)      DECIMAL(p,s), when the scale of every value is the same
+    numeric           VARCHAR in PostgreSQL's spelling: each value has its own scale (a quotient)
+    timestamptz       TIMESTAMP in UTC, which is the session's time zone
+    json, jsonb       VARCHAR in PostgreSQL's spelling
+    name, bpchar …    VARCHAR
+"""
+
+import re
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import NamedTuple
+
+_TEXT = re.compile(r'"?([a-z_][a-z0-9_]*)"?(?:\((\d+(?:,\d+)*)\))?(\[\])?\Z')
+
+
+class TypeRow(NamedTuple):
+    """What PostgreSQL says of a type, and how it is kept in DuckDB."""
+
+    oid: int
+    array_oid: int
+    category: str
+    preferred: bool
+    sql_name: str  # as format_type() writes it
+    duckdb: str
+
+
+TYPE_ROWS: dict[str, TypeRow] = {
+    "bool": TypeRow(16, 1000, "B", True, "boolean", "BOOLEAN"),
+    "bytea": TypeRow(17, 1001, "U", False, "bytea", "BLOB"),
+    "char": TypeRow(18, 1002, "Z", False, '"char"', "VARCHAR"),
+    "name": TypeRow(19, 1003, "S", False, "name", "VARCHAR"),
+    "int8": TypeRow(20, 1016, "N", False, "bigint", "BIGINT"),
+    "int2": TypeRow(21, 1005, "N", False, "smallint", "SMALLINT"),
+    "int4": TypeRow(23, 1007, "N", False, "integer", "INTEGER"),
+    "regproc": TypeRow(24, 1008, "N", False, "regproc", "BIGINT"),
+    "text": TypeRow(25, 1009, "S", True, "text", "VARCHAR"),
+    "oid": TypeRow(26, 1028, "N", True, "oid", "BIGINT"),
+    "xid": TypeRow(28, 1011, "U", False, "xid", "BIGINT"),
+    "json": TypeRow(114, 199, "U", False, "json", "VARCHAR"),
+    "float4": TypeRow(700, 1021, "N", False, "real", "FLOAT"),
+    "float8": TypeRow(701, 1022, "N", True, "double precision", "DOUBLE"),
+    "unknown": TypeRow(705, 0, "X", False, "unknown", "VARCHAR"),
+    "bpchar": TypeRow(1042, 1014, "S", False, "character", "VARCHAR"),
+    "varchar": TypeRow(1043, 1015, "S", False, "character varying", "VARCHAR"),
+    "date": TypeRow(1082, 1182, "D", False, "date", "DATE"),
+    "time": TypeRow(1083, 1183, "D", False, "time without time zone", "TIME"),
+    "timestamp": TypeRow(1114, 1115, "D", False, "timestamp without time zone", "TIMESTAMP"),
+    "timestamptz": TypeRow(1184, 1185, "D", True, "timestamp with time zone", "TIMESTAMP"),
+    "interval": TypeRow(1186, 1187, "T", True, "interval", "INTERVAL"),
+    "numeric": TypeRow(1700, 1231, "N", False, "numeric", "VARCHAR"),
+    "regclass": TypeRow(2205, 2210, "N", False, "regclass", "BIGINT"),
+    "regtype": TypeRow(2206, 2211, "N", False, "regtype", "BIGINT"),
+    "regnamespace": TypeRow(4089, 4090, "N", False, "regnamespace", "BIGINT"),
+    "uuid": TypeRow(2950, 2951, "U", False, "uuid", "UUID"),
+    "jsonb": TypeRow(3802, 3807, "U", False, "jsonb", "VARCHAR"),
+    "record": TypeRow(2249, 2287, "P", False, "record", "STRUCT"),
+    "void": TypeRow(2278, 0, "P", False, "void", "VARCHAR"),
+    "int2vector": TypeRow(22, 1006, "A", False, "int2vector", "SMALLINT[]"),
+    "oidvector": TypeRow(30, 1013, "A", False, "oidvector", "BIGINT[]"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SqlType:
+    """A type with its modifier: (precision, scale) of numeric, (length,) of varchar and bpchar."""
+
+    name: str
+    modifier: tuple[int, ...] = ()
+    is_array: bool = False
+
+    @staticmethod
+    @cache
+    def parse(text: str) -> "SqlType":
+        """The type that `str` wrote; ValueError for any other text."""
+        found = _TEXT.match(text)
+        if found is None or found[1] not in TYPE_ROWS:
+            raise ValueError(f"no such type: {text!r}")
+        modifier = tuple(int(each) for each in found[2].split(",")) if found[2] else ()
+        return SqlType(found[1], modifier, found[3] is not None)
+
+    def __str__(self) -> str:
+        modifier = f"({','.join(map(str, self.modifier))})" if self.modifier else ""
+        return f"{self.name}{modifier}{'[]' if self.is_array else ''}"
+
+    @property
+    def oid(self) -> int:
+        row = TYPE_ROWS[self.name]
+        return row.array_oid if self.is_array else row.oid
+
+    @property
+    def category(self) -> str:
+        """PostgreSQL's typcategory."""
+        return "A" if self.is_array else TYPE_ROWS[self.name].category
+
+    @property
+    def preferred(self) -> bool:
+        """PostgreSQL's typispreferred."""
+        return not self.is_array and TYPE_ROWS[self.name].preferred
+
+    @property
+    def element(self) -> "SqlType":
+        """The type of an array's elements."""
+        return replace(self, is_array=False)
+
+    @property
+    def array(self) -> "SqlType":
+        """The array type of these elements."""
+        return replace(self, is_array=True)
+
+    @property
+    def bare(self) -> "SqlType":
+        """The type without its modifier."""
+        return replace(self, modifier=())
+
+    @property
+    def sql_name(self) -> str:
+        """As PostgreSQL's messages and format_type() write it."""
+        modifier = f"({','.join(map(str, self.modifier))})" if self.modifier else ""
+        return f"{TYPE_ROWS[self.name].sql_name}{modifier}{'[]' if self.is_array else ''}"
+
+    @property
+    def duckdb_type(self) -> str:
+        """The DuckDB type that holds its values."""
+        one = TYPE_ROWS[self.name].duckdb
+        if self.name == "numeric" and self.modifier:
+            one = f"DECIMAL({self.modifier[0]},{self.modifier[1]})"
+        return f"{one}[]" if self.is_array else one
+
+
+BY_OID: dict[int, SqlType] = {
+    **{row.oid: SqlType(name) for name, row in TYPE_ROWS.items()},
+    **{row.array_oid: SqlType(name, (), True) for name, row in TYPE_ROWS.items() if row.array_oid},
+}
