@@ -177,7 +177,7 @@ def _spread(name: str) -> list[AggregateRow]:
     return [
         *(AggregateRow((each,), NUMERIC, _over_list(f"pg_numeric_{name}", NUMERIC))
           for each in (*_INTS, NUMERIC)),
-        AggregateRow((FLOAT8,), FLOAT8, _over_list(f"pg_float_{name}", FLOAT8)),
+        AggregateRow((FLOAT8,), FLOAT8, _over_list(f"pg_float8_{name}", FLOAT8)),
     ]  # fmt: skip
 
 
@@ -206,9 +206,9 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
     "variance": _spread("var_samp"),
     "var_samp": _spread("var_samp"),
     "var_pop": _spread("var_pop"),
-    "corr": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_float_corr"))],
-    "covar_pop": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_float_covar_pop"))],
-    "covar_samp": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_float_covar_samp"))],
+    "corr": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_corr"))],
+    "covar_pop": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_covar_pop"))],
+    "covar_samp": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_covar_samp"))],
     "bit_and": [AggregateRow((each,), each, _simple("bit_and", each)) for each in _INTS],
     "bit_or": [AggregateRow((each,), each, _simple("bit_or", each)) for each in _INTS],
 }

@@ -25,6 +25,7 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.overloads import fits
+from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import SqlType
 
 Context = Literal["implicit", "assignment", "explicit"]
@@ -197,8 +198,7 @@ class Coercion:
 
     def _cast_array(self, value: Bound, wanted: SqlType) -> Bound:
         if wanted.name in _STRINGS and not wanted.is_array:
-            name = f"pg_array_text_{value.type.name}"
-            return value.like(f"{name}({value.sql})", type=wanted)
+            return _array_to_text(value, wanted)
         if not value.type.is_array:
             return unsupported(f"the cast from text to {wanted.sql_name}", value.location)
         plain = _INTEGERS | {"float8", "oid"}
@@ -312,13 +312,22 @@ def _float_to_integer(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _from_text(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(f"pg_in_{wanted.name}({value.sql})", type=wanted)
+    return value.like(call_text(f"pg_in_{wanted.name}", value.sql), type=wanted)
+
+
+def _array_to_text(value: Bound, wanted: SqlType) -> Bound:
+    name = value.type.name
+    item = {"int2": "int8", "int4": "int8", "oid": "int8", "varchar": "text", "name": "text"}
+    function = f"pg_{item.get(name, name)}_array_text"
+    if function not in RUNTIME:
+        unsupported(f"the cast from {value.type.sql_name} to text", value.location)
+    return value.like(call_text(function, value.sql), type=wanted)
 
 
 def _to_text(value: Bound, wanted: SqlType) -> Bound:
     name = value.type.name
     if name in ("float4", "float8", "interval", *_REGISTERED):
-        return value.like(f"pg_{name}_text({value.sql})", type=wanted)
+        return value.like(call_text(f"pg_{name}_text", value.sql), type=wanted)
     if name == "timestamptz":
         return value.like(f"(CAST({value.sql} AS VARCHAR) || '+00')", type=wanted)
     if name == "numeric":

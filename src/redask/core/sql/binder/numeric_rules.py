@@ -3,7 +3,7 @@
 PostgreSQL's numeric has a scale with each value. A sum has the larger scale, a product both
 together: DuckDB's DECIMAL gives the same while 38 digits are enough. A quotient's scale depends on
 the values: it is kept as text (`digits` None) and made by `pg_numeric_div`, and so is what comes
-of it. Text is compared by `pg_numeric_key`, whose order is that of the numbers.
+of it. Text is compared by `pg_numeric_sort_key`, whose order is that of the numbers.
 """
 
 from redask.core.sql.binder.bound import (
@@ -135,7 +135,7 @@ def compare(left: Bound, right: Bound, sign: str) -> Bound:
 
 def key(value: Bound) -> str:
     """What orders and compares like the number."""
-    return f"pg_numeric_key({numeric_text(value)})"
+    return f"pg_numeric_sort_key({numeric_text(value)})"
 
 
 def order(value: Bound) -> str:

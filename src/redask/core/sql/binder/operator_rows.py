@@ -7,8 +7,9 @@ operators (`||` with arrays, array comparisons) are in `expressions`.
 from functools import partial
 
 from redask.core.sql.binder import numeric_rules
-from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, INT8, NUMERIC, TEXT
+from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, TEXT
 from redask.core.sql.binder.overloads import Emit, Overload
+from redask.core.sql.binder.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
 _INTS = ("int2", "int4", "int8")
@@ -52,6 +53,15 @@ def _floats(template: str) -> list[Overload]:
         _row(four, FLOAT8, FLOAT8, template),
         _row(FLOAT8, four, FLOAT8, template),
     ]
+
+
+def _finite(sign: str) -> str:
+    """A double that is too large is an error, as in PostgreSQL; one too small becomes 0 there too."""
+    text = f"({{0}} {sign} {{1}})"
+    return (
+        f"(CASE WHEN isinf{text} AND NOT isinf({{0}}) AND NOT isinf({{1}}) THEN"
+        f" error('pg:22003:value out of range: overflow') ELSE {text} END)"
+    )
 
 
 def _compared(sign: str) -> list[Overload]:
@@ -100,7 +110,7 @@ _ILIKE = f"({_FOLDED % 0} LIKE {_FOLDED % 1} ESCAPE '\\')"
 BINARY: dict[str, list[Overload]] = {
     "+": [
         *_integers("({0} + {1})"),
-        *_floats("({0} + {1})"),
+        *_floats(_finite("+")),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.add),
         _row(_DATE, INT4, _DATE, "({0} + {1})"),
         _row(INT4, _DATE, _DATE, "({1} + {0})"),
@@ -118,7 +128,7 @@ BINARY: dict[str, list[Overload]] = {
     ],
     "-": [
         *_integers("({0} - {1})"),
-        *_floats("({0} - {1})"),
+        *_floats(_finite("-")),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.subtract),
         _row(_DATE, INT4, _DATE, "({0} - {1})"),
         _row(_DATE, _DATE, INT4, "CAST(({0} - {1}) AS INTEGER)"),
@@ -135,23 +145,24 @@ BINARY: dict[str, list[Overload]] = {
     ],
     "*": [
         *_integers("({0} * {1})"),
-        *_floats("({0} * {1})"),
+        *_floats(_finite("*")),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.multiply),
-        _row(_SPAN, FLOAT8, _SPAN, "pg_interval_mul({0}, {1})"),
-        _row(FLOAT8, _SPAN, _SPAN, "pg_interval_mul({1}, {0})"),
+        _row(_SPAN, FLOAT8, _SPAN, ours("pg_interval_mul", _SPAN)),
+        _row(FLOAT8, _SPAN, _SPAN, ours("pg_interval_mul", _SPAN, 1, 0)),
     ],
     "/": [
         *_integers("({0} // {1})"),
-        *_floats("pg_float_div({0}, {1})"),
+        *_floats(_finite("/")),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.divide),
-        _row(_SPAN, FLOAT8, _SPAN, "pg_interval_div({0}, {1})"),
+        _row(_SPAN, FLOAT8, _SPAN, ours("pg_interval_div", _SPAN)),
     ],
     "%": [
         *_integers("({0} % {1})"),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.modulo),
     ],
     "^": [
-        _row(FLOAT8, FLOAT8, FLOAT8, "pg_float_power({0}, {1})"),
+        _row(FLOAT8, FLOAT8, FLOAT8, "(CASE WHEN isinf(pow({0}, {1})) AND NOT isinf({0}) THEN"
+             " error('pg:22003:value out of range: overflow') ELSE pow({0}, {1}) END)"),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.power),
     ],
     "&": _integers("({0} & {1})"),
@@ -207,4 +218,3 @@ PREFIX: dict[str, list[Overload]] = {
 }
 INVERSE = {"=": "<>", "<>": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 SYNONYMS = {"!=": "<>"}
-assert INT8

@@ -11,7 +11,10 @@ from redask.core.sql.runtime import (
     aggregates,
     intervals,
     numerics,
+    pg_quoting,
+    pg_strings,
     spelling,
+    text_input,
     time_zones,
     transcendentals,
 )
@@ -19,6 +22,9 @@ from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
     **numerics.FUNCTIONS,
+    **pg_quoting.FUNCTIONS,
+    **pg_strings.FUNCTIONS,
+    **text_input.FUNCTIONS,
     **transcendentals.FUNCTIONS,
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
