@@ -1,7 +1,7 @@
 """Names that PostgreSQL can have: `sql_names` of the keys of a payload, or of collections.
 
-PostgreSQL's names are 1 to 63 bytes without NUL, and differ by case. A key that is such a name is
-its own name. Of any other key it is its first 54 bytes (whole characters, NUL left out), `_`, and
+PostgreSQL's names are 1 to 63 bytes, and differ by case. A key that is such a name is
+its own name. Of any other key it is its first 54 bytes (whole characters), `_`, and
 8 hexadecimal digits of its SHA-256. A name that is taken gets `_2`, or the next number that is
 free: keys that are names of their own come first, then the others by code points.
 """
@@ -32,11 +32,11 @@ def sql_names(keys: Iterable[str], taken: Collection[str] = ()) -> dict[str, str
 
 
 def _is_name(key: str) -> bool:
-    return 0 < len(key.encode()) <= MAX_BYTES and "\0" not in key
+    return 0 < len(key.encode()) <= MAX_BYTES
 
 
 def _shortened(key: str) -> str:
-    return f"{_cut(key.replace(chr(0), ''), _KEPT)}_{sha256(key.encode()).hexdigest()[:8]}"
+    return f"{_cut(key, _KEPT)}_{sha256(key.encode()).hexdigest()[:8]}"
 
 
 def _cut(text: str, most: int) -> str:

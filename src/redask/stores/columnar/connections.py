@@ -62,9 +62,8 @@ def register_functions(connection: "DuckDBPyConnection") -> None:
 
 
 def literal(text: str) -> str:
-    """A text as SQL; NUL cannot stand in a statement."""
-    quoted = text.replace("'", "''").replace("\0", "' || chr(0) || '")
-    return f"('{quoted}')" if "\0" in text else f"'{quoted}'"
+    """A text as SQL."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 @contextmanager

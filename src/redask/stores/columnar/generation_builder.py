@@ -16,7 +16,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from redask.core.access.policy import OPEN
-from redask.core.errors import SqlError
 from redask.core.ports import Store
 from redask.stores.columnar.connections import literal, open_builder
 from redask.stores.columnar.row_counts import State
@@ -59,10 +58,7 @@ def build(folder: Path, last: tuple[Path, State] | None, store: Store, tenant: s
             for number, (collection, groups) in enumerate(sorted(state.collections.items())):
                 if set(groups) != {OPEN}:
                     continue
-                try:
-                    columns = table_columns(groups.values())
-                except SqlError:
-                    continue  # too many columns: whoever reads it is told
+                columns = table_columns(groups.values())
                 rows = (
                     "SELECT urn, own_id, payload FROM new.main.entity_rows"
                     f" WHERE collection = {literal(collection)}"

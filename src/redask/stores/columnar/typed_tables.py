@@ -12,14 +12,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from redask.core.errors import SqlError
 from redask.core.sql.column_names import sql_names
 from redask.core.sql.column_typing import NULL, column_type, is_mixed
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.connections import literal
 from redask.stores.columnar.row_counts import GroupCounts
 
-MAX_COLUMNS = 1600  # PostgreSQL's own limit
 _TEXT = SqlType("text")
 _UTC = "make_timestamp(epoch_us(CAST({} AS TIMESTAMPTZ)))"
 
@@ -44,8 +42,6 @@ def table_columns(groups: Iterable[GroupCounts]) -> tuple[TableColumn, ...]:
     for group in groups:
         for key, counts in group.columns.items():
             classes[key].update(counts)
-    if len(classes) >= MAX_COLUMNS:
-        raise SqlError("54011", f"tables can have at most {MAX_COLUMNS} columns")
     keys = sorted(classes.keys() - {"id"})
     names = sql_names(keys, taken=("id", "urn"))
     columns = [
