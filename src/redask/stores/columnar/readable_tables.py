@@ -89,7 +89,7 @@ class ReadableTables:
     def _make(self, name: str) -> str:
         if name == AUDIT:
             # a temporary table is this cursor's own, and goes with it
-            make_audit_table(self.cursor, "temp.main.audit", self._audit, self._caller)
+            make_audit_table(self.cursor, "audit", self._audit, self._caller)
             return "temp.main.audit"
         collection = self._collection(name)
         if collection is None:
