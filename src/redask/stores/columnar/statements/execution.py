@@ -104,7 +104,7 @@ class Statements:
             text = plan.bound.render(names)
             text = f"{plan.text.format(text)} LIMIT {max_rows + 1}"
             with _watched(tables.cursor, end, timeout_ms, cancelled):
-                runtime_functions.register(tables.owner, tables.cursor, text)
+                runtime_functions.register(tables.owner, text)
                 check_generated(tables.cursor, text, names)
                 return _run(tables.cursor, text, given, plan.bound, max_rows)
 

@@ -1,5 +1,8 @@
 """Our Python functions in DuckDB: registered with the first statement that calls them.
 
+They belong to a cursor that lives as long as the database: DuckDB forgets a function, without
+noticing calls that are still to come, when the cursor that registered it is closed.
+
 A function that refuses raises `SqlError`; DuckDB would turn it into its own error with its own
 words, so it is kept in `Raised` of the thread, and raised again by the executor.
 """
@@ -16,9 +19,13 @@ from redask.core.sql.runtime.runtime_table import RUNTIME, registered
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+    from redask.stores.columnar.open_generation import OpenGeneration
+
 _CALL = re.compile(r"\bpg_[a-z0-9_]+(?=\()")
 _lock = threading.Lock()
-_known: "weakref.WeakKeyDictionary[object, set[str]]" = weakref.WeakKeyDictionary()
+_known: "weakref.WeakKeyDictionary[OpenGeneration, tuple[DuckDBPyConnection, set[str]]]" = (
+    weakref.WeakKeyDictionary()
+)
 
 
 class Raised(threading.local):
@@ -30,11 +37,13 @@ class Raised(threading.local):
 RAISED = Raised()
 
 
-def register(owner: object, cursor: "DuckDBPyConnection", text: str) -> None:
-    """Register what the text calls and the database of `owner` does not know yet."""
+def register(opened: "OpenGeneration", text: str) -> None:
+    """Register what the text calls and the database does not know yet."""
     called = {name for name in _CALL.findall(text) if name in RUNTIME}
     with _lock:
-        known = _known.setdefault(owner, set())
+        if opened not in _known:
+            _known[opened] = (opened.connection.cursor(), set())
+        cursor, known = _known[opened]
         for name in sorted(called - known):
             row = RUNTIME[name]
             arguments, result = registered(row)
