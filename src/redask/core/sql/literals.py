@@ -21,15 +21,15 @@ from uuid import UUID
 from redask.core.errors import SqlError
 from redask.core.sql.array_input import split_array
 from redask.core.sql.runtime import spelling
-from redask.core.sql.runtime.datetime_input import (
+from redask.core.sql.runtime.dates.datetime_input import (
     read_date,
     read_time,
     read_timestamp,
     read_timestamptz,
 )
-from redask.core.sql.runtime.interval_input import read_interval
-from redask.core.sql.runtime.intervals import Interval, carried
-from redask.core.sql.runtime.numerics import (
+from redask.core.sql.runtime.dates.interval_input import read_interval
+from redask.core.sql.runtime.dates.intervals import Interval, carried
+from redask.core.sql.runtime.numbers.numerics import (
     MAX_SCALE,
     MAX_WEIGHT,
     as_float4,

@@ -7,15 +7,18 @@ A row may say INTERVAL. DuckDB hands an interval to Python as a timedelta, which
 it travels as VARCHAR: cast on the way in and back on the way out, both exact.
 """
 
-from redask.core.sql.runtime import (
-    aggregates,
+from redask.core.sql.runtime import pg_quoting, pg_strings, spelling, text_input
+from redask.core.sql.runtime.dates import (
+    date_formats,
+    date_reading,
+    date_rounding,
     intervals,
-    numerics,
-    pg_quoting,
-    pg_strings,
-    spelling,
-    text_input,
     time_zones,
+)
+from redask.core.sql.runtime.numbers import (
+    aggregates,
+    number_formats,
+    numerics,
     transcendentals,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
@@ -30,6 +33,10 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **spelling.FUNCTIONS,
     **intervals.FUNCTIONS,
     **time_zones.FUNCTIONS,
+    **date_rounding.FUNCTIONS,
+    **date_formats.FUNCTIONS,
+    **date_reading.FUNCTIONS,
+    **number_formats.FUNCTIONS,
 }
 
 

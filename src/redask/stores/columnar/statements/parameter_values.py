@@ -12,8 +12,8 @@ from uuid import UUID
 
 from redask.core.errors import BadAsk, SqlError
 from redask.core.sql import literals
-from redask.core.sql.runtime.intervals import Interval, carried
-from redask.core.sql.runtime.numerics import spell
+from redask.core.sql.runtime.dates.intervals import Interval, carried
+from redask.core.sql.runtime.numbers.numerics import spell
 from redask.core.sql.types import SqlType
 
 _LONE = re.compile("[\ud800-\udfff]")
