@@ -18,7 +18,6 @@ from redask.core.sql.binder import (
 )
 from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
 from redask.core.sql.binder.overloads import Overload
-from redask.core.sql.binder.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -137,4 +136,3 @@ SPECIAL: "dict[str, Special]" = {
     **json_functions.SPECIAL,
     **session_functions.SPECIAL,
 }
-assert ours

@@ -15,16 +15,19 @@ from redask.core.sql.runtime.dates import (
     intervals,
     time_zones,
 )
+from redask.core.sql.runtime.documents import pg_json, pg_jsonb
 from redask.core.sql.runtime.numbers import (
     aggregates,
     number_formats,
     numerics,
+    percentiles,
     transcendentals,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
     **numerics.FUNCTIONS,
+    **percentiles.FUNCTIONS,
     **pg_quoting.FUNCTIONS,
     **pg_strings.FUNCTIONS,
     **text_input.FUNCTIONS,
@@ -37,6 +40,8 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **date_formats.FUNCTIONS,
     **date_reading.FUNCTIONS,
     **number_formats.FUNCTIONS,
+    **pg_json.FUNCTIONS,
+    **pg_jsonb.FUNCTIONS,
 }
 
 
