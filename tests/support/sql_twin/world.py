@@ -39,13 +39,13 @@ COLUMN_TYPES: dict[str, dict[str, str]] = {
         "nums": "int4[]",
         "tags": "text[]",
     },
-    "words": {"id": "int4", "word": "text", "lang": "text", "score": "numeric(5,1)"},
+    "words": {"id": "int4", "word": "text", "lang": "text", "score": "numeric(18,1)"},
     "bookings": {
         "id": "int4",
         "kind_id": "int4",
         "starts": "timestamp",
         "ends": "timestamp",
-        "amount": "numeric(12,3)",
+        "amount": "numeric(18,3)",
         "seats": "int4",
         "share": "float8",
         "status": "text",
@@ -92,6 +92,7 @@ def _sparse(row: Row) -> Row:
     return {key: value for key, value in row.items() if value is not None or at % 2}
 
 
+_SMALL = 2.0**-11  # eleven decimals: such a column is announced as doubles
 _LABELS = ["alpha", "Beta", "gamma", "Alpha", "", "delta", "beta", "Ärger", "epsilon", "zeta"]
 _NOTES = [
     "100%",
@@ -141,7 +142,7 @@ def _kind(at: int) -> Row:
         "n": None if at % 9 == 0 else at * 7 % 23 - 8,
         "big": None if at % 11 == 0 else (at - 20) * 1_234_567_891_011 if at % 4 else at,
         "price": None if at % 10 == 3 else (at * 137 % 5000 - 700) / 100,
-        "ratio": None if at % 8 == 5 else (at * 29 % 64 - 20) / 8,
+        "ratio": None if at % 8 == 5 else _SMALL if at == 17 else (at * 29 % 64 - 20) / 8,
         "flag": None if at % 7 == 4 else at % 3 == 0,
         "day": None if at % 12 == 7 else day if at != 20 else "2024-02-29",
         "moment": None if at % 13 == 6 else f"{day} {hour}" + (".125" if at % 5 == 0 else ""),
@@ -169,6 +170,6 @@ def _booking(at: int) -> Row:
         "ends": None if at % 6 == 5 else end,
         "amount": None if at % 19 == 0 else (at * 1237 % 20000) / 1000 + 0.125,
         "seats": at % 5,
-        "share": (at % 32) / 32,
+        "share": _SMALL if at == 17 else (at % 32) / 32,
         "status": ["open", "paid", "Paid", "void", None][at * 2 % 5],
     }
