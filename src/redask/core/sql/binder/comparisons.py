@@ -274,7 +274,11 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         unsupported(kind, location)
     names = node.get("operName")
     name = names[-1]["String"]["sval"] if names else "="
-    if "RowExpr" in node["testexpr"] or len(query.columns) != 1:
+    count = len(node["testexpr"].get("RowExpr", {}).get("args", [0]))
+    if count != len(query.columns):
+        few = "few" if len(query.columns) < count else "many"
+        fail("42601", f"subquery has too {few} columns", location)
+    if "RowExpr" in node["testexpr"]:
         unsupported("a row before a subquery", location)
     return _with_subquery(self, node, name, query.sql, column.type, column.digits, reads)
 

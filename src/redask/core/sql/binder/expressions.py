@@ -269,6 +269,9 @@ class Expressions:
         value = self.bind(node["arg"])
         for each in node["indirection"]:
             subscript = each.get("A_Indices")
+            if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
+                fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
+                     " support subscripting", value.location)  # fmt: skip
             if subscript is None or subscript.get("is_slice") or not value.type.is_array:
                 unsupported("a field or slice of a value", value.location)
             place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
