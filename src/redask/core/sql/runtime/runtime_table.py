@@ -7,7 +7,7 @@ A row may say INTERVAL. DuckDB hands an interval to Python as a timedelta, which
 it travels as VARCHAR: cast on the way in and back on the way out, both exact.
 """
 
-from redask.core.sql.runtime import spelling
+from redask.core.sql.runtime import pg_quoting, pg_strings, spelling, text_input
 from redask.core.sql.runtime.dates import (
     date_formats,
     date_reading,
@@ -15,16 +15,22 @@ from redask.core.sql.runtime.dates import (
     intervals,
     time_zones,
 )
+from redask.core.sql.runtime.documents import pg_json, pg_jsonb
 from redask.core.sql.runtime.numbers import (
     aggregates,
     number_formats,
     numerics,
+    percentiles,
     transcendentals,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
     **numerics.FUNCTIONS,
+    **percentiles.FUNCTIONS,
+    **pg_quoting.FUNCTIONS,
+    **pg_strings.FUNCTIONS,
+    **text_input.FUNCTIONS,
     **transcendentals.FUNCTIONS,
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
@@ -34,6 +40,8 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **date_formats.FUNCTIONS,
     **date_reading.FUNCTIONS,
     **number_formats.FUNCTIONS,
+    **pg_json.FUNCTIONS,
+    **pg_jsonb.FUNCTIONS,
 }
 
 

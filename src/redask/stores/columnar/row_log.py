@@ -1,0 +1,201 @@
+"""Entities as rows in DuckDB: `RowLog.apply` changes, and read the rows of any state since.
+
+    <base>.entity_rows    the rows of a generation, which never change; there may be none
+    <tail>.entity_rows    rows since then: `since` and `until` are the steps between which one lives
+    <tail>.replaced       keys of the base whose rows ended with a step
+
+A row that ended stays until the tail goes, so that a reader of an earlier step finds it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from redask.core.access.policy import OPEN
+from redask.core.ports import Change
+from redask.stores.columnar.connections import literal
+from redask.stores.columnar.edge_groups import (
+    Part,
+    group_name,
+    projection_key,
+    required_classes,
+)
+from redask.stores.columnar.entity_values import Contents, EntityRow, count_values, rows_of
+from redask.stores.columnar.row_counts import Deltas, GroupDelta, State
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+COLUMNS = "key, urn, collection, class_key, grp, own_id, payload, source, target"
+TABLE = (
+    "entity_rows (key BIGINT, urn VARCHAR, collection VARCHAR, class_key VARCHAR, grp VARCHAR,"
+    " own_id VARCHAR, payload VARCHAR, source VARCHAR, target VARCHAR{more})"
+)
+_TYPES = ("BIGINT", *["VARCHAR"] * 8)
+_VALUES = ", ".join(f"unnest(from_json(?, '[\"{each}\"]'))" for each in _TYPES)
+_LIST = "(SELECT unnest(from_json(?, '[\"{}\"]')))"
+
+
+class RowLog:
+    """The rows of one tenant: a base, and a tail that grows. One thread at a time."""
+
+    def __init__(self, connection: "DuckDBPyConnection", tail: str, base: str | None) -> None:
+        self._connection = connection
+        self._tail = tail
+        self._base = base
+        self.tail_rows = 0
+        connection.execute(
+            f"CREATE TABLE {tail}.{TABLE.format(more=', since BIGINT, until BIGINT')}"
+        )
+        connection.execute(f"CREATE TABLE {tail}.replaced (key BIGINT, since BIGINT)")
+
+    def apply(self, changes: Sequence[Change], state: State) -> State:
+        """The state after these changes, which follow on this one."""
+        by_key = {change.key: change for change in changes}
+        old = self._live("key", "BIGINT", sorted(by_key))
+        contents: Contents = {}
+        new = [row for change in by_key.values() for row in rows_of(change, contents)]
+        restricted = state.restricted or any(row.class_key != OPEN for row in new)
+        if restricted:
+            old, new = self._regrouped(old, new, {change.urn for change in changes})
+        gone, came = set(old).difference(new), set(new).difference(old)
+        last = changes[-1].seq if changes else state.watermark
+        deltas: Deltas = {}
+        for rows, sign in ((gone, -1), (came, 1)):
+            for row in rows:
+                delta = deltas.setdefault((row.collection, row.group), GroupDelta())
+                delta.rows += sign
+                count_values(row, contents, delta.values, sign)
+        if not deltas:
+            return State(state.step, last, state.collections, restricted)
+        following = state.after(deltas, last, restricted)
+        # an entity goes and comes as a whole: rows are found by its key
+        keys = {row.key for row in (*gone, *came)}
+        self._write(sorted(keys), [row for row in new if row.key in keys], following.step)
+        return following
+
+    def rows_at(self, step: int, collection: str, groups: Iterable[str] | None) -> str:
+        """A query of `key, urn, own_id, payload`: a collection's rows of these groups (None: all).
+
+        They are of the state that this step made.
+        """
+        among = f"collection = {literal(collection)}"
+        if groups is not None:
+            among += f" AND grp IN ({', '.join(map(literal, sorted(groups)))})"
+        base = (
+            f"SELECT key, urn, own_id, payload FROM {self._base}.entity_rows WHERE {among}"
+            f" AND key NOT IN (SELECT key FROM {self._tail}.replaced WHERE since <= {step})"
+            " UNION ALL "
+        )
+        return (
+            f"{base if self._base else ''}SELECT key, urn, own_id, payload"
+            f" FROM {self._tail}.entity_rows WHERE {among} AND since <= {step}"
+            f" AND (until IS NULL OR until > {step})"
+        )
+
+    def all_rows(self) -> str:
+        """A query of all columns of all rows as they are now."""
+        base = (
+            f"SELECT {COLUMNS} FROM {self._base}.entity_rows"
+            f" WHERE key NOT IN (SELECT key FROM {self._tail}.replaced) UNION ALL "
+        )
+        return (
+            f"{base if self._base else ''}SELECT {COLUMNS} FROM {self._tail}.entity_rows"
+            " WHERE until IS NULL"
+        )
+
+    def _live(self, column: str, kind: str, values: Sequence[object]) -> list[EntityRow]:
+        """The present rows that have one of these values in a column."""
+        if not values:
+            return []
+        among = f"{column} IN {_LIST.format(kind)}"
+        given = json.dumps(values)
+        found: list[tuple[object, ...]] = []
+        if self._base:
+            found += self._connection.execute(
+                f"SELECT {COLUMNS} FROM {self._base}.entity_rows WHERE {among}"
+                f" AND key NOT IN (SELECT key FROM {self._tail}.replaced)",
+                [given],
+            ).fetchall()
+        if self.tail_rows:
+            found += self._connection.execute(
+                f"SELECT {COLUMNS} FROM {self._tail}.entity_rows WHERE {among} AND until IS NULL",
+                [given],
+            ).fetchall()
+        return [EntityRow(*row) for row in found]  # type: ignore[arg-type]
+
+    def _write(self, keys: Sequence[int], rows: Sequence[EntityRow], step: int) -> None:
+        """End the rows of these keys, and write these."""
+        given = json.dumps(keys)
+        listed = _LIST.format("BIGINT")
+        self._connection.execute("BEGIN")
+        try:
+            if self._base:
+                self._connection.execute(
+                    f"INSERT INTO {self._tail}.replaced SELECT DISTINCT key, {step} FROM"
+                    f" {self._base}.entity_rows WHERE key IN {listed}"
+                    f" AND key NOT IN (SELECT key FROM {self._tail}.replaced)",
+                    [given],
+                )
+            if self.tail_rows:
+                self._connection.execute(
+                    f"UPDATE {self._tail}.entity_rows SET until = {step}"
+                    f" WHERE until IS NULL AND key IN {listed}",
+                    [given],
+                )
+            if rows:
+                columns = [json.dumps(column) for column in zip(*rows, strict=True)]
+                self._connection.execute(
+                    f"INSERT INTO {self._tail}.entity_rows SELECT {_VALUES}, {step}, NULL", columns
+                )
+            self._connection.execute("COMMIT")
+        except BaseException:
+            self._connection.execute("ROLLBACK")
+            raise
+        self.tail_rows += len(rows)
+
+    # --- edges under policies --------------------------------------------------------------
+
+    def _regrouped(
+        self, old: list[EntityRow], new: list[EntityRow], urns: set[str]
+    ) -> tuple[list[EntityRow], list[EntityRow]]:
+        """The same, with edges in their groups, and with edges that move to another group."""
+        before = {row.urn: Part(row.class_key, row.source, row.target) for row in old}
+        after = {row.urn: Part(row.class_key, row.source, row.target) for row in new}
+        nothing = Part(OPEN, None, None)  # what is not there asks for no class either
+        moved = sorted(urn for urn in urns if before.get(urn, nothing) != after.get(urn, nothing))
+        others = self._hanging_on(moved, urns)
+        old = [*old, *others]
+        new = [*new, *others]
+        edges = {
+            row.urn: (row.source, row.target)
+            for row in new
+            if row.source is not None and row.target is not None
+        }
+        known = {**dict.fromkeys(urns), **after}
+        required = required_classes(edges, known, self._parts) if edges else {}
+        return old, [
+            row._replace(group=group_name(projection_key(row.group), required[row.urn]))
+            if row.urn in required
+            else row
+            for row in new
+        ]
+
+    def _hanging_on(self, urns: Sequence[str], without: set[str]) -> list[EntityRow]:
+        """The edges that hang on these, directly or not, but for some."""
+        found: dict[tuple[str, str], EntityRow] = {}
+        seen = set(urns)
+        wanted = list(urns)
+        while wanted:
+            rows = [
+                *self._live("source", "VARCHAR", wanted),
+                *self._live("target", "VARCHAR", wanted),
+            ]
+            found.update({(row.urn, row.group): row for row in rows if row.urn not in without})
+            wanted = sorted({row.urn for row in rows} - seen)
+            seen.update(wanted)
+        return list(found.values())
+
+    def _parts(self, urns: Sequence[str]) -> Mapping[str, Part]:
+        rows = self._live("urn", "VARCHAR", urns)
+        return {row.urn: Part(row.class_key, row.source, row.target) for row in rows}
