@@ -88,14 +88,14 @@ def ratio(one: Decimal, other: Decimal, scale: int) -> Decimal:
     """one / other, rounded half away from zero at the scale."""
     if not other:
         raise SqlError("22012", "division by zero")
-    top, bottom = _integers(one, other)
+    top, bottom = integers(one, other)
     top *= 10**scale
     whole, rest = divmod(abs(top), abs(bottom))
     whole += 2 * rest >= abs(bottom)
     return Decimal(-whole if (top < 0) != (bottom < 0) else whole).scaleb(-scale, EXACT)
 
 
-def _integers(one: Decimal, other: Decimal) -> tuple[int, int]:
+def integers(one: Decimal, other: Decimal) -> tuple[int, int]:
     """Two numbers as integers over the same power of ten."""
     scale = max(scale_of(one), scale_of(other))
     return int(one.scaleb(scale, EXACT)), int(other.scaleb(scale, EXACT))
@@ -166,7 +166,7 @@ def mod(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     if not right:
         raise SqlError("22012", "division by zero")
-    top, bottom = _integers(left, right)
+    top, bottom = integers(left, right)
     rest = abs(top) % abs(bottom)
     scale = max(scale_of(left), scale_of(right))
     return spell(Decimal(-rest if top < 0 else rest).scaleb(-scale, EXACT))
@@ -177,7 +177,7 @@ def whole_div(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     if not right:
         raise SqlError("22012", "division by zero")
-    top, bottom = _integers(left, right)
+    top, bottom = integers(left, right)
     whole = abs(top) // abs(bottom)
     return spell(Decimal(-whole if (top < 0) != (bottom < 0) else whole))
 
@@ -185,13 +185,13 @@ def whole_div(one: str, other: str) -> str:
 def greatest_divisor(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     scale = max(scale_of(left), scale_of(right))
-    return spell(Decimal(math.gcd(*_integers(left, right))).scaleb(-scale, EXACT))
+    return spell(Decimal(math.gcd(*integers(left, right))).scaleb(-scale, EXACT))
 
 
 def least_multiple(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     scale = max(scale_of(left), scale_of(right))
-    return spell(Decimal(math.lcm(*_integers(left, right))).scaleb(-scale, EXACT))
+    return spell(Decimal(math.lcm(*integers(left, right))).scaleb(-scale, EXACT))
 
 
 def absolute(text: str) -> str:
@@ -324,46 +324,6 @@ def sort_key(text: str) -> str:
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
 
 
-def width_bucket(operand: str, low: str, high: str, count: int) -> int:
-    """width_bucket(numeric, numeric, numeric, int)."""
-    if count <= 0:
-        raise SqlError("2201G", "count must be greater than zero")
-    value, bottom, top = Decimal(operand), Decimal(low), Decimal(high)
-    if bottom == top:
-        raise SqlError("2201G", "lower bound cannot equal upper bound")
-    if bottom > top:
-        value, bottom, top = (each.copy_negate() for each in (value, bottom, top))
-    if value < bottom:
-        return 0
-    if value >= top:
-        if count == 2**31 - 1:
-            raise SqlError("22003", "integer out of range")
-        return count + 1
-    part, whole = EXACT.subtract(value, bottom), EXACT.subtract(top, bottom)
-    up, down = _integers(part, whole)
-    return up * count // down + 1
-
-
-def float8_width_bucket(value: float, low: float, high: float, count: int) -> int:
-    """width_bucket(float8, float8, float8, int)."""
-    if count <= 0:
-        raise SqlError("2201G", "count must be greater than zero")
-    if math.isnan(value) or math.isnan(low) or math.isnan(high):
-        raise SqlError("2201G", "operand, lower bound, and upper bound cannot be NaN")
-    if math.isinf(low) or math.isinf(high):
-        raise SqlError("2201G", "lower and upper bounds must be finite")
-    if low == high:
-        raise SqlError("2201G", "lower bound cannot equal upper bound")
-    if math.isinf(high - low):
-        raise unsupported("width_bucket over so wide a range")
-    if (value < low) if low < high else (value > low):
-        return 0
-    if (value >= high) if low < high else (value <= high):
-        return count + 1
-    part = (value - low) / (high - low) if low < high else (low - value) / (low - high)
-    return min(int(count * part), count - 1) + 1
-
-
 _N = "VARCHAR"
 
 
@@ -398,8 +358,4 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_numeric_float4", (_N,), "FLOAT", to_float4),
     RuntimeFunction("pg_float8_numeric", ("DOUBLE",), _N, from_float8),
     RuntimeFunction("pg_float4_numeric", ("FLOAT",), _N, from_float4),
-    RuntimeFunction("pg_width_bucket", (_N, _N, _N, "INTEGER"), "INTEGER", width_bucket),
-    RuntimeFunction(
-        "pg_float8_width_bucket", ("DOUBLE",) * 3 + ("INTEGER",), "INTEGER", float8_width_bucket
-    ),
 )
