@@ -22,6 +22,7 @@ from redask.core.sql.runtime.numbers import (
     numerics,
     percentiles,
     transcendentals,
+    width_buckets,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
@@ -32,6 +33,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **pg_strings.FUNCTIONS,
     **text_input.FUNCTIONS,
     **transcendentals.FUNCTIONS,
+    **width_buckets.FUNCTIONS,
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
     **intervals.FUNCTIONS,
