@@ -142,7 +142,9 @@ def test_a_mixed_column_is_known(mixed: bool, values: list[object]) -> None:
 
 
 def test_jsonb_is_written_as_postgresql_writes_it() -> None:
-    source = '{"bb":[1,2.5,1e+20,12345678901234567890123,null,true,false],"a":"x\\u0001é\\n","é":{}}'
+    source = (
+        '{"bb":[1,2.5,1e+20,12345678901234567890123,null,true,false],"a":"x\\u0001é\\n","é":{}}'
+    )
     assert jsonb_text(source) == (
         '{"a": "x\\u0001é\\n", "bb": [1, 2.5, 100000000000000000000, 12345678901234567890123,'
         ' null, true, false], "é": {}}'
