@@ -21,15 +21,16 @@ from uuid import UUID
 from redask.core.errors import SqlError
 from redask.core.sql.array_input import split_array
 from redask.core.sql.runtime import spelling
-from redask.core.sql.runtime.datetime_input import (
+from redask.core.sql.runtime.dates.datetime_input import (
     read_date,
     read_time,
     read_timestamp,
     read_timestamptz,
 )
-from redask.core.sql.runtime.interval_input import read_interval
-from redask.core.sql.runtime.intervals import Interval, carried
-from redask.core.sql.runtime.numerics import (
+from redask.core.sql.runtime.dates.interval_input import read_interval
+from redask.core.sql.runtime.dates.intervals import Interval, carried
+from redask.core.sql.runtime.documents import pg_json, pg_jsonb
+from redask.core.sql.runtime.numbers.numerics import (
     MAX_SCALE,
     MAX_WEIGHT,
     as_float4,
@@ -213,6 +214,9 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "interval": lambda text, _kind: read_interval(text),
     "uuid": _uuid,
     "bytea": _bytea,
+    "json": lambda text, _kind: pg_json.checked(text),
+    "jsonb": lambda text, _kind: pg_jsonb.jsonb_normal(text),
+    "char": lambda text, _kind: text[:1],
 }
 
 

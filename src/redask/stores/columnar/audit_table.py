@@ -38,7 +38,7 @@ def make_audit_table(
 ) -> None:
     """Write what the caller may see of the log into a new table, in the order of the log."""
     shape = ", ".join(f"{column} {kind.duckdb_type}" for _, kind, column in AUDIT_COLUMNS)
-    connection.execute(f"CREATE TABLE {name} ({shape})")
+    connection.execute(f"CREATE TEMP TABLE {name} ({shape})")
     pages = []
     before = None
     while log is not None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY_BYTES = 2 << 30
 _BASIC = {
+    "ieee_floating_point_ops": "false",  # dividing by zero is an error
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",
@@ -90,7 +91,13 @@ def is_damage(error: Exception) -> bool:
     """Whether an error of DuckDB says that a file of its own cannot be read."""
     import duckdb
 
-    fatal = (duckdb.IOException, duckdb.InternalException, duckdb.FatalException)
-    if isinstance(error, (*fatal, duckdb.SerializationException, duckdb.CatalogException)):
+    if isinstance(error, duckdb.IOException | duckdb.SerializationException):
         return True
     return isinstance(error, duckdb.Error) and "Corrupt database" in str(error)
+
+
+def is_broken(error: Exception) -> bool:
+    """Whether DuckDB itself failed, so that the connection is of no further use."""
+    import duckdb
+
+    return isinstance(error, duckdb.InternalException | duckdb.FatalException)

@@ -70,7 +70,13 @@ class OpenGeneration:
 def _read(
     connection: "DuckDBPyConnection", store: Store, tenant: str
 ) -> tuple[State, dict[str, str]]:
-    facts = dict(connection.execute("SELECT name, value FROM generation.main.meta").fetchall())
+    import duckdb
+
+    try:
+        found = connection.execute("SELECT name, value FROM generation.main.meta").fetchall()
+    except duckdb.CatalogException as error:
+        raise _unusable("it has other tables") from error
+    facts = dict(found)
     if facts.get("layout") != str(LAYOUT):
         raise _unusable(f"it has layout {facts.get('layout')}, not {LAYOUT}")
     if facts.get("identity") != store.identity:

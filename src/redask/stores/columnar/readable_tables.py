@@ -56,6 +56,7 @@ class ReadableTables:
         self._kept: list[MaterialisedTable] = []
         self._shapes: dict[str, tuple[TableColumn, ...]] = {}
         self._by_name: Mapping[str, str] | None = None
+        self.owner = opened  # whose functions are registered once
         self.cursor: DuckDBPyConnection = opened.connection.cursor()
 
     def names(self) -> list[str]:
@@ -88,7 +89,7 @@ class ReadableTables:
     def _make(self, name: str) -> str:
         if name == AUDIT:
             # a temporary table is this cursor's own, and goes with it
-            make_audit_table(self.cursor, "temp.main.audit", self._audit, self._caller)
+            make_audit_table(self.cursor, "audit", self._audit, self._caller)
             return "temp.main.audit"
         collection = self._collection(name)
         if collection is None:

@@ -29,7 +29,7 @@ from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
 from redask.index.file_lock import FileLock
 from redask.stores.backend import EntityStore
-from redask.stores.columnar.connections import columnar_errors, is_damage
+from redask.stores.columnar.connections import columnar_errors, is_broken, is_damage
 from redask.stores.columnar.generation_builder import build, remove_others
 from redask.stores.columnar.open_generation import OpenGeneration
 from redask.stores.columnar.readable_tables import ReadableTables
@@ -67,10 +67,7 @@ class TenantProjection:
         try:
             yield tables
         except Exception as error:
-            if isinstance(error, Damaged) or is_damage(error):
-                with self._lock:
-                    if self._opened and self._opened[1] is opened:
-                        self._discard()
+            self._forget(opened, error)
             raise
         finally:
             tables.close()
@@ -160,6 +157,16 @@ class TenantProjection:
             if failed == self._stamp():
                 (self._folder / _CURRENT).unlink(missing_ok=True)
                 remove_others(self._folder, "")
+
+    def _forget(self, opened: OpenGeneration, error: Exception) -> None:
+        """Do not use a generation again that a reader found to be damaged or broken."""
+        with self._lock:
+            if self._opened is None or self._opened[1] is not opened:
+                return
+            if isinstance(error, Damaged) or is_damage(error):
+                self._discard()
+            elif is_broken(error):
+                self._retire()
 
     def _retire(self) -> None:
         if self._opened is not None:

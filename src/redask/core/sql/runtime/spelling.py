@@ -13,14 +13,14 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from redask.core.sql.runtime.intervals import (
+from redask.core.sql.runtime.dates.intervals import (
     Interval,
     clock_text,
     from_carried,
     interval_text,
     microseconds_of,
 )
-from redask.core.sql.runtime.numerics import EXACT, as_float4, spell
+from redask.core.sql.runtime.numbers.numerics import EXACT, as_float4, spell
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 from redask.core.sql.types import SqlType

@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Any
 
 from redask.core.sql import literals
-from redask.core.sql.runtime.intervals import carried
-from redask.core.sql.runtime.numerics import spell
+from redask.core.sql.runtime.dates.intervals import carried
+from redask.core.sql.runtime.numbers.numerics import spell
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 from redask.core.sql.types import SqlType
 

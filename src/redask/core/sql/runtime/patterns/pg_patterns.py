@@ -16,14 +16,14 @@ class is written out in code points, so that nothing depends on RE2's reading of
 from typing import NamedTuple
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.pattern_order import (
+from redask.core.sql.runtime.patterns.pattern_order import (
     MAX_INSTRUCTIONS,
     captures_agree,
     is_nullable,
     order_agrees,
     preference,
 )
-from redask.core.sql.runtime.pattern_tree import (
+from redask.core.sql.runtime.patterns.pattern_tree import (
     LAST,
     WORD,
     Alternation,
@@ -226,10 +226,13 @@ def _text(node: Node) -> str:
                 raise unsupported(f"\\{kind} where no word is certain beside it")
             return _ANCHORS[kind]
         case Group(inner, number):
-            return f"({_text(inner)})" if number else f"(?:{_text(inner)})"
+            text = _text(inner)
+            # DuckDB 2.0 does not find a literal that stands beside an empty group
+            return f"({text})" if number else text and f"(?:{text})"
         case Repeat(inner, low, high, greedy, _):
+            text = _text(inner)
             bounds = f"{{{low},{'' if high is None else high}}}"
-            return f"(?:{_text(inner)}){bounds}{'' if greedy else '?'}"
+            return "" if not text or high == 0 else f"(?:{text}){bounds}{'' if greedy else '?'}"
         case Alternation(branches):
             return "|".join(map(_text, branches))
         case Concat(items):

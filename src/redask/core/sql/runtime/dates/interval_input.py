@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.intervals import DAY, HOUR, MINUTE, SECOND, Interval
+from redask.core.sql.runtime.dates.intervals import DAY, HOUR, MINUTE, SECOND, Interval
 from redask.core.sql.runtime.refusals import unsupported
 
 _WORDS = {
@@ -28,7 +28,7 @@ _WORDS = {
     "century": "c cent century centuries",
     "millennium": "mil mils millennia millennium",
 }
-_UNITS = {word: unit for unit, words in _WORDS.items() for word in words.split()}
+UNITS = {word: unit for unit, words in _WORDS.items() for word in words.split()}
 _CLOCK_UNITS = {"second": SECOND, "minute": MINUTE, "hour": HOUR, "millisecond": 1000}
 _YEARS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
 _DAYS = {"day": 1, "week": 7}
@@ -108,8 +108,8 @@ def _amounts(lower: str, text: str) -> tuple[list[_Amount], bool]:
         place += 1
         if kind in ("clock", "months"):
             amounts.append((written, kind))
-        elif kind == "number" and following[0] == "word" and following[1] in _UNITS:
-            amounts.append((written, _UNITS[following[1]]))
+        elif kind == "number" and following[0] == "word" and following[1] in UNITS:
+            amounts.append((written, UNITS[following[1]]))
             place += 1
         elif kind == "number" and following[0] == "clock" and "." not in written:
             amounts.append((written, "day"))
@@ -137,7 +137,7 @@ def _tokens(lower: str, text: str) -> Iterator[tuple[str, str]]:
         if found is None:
             raise unsupported(f'an interval written "{text}"')
         kind = str(found.lastgroup)
-        if kind == "word" and found[0] not in _UNITS and found[0] not in _SKIPPED:
+        if kind == "word" and found[0] not in UNITS and found[0] not in _SKIPPED:
             raise _invalid(text)
         yield kind, found[0]
         place = found.end()

@@ -13,10 +13,17 @@ from decimal import Decimal
 from typing import NamedTuple
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime import intervals
-from redask.core.sql.runtime.numerics import EXACT, as_float4, div_scale, quotient_of, ratio, spell
+from redask.core.sql.runtime.dates import intervals
+from redask.core.sql.runtime.numbers.numerics import (
+    EXACT,
+    as_float4,
+    div_scale,
+    quotient_of,
+    ratio,
+    spell,
+)
+from redask.core.sql.runtime.numbers.transcendentals import root_at
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
-from redask.core.sql.runtime.transcendentals import root_at
 
 
 def total(values: Sequence[str]) -> str | None:

@@ -279,6 +279,6 @@ FUNCTIONS = functions_by_name(
         "pg_make_interval",
         ("INTEGER",) * 6 + ("DOUBLE",),
         _I,
-        lambda *parts: carried(make_interval(*parts)),
+        lambda y, mo, w, d, h, mi, s: carried(make_interval(y, mo, w, d, h, mi, s)),
     ),
 )

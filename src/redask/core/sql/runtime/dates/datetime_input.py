@@ -14,8 +14,8 @@ from datetime import date, datetime, time, timedelta
 from typing import NamedTuple
 
 from redask.core.errors import SqlError
+from redask.core.sql.runtime.dates.time_zones import known_zone, to_utc
 from redask.core.sql.runtime.refusals import unsupported
-from redask.core.sql.runtime.time_zones import known_zone, to_utc
 
 _MONTHS = {
     name: number + 1

@@ -13,7 +13,7 @@ If that holds for every list of threads that can come up, both give the same mat
 
 from typing import NamedTuple
 
-from redask.core.sql.runtime.pattern_tree import (
+from redask.core.sql.runtime.patterns.pattern_tree import (
     WORD,
     Alternation,
     Anchor,

@@ -14,7 +14,7 @@ from functools import cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.intervals import Interval, from_carried
+from redask.core.sql.runtime.dates.intervals import Interval, from_carried
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 

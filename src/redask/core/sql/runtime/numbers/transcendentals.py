@@ -9,7 +9,7 @@ import math
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_HALF_EVEN, Context, Decimal
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.numerics import (
+from redask.core.sql.runtime.numbers.numerics import (
     EXACT,
     MAX_DISPLAY_SCALE,
     MIN_SIGNIFICANT,
