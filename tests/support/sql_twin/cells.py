@@ -15,7 +15,7 @@ from uuid import UUID
 
 from redask.core.sql.types import SqlType
 
-Cell = str | tuple["Cell", ...] | None  # type: ignore[misc]
+Cell = str | tuple["Cell", ...] | None
 _FLOATS = ("float4", "float8")
 _CLASSES: dict[str, type] = {
     **dict.fromkeys(("int2", "int4", "int8", "oid"), int),

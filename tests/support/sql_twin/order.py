@@ -30,25 +30,29 @@ def is_total(sql: str) -> bool:
         first = first["larg"]
     targets = [each["ResTarget"] for each in first.get("targetList", [])]
     keys = [each["SortBy"]["node"] for each in select["sortClause"]]
+    names = [target.get("name") or _column(target["val"]) for target in targets]
     return bool(targets) and all(
-        any(_names(key, number, target) for key in keys)
+        any(_covers(key, number, target, names) for key in keys)
         for number, target in enumerate(targets, start=1)
     )
 
 
-def _names(key: Tree, number: int, target: Tree) -> bool:
+def _covers(key: Tree, number: int, target: Tree, names: list[str | None]) -> bool:
+    """Is the target what this key sorts by? A plain name is an output column's, if there is one."""
     value = target["val"]
     if "A_Star" in json.dumps(value):
         return False
     if "A_Const" in key:
         return bool(key["A_Const"].get("ival", {}).get("ival") == number)
-    named = target.get("name") or _column(value)
-    return _column(key) == named is not None or _bare(key) == _bare(value)
+    if "ColumnRef" in key and len(key["ColumnRef"]["fields"]) == 1 and _column(key) in names:
+        return names[number - 1] == _column(key)
+    return bool(_bare(key) == _bare(value))
 
 
 def _column(node: Tree) -> str | None:
     fields = node.get("ColumnRef", {}).get("fields", [])
-    return fields[-1].get("String", {}).get("sval") if fields else None
+    name = fields[-1].get("String", {}).get("sval") if fields else None
+    return name if isinstance(name, str) else None
 
 
 def _bare(node: Any) -> Any:

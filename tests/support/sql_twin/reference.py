@@ -63,7 +63,7 @@ class Reference:
             return _refusal(result)
         described = wire.describe_prepared(b"")
         parameters = [described.param_type(at) for at in range(described.nparams)]
-        values = [_parameter(each) for each in case.params]
+        values: Any = [_parameter(each) for each in case.params]  # None is NULL
         result = wire.exec_prepared(b"", values)
         if result.status != pq.ExecStatus.TUPLES_OK:
             return _refusal(result)

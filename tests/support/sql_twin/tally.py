@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from sql_twin.cases import Case
 from sql_twin.verdict import Outcome, Verdict
 
-_VARYING = re.compile(r"\"[^\"]*\"|'[^']*'|-?\d[\d.:e+-]*")
+_VARYING = re.compile(r"\"[^\"]*\"|'[^']*'|\b-?\d[\d.:e+-]*")
 _LISTED = (Outcome.DIFFERENT, Outcome.SQLSTATE, Outcome.REFUSED)
 
 
@@ -57,7 +57,8 @@ class Tally:
 
 
 def _cause(verdict: Verdict) -> str:
-    """What makes two failures the same: the message without its names and numbers."""
-    if verdict.outcome is Outcome.REFUSED:
-        return re.sub(r"'[^']*'|-?\d[\d.:e+-]+", "…", verdict.why)
-    return _VARYING.sub("…", verdict.why)
+    """What makes two failures the same: the messages without their names and numbers."""
+    why = verdict.why
+    if verdict.outcome is Outcome.DIFFERENT and why.startswith("answered"):
+        why = why.partition(" | ")[2]
+    return _VARYING.sub("…", why)

@@ -72,8 +72,9 @@ def judge(case: Case, ours: Rows | Refusal, theirs: Rows | Refusal) -> Verdict:
 
 def _difference(case: Case, ours: Rows, theirs: Rows) -> str:
     """The first thing that differs, or nothing."""
-    names, types = ([each[at] for each in ours.columns] for at in (0, 1))
-    real_names, real_types = ([each[at] for each in theirs.columns] for at in (0, 1))
+    names, types = [name for name, _ in ours.columns], [kind for _, kind in ours.columns]
+    real_names = [name for name, _ in theirs.columns]
+    real_types = [kind for _, kind in theirs.columns]
     if names != real_names:
         return f"names {names} | PostgreSQL: {real_names}"
     if types != real_types:

@@ -112,10 +112,11 @@ _DOCS: list[object] = [
     {"name": "ü", "a": -1, "nested": {"deep": {"er": "yes"}}},
     {},
 ]
-_WORDS: list[str | None] = """Straße straße STRASSE äpfel Äpfel apple Apple banana Banane _under
+_PLAIN = """Straße straße STRASSE äpfel Äpfel apple Apple banana Banane _under
  100% 50_50 back\\slash a.b a+b (x) [y] {z} ^top$ tab|pipe éclair Éclair ñandú 42 -7 3.14 1e5 007
  true yes NULL null""".split()
-_WORDS += [
+_WORDS: list[str | None] = [
+    *_PLAIN,
     None,
     "",
     " ",
