@@ -15,7 +15,7 @@ from redask.core.sql.runtime.native_texts import NATIVE_TEXTS
 from redask.core.sql.runtime.pg_strings import FUNCTIONS
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="PostgreSQL 15 is not installed")
-ROWS = 1500
+ROWS = 300
 DUCKDB_TYPES = {"text": "VARCHAR", "int4": "INTEGER", "int8": "BIGINT", "text[]": "VARCHAR[]"}
 
 

@@ -29,6 +29,8 @@ from redask.core.sql.runtime.dates.datetime_input import (
 )
 from redask.core.sql.runtime.dates.interval_input import read_interval
 from redask.core.sql.runtime.dates.intervals import Interval, carried
+from redask.core.sql.runtime.documents.json_text import jsonb_text, parse_jsonb
+from redask.core.sql.runtime.documents.pg_json import checked
 from redask.core.sql.runtime.numbers.numerics import (
     MAX_SCALE,
     MAX_WEIGHT,
@@ -214,6 +216,9 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "interval": lambda text, _kind: read_interval(text),
     "uuid": _uuid,
     "bytea": _bytea,
+    "json": lambda text, _kind: checked(text),
+    "jsonb": lambda text, _kind: jsonb_text(parse_jsonb(text)),
+    "char": lambda text, _kind: text[:1],
 }
 
 

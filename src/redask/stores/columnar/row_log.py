@@ -47,7 +47,10 @@ class RowLog:
         connection.execute(
             f"CREATE TABLE {tail}.{TABLE.format(more=', since BIGINT, until BIGINT')}"
         )
-        connection.execute(f"CREATE TABLE {tail}.replaced (key BIGINT, since BIGINT)")
+        connection.execute(
+            f"CREATE TABLE {tail}.replaced"
+            " (key BIGINT, urn VARCHAR, collection VARCHAR, since BIGINT)"
+        )
 
     def apply(self, changes: Sequence[Change], state: State) -> State:
         """The state after these changes, which follow on this one."""
@@ -74,23 +77,36 @@ class RowLog:
         self._write(sorted(keys), [row for row in new if row.key in keys], following.step)
         return following
 
-    def rows_at(self, step: int, collection: str, groups: Iterable[str] | None) -> str:
-        """A query of `key, urn, own_id, payload`: a collection's rows of these groups (None: all).
+    def rows_at(
+        self, step: int, collection: str, groups: Iterable[str], keys: Iterable[int] | None = None
+    ) -> str:
+        """A query of `urn, own_id, payload`: a collection's rows of these groups after a step.
 
-        They are of the state that this step made.
+        With keys, only those of these entities.
         """
-        among = f"collection = {literal(collection)}"
-        if groups is not None:
-            among += f" AND grp IN ({', '.join(map(literal, sorted(groups)))})"
+        listed = ", ".join(map(literal, sorted(groups)))
+        among = f"collection = {literal(collection)} AND grp IN ({listed})"
+        if keys is not None:
+            among += f" AND key IN ({', '.join(map(str, sorted(keys)))})"
         base = (
-            f"SELECT key, urn, own_id, payload FROM {self._base}.entity_rows WHERE {among}"
+            f"SELECT urn, own_id, payload FROM {self._base}.entity_rows WHERE {among}"
             f" AND key NOT IN (SELECT key FROM {self._tail}.replaced WHERE since <= {step})"
             " UNION ALL "
         )
         return (
-            f"{base if self._base else ''}SELECT key, urn, own_id, payload"
+            f"{base if self._base else ''}SELECT urn, own_id, payload"
             f" FROM {self._tail}.entity_rows WHERE {among} AND since <= {step}"
             f" AND (until IS NULL OR until > {step})"
+        )
+
+    def changed(self, collection: str, after: int, step: int) -> str:
+        """A query of `key, urn`: what changed in a collection after one step, up to another."""
+        mine = f"collection = {literal(collection)}"
+        return (
+            f"SELECT key, urn FROM {self._tail}.entity_rows WHERE {mine}"
+            f" AND (since > {after} AND since <= {step} OR until > {after} AND until <= {step})"
+            f" UNION SELECT key, urn FROM {self._tail}.replaced WHERE {mine}"
+            f" AND since > {after} AND since <= {step}"
         )
 
     def all_rows(self) -> str:
@@ -132,7 +148,8 @@ class RowLog:
         try:
             if self._base:
                 self._connection.execute(
-                    f"INSERT INTO {self._tail}.replaced SELECT DISTINCT key, {step} FROM"
+                    f"INSERT INTO {self._tail}.replaced"
+                    f" SELECT DISTINCT key, urn, collection, {step} FROM"
                     f" {self._base}.entity_rows WHERE key IN {listed}"
                     f" AND key NOT IN (SELECT key FROM {self._tail}.replaced)",
                     [given],

@@ -226,7 +226,7 @@ def _ordered_set(
 def _window_function(self: "Expressions", node: Node, name: str) -> Bound:
     location = node.get("location", 0)
     if "over" not in node:
-        fail("42P20", f"window function {name} requires an OVER clause", location)
+        fail("42809", f"window function {name} requires an OVER clause", location)
     if not self.clause.windows:
         fail("42P20", f"window functions are not allowed in {self.clause.name}", location)
     if node.get("agg_filter"):
@@ -243,7 +243,9 @@ def _window_function(self: "Expressions", node: Node, name: str) -> Bound:
         if len(values) != 1:
             _missing(name, values, location)
         count = self.coercion.coerce(values[0], INT4)
-        if count.integer is None or count.integer < 1:
+        if count.integer is not None and count.integer < 1:
+            fail("22014", "argument of ntile must be greater than zero", location)
+        if count.integer is None:
             unsupported("ntile of anything but a positive constant", location)
         found = made(f"CAST(ntile({count.sql}){tail} AS INTEGER)", INT4)
     else:

@@ -253,9 +253,8 @@ class Coercion:
     def unify(self, values: Sequence[Bound], type: SqlType) -> list[Bound]:
         """All as that type, in one DuckDB type."""
         cast = [self.coerce(each, type) for each in values]
-        if type.name != "numeric" or type.is_array:
-            return cast
-        return alike([replace(each, type=type) for each in cast])
+        cast = [replace(each, type=type) for each in cast]
+        return alike(cast) if type.name == "numeric" and not type.is_array else cast
 
 
 def alike(values: Sequence[Bound]) -> list[Bound]:
@@ -269,7 +268,9 @@ def alike(values: Sequence[Bound]) -> list[Bound]:
             replace(each, sql=f"CAST({each.sql} AS DECIMAL({whole},{digits[1]}))", digits=digits)
             for each in values
         ]
-    return [replace(each, sql=numeric_text(each), digits=None) for each in values]
+    scales = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
+    scale = scales.pop() if len(scales) == 1 else None
+    return [replace(each, sql=numeric_text(each), digits=None, scale=scale) for each in values]
 
 
 def _text(text: str) -> str:
@@ -284,7 +285,7 @@ def _plain(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _same(value: Bound, wanted: SqlType) -> Bound:
-    return replace(value, type=wanted, digits=None, integer=None)
+    return replace(value, type=wanted, digits=None, scale=None, integer=None)
 
 
 def _integer_to_numeric(value: Bound, wanted: SqlType) -> Bound:

@@ -138,8 +138,9 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
         wide = self.coercion.common_type([left, probe], "ANY")
         left = self.coercion.coerce(left, wide)
         array = self.coercion.coerce(array, wide.array)
+    test = f"({left.sql} {name} {word} (SELECT unnest({array.sql})))"
     return made(
-        f"({left.sql} {name} {word} (SELECT unnest({array.sql})))",
+        f"(CASE WHEN {array.sql} IS NOT NULL THEN {test} END)",
         BOOL,
         left,
         array,
@@ -258,7 +259,12 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
     column = query.columns[0]
     if kind == "EXPR_SUBLINK":
         return made(
-            f"({query.sql})", column.type, reads, digits=column.digits, location=location
+            f"({query.sql})",
+            column.type,
+            reads,
+            digits=column.digits,
+            scale=column.scale,
+            location=location,
         )
     if kind == "ARRAY_SUBLINK":
         if column.type.is_array or column.type.name == "numeric":
@@ -268,7 +274,11 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         unsupported(kind, location)
     names = node.get("operName")
     name = names[-1]["String"]["sval"] if names else "="
-    if "RowExpr" in node["testexpr"] or len(query.columns) != 1:
+    count = len(node["testexpr"].get("RowExpr", {}).get("args", [0]))
+    if count != len(query.columns):
+        few = "few" if len(query.columns) < count else "many"
+        fail("42601", f"subquery has too {few} columns", location)
+    if "RowExpr" in node["testexpr"]:
         unsupported("a row before a subquery", location)
     return _with_subquery(self, node, name, query.sql, column.type, column.digits, reads)
 

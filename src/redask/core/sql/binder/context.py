@@ -57,12 +57,16 @@ class BoundQuery:
 
 @dataclass(slots=True)
 class Context:
-    """One statement being bound. `tables` are those it reads, in the order of their markers."""
+    """One statement being bound. `tables` are those it reads, in the order of their markers.
+
+    `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
+    """
 
     schema: Schema
     coercion: Coercion
     facts: Facts
     query: Callable[[Node, Scope], BoundQuery]
+    source: bytes = b""
     tables: list[TableDefinition] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 

@@ -9,13 +9,13 @@ from redask.core.sql.binder.bound import (
     NUMERIC,
     TEXT,
     Bound,
-    fail,
     made,
-    unsupported,
+    numeric_text,
 )
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.binder.overloads import Overload
 from redask.core.sql.binder.runtime_calls import ours
+from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -24,100 +24,83 @@ if TYPE_CHECKING:
 _DATE, _TIME, _STAMP, _ZONED, _SPAN = (
     SqlType(each) for each in ("date", "time", "timestamp", "timestamptz", "interval")
 )
-_UNITS = {
-    **{each: each for each in (
-        "year", "quarter", "month", "week", "day", "hour", "minute", "second", "decade",
-        "century", "millennium")},
-    "years": "year", "months": "month", "weeks": "week", "days": "day", "hours": "hour",
-    "minutes": "minute", "seconds": "second", "milliseconds": "milliseconds",
-    "microseconds": "microseconds", "qtr": "quarter", "mon": "month", "mons": "month",
-}  # fmt: skip
-# fields of EXTRACT whose value is DuckDB's
-_FIELDS = {
-    **{each: each for each in ("year", "quarter", "month", "week", "day", "dow", "isodow", "doy",
-                               "isoyear", "hour", "minute", "decade", "century", "millennium")},
-    "years": "year", "months": "month", "weeks": "week", "days": "day", "hours": "hour",
-    "minutes": "minute", "mon": "month", "mons": "month", "qtr": "quarter",
-}  # fmt: skip
-_OF_TIME = frozenset(("hour", "minute", "second", "milliseconds", "microseconds"))
+_MOMENTS = frozenset(("date", "time", "timestamp", "timestamptz", "interval"))
+# units and fields for which DuckDB gives the same
+_TRUNCATED = frozenset(
+    ("day", "week", "month", "quarter", "year", "decade")
+)
+_OF_DATES = frozenset(("year", "quarter", "month", "week", "day", "dow", "isodow", "doy"))
+_WHOLE = _OF_DATES | {"hour", "minute"}
 
 
 def _date_trunc(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-    if len(values) != 2 or values[0].literal is None:
-        if len(values) == 2:
-            unsupported("date_trunc with a unit that is no literal", location)
+    if not 2 <= len(values) <= 3:
         return None
+    unit = self.coercion.coerce(values[0], TEXT)
     value = values[1]
-    if value.is_untyped or value.type.name == "date":
+    if value.is_untyped or value.type.name == "date" or len(values) == 3:
         value = self.coercion.coerce(value, _ZONED)
-    if value.type.name not in ("timestamp", "timestamptz"):
-        unsupported(f"date_trunc of {value.type.sql_name}", location)
-    unit = _UNITS.get(values[0].literal.strip().lower())
-    if unit is None:
-        fail(
-            "22023",
-            f'unit "{values[0].literal}" not recognized for type {value.type.sql_name}',
-            location,
-        )
-    return made(f"CAST(date_trunc('{unit}', {value.sql}) AS TIMESTAMP)", value.type, value)
-
-
-def _extract(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-    """extract(field from x), a numeric whose scale the field decides."""
-    if len(values) != 2 or values[0].literal is None:
+    if len(values) == 3:
+        zone = self.coercion.coerce(values[2], TEXT)
+        return ours("pg_date_trunc_in_zone", _ZONED)(unit, value, zone)
+    if value.type.name not in ("timestamp", "timestamptz", "interval"):
         return None
-    field = values[0].literal.strip().lower()
+    word = (values[0].literal or "").lower()
+    if word in _TRUNCATED and value.type.name != "interval":
+        return made(f"CAST(date_trunc('{word}', {value.sql}) AS TIMESTAMP)", value.type, value)
+    return ours(f"pg_date_trunc_{value.type.name}", value.type)(unit, value)
+
+
+def _moment(self: "Expressions", values: list[Bound]) -> Bound | None:
+    """The second argument of extract and date_part."""
+    if len(values) != 2:
+        return None
     value = values[1]
     if value.is_untyped:
         value = self.coercion.coerce(value, _ZONED)
-    kind = value.type.name
-    if kind not in ("date", "time", "timestamp", "timestamptz", "interval"):
+    return value if value.type.name in _MOMENTS else None
+
+
+def _extract(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    """extract(field from x): a numeric, whose scale the field decides."""
+    value = _moment(self, values)
+    if value is None:
         return None
-    plain = _FIELDS.get(field)
-    if kind == "interval":
-        return _of_interval(value, field, location)
-    if kind == "date" and (field in ("second", "seconds", "milliseconds", "microseconds")
-                           or plain in _OF_TIME):  # fmt: skip
-        fail("0A000", f'unit "{field}" not supported for type date', location)
-    if kind == "time" and plain is not None and plain not in _OF_TIME:
-        fail("0A000", f'unit "{field}" not supported for type {value.type.sql_name}', location)
-    if plain is not None:
-        text = f"CAST(date_part('{plain}', {value.sql}) AS DECIMAL(10,0))"
-        return made(text, NUMERIC, value, digits=(10, 0))
-    micros = f"CAST(date_part('microseconds', {value.sql}) AS DECIMAL(10,0))"
-    if field in ("second", "seconds"):
-        text = f"({micros} * CAST('0.000001' AS DECIMAL(7,6)))"
-        return made(text, NUMERIC, value, digits=(17, 6))
-    if field == "milliseconds":
-        return made(
-            f"({micros} * CAST('0.001' AS DECIMAL(4,3)))", NUMERIC, value, digits=(14, 3)
-        )
-    if field == "microseconds":
-        return made(micros, NUMERIC, value, digits=(10, 0))
-    if field == "epoch":
-        if kind == "date":
-            text = f"CAST(epoch_us(CAST({value.sql} AS TIMESTAMP)) // 1000000 AS DECIMAL(18,0))"
-            return made(text, NUMERIC, value, digits=(18, 0))
-        text = f"(CAST(epoch_us({value.sql}) AS DECIMAL(19,0)) * CAST('0.000001' AS DECIMAL(7,6)))"
-        return made(text, NUMERIC, value, digits=(26, 6))
-    return unsupported(f'the field "{field}" of {value.type.sql_name}', location)
-
-
-def _of_interval(value: Bound, field: str, location: int) -> Bound:
-    plain = _FIELDS.get(field)
-    if plain in ("year", "month", "day", "hour", "minute", "quarter"):
-        text = f"CAST(date_part('{plain}', {value.sql}) AS DECIMAL(10,0))"
-        return made(text, NUMERIC, value, digits=(10, 0))
-    if field in ("second", "seconds"):
-        micros = f"CAST(date_part('microseconds', {value.sql}) AS DECIMAL(10,0))"
-        text = f"({micros} * CAST('0.000001' AS DECIMAL(7,6)))"
-        return made(text, NUMERIC, value, digits=(17, 6))
-    return unsupported(f'the field "{field}" of interval', location)
+    kind, field = value.type.name, (values[0].literal or "").lower()
+    if field in _WHOLE and (kind in ("timestamp", "timestamptz") or field in _OF_DATES):
+        if kind not in ("time", "interval"):
+            text = f"CAST(date_part('{field}', {value.sql}) AS DECIMAL(10,0))"
+            return made(text, NUMERIC, value, digits=(10, 0))
+    unit = self.coercion.coerce(values[0], TEXT)
+    return ours(f"pg_extract_{kind}", NUMERIC)(unit, value)
 
 
 def _date_part(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-    found = _extract(self, values, location)
-    return None if found is None else self.coercion.coerce(found, FLOAT8)
+    value = _moment(self, values)
+    if value is None:
+        return None
+    if value.type.name == "date":
+        value = self.coercion.coerce(value, _STAMP)
+    kind, field = value.type.name, (values[0].literal or "").lower()
+    if field in _WHOLE and kind in ("timestamp", "timestamptz"):
+        return made(f"CAST(date_part('{field}', {value.sql}) AS DOUBLE)", FLOAT8, value)
+    unit = self.coercion.coerce(values[0], TEXT)
+    return ours(f"pg_date_part_{kind}", FLOAT8)(unit, value)
+
+
+def _to_char(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    if len(values) != 2:
+        return None
+    value, pattern = values[0], self.coercion.coerce(values[1], TEXT)
+    wanted = {"int2": "int8", "int4": "int8", "int8": "int8", "numeric": "numeric",
+              "float4": "float4", "float8": "float8", "date": "timestamptz",
+              "timestamp": "timestamp", "timestamptz": "timestamptz", "interval": "interval"}
+    kind = wanted.get(value.type.name)
+    if kind is None or value.type.is_array:
+        return None
+    cast = self.coercion.coerce(value, SqlType(kind))
+    text = numeric_text(cast) if kind == "numeric" else cast.sql
+    return made(call_text(f"pg_to_char_{kind}", text, pattern.sql), TEXT, cast, pattern)
 
 
 def _now(type: SqlType) -> object:
@@ -161,6 +144,22 @@ FUNCTIONS: dict[str, list[Overload]] = {
     "justify_days": [Overload((_SPAN,), _SPAN, ours("pg_justify_days", _SPAN))],
     "justify_hours": [Overload((_SPAN,), _SPAN, ours("pg_justify_hours", _SPAN))],
     "justify_interval": [Overload((_SPAN,), _SPAN, ours("pg_justify_interval", _SPAN))],
+    "make_date": [Overload((INT4,) * 3, _DATE, ours("pg_make_date", _DATE))],
+    "make_time": [Overload((INT4, INT4, FLOAT8), _TIME, ours("pg_make_time", _TIME))],
+    "make_timestamp": [
+        Overload((*(INT4,) * 5, FLOAT8), _STAMP, ours("pg_make_timestamp", _STAMP))
+    ],
+    "date_bin": [
+        Overload((_SPAN, each, each), each, ours("pg_date_bin", each))
+        for each in (_STAMP, _ZONED)
+    ],
+    "to_date": [Overload((TEXT, TEXT), _DATE, ours("pg_to_date", _DATE))],
+    "to_timestamp": [
+        Overload((TEXT, TEXT), _ZONED, ours("pg_to_timestamp", _ZONED)),
+        Overload(
+            (FLOAT8,), _ZONED, "make_timestamp(CAST(round_even({0} * 1000000, 0) AS BIGINT))"
+        ),
+    ],
     "isfinite": [
         Overload((each,), BOOL, "isfinite({0})") for each in (_DATE, _STAMP, _ZONED)
     ],
@@ -174,6 +173,6 @@ SPECIAL = {
     "statement_timestamp": _now(_ZONED),
     "clock_timestamp": _now(_ZONED),
     "age": _age,
+    "to_char": _to_char,
     "timezone": _timezone,
 }
-assert INT4 and _TIME

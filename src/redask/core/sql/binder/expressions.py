@@ -4,6 +4,7 @@ Each kind of node of PostgreSQL's tree has a method here, in `comparisons` or in
 kind is refused by name. `clause` says where the expression stands and what may be in it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -34,6 +35,7 @@ from redask.core.sql.binder.type_names import read_type
 from redask.core.sql.types import SqlType
 
 _C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
+_NEW_NUMBER = re.compile(rb"-?\s*(0[xXoObB][0-9a-zA-Z_]*|[0-9.]+_[0-9_a-zA-Z]*)")
 HINT = (
     "No operator matches the given name and argument types. "
     "You might need to add explicit type casts."
@@ -145,12 +147,21 @@ class Expressions:
             return Bound(
                 "true" if node["boolval"].get("boolval") else "false", BOOL, location=location
             )
+        if "ival" in node or "fval" in node:
+            self._check_number(location)
         if "ival" in node:
             value = int(node["ival"].get("ival", 0))
             return Bound(f"CAST({value} AS INTEGER)", INT4, integer=value, location=location)
         if "fval" in node:
             return _number(node["fval"]["fval"], location)
         return unsupported("a bit string", location)
+
+    def _check_number(self, location: int) -> None:
+        """Refuse the notations of numbers that PostgreSQL 15 does not have."""
+        found = _NEW_NUMBER.match(self.context.source, location)
+        if found is not None:
+            text = found[0].decode(errors="replace")
+            fail("42601", f'trailing junk after numeric literal at or near "{text}"', location)
 
     def _column(self, node: Node) -> Bound:
         location = node.get("location", 0)
@@ -214,6 +225,7 @@ class Expressions:
             *values,
             default,
             digits=default.digits,
+            scale=default.scale,
             location=location,
         )
 
@@ -233,7 +245,12 @@ class Expressions:
         cast = self.coercion.unify(values, type)
         text = f"{name}({', '.join(each.sql for each in cast)})"
         return made(
-            text, type, *cast, digits=cast[0].digits, location=node.get("location", 0)
+            text,
+            type,
+            *cast,
+            digits=cast[0].digits,
+            scale=cast[0].scale,
+            location=node.get("location", 0),
         )
 
     def _array(self, node: Node) -> Bound:
@@ -252,6 +269,9 @@ class Expressions:
         value = self.bind(node["arg"])
         for each in node["indirection"]:
             subscript = each.get("A_Indices")
+            if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
+                fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
+                     " support subscripting", value.location)  # fmt: skip
             if subscript is None or subscript.get("is_slice") or not value.type.is_array:
                 unsupported("a field or slice of a value", value.location)
             place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")

@@ -89,7 +89,7 @@ def _compared(sign: str) -> list[Overload]:
     text = f"(rtrim({{0}}, ' ') {sign} rtrim({{1}}, ' '))"
     rows.append(_row(bpchar, bpchar, BOOL, text))
     if sign in ("=", "<>"):
-        rows.append(_row(_JSONB, _JSONB, BOOL, f"({{0}} {sign} {{1}})"))
+        rows.append(_row(_JSONB, _JSONB, BOOL, f"(pg_jsonb_key({{0}}) {sign} pg_jsonb_key({{1}}))"))
         rows.append(_row(SqlType("xid"), SqlType("xid"), BOOL, f"({{0}} {sign} {{1}})"))
     return rows
 
@@ -122,8 +122,8 @@ BINARY: dict[str, list[Overload]] = {
         _row(_SPAN, _STAMP, _STAMP, "({1} + {0})"),
         _row(_ZONED, _SPAN, _ZONED, "({0} + {1})"),
         _row(_SPAN, _ZONED, _ZONED, "({1} + {0})"),
-        _row(_TIME, _SPAN, _TIME, "({0} + {1})"),
-        _row(_SPAN, _TIME, _TIME, "({1} + {0})"),
+        _row(_TIME, _SPAN, _TIME, ours("pg_time_add", _TIME)),
+        _row(_SPAN, _TIME, _TIME, ours("pg_time_add", _TIME, 1, 0)),
         _row(_SPAN, _SPAN, _SPAN, "({0} + {1})"),
     ],
     "-": [
@@ -137,10 +137,11 @@ BINARY: dict[str, list[Overload]] = {
         _row(_ZONED, _SPAN, _ZONED, "({0} - {1})"),
         _row(_STAMP, _STAMP, _SPAN, "({0} - {1})"),
         _row(_ZONED, _ZONED, _SPAN, "({0} - {1})"),
-        _row(_TIME, _SPAN, _TIME, "({0} - {1})"),
+        _row(_TIME, _SPAN, _TIME, ours("pg_time_minus", _TIME)),
         _row(_TIME, _TIME, _SPAN, "to_microseconds(epoch_us({0}) - epoch_us({1}))"),
         _row(_SPAN, _SPAN, _SPAN, "({0} - {1})"),
         _row(_JSONB, TEXT, _JSONB, "pg_jsonb_delete_key({0}, {1})"),
+        _row(_JSONB, _TEXTS, _JSONB, "pg_jsonb_delete_keys({0}, {1})"),
         _row(_JSONB, INT4, _JSONB, "pg_jsonb_delete_index({0}, {1})"),
     ],
     "*": [
@@ -175,19 +176,26 @@ BINARY: dict[str, list[Overload]] = {
     "!~~*": _matched(f"(NOT {_ILIKE})"),
     "^@": [_row(TEXT, TEXT, BOOL, "starts_with({0}, {1})")],
     "->": [
-        _row(_JSONB, TEXT, _JSONB, "pg_jsonb_field({0}, {1})"),
-        _row(_JSONB, INT4, _JSONB, "pg_jsonb_element({0}, {1})"),
-        _row(_JSON, TEXT, _JSON, "pg_json_field({0}, {1})"),
-        _row(_JSON, INT4, _JSON, "pg_json_element({0}, {1})"),
+        _row(_JSONB, TEXT, _JSONB, "pg_jsonb_get_key({0}, {1})"),
+        _row(_JSONB, INT4, _JSONB, "pg_jsonb_get_index({0}, {1})"),
+        _row(_JSON, TEXT, _JSON, "pg_json_get_key({0}, {1})"),
+        _row(_JSON, INT4, _JSON, "pg_json_get_index({0}, {1})"),
     ],
     "->>": [
-        _row(_JSONB, TEXT, TEXT, "pg_jsonb_field_text({0}, {1})"),
-        _row(_JSONB, INT4, TEXT, "pg_jsonb_element_text({0}, {1})"),
-        _row(_JSON, TEXT, TEXT, "pg_json_field_text({0}, {1})"),
-        _row(_JSON, INT4, TEXT, "pg_json_element_text({0}, {1})"),
+        _row(_JSONB, TEXT, TEXT, "pg_jsonb_get_key_text({0}, {1})"),
+        _row(_JSONB, INT4, TEXT, "pg_jsonb_get_index_text({0}, {1})"),
+        _row(_JSON, TEXT, TEXT, "pg_json_get_key_text({0}, {1})"),
+        _row(_JSON, INT4, TEXT, "pg_json_get_index_text({0}, {1})"),
     ],
-    "#>": [_row(_JSONB, _TEXTS, _JSONB, "pg_jsonb_path({0}, {1})")],
-    "#>>": [_row(_JSONB, _TEXTS, TEXT, "pg_jsonb_path_text({0}, {1})")],
+    "#>": [
+        _row(_JSONB, _TEXTS, _JSONB, "pg_jsonb_get_path({0}, {1})"),
+        _row(_JSON, _TEXTS, _JSON, "pg_json_get_path({0}, {1})"),
+    ],
+    "#>>": [
+        _row(_JSONB, _TEXTS, TEXT, "pg_jsonb_get_path_text({0}, {1})"),
+        _row(_JSON, _TEXTS, TEXT, "pg_json_get_path_text({0}, {1})"),
+    ],
+    "#-": [_row(_JSONB, _TEXTS, _JSONB, "pg_jsonb_delete_path({0}, {1})")],
     "@>": [_row(_JSONB, _JSONB, BOOL, "pg_jsonb_contains({0}, {1})")],
     "<@": [_row(_JSONB, _JSONB, BOOL, "pg_jsonb_contains({1}, {0})")],
     "?": [_row(_JSONB, TEXT, BOOL, "pg_jsonb_exists({0}, {1})")],
@@ -200,6 +208,8 @@ BINARY: dict[str, list[Overload]] = {
 }
 
 PREFIX: dict[str, list[Overload]] = {
+    "|/": [Overload((FLOAT8,), FLOAT8, "sqrt({0})")],
+    "||/": [Overload((FLOAT8,), FLOAT8, "cbrt({0})")],
     "-": [
         *(Overload((SqlType(each),), SqlType(each), "(- {0})") for each in _INTS),
         Overload((FLOAT8,), FLOAT8, "(- {0})"),

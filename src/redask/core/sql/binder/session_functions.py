@@ -70,7 +70,7 @@ def _looked_up(self: "Expressions", values: list[Bound], location: int) -> Bound
 def _typeof(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     if len(values) != 1:
         return None
-    return constant(values[0].type.bare.sql_name, TEXT, location)
+    return Bound(f"CAST({values[0].type.oid} AS BIGINT)", SqlType("regtype"), location=location)
 
 
 FUNCTIONS: dict[str, list[Overload]] = {}

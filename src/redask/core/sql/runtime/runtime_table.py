@@ -16,21 +16,26 @@ from redask.core.sql.runtime.dates import (
     intervals,
     time_zones,
 )
+from redask.core.sql.runtime.documents import pg_json, pg_jsonb
 from redask.core.sql.runtime.numbers import (
     aggregates,
     number_formats,
     numerics,
+    percentiles,
     transcendentals,
+    width_buckets,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
     **catalogue_runtime.FUNCTIONS,
     **numerics.FUNCTIONS,
+    **percentiles.FUNCTIONS,
     **pg_quoting.FUNCTIONS,
     **pg_strings.FUNCTIONS,
     **text_input.FUNCTIONS,
     **transcendentals.FUNCTIONS,
+    **width_buckets.FUNCTIONS,
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
     **intervals.FUNCTIONS,
@@ -39,6 +44,8 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **date_formats.FUNCTIONS,
     **date_reading.FUNCTIONS,
     **number_formats.FUNCTIONS,
+    **pg_json.FUNCTIONS,
+    **pg_jsonb.FUNCTIONS,
 }
 
 

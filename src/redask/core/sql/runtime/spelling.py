@@ -31,10 +31,12 @@ def bool_text(value: bool) -> str:
 
 
 def float8_text(value: float) -> str:
+    text = repr(value)
+    if abs(value) < 1e15 and "e" not in text:
+        return text.removesuffix(".0")
     special = _special(value)
     if special:
         return special
-    text = repr(value)
     if 2.0**53 <= abs(value) < 1e45 and _is_midpoint(text, math.nextafter, value):
         # Python takes a text halfway to the next number, PostgreSQL more digits
         longer = (f"{value:.{digits}e}" for digits in range(len(_digits(text)), 17))

@@ -128,7 +128,7 @@ class Statements:
         now = Facts(user, database, datetime.now(UTC), facts)
         types = [None if each is None else SqlType.parse(each) for each in declared]
         try:
-            bound = bind(tree, schema, now, types, scales)
+            bound = bind(tree, sql, schema, now, types, scales)
         except SqlError as error:
             raise in_code_points(sql, error) from None
         outputs = ", ".join(

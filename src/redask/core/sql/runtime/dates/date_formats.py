@@ -5,8 +5,8 @@
 
 Keywords are matched in exactly PostgreSQL's spellings (`Month`, `MONTH`, `month`), the longest
 first; FM and TH belong to one keyword. Text in double quotes and every other character is
-copied. TM, SP, FX, Roman numerals and eras are refused; so are the keywords of an interval
-that have no plain meaning there.
+copied. TM, SP and FX are refused; so are the keywords of an interval that have no plain meaning
+there.
 """
 
 from collections.abc import Callable
@@ -37,7 +37,7 @@ KEYWORDS = sorted(
     {*_BOTH, *(word.lower() for word in _BOTH), "Day", "Dy", "Month", "Mon"},
     key=lambda word: (-len(word), word),
 )
-_REFUSED = {"RM", "AD", "BC", "A.D.", "B.C."}
+_ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
 _INTERVAL = {"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "DD", "MM", "YYYY"}
 
 
@@ -76,8 +76,6 @@ def _node(pattern: str, place: int) -> tuple[Node, int]:
         if fill:
             raise unsupported(f'the date pattern "{pattern}"')
         return Node("", pattern[place]), place + 1
-    if keyword.upper() in _REFUSED:
-        raise unsupported(f'"{keyword}" in a date pattern')
     end = start + len(keyword)
     if pattern[end : end + 2] == "SP":
         raise unsupported('"SP" in a date pattern')
@@ -127,6 +125,11 @@ def _name(node: Node, keyword: str, moment: datetime, zone: str) -> str | None:
         return _cased("PM" if moment.hour >= 12 else "AM", node.keyword)
     if keyword in ("A.M.", "P.M."):
         return _cased("P.M." if moment.hour >= 12 else "A.M.", node.keyword)
+    if keyword in ("AD", "BC", "A.D.", "B.C."):  # no year before 1 comes here
+        return _cased("A.D." if "." in keyword else "AD", node.keyword)
+    if keyword == "RM":
+        roman = _ROMAN[moment.month - 1]
+        return _cased(roman if node.fill else roman.ljust(4), node.keyword)
     if keyword == "TZ":
         return _cased(zone, node.keyword)
     if keyword in ("OF", "TZH", "TZM"):

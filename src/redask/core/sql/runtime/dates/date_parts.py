@@ -62,22 +62,24 @@ def _scaled(value: int, digits: int) -> str:
 
 def _day_part(unit: str, day: date) -> int | None:
     """The parts that are whole numbers of a day."""
-    year, week, weekday = day.isocalendar()
-    parts = {
-        "millennium": (day.year + 999) // 1000,
-        "century": (day.year + 99) // 100,
-        "decade": day.year // 10,
-        "year": day.year,
-        "isoyear": year,
-        "quarter": (day.month - 1) // 3 + 1,
-        "month": day.month,
-        "week": week,
-        "day": day.day,
-        "dow": weekday % 7,
-        "isodow": weekday,
-        "doy": day.timetuple().tm_yday,
-    }
-    return parts.get(unit)
+    part = _OF_DAY.get(unit)
+    return None if part is None else part(day)
+
+
+_OF_DAY: dict[str, Callable[[date], int]] = {
+    "millennium": lambda day: (day.year + 999) // 1000,
+    "century": lambda day: (day.year + 99) // 100,
+    "decade": lambda day: day.year // 10,
+    "year": lambda day: day.year,
+    "isoyear": lambda day: day.isocalendar()[0],
+    "quarter": lambda day: (day.month - 1) // 3 + 1,
+    "month": lambda day: day.month,
+    "week": lambda day: day.isocalendar()[1],
+    "day": lambda day: day.day,
+    "dow": lambda day: day.isoweekday() % 7,
+    "isodow": lambda day: day.isoweekday(),
+    "doy": lambda day: day.timetuple().tm_yday,
+}
 
 
 def julian(day: date) -> int:

@@ -54,6 +54,8 @@ def _trunc(text: str, moment: datetime, kind: str) -> datetime:
     if unit in _CLOCK:
         return moment - timedelta(microseconds=microseconds_of(moment) % _CLOCK[unit])
     day = _first_day(unit, moment)
+    if unit.startswith("timezone"):
+        raise date_parts.not_supported(text, kind)
     if day is None:
         raise SqlError("22023", f'unit "{text.lower()}" not recognized for type {kind}')
     return as_moment(day)
@@ -92,7 +94,7 @@ def trunc_interval(text: str, value: Interval) -> Interval:
         return Interval(value.months, value.days, 0)
     if unit in _CLOCK:
         return Interval(value.months, value.days, _cut(value.microseconds, _CLOCK[unit]))
-    if unit == "week":
+    if unit == "week" or unit.startswith("timezone"):
         raise date_parts.not_supported(text, "interval")
     raise SqlError("22023", f'unit "{text.lower()}" not recognized for type interval')
 

@@ -119,11 +119,15 @@ def _amounts(lower: str, text: str) -> tuple[list[_Amount], bool]:
             raise unsupported(f'an interval written "{text}"')
     _no_unit_twice([unit for _, unit in amounts], text)
     finer = any(unit in ("millisecond", "microsecond") for _, unit in amounts)
-    if finer and any(unit == "second" and "." in number for number, unit in amounts):
+    if finer and any(unit == "second" and _has_fraction(number) for number, unit in amounts):
         raise _invalid(text)  # a fraction of a second has given the finer units already
     if not amounts:
         raise _invalid(text)
     return [_spread(amount, text) for amount in amounts], ago
+
+
+def _has_fraction(number: str) -> bool:
+    return bool(number.partition(".")[2].strip("0"))
 
 
 def _tokens(lower: str, text: str) -> Iterator[tuple[str, str]]:

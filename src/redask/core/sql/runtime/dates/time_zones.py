@@ -24,8 +24,12 @@ _SHORT = re.compile(r"[A-Za-z]{1,5}\Z|.*[0-9<>+-].*\Z")
 
 @cache
 def _zones() -> dict[str, str]:
-    """IANA names by their lower case: PostgreSQL reads them in any case."""
-    return {name.lower(): name for name in sorted(available_timezones()) if "/" in name}
+    """IANA names by their lower case: PostgreSQL reads them in any case.
+
+    A short name without a slash (EST, Japan) may be an abbreviation to PostgreSQL: not here.
+    """
+    names = sorted(available_timezones())
+    return {name.lower(): name for name in names if "/" in name or len(name) > 5}
 
 
 def known_zone(text: str) -> str | None:
@@ -39,7 +43,7 @@ def _zone(text: str) -> ZoneInfo | None:
     """The zone; None is UTC."""
     name = known_zone(text)
     if name is None:
-        if _SHORT.match(text):
+        if _SHORT.match(text) or not _zones():
             raise unsupported(f'time zone "{text}"')
         raise SqlError("22023", f'time zone "{text}" not recognized')
     return None if name == "UTC" else ZoneInfo(name)

@@ -44,9 +44,10 @@ def spell(number: Decimal) -> str:
         return format(abs(number), "f")
     if number.adjusted() >= MAX_WEIGHT:
         raise SqlError("22003", "value overflows numeric format")
-    if int(number.as_tuple().exponent) < -MAX_SCALE:
-        number = at_scale(number, MAX_SCALE)
-    return format(number, "f")
+    text = format(number, "f")
+    if len(text) > MAX_SCALE and scale_of(number) > MAX_SCALE:
+        text = format(at_scale(number, MAX_SCALE), "f")
+    return text
 
 
 def scale_of(number: Decimal) -> int:
@@ -87,14 +88,14 @@ def ratio(one: Decimal, other: Decimal, scale: int) -> Decimal:
     """one / other, rounded half away from zero at the scale."""
     if not other:
         raise SqlError("22012", "division by zero")
-    top, bottom = _integers(one, other)
+    top, bottom = integers(one, other)
     top *= 10**scale
     whole, rest = divmod(abs(top), abs(bottom))
     whole += 2 * rest >= abs(bottom)
     return Decimal(-whole if (top < 0) != (bottom < 0) else whole).scaleb(-scale, EXACT)
 
 
-def _integers(one: Decimal, other: Decimal) -> tuple[int, int]:
+def integers(one: Decimal, other: Decimal) -> tuple[int, int]:
     """Two numbers as integers over the same power of ten."""
     scale = max(scale_of(one), scale_of(other))
     return int(one.scaleb(scale, EXACT)), int(other.scaleb(scale, EXACT))
@@ -116,14 +117,48 @@ def sub(one: str, other: str) -> str:
 
 
 def mul(one: str, other: str) -> str:
-    left, right = Decimal(one), Decimal(other)
-    scale = scale_of(left) + scale_of(right)
-    product = EXACT.multiply(left, right)
-    return spell(product if scale <= MAX_SCALE else at_scale(product, MAX_SCALE))
+    return spell(EXACT.multiply(Decimal(one), Decimal(other)))
 
 
 def div(one: str, other: str) -> str:
-    return spell(quotient_of(Decimal(one), Decimal(other)))
+    """one / other; short texts, which is nearly all, go the short way over plain integers."""
+    if len(one) + len(other) > 200:
+        return spell(quotient_of(Decimal(one), Decimal(other)))
+    left, left_scale, left_weight, left_first = _unpacked(one)
+    right, right_scale, right_weight, right_first = _unpacked(other)
+    if not right:
+        raise SqlError("22012", "division by zero")
+    quotient = left_weight - right_weight - (left_first <= right_first)
+    scale = max(MIN_SIGNIFICANT - quotient * 4, 0, left_scale, right_scale)
+    shift = scale + right_scale - left_scale  # not negative: the scale is the largest
+    top, bottom = abs(left) * 10**shift, abs(right)
+    digits = str((2 * top + bottom) // (2 * bottom))
+    if scale:
+        digits = digits.zfill(scale + 1)
+        digits = f"{digits[:-scale]}.{digits[-scale:]}"
+    negative = (left < 0) != (right < 0) and digits.strip("0.")
+    return f"-{digits}" if negative else digits
+
+
+def _unpacked(text: str) -> tuple[int, int, int, int]:
+    """The digits as one integer, the scale, and `weight_and_digit`, from the text alone."""
+    scale = len(text.partition(".")[2])
+    top, digits = _leading(text)
+    if not digits:
+        return 0, scale, 0, 0
+    weight = top // 4
+    count = top - 4 * weight + 1
+    return int(text.replace(".", "")), scale, weight, int(digits[:count].ljust(count, "0"))
+
+
+def _leading(text: str) -> tuple[int, str]:
+    """The power of ten of the first digit that is not 0, and the digits from there on."""
+    whole, _, fraction = text.partition(".")
+    leading = whole.lstrip("-0")
+    if leading:
+        return len(leading) - 1, leading + fraction
+    digits = fraction.lstrip("0")
+    return len(digits) - len(fraction) - 1, digits
 
 
 def mod(one: str, other: str) -> str:
@@ -131,7 +166,7 @@ def mod(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     if not right:
         raise SqlError("22012", "division by zero")
-    top, bottom = _integers(left, right)
+    top, bottom = integers(left, right)
     rest = abs(top) % abs(bottom)
     scale = max(scale_of(left), scale_of(right))
     return spell(Decimal(-rest if top < 0 else rest).scaleb(-scale, EXACT))
@@ -142,7 +177,7 @@ def whole_div(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     if not right:
         raise SqlError("22012", "division by zero")
-    top, bottom = _integers(left, right)
+    top, bottom = integers(left, right)
     whole = abs(top) // abs(bottom)
     return spell(Decimal(-whole if (top < 0) != (bottom < 0) else whole))
 
@@ -150,13 +185,13 @@ def whole_div(one: str, other: str) -> str:
 def greatest_divisor(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     scale = max(scale_of(left), scale_of(right))
-    return spell(Decimal(math.gcd(*_integers(left, right))).scaleb(-scale, EXACT))
+    return spell(Decimal(math.gcd(*integers(left, right))).scaleb(-scale, EXACT))
 
 
 def least_multiple(one: str, other: str) -> str:
     left, right = Decimal(one), Decimal(other)
     scale = max(scale_of(left), scale_of(right))
-    return spell(Decimal(math.lcm(*_integers(left, right))).scaleb(-scale, EXACT))
+    return spell(Decimal(math.lcm(*integers(left, right))).scaleb(-scale, EXACT))
 
 
 def absolute(text: str) -> str:
@@ -277,37 +312,16 @@ def _from_float(value: float, digits: int) -> str:
 
 def sort_key(text: str) -> str:
     """A text whose byte order is the numeric order; equal numbers have equal keys."""
-    number = Decimal(text)
-    if not number:
+    top, digits = _leading(text)
+    if not digits:
         return "1"
-    power = number.adjusted() + 200_000
-    digits = "".join(map(str, number.as_tuple().digits)).lstrip("0").rstrip("0")
-    if number > 0:
-        return f"2{power:06d}{digits}"
-    return f"0{999_999 - power:06d}{digits.translate(_COMPLEMENT)}~"
+    digits = digits.rstrip("0")
+    if text[0] != "-":
+        return f"2{top + 200_000:06d}{digits}"
+    return f"0{799_999 - top:06d}{digits.translate(_COMPLEMENT)}~"
 
 
 _COMPLEMENT = str.maketrans("0123456789", "9876543210")
-
-
-def width_bucket(operand: str, low: str, high: str, count: int) -> int:
-    """width_bucket(numeric, numeric, numeric, int)."""
-    if count <= 0:
-        raise SqlError("2201G", "count must be greater than zero")
-    value, bottom, top = Decimal(operand), Decimal(low), Decimal(high)
-    if bottom == top:
-        raise SqlError("2201G", "lower bound cannot equal upper bound")
-    if bottom > top:
-        value, bottom, top = (each.copy_negate() for each in (value, bottom, top))
-    if value < bottom:
-        return 0
-    if value >= top:
-        if count == 2**31 - 1:
-            raise SqlError("22003", "integer out of range")
-        return count + 1
-    part, whole = EXACT.subtract(value, bottom), EXACT.subtract(top, bottom)
-    up, down = _integers(part, whole)
-    return up * count // down + 1
 
 
 _N = "VARCHAR"
@@ -344,5 +358,4 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_numeric_float4", (_N,), "FLOAT", to_float4),
     RuntimeFunction("pg_float8_numeric", ("DOUBLE",), _N, from_float8),
     RuntimeFunction("pg_float4_numeric", ("FLOAT",), _N, from_float4),
-    RuntimeFunction("pg_width_bucket", (_N, _N, _N, "INTEGER"), "INTEGER", width_bucket),
 )
