@@ -10,6 +10,7 @@ What was parsed and bound is kept for the next run of the same text over the sam
 """
 
 import logging
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 1_000_000
 MAX_RESULT_BYTES = 64 * 1024 * 1024
+_PARAMETER = re.compile(r"\$([0-9]+)")
 _PAGE, _PLANS, _LOOK_SECONDS = 1000, 256, 0.02
 _log = logging.getLogger(__name__)
 
@@ -160,7 +162,9 @@ def _run(
     is_plain = not any(convert)
     rows: list[tuple[object, ...]] = []
     size = 0
-    cursor.execute(text, values or None)
+    used = {int(each) for each in _PARAMETER.findall(text)}
+    given = {str(number): value for number, value in enumerate(values, 1) if number in used}
+    cursor.execute(text, given or None)
     while page := cursor.fetchmany(_PAGE):
         rows += page if is_plain else [
             tuple(
