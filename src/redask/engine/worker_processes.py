@@ -32,7 +32,7 @@ import time
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import Any, Protocol
+from typing import Any
 
 from redask.core.errors import (
     CLOSED,
@@ -44,6 +44,7 @@ from redask.core.errors import (
     LimitExceeded,
     StoreFailed,
 )
+from redask.core.ports import Cancellation
 from redask.engine import worker_messages as messages
 from redask.engine.worker_messages import StartOrder, WorkerLimits, packed, unpacked
 from redask.engine.worker_process import WorkerProcess
@@ -51,13 +52,6 @@ from redask.engine.worker_process import WorkerProcess
 _log = logging.getLogger("redask.workers")
 _LOOK_SECONDS = 0.05  # between two looks at whether the caller has left
 _FRAME_BYTES = 1024 * 1024  # an error, or what pickling adds to a result
-
-
-class CancelFlag(Protocol):
-    """Whether the caller has left: a `threading.Event`, for one."""
-
-    def is_set(self) -> bool:
-        """Whether nobody waits any more."""
 
 
 class _Stopped(Exception):
@@ -80,7 +74,10 @@ class _Place:
 class _Call:
     """How long one call may go on."""
 
-    def __init__(self, seconds: float, cancelled: CancelFlag | None, setting: str) -> None:
+    def __init__(
+        self, work: str, seconds: float, cancelled: Cancellation | None, setting: str
+    ) -> None:
+        self._work = work
         self._seconds = seconds
         self._cancelled = cancelled
         self._setting = setting
@@ -92,11 +89,12 @@ class _Call:
             raise _Stopped(Cancelled("the caller left"))
         now = time.monotonic()
         if now >= self.end:
-            raise _Stopped(self.late("the work took longer than"))
+            raise _Stopped(self.late())
         return self.end if self._cancelled is None else min(self.end, now + _LOOK_SECONDS)
 
-    def late(self, what: str) -> DeadlineExceeded:
+    def late(self, what: str = "") -> DeadlineExceeded:
         """What its caller is told when the time is over."""
+        what = what or f"{self._work} took longer than"
         message = f"{what} {self._seconds * 1000:.0f} ms ({self._setting})"
         return DeadlineExceeded(self._setting, message, detail=self._setting)
 
@@ -111,11 +109,14 @@ class WorkerProcesses:
         *,
         size: int,
         limits: WorkerLimits | None = None,
+        work: str = "the work",
         deadline_setting: str = "timeout_seconds",
     ) -> None:
+        """`work` and `deadline_setting` are for messages: what took too long, and what says so."""
         self._limits = limits or WorkerLimits()
         self._order = StartOrder(factory, arguments, self._limits)
         self._size = size
+        self._work = work
         self._setting = deadline_setting
         self._lock = threading.Lock()
         self._workers: set[WorkerProcess] = set()
@@ -131,7 +132,7 @@ class WorkerProcesses:
         method: str,
         *arguments: object,
         timeout_seconds: float,
-        cancelled: CancelFlag | None = None,
+        cancelled: Cancellation | None = None,
         **named: object,
     ) -> Any:
         """What a method of the service returns, or raises as an AskError."""
@@ -139,7 +140,7 @@ class WorkerProcesses:
             request = packed((method, arguments, named))
         except (pickle.PicklingError, TypeError, AttributeError) as error:
             raise BadAsk("a value cannot be sent to a worker process", detail=str(error)) from None
-        call = _Call(timeout_seconds, cancelled, self._setting)
+        call = _Call(self._work, timeout_seconds, cancelled, self._setting)
         try:
             with self._worker(call) as worker:
                 return self._run(worker, request, call)
@@ -307,7 +308,7 @@ class WorkerProcesses:
             raise
         except TimeoutError:  # it does not even take the request
             worker.kill()
-            raise call.late("the work took longer than") from None
+            raise call.late() from None
         except ValueError:  # a message that no worker sends
             worker.kill()
             raise LimitExceeded("result_bytes", "the result is too large") from None
