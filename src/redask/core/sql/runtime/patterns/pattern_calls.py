@@ -6,8 +6,8 @@
 
 `subject` is written once, so that nested calls stay short. Flags are `i` and `c`, and `g` where
 PostgreSQL allows it; the others are refused. The start and the count that regexp_count and
-regexp_substr have before their flags must be 1, and are left out here. A call with a NULL among its constants is NULL, which
-is the binder's business.
+regexp_substr have before their flags must be 1, and are left out here. A call with a NULL among
+its constants is NULL, which is the binder's business.
 """
 
 from collections.abc import Sequence
