@@ -52,7 +52,9 @@ from redask.core.ports.search import (
 from redask.core.ports.selecting import (
     SELECT_MS,
     SELECT_ROWS,
+    Cancellation,
     Selector,
+    SelectResult,
     SelectShape,
     TableShape,
 )
@@ -66,6 +68,7 @@ __all__ = [
     "AuditLog",
     "AuditRow",
     "CachedAnswer",
+    "Cancellation",
     "Change",
     "Completion",
     "Connected",
@@ -81,6 +84,7 @@ __all__ = [
     "OriginManifest",
     "Provider",
     "Query",
+    "SelectResult",
     "SelectShape",
     "Selector",
     "Spending",

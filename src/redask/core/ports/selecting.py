@@ -1,20 +1,42 @@
-"""SELECT over collections as tables; no part of a backend."""
+"""SELECT over collections as tables; no part of a backend.
 
-from collections.abc import Sequence
+A type is PostgreSQL's, as text: `str(SqlType)`, such as `int8`, `numeric(18,2)` or `text[]`.
+
+    value                                type
+    bool int float str                   bool; int2 int4 int8; float4 float8; text and its like
+    Decimal                              numeric
+    date, time                           date, time
+    datetime without, with a zone        timestamp; timestamptz, in UTC
+    UUID                                 uuid
+    str in PostgreSQL's spelling         json jsonb interval
+    list of these                        an array
+    None                                 NULL, of every type
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from redask.core.model import Caller
 
 SELECT_MS, SELECT_ROWS = 5_000, 10_000
+Columns = tuple[tuple[str, str], ...]  # names and types; PostgreSQL allows a name twice
 
 
 @dataclass(frozen=True, slots=True)
 class SelectShape:
-    """What a SELECT gives and takes: `integer real text boolean json`, before it runs."""
+    """What a SELECT gives and takes, before it runs: its columns, the types of its parameters."""
 
-    columns: tuple[tuple[str, str], ...]
+    columns: Columns
     parameters: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SelectResult:
+    """What a SELECT gave."""
+
+    columns: Columns
+    rows: list[tuple[object, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +44,22 @@ class TableShape:
     """A collection as a caller's table, with names and types of its columns."""
 
     name: str
-    columns: tuple[tuple[str, str], ...]
+    columns: Columns
+
+
+class Cancellation(Protocol):
+    """Whether the caller has left; a `threading.Event`, for one."""
+
+    def is_set(self) -> bool:
+        """Whether nobody waits for the result any more."""
 
 
 class Selector(Protocol):
-    """Runs SELECTs over what a caller may see of the collections; each a table of its own."""
+    """Runs SELECTs over what a caller may see of the collections; each a table of its own.
+
+    `declared` are the types of the first parameters as the client gave them, None where it did
+    not. `facts` are what the session knows: current_user, current_database, its settings.
+    """
 
     def select(
         self,
@@ -34,9 +67,12 @@ class Selector(Protocol):
         params: Sequence[object],
         caller: Caller,
         *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
-    ) -> list[dict[str, object]]:
+        cancelled: Cancellation | None = None,
+    ) -> SelectResult:
         """The rows of a SELECT."""
 
     def select_now(
@@ -47,10 +83,19 @@ class Selector(Protocol):
         *,
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
-    ) -> list[dict[str, object]] | None:
+    ) -> SelectResult | None:
         """The same for who cannot wait: None when it might take more than a moment."""
 
-    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
+    def describe(
+        self,
+        sql: str,
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
 
     def tables(self, caller: Caller) -> list[TableShape]:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MEMORY_BYTES = 2 << 30
 _BASIC = {
+    "ieee_floating_point_ops": "false",  # dividing by zero is an error
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
     "python_enable_replacements": "false",

@@ -56,6 +56,7 @@ class ReadableTables:
         self._kept: list[MaterialisedTable] = []
         self._shapes: dict[str, tuple[TableColumn, ...]] = {}
         self._by_name: Mapping[str, str] | None = None
+        self.owner = opened  # whose functions are registered once
         self.cursor: DuckDBPyConnection = opened.connection.cursor()
 
     def names(self) -> list[str]:

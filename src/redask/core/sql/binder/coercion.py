@@ -1,0 +1,386 @@
+"""Casts as PostgreSQL makes them, and the common type of several expressions.
+
+    coerce(value, type, context)      `implicit`, `assignment` or `explicit`, as in pg_cast
+    common_type(values, what)         of CASE, COALESCE, UNION, VALUES, IN, ARRAY …
+    unify(values, type)               all of them cast to it, kept alike in DuckDB
+
+A cast that PostgreSQL does not have is 42846, one that needs to be written out is 42804 or 42883
+at the caller's. Text becomes a value of another type by PostgreSQL's input rules, at run time by
+our own functions (`pg_in_…`), so that no error shows DuckDB's words.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from redask.core.sql import literals
+from redask.core.sql.binder.bound import (
+    INTEGER_DIGITS,
+    MAX_DIGITS,
+    TEXT,
+    Bound,
+    fail,
+    made,
+    numeric_text,
+    unsupported,
+)
+from redask.core.sql.binder.overloads import fits
+from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
+from redask.core.sql.types import SqlType
+
+Context = Literal["implicit", "assignment", "explicit"]
+_STRINGS = frozenset(("text", "varchar", "bpchar", "name", "char"))
+_INTEGERS = frozenset(("int2", "int4", "int8"))
+_FLOATS = frozenset(("float4", "float8"))
+_REGISTERED = frozenset(("regclass", "regtype", "regproc", "regnamespace"))
+_READABLE = frozenset(
+    """bool int2 int4 int8 oid float4 float8 numeric date time timestamp timestamptz interval uuid
+    json jsonb""".split()
+)
+# assignment casts beyond the implicit ones, and those that must be written out
+_ASSIGNED = {
+    *((each, other) for each in _INTEGERS for other in _INTEGERS),
+    *((each, other) for each in ("numeric", "float4", "float8") for other in _INTEGERS),
+    *((each, "numeric") for each in _FLOATS),
+    *(("float8", "float4"), ("timestamp", "date"), ("timestamp", "time"), ("timestamptz", "date")),
+    *(("timestamptz", "time"), ("timestamptz", "timestamp"), ("json", "jsonb"), ("jsonb", "json")),
+    *(("interval", "time"), ("oid", "int4"), ("oid", "int8"), ("regclass", "int4")),
+    *(("text", "char"), ("varchar", "char"), ("bpchar", "char")),
+}
+_EXPLICIT = {
+    *(("int4", "bool"), ("bool", "int4"), ("int4", "char"), ("char", "int4")),
+    *(("jsonb", each) for each in ("bool", "numeric", "int2", "int4", "int8", "float4", "float8")),
+}
+
+
+@dataclass(slots=True)
+class Parameters:
+    """The parameters of a statement: declared types, else the first that a context wants.
+
+    `scales` are those of numeric values, where the values are known.
+    """
+
+    types: dict[int, SqlType] = field(default_factory=dict)
+    scales: dict[int, tuple[int, int]] = field(default_factory=dict)
+    numbers: set[int] = field(default_factory=set)
+
+    def typed(self, number: int, location: int) -> Bound:
+        self.numbers.add(number)
+        known = self.types.get(number)
+        if known is None:
+            return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
+        digits = self.scales.get(number) if known.name == "numeric" else None
+        kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
+        return Bound(
+            f"CAST(${number} AS {kept})", known.bare, digits, location=location
+        )
+
+    def settle(self, number: int, type: SqlType, location: int) -> Bound:
+        self.types.setdefault(number, type.bare)
+        return self.typed(number, location)
+
+
+def constant(value: object, type: SqlType, location: int = -1) -> Bound:
+    """A value as a typed constant."""
+    digits = None
+    if type.name == "numeric" and not type.is_array:
+        digits = type.modifier or _digits_of(str(value))
+        type_kept = SqlType("numeric", digits) if digits else type
+        return Bound(literals.duckdb_literal(value, type_kept), type, digits, location=location)  # type: ignore[arg-type]
+    return Bound(literals.duckdb_literal(value, type), type, location=location)
+
+
+def _digits_of(text: str) -> tuple[int, int] | None:
+    """DECIMAL(p,s) of a number's notation; None when it does not fit."""
+    if not set(text) <= set("-0123456789."):
+        return None
+    whole, _, fraction = text.lstrip("-").partition(".")
+    places = max(len(whole.lstrip("0")) + len(fraction), 1)
+    return (places, len(fraction)) if places <= MAX_DIGITS else None
+
+
+class Coercion:
+    """The casts of one statement."""
+
+    def __init__(self, parameters: Parameters) -> None:
+        self.parameters = parameters
+
+    def can(self, given: SqlType, wanted: SqlType, context: Context) -> bool:
+        """Whether there is such a cast."""
+        if fits(given, wanted) or given.bare == wanted.bare:
+            return True
+        if given.is_array or wanted.is_array:
+            if given.is_array and wanted.is_array:
+                return self.can(given.element, wanted.element, context)
+            texts = given.name in _STRINGS or wanted.name in _STRINGS
+            return context == "explicit" and texts and not (given.is_array and wanted.is_array)
+        pair = (given.name, wanted.name)
+        if context == "implicit":
+            return False
+        if pair in _ASSIGNED or wanted.name in _STRINGS:
+            return True
+        if context == "assignment":
+            return False
+        return pair in _EXPLICIT or (
+            given.name in _STRINGS and wanted.name in _READABLE | _REGISTERED
+        )
+
+    def coerce(self, value: Bound, wanted: SqlType, context: Context = "implicit") -> Bound:
+        """The value as one of that type."""
+        if value.is_untyped:
+            return self._typed(value, wanted, context)
+        if not self.can(value.type, wanted, context):
+            fail(
+                "42846",
+                f"cannot cast type {value.type.bare.sql_name} to {wanted.bare.sql_name}",
+                value.location,
+            )
+        if value.type.bare == wanted.bare:
+            return self._modified(value, wanted, context)
+        return self._modified(self._cast(value, wanted.bare), wanted, context)
+
+    def _typed(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
+        if value.parameter:
+            known = self.parameters.settle(value.parameter, wanted, value.location)
+            return known if known.is_untyped else self.coerce(known, wanted, context)
+        if value.is_null:
+            digits = None
+            if wanted.name == "numeric" and wanted.modifier:
+                digits = (wanted.modifier[0], wanted.modifier[1])
+            kept = wanted.duckdb_type if digits else wanted.bare.duckdb_type
+            typed = Bound(f"CAST(NULL AS {kept})", wanted, digits, location=value.location)
+            return replace(typed, is_null=True)
+        if value.literal is None:  # an expression of unknown type: text
+            return self.coerce(replace(value, type=TEXT), wanted, "explicit")
+        if wanted.name in _REGISTERED and not wanted.is_array:
+            return Bound(
+                f"pg_{wanted.name}({_text(value.literal)})", wanted, location=value.location
+            )
+        if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
+            bare = constant(value.literal, TEXT, value.location)
+            return self._modified(replace(bare, type=wanted.bare), wanted, context)
+        try:
+            return constant(literals.read(value.literal, wanted), wanted, value.location)
+        except literals.SqlError as error:
+            error.position = error.position or value.location + 1
+            raise
+
+    def _modified(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
+        """The value cut or rounded to the modifier of the type."""
+        if not wanted.modifier or value.type.modifier == wanted.modifier:
+            return value
+        if wanted.name == "numeric":
+            precision, scale = wanted.modifier[0], wanted.modifier[1]
+            if precision > MAX_DIGITS:
+                unsupported(f"numeric with more than {MAX_DIGITS} digits", value.location)
+            text = f"CAST({value.sql} AS DECIMAL({precision},{scale}))"
+            if value.digits is None:
+                rounded = f"pg_numeric_round({value.sql}, {scale})"
+                text = f"CAST({rounded} AS DECIMAL({precision},{scale}))"
+            return value.like(text, type=wanted, digits=(precision, scale))
+        if wanted.name in ("varchar", "bpchar") and not wanted.is_array:
+            length = wanted.modifier[0]
+            if wanted.name == "bpchar":
+                unsupported("character(n)", value.location)
+            return value.like(f"left({value.sql}, {length})", type=wanted)
+        if wanted.name in ("timestamp", "timestamptz", "time", "interval"):
+            unsupported(f"the precision of {wanted.bare.sql_name}", value.location)
+        return replace(value, type=wanted)
+
+    def _cast(self, value: Bound, wanted: SqlType) -> Bound:
+        given = value.type
+        if given.is_array or wanted.is_array:
+            return self._cast_array(value, wanted)
+        for applies, cast in _CASTS:
+            if applies(given.name, wanted.name):
+                return cast(value, wanted)
+        return unsupported(f"the cast from {given.sql_name} to {wanted.sql_name}", value.location)
+
+    def _cast_array(self, value: Bound, wanted: SqlType) -> Bound:
+        if wanted.name in _STRINGS and not wanted.is_array:
+            return _array_to_text(value, wanted)
+        if not value.type.is_array:
+            return unsupported(f"the cast from text to {wanted.sql_name}", value.location)
+        plain = _INTEGERS | {"float8", "oid"}
+        if value.type.name in plain and wanted.name in plain:
+            return value.like(f"CAST({value.sql} AS {wanted.duckdb_type})", type=wanted)
+        if value.type.name in _STRINGS and wanted.name in _STRINGS:
+            return replace(value, type=wanted)
+        if value.type.name in _INTEGERS and wanted.name in _STRINGS:
+            return value.like(f"CAST({value.sql} AS VARCHAR[])", type=wanted)
+        return unsupported(
+            f"the cast from {value.type.sql_name} to {wanted.sql_name}", value.location
+        )
+
+    # --- several expressions ---------------------------------------------------------------
+
+    def common_type(self, values: Sequence[Bound], what: str) -> SqlType:
+        """PostgreSQL's select_common_type."""
+        kinds = [each.type.bare for each in values]
+        if all(each == kinds[0] for each in kinds) and kinds[0].name != "unknown":
+            modifiers = {each.type.modifier for each in values}
+            return values[0].type if len(modifiers) == 1 else kinds[0]
+        chosen: SqlType | None = None
+        for kind, value in zip(kinds, values, strict=True):
+            if kind.name == "unknown" or kind == chosen:
+                continue
+            if chosen is None:
+                chosen = kind
+            elif kind.category != chosen.category:
+                fail(
+                    "42804",
+                    f"{what} types {chosen.sql_name} and {kind.sql_name} cannot be matched",
+                    value.location,
+                )
+            elif not chosen.preferred and fits(chosen, kind) and not fits(kind, chosen):
+                chosen = kind
+        chosen = chosen or TEXT
+        for kind, value in zip(kinds, values, strict=True):
+            if not fits(kind, chosen):
+                fail(
+                    "42846",
+                    f"{what} could not convert type {kind.sql_name} to {chosen.sql_name}",
+                    value.location,
+                )
+        return chosen
+
+    def unify(self, values: Sequence[Bound], type: SqlType) -> list[Bound]:
+        """All as that type, in one DuckDB type."""
+        cast = [self.coerce(each, type) for each in values]
+        cast = [replace(each, type=type) for each in cast]
+        return alike(cast) if type.name == "numeric" and not type.is_array else cast
+
+
+def alike(values: Sequence[Bound]) -> list[Bound]:
+    """Numerics in one DuckDB type: DECIMAL if all have one scale, else PostgreSQL's spelling."""
+    kept = [each.digits for each in values if not each.is_null]
+    scales = {each[1] for each in kept if each is not None}
+    if kept and None not in kept and len(scales) == 1:
+        whole = max(each[0] for each in kept if each is not None)
+        digits = (whole, scales.pop())
+        return [
+            replace(each, sql=f"CAST({each.sql} AS DECIMAL({whole},{digits[1]}))", digits=digits)
+            for each in values
+        ]
+    scales = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
+    scale = scales.pop() if len(scales) == 1 else None
+    return [replace(each, sql=numeric_text(each), digits=None, scale=scale) for each in values]
+
+
+def _text(text: str) -> str:
+    return literals.duckdb_literal(text, TEXT)
+
+
+# --- single casts ------------------------------------------------------------------------------
+
+
+def _plain(value: Bound, wanted: SqlType) -> Bound:
+    return value.like(f"CAST({value.sql} AS {wanted.duckdb_type})", type=wanted)
+
+
+def _same(value: Bound, wanted: SqlType) -> Bound:
+    return replace(value, type=wanted, digits=None, scale=None, integer=None)
+
+
+def _integer_to_numeric(value: Bound, wanted: SqlType) -> Bound:
+    places = INTEGER_DIGITS[value.type.name]
+    if value.integer is not None:
+        places = max(len(str(abs(value.integer))), 1)
+    text = f"CAST({value.sql} AS DECIMAL({places},0))"
+    return value.like(text, type=wanted, digits=(places, 0))
+
+
+def _numeric_to_integer(value: Bound, wanted: SqlType) -> Bound:
+    if value.digits is None:
+        return value.like(f"pg_numeric_{wanted.name}({value.sql})", type=wanted)
+    rounded = f"round({value.sql}, 0)" if value.digits[1] else value.sql
+    return value.like(f"CAST({rounded} AS {wanted.duckdb_type})", type=wanted)
+
+
+def _numeric_to_float(value: Bound, wanted: SqlType) -> Bound:
+    # by its text: DuckDB divides by a power of ten, which rounds twice for long numbers
+    return value.like(f"CAST({numeric_text(value)} AS {wanted.duckdb_type})", type=wanted)
+
+
+def _float_to_numeric(value: Bound, wanted: SqlType) -> Bound:
+    return value.like(f"pg_{value.type.name}_numeric({value.sql})", type=wanted)
+
+
+def _float_to_integer(value: Bound, wanted: SqlType) -> Bound:
+    return value.like(
+        f"CAST(round_even({value.sql}, 0) AS {wanted.duckdb_type})", type=wanted
+    )
+
+
+def _from_text(value: Bound, wanted: SqlType) -> Bound:
+    return value.like(call_text(f"pg_in_{wanted.name}", value.sql), type=wanted)
+
+
+def _array_to_text(value: Bound, wanted: SqlType) -> Bound:
+    name = value.type.name
+    item = {"int2": "int8", "int4": "int8", "oid": "int8", "varchar": "text", "name": "text"}
+    function = f"pg_{item.get(name, name)}_array_text"
+    if function not in RUNTIME:
+        unsupported(f"the cast from {value.type.sql_name} to text", value.location)
+    return value.like(call_text(function, value.sql), type=wanted)
+
+
+def _to_text(value: Bound, wanted: SqlType) -> Bound:
+    name = value.type.name
+    if name in ("float4", "float8", "interval", *_REGISTERED):
+        return value.like(call_text(f"pg_{name}_text", value.sql), type=wanted)
+    if name == "timestamptz":
+        return value.like(f"(CAST({value.sql} AS VARCHAR) || '+00')", type=wanted)
+    if name == "numeric":
+        return value.like(numeric_text(value), type=wanted)
+    if name in ("json", "jsonb"):
+        return _same(value, wanted)
+    return _plain(value, wanted)
+
+
+def _jsonb_to(value: Bound, wanted: SqlType) -> Bound:
+    return value.like(f"pg_jsonb_{wanted.name}({value.sql})", type=wanted)
+
+
+def _among(given: frozenset[str], wanted: frozenset[str]) -> Callable[[str, str], bool]:
+    return lambda one, other: one in given and other in wanted
+
+
+_INTS = _INTEGERS | {"oid"}
+_MOMENTS = frozenset(("timestamp", "timestamptz"))
+_CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]]] = [
+    (_among(_STRINGS, _STRINGS), _same),
+    (_among(_STRINGS, _READABLE), _from_text),
+    (
+        _among(_STRINGS, _REGISTERED),
+        lambda value, wanted: value.like(f"pg_{wanted.name}({value.sql})", type=wanted),
+    ),
+    (lambda one, other: other in _STRINGS, _to_text),
+    (_among(_INTS, frozenset(("numeric",))), _integer_to_numeric),
+    (_among(_INTS | _REGISTERED, _INTS | _FLOATS | _REGISTERED), _plain),
+    (_among(frozenset(("numeric",)), _INTEGERS), _numeric_to_integer),
+    (_among(frozenset(("numeric",)), _FLOATS), _numeric_to_float),
+    (_among(_FLOATS, frozenset(("numeric",))), _float_to_numeric),
+    (_among(_FLOATS, _INTEGERS), _float_to_integer),
+    (_among(_FLOATS, _FLOATS), _plain),
+    (_among(_MOMENTS, _MOMENTS), _same),
+    (_among(frozenset(("date",)), _MOMENTS), _plain),
+    (_among(_MOMENTS, frozenset(("date", "time"))), _plain),
+    (
+        _among(frozenset(("int4",)), frozenset(("bool",))),
+        lambda value, wanted: value.like(f"({value.sql} <> 0)", type=wanted),
+    ),
+    (_among(frozenset(("bool",)), frozenset(("int4",))), _plain),
+    (
+        _among(frozenset(("json",)), frozenset(("jsonb",))),
+        lambda value, wanted: value.like(f"pg_in_jsonb({value.sql})", type=wanted),
+    ),
+    (_among(frozenset(("jsonb",)), frozenset(("json",))), _same),
+    (_among(frozenset(("jsonb",)), _INTEGERS | _FLOATS | {"bool", "numeric"}), _jsonb_to),
+    (
+        _among(frozenset(("time",)), frozenset(("interval",))),
+        lambda value, wanted: value.like(
+            f"to_microseconds(epoch_us({value.sql}))", type=wanted
+        ),
+    ),
+]

@@ -1,0 +1,78 @@
+"""What binding one statement needs and collects: `Context`; the caller's tables: `Schema`."""
+
+import itertools
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Protocol
+
+from redask.core.sql.binder.bound import Node
+from redask.core.sql.binder.coercion import Coercion
+from redask.core.sql.binder.namespace import Column, Scope
+from redask.core.sql.types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class TableDefinition:
+    """A table that the caller can read: columns with the names they have in DuckDB."""
+
+    schema: str
+    name: str
+    columns: tuple[tuple[str, SqlType, str], ...]
+
+
+class Schema(Protocol):
+    """The tables of one caller."""
+
+    def table(self, schema: str | None, name: str) -> TableDefinition | None:
+        """The table of that name; None when there is none. Raises `Denied`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What functions of the session tell: who asks, where, when, and the run-time parameters."""
+
+    user: str = ""
+    database: str = ""
+    now: datetime = datetime(2000, 1, 1, tzinfo=UTC)
+    settings: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundQuery:
+    """A query: its text without names, and its output columns `o1`, `o2` …
+
+    The columns' `sql` is the output name in that text. `outer` are the columns of queries around
+    that it reads.
+    """
+
+    sql: str
+    columns: tuple[Column, ...]
+    outer: tuple[object, ...] = ()
+    untyped: tuple[bool, ...] = ()
+
+
+@dataclass(slots=True)
+class Context:
+    """One statement being bound. `tables` are those it reads, in the order of their markers.
+
+    `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
+    """
+
+    schema: Schema
+    coercion: Coercion
+    facts: Facts
+    query: Callable[[Node, Scope], BoundQuery]
+    source: bytes = b""
+    tables: list[TableDefinition] = field(default_factory=list)
+    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+
+    def alias(self, letter: str) -> str:
+        """A new name in the generated text."""
+        return f"{letter}{next(self._numbers)}"
+
+    def marker(self, table: TableDefinition) -> str:
+        """What stands for a table in the generated text until it is made."""
+        if table not in self.tables:
+            self.tables.append(table)
+        return f"\0{self.tables.index(table)}\0"

@@ -1,0 +1,353 @@
+"""One expression: `Expressions(context, scope, clause).bind(node)` → `Bound`.
+
+Each kind of node of PostgreSQL's tree has a method here, in `comparisons` or in `calls`; any other
+kind is refused by name. `clause` says where the expression stands and what may be in it.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from redask.core.sql.binder import comparisons, operator_rows
+from redask.core.sql.binder.bound import (
+    BOOL,
+    INT4,
+    INT8,
+    NUMERIC,
+    TEXT,
+    UNKNOWN,
+    Bound,
+    Node,
+    fail,
+    made,
+    only,
+    quoted,
+    unsupported,
+)
+from redask.core.sql.binder.calls import bind_call
+from redask.core.sql.binder.coercion import constant
+from redask.core.sql.binder.context import Context
+from redask.core.sql.binder.namespace import Scope
+from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
+from redask.core.sql.binder.overloads import AMBIGUOUS, Overload, choose
+from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.types import SqlType
+
+_C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
+_NEW_NUMBER = re.compile(rb"-?\s*(0[xXoObB][0-9a-zA-Z_]*|[0-9.]+_[0-9_a-zA-Z]*)")
+HINT = (
+    "No operator matches the given name and argument types. "
+    "You might need to add explicit type casts."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """Where an expression stands."""
+
+    name: str
+    aggregates: bool = False
+    windows: bool = False
+    sets: bool = False
+    in_aggregate: bool = False
+
+
+class Expressions:
+    """The expressions of one clause of a query."""
+
+    def __init__(self, context: Context, scope: Scope, clause: Clause) -> None:
+        self.context = context
+        self.scope = scope
+        self.clause = clause
+        self.coercion = context.coercion
+
+    def inside(self, **changes: bool) -> "Expressions":
+        """The same, with other things allowed."""
+        return Expressions(self.context, self.scope, replace(self.clause, **changes))
+
+    def bind(self, node: Node) -> Bound:
+        """One node."""
+        kind, content = only(node)
+        method = _KINDS.get(kind)
+        if method is None:
+            unsupported(kind, content.get("location", 0) if isinstance(content, dict) else -1)
+        found = method(self, content)
+        groups = self.scope.groups
+        if groups is not None and found.columns and found.sql in groups:
+            depth = self.scope.depth
+            kept = tuple(each for each in found.columns if each.depth != depth)
+            found = replace(found, columns=kept)
+        return found
+
+    def condition(self, node: Node, what: str) -> Bound:
+        """A node that must be boolean."""
+        return self.boolean(self.bind(node), what)
+
+    def boolean(self, value: Bound, what: str) -> Bound:
+        if not value.is_untyped and value.type != BOOL:
+            fail(
+                "42804",
+                f"argument of {what} must be type boolean, not type {value.type.sql_name}",
+                value.location,
+            )
+        return self.coercion.coerce(value, BOOL)
+
+    # --- operators -------------------------------------------------------------------------
+
+    def operator(self, name: str, left: Bound, right: Bound, location: int) -> Bound:
+        """A binary operator."""
+        name = operator_rows.SYNONYMS.get(name, name)
+        special = comparisons.special_operator(self, name, left, right, location)
+        if special is not None:
+            return special
+        rows = operator_rows.BINARY.get(name, [])
+        found = choose(rows, (left.type, right.type), is_operator=True)
+        if found is None:
+            signature = f"{left.type.bare.sql_name} {name} {right.type.bare.sql_name}"
+            fail("42883", f"operator does not exist: {signature}", location, HINT)
+        if found == AMBIGUOUS:
+            signature = f"{left.type.bare.sql_name} {name} {right.type.bare.sql_name}"
+            fail("42725", f"operator is not unique: {signature}", location)
+        return self.emit(*found, [left, right], location)
+
+    def prefix(self, name: str, value: Bound, location: int) -> Bound:
+        """A prefix operator."""
+        found = choose(operator_rows.PREFIX.get(name, []), (value.type,), is_operator=True)
+        if found is None or found == AMBIGUOUS:
+            signature = f"{name} {value.type.bare.sql_name}"
+            fail("42883", f"operator does not exist: {signature}", location, HINT)
+        result = self.emit(*found, [value], location)
+        if name == "-" and value.integer is not None:
+            result = replace(result, integer=-value.integer)
+        return result
+
+    def emit(
+        self, row: Overload, takes: tuple[SqlType, ...], values: list[Bound], location: int
+    ) -> Bound:
+        """The call of a row with the values cast to what it takes."""
+        cast = [
+            self.coercion.coerce(value, want) for value, want in zip(values, takes, strict=True)
+        ]
+        if callable(row.emit):
+            return replace(row.emit(*cast), location=location)
+        text = row.emit.format(*(each.sql for each in cast))
+        return made(text, row.gives, *cast, location=location)
+
+    # --- single kinds of nodes -------------------------------------------------------------
+
+    def _constant(self, node: Node) -> Bound:
+        location = node.get("location", 0)
+        if node.get("isnull"):
+            return Bound("NULL", UNKNOWN, is_null=True, location=location)
+        if "sval" in node:
+            text = node["sval"].get("sval", "")
+            return Bound(quoted(text), UNKNOWN, literal=text, location=location)
+        if "boolval" in node:
+            return Bound(
+                "true" if node["boolval"].get("boolval") else "false", BOOL, location=location
+            )
+        if "ival" in node or "fval" in node:
+            self._check_number(location)
+        if "ival" in node:
+            value = int(node["ival"].get("ival", 0))
+            return Bound(f"CAST({value} AS INTEGER)", INT4, integer=value, location=location)
+        if "fval" in node:
+            return _number(node["fval"]["fval"], location)
+        return unsupported("a bit string", location)
+
+    def _check_number(self, location: int) -> None:
+        """Refuse the notations of numbers that PostgreSQL 15 does not have."""
+        found = _NEW_NUMBER.match(self.context.source, location)
+        if found is not None:
+            text = found[0].decode(errors="replace")
+            fail("42601", f'trailing junk after numeric literal at or near "{text}"', location)
+
+    def _column(self, node: Node) -> Bound:
+        location = node.get("location", 0)
+        if any("A_Star" in each for each in node["fields"]):
+            unsupported("a whole row as a value", location)
+        names = [each["String"].get("sval", "") for each in node["fields"]]
+        if len(names) == 1 and not any(
+            relation.is_open and any(column.name == names[0] for column in relation.columns)
+            for relation in self.scope.relations
+        ) and self.scope.relation(names, location) is not None:  # fmt: skip
+            unsupported("a whole row as a value", location)
+        return self.scope.column(names, location)
+
+    def _parameter(self, node: Node) -> Bound:
+        number = node.get("number", 0)
+        location = node.get("location", 0)
+        if not 1 <= number <= 65535:
+            fail("42P02", f"there is no parameter ${number}", location)
+        return self.coercion.parameters.typed(number, location)
+
+    def _cast(self, node: Node) -> Bound:
+        wanted, field = read_type(node["typeName"])
+        location = node.get("location", 0)
+        value = self.bind(node["arg"])
+        if field is not None and value.literal is not None:
+            text = value.literal.strip()
+            if not text.lstrip("+-").replace(".", "", 1).isdigit():
+                unsupported(f"an interval of {field} with this text", location)
+            value = replace(value, literal=f"{text} {field}")
+        elif field is not None:
+            unsupported("a cast to an interval of one field", location)
+        found = self.coercion.coerce(value, wanted, "explicit")
+        return replace(found, location=location, integer=None)
+
+    def _case(self, node: Node) -> Bound:
+        location = node.get("location", 0)
+        subject = self.bind(node["arg"]) if "arg" in node else None
+        conditions, results = [], []
+        for each in node["args"]:
+            when = each["CaseWhen"]
+            if subject is None:
+                conditions.append(self.condition(when["expr"], "CASE/WHEN"))
+            else:
+                conditions.append(
+                    self.operator("=", subject, self.bind(when["expr"]), location)
+                )
+            results.append(self.bind(when["result"]))
+        last = (
+            self.bind(node["defresult"])
+            if "defresult" in node
+            else Bound("NULL", UNKNOWN, is_null=True)
+        )
+        type = self.coercion.common_type([last, *results], "CASE")
+        *values, default = self.coercion.unify([*results, last], type)
+        pairs = zip(conditions, values, strict=True)
+        whens = " ".join(f"WHEN {condition.sql} THEN {value.sql}" for condition, value in pairs)
+        return made(
+            f"(CASE {whens} ELSE {default.sql} END)",
+            type,
+            *conditions,
+            *values,
+            default,
+            digits=default.digits,
+            scale=default.scale,
+            location=location,
+        )
+
+    def _coalesce(self, node: Node) -> Bound:
+        return self._of_one_type(node, "COALESCE", "coalesce")
+
+    def _min_max(self, node: Node) -> Bound:
+        name = "least" if node.get("op") == "IS_LEAST" else "greatest"
+        found = self._of_one_type(node, name.upper(), name)
+        if found.type.name == "numeric" and found.digits is None:
+            unsupported(f"{name.upper()} of numerics with different scales", found.location)
+        return found
+
+    def _of_one_type(self, node: Node, what: str, name: str) -> Bound:
+        values = [self.bind(each) for each in node["args"]]
+        type = self.coercion.common_type(values, what)
+        cast = self.coercion.unify(values, type)
+        text = f"{name}({', '.join(each.sql for each in cast)})"
+        return made(
+            text,
+            type,
+            *cast,
+            digits=cast[0].digits,
+            scale=cast[0].scale,
+            location=node.get("location", 0),
+        )
+
+    def _array(self, node: Node) -> Bound:
+        location = node.get("location", 0)
+        values = [self.bind(each) for each in node.get("elements", [])]
+        if not values:
+            unsupported("an empty ARRAY[] without a literal '{}'", location)
+        type = self.coercion.common_type(values, "ARRAY")
+        if type.is_array or type.name == "numeric":
+            unsupported(f"ARRAY of {type.sql_name}", location)
+        cast = self.coercion.unify(values, type)
+        text = f"CAST([{', '.join(each.sql for each in cast)}] AS {type.array.duckdb_type})"
+        return made(text, type.bare.array, *cast, location=location)
+
+    def _indirection(self, node: Node) -> Bound:
+        value = self.bind(node["arg"])
+        for each in node["indirection"]:
+            subscript = each.get("A_Indices")
+            if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
+                fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
+                     " support subscripting", value.location)  # fmt: skip
+            if subscript is None or subscript.get("is_slice") or not value.type.is_array:
+                unsupported("a field or slice of a value", value.location)
+            place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
+            text = f"(CASE WHEN {place.sql} >= 1 THEN list_extract({value.sql}, {place.sql}) END)"
+            value = made(text, value.type.element, value, place, location=value.location)
+        return value
+
+    def _value_function(self, node: Node) -> Bound:
+        location = node.get("location", 0)
+        facts = self.context.facts
+        now = facts.now.replace(tzinfo=None)
+        values: dict[str, tuple[object, str]] = {
+            "current_date": (now.date(), "date"),
+            "current_timestamp": (now, "timestamptz"),
+            "localtimestamp": (now, "timestamp"),
+            "localtime": (now.time(), "time"),
+            "current_catalog": (facts.database, "name"),
+            "current_schema": ("public", "name"),
+            **dict.fromkeys(
+                ("current_user", "user", "session_user", "current_role"), (facts.user, "name")
+            ),
+        }
+        known = values.get(VALUE_FUNCTIONS.get(node["op"], ""))
+        if known is None:
+            unsupported(VALUE_FUNCTIONS.get(node["op"], node["op"]), location)
+        return constant(known[0], SqlType(known[1]), location)
+
+    def _collate(self, node: Node) -> Bound:
+        name = node["collname"][-1]["String"]["sval"]
+        if name not in _C_COLLATIONS:
+            unsupported(f'the collation "{name}"', node.get("location", 0))
+        value = self.bind(node["arg"])
+        return self.coercion.coerce(value, TEXT) if value.is_untyped else value
+
+    def _grouping(self, node: Node) -> Bound:
+        location = node.get("location", 0)
+        values = [self.bind(each) for each in node["args"]]
+        groups = self.scope.groups
+        if groups is None or any(each.sql not in groups for each in values):
+            fail(
+                "42803",
+                "arguments to GROUPING must be grouping expressions of the associated query level",
+                location,
+            )
+        text = f"CAST(GROUPING({', '.join(each.sql for each in values)}) AS INTEGER)"
+        return replace(made(text, INT4, *values, location=location), has_aggregate=True)
+
+
+def _number(text: str, location: int) -> Bound:
+    """A constant with a point, an exponent or too many digits for an integer."""
+    plain = text.replace("_", "")
+    if plain.isdigit() and int(plain) < 1 << 63:
+        return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
+    value = Decimal(plain)
+    if abs(value.adjusted()) > 60:
+        unsupported("a number of more than 60 digits", location)
+    return constant(Decimal(format(value, "f")), NUMERIC, location)
+
+
+_KINDS: dict[str, Callable[[Expressions, Node], Bound]] = {
+    "A_Const": Expressions._constant,
+    "ColumnRef": Expressions._column,
+    "ParamRef": Expressions._parameter,
+    "TypeCast": Expressions._cast,
+    "CaseExpr": Expressions._case,
+    "CoalesceExpr": Expressions._coalesce,
+    "MinMaxExpr": Expressions._min_max,
+    "A_ArrayExpr": Expressions._array,
+    "A_Indirection": Expressions._indirection,
+    "SQLValueFunction": Expressions._value_function,
+    "CollateClause": Expressions._collate,
+    "GroupingFunc": Expressions._grouping,
+    "A_Expr": comparisons.bind_operator,
+    "BoolExpr": comparisons.bind_boolean,
+    "NullTest": comparisons.bind_null_test,
+    "BooleanTest": comparisons.bind_boolean_test,
+    "SubLink": comparisons.bind_subquery,
+    "FuncCall": bind_call,
+}

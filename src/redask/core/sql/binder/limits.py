@@ -1,0 +1,34 @@
+"""LIMIT and OFFSET: `bind_limit`, the text and what it reads."""
+
+from redask.core.sql.binder.bound import INT8, Node, Read, fail, unsupported
+from redask.core.sql.binder.context import Context
+from redask.core.sql.binder.expressions import Clause, Expressions
+from redask.core.sql.binder.namespace import Scope
+
+
+def bind_limit(context: Context, node: Node, scope: Scope) -> tuple[str, tuple[Read, ...]]:
+    """LIMIT and OFFSET."""
+    if node.get("limitOption") == "LIMIT_OPTION_WITH_TIES":
+        unsupported("FETCH … WITH TIES")
+    text = ""
+    reads: tuple[Read, ...] = ()
+    for key, word, state in (
+        ("limitCount", "LIMIT", "2201W"),
+        ("limitOffset", "OFFSET", "2201X"),
+    ):
+        if key not in node:
+            continue
+        value = Expressions(context, scope, Clause(word)).bind(node[key])
+        if value.is_null and value.is_untyped:
+            continue
+        if any(each.depth == scope.depth for each in value.columns):
+            fail("42P10", f"argument of {word} must not contain variables", value.location)
+        cast = context.coercion.coerce(value, INT8, "assignment")
+        if value.integer is not None and value.integer < 0:
+            fail(state, f"{word} must not be negative", value.location)
+        text += f" {word} {cast.sql}"
+        reads += cast.columns
+    return text, reads
+
+
+

@@ -1,0 +1,60 @@
+"""The type that a TypeName of the tree means: `read_type(node)`; unknown types are 42704."""
+
+from redask.core.sql.binder.bound import Node, fail, unsupported
+from redask.core.sql.types import TYPE_ROWS, SqlType
+
+_MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
+# bits of an interval's modifier: INTERVAL '1' MONTH
+INTERVAL_FIELDS = {4: "year", 2: "month", 8: "day", 1024: "hour", 2048: "minute", 4096: "second"}
+_NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
+
+
+def read_type(node: Node) -> tuple[SqlType, str | None]:
+    """The type, and the field of an interval that was named alone."""
+    names = [each["String"]["sval"] for each in node["names"]]
+    location = node.get("location", 0)
+    name = names[-1]
+    if len(names) > 2 or (len(names) == 2 and names[0] != "pg_catalog"):
+        fail("42704", f'type "{".".join(names)}" does not exist', location)
+    if node.get("setof") or node.get("pct_type"):
+        unsupported("SETOF and %TYPE", location)
+    if name not in TYPE_ROWS or name in _NO_VALUES:
+        if name in ("bytea", "xml", "money", "bit", "varbit", "timetz", "inet", "cidr", "point",
+                    "tsvector", "tsquery", "record", "void", "unknown", "xid", "int4range"):  # fmt: skip
+            unsupported(f"the type {name}", location)
+        fail("42704", f'type "{name}" does not exist', location)
+    bounds = node.get("arrayBounds", [])
+    if len(bounds) > 1:
+        unsupported("an array of arrays", location)
+    modifiers = [_integer(each, location) for each in node.get("typmods", [])]
+    field = None
+    if name == "interval" and modifiers:
+        field = INTERVAL_FIELDS.get(modifiers[0])
+        if field is None or len(modifiers) > 1:
+            unsupported("an interval with several fields or a precision", location)
+        modifiers = []
+    if modifiers and name not in _MODIFIED:
+        unsupported(f"the precision of {TYPE_ROWS[name].sql_name}", location)
+    if name == "numeric" and modifiers:
+        modifiers = _numeric(modifiers, location)
+    if name in ("varchar", "bpchar") and modifiers and modifiers[0] < 1:
+        fail("22023", f"length for type {name} must be at least 1", location)
+    if name == "bpchar" and modifiers:
+        unsupported("character(n)", location)
+    return SqlType(name, tuple(modifiers), bool(bounds)), field
+
+
+def _numeric(modifiers: list[int], location: int) -> list[int]:
+    precision, scale = modifiers[0], modifiers[1] if len(modifiers) > 1 else 0
+    if not 1 <= precision <= 1000:
+        fail("22023", f"NUMERIC precision {precision} must be between 1 and 1000", location)
+    if precision > 38 or not 0 <= scale <= precision:
+        unsupported(f"numeric({precision},{scale})", location)
+    return [precision, scale]
+
+
+def _integer(node: Node, location: int) -> int:
+    constant = node.get("A_Const", {})
+    if "ival" not in constant:
+        unsupported("a type modifier that is no integer", location)
+    return int(constant["ival"].get("ival", 0))

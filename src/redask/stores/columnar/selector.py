@@ -1,0 +1,73 @@
+"""SELECT on a database's columnar projection: `ColumnarSelector(location)`; see `ports.Selector`.
+
+It opens the backend of the location once more, for itself: what it reads is the change log, the
+policies and the audit log. The projection is in the folder `columnar` of the database.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from redask.core.model import Caller
+from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
+from redask.core.ports.selecting import Cancellation
+from redask.stores.backends import backend_for
+from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.statements.execution import Statements
+
+FOLDER = "columnar"
+
+
+class ColumnarSelector:
+    """SELECT over the collections of the database at a location, which is there already."""
+
+    def __init__(self, location: str) -> None:
+        row = backend_for(location)
+        self._backend = row.open(location)
+        folder = row.directory(location) / FOLDER
+        self._projection = Projection(folder, self._backend.store, self._backend.audit)
+        self._statements = Statements(self._projection)
+
+    def select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectResult:
+        """The rows of a SELECT."""
+        return self._statements.select(
+            sql, params, caller, declared, facts or {}, timeout_ms, max_rows, cancelled
+        )
+
+    def describe(
+        self,
+        sql: str,
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+        return self._statements.describe(sql, caller, declared, facts or {})
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+        with self._projection.reading(caller) as tables:
+            return [
+                TableShape(
+                    name,
+                    tuple((own, str(type)) for own, type, _ in tables.columns(name) or ()),
+                )
+                for name in tables.names()
+            ]
+
+    def close(self) -> None:
+        """Let go of what is kept."""
+        self._projection.close()
+        self._backend.close()
