@@ -144,6 +144,8 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
     if array.is_untyped:
         element = TEXT if left.is_untyped else left.type
         array = self.coercion.coerce(array, element.bare.array)
+    if left.type.name == "char" and array.type.element.category == "S":
+        left = self.coercion.coerce(left, TEXT)
     if not array.type.is_array:
         fail("42809", "op ANY/ALL (array) requires array on right side", location)
     element_type = array.type.element

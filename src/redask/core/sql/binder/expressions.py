@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from redask.core.sql.binder import comparisons, operator_rows
+from redask.core.sql.binder import comparisons, operator_rows, set_functions
 from redask.core.sql.binder.bound import (
     BOOL,
     INT4,
@@ -31,6 +31,7 @@ from redask.core.sql.binder.context import Context
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.overloads import AMBIGUOUS, Overload, choose
+from redask.core.sql.binder.set_functions import RECORD
 from redask.core.sql.binder.type_names import read_type
 from redask.core.sql.types import SqlType
 
@@ -272,6 +273,9 @@ class Expressions:
     def _indirection(self, node: Node) -> Bound:
         value = self.bind(node["arg"])
         for each in node["indirection"]:
+            if "String" in each and value.type == RECORD:
+                value = set_functions.field(value, each["String"]["sval"])
+                continue
             subscript = each.get("A_Indices")
             if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
                 fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
@@ -308,7 +312,9 @@ class Expressions:
         if name not in _C_COLLATIONS:
             unsupported(f'the collation "{name}"', node.get("location", 0))
         value = self.bind(node["arg"])
-        return self.coercion.coerce(value, TEXT) if value.is_untyped else value
+        if not value.is_untyped:
+            return value
+        return replace(self.coercion.coerce(value, TEXT), literal=value.literal)
 
     def _grouping(self, node: Node) -> Bound:
         location = node.get("location", 0)

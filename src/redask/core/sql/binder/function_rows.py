@@ -18,6 +18,7 @@ from redask.core.sql.binder import (
 )
 from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
 from redask.core.sql.binder.overloads import Overload
+from redask.core.sql.catalogue import catalogue_functions
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -139,11 +140,13 @@ FUNCTIONS: dict[str, list[Overload]] = {
     **datetime_functions.FUNCTIONS,
     **json_functions.FUNCTIONS,
     **session_functions.FUNCTIONS,
+    **catalogue_functions.FUNCTIONS,
 }  # fmt: skip
 SPECIAL: "dict[str, Special]" = {
     **text_functions.SPECIAL,
     **datetime_functions.SPECIAL,
     **array_functions.SPECIAL,
     **json_functions.SPECIAL,
+    **catalogue_functions.SPECIAL,
     **session_functions.SPECIAL,
 }

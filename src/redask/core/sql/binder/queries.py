@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import (
+    TEXT,
     UNKNOWN,
     Bound,
     Node,
@@ -173,6 +174,25 @@ def _projected(
         for column, value in zip(query.columns, values, strict=True)
     )
     return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS {alias}", columns, query.outer)
+
+
+def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
+    """The query with regclass and the like as names, which is how a client shall see them."""
+    if not any(each.type.name.startswith("reg") for each in query.columns):
+        return query
+    values = [Bound(f"q.{each.sql}", each.type, each.digits) for each in query.columns]
+    values = [
+        context.coercion.coerce(each, TEXT, "explicit") if each.type.name.startswith("reg") else each
+        for each in values
+    ]
+    items = ", ".join(
+        f"{value.sql} AS {column.sql}" for value, column in zip(values, query.columns, strict=True)
+    )
+    columns = tuple(
+        replace(column, type=value.type)
+        for column, value in zip(query.columns, values, strict=True)
+    )
+    return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS q", columns, query.outer)
 
 
 # --- VALUES ------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from redask.core.sql.binder.bound import TEXT, fail
 from redask.core.sql.binder.coercion import Coercion, Parameters
 from redask.core.sql.binder.context import BoundQuery, Context, Facts, Schema, TableDefinition
 from redask.core.sql.binder.namespace import Scope
-from redask.core.sql.binder.queries import bind_query
+from redask.core.sql.binder.queries import bind_query, named_objects
+from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.types import SqlType
 
 _MARKER = re.compile("\0([0-9]+)\0")
@@ -58,8 +59,9 @@ def bind(
         return bind_query(context, each, scope)
 
     context = Context(schema, Coercion(parameters), facts, query, source.encode())
+    context.coercion.registered = RegisteredTypes(context)
     try:
-        found = bind_query(context, node, Scope(depth=-1))
+        found = named_objects(context, bind_query(context, node, Scope(depth=-1)))
     except RecursionError:
         raise SqlError("54001", "statement too complex: it is nested too deeply") from None
     if len(found.columns) > _MOST_COLUMNS:

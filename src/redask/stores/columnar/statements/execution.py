@@ -10,6 +10,7 @@ What was parsed and bound is kept for the next run of the same text over the sam
 """
 
 import logging
+import re
 import threading
 import time
 from collections import OrderedDict
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 MAX_CELLS = 1_000_000
 MAX_RESULT_BYTES = 64 * 1024 * 1024
+_PARAMETER = re.compile(r"\$([0-9]+)")
 _PAGE, _PLANS, _LOOK_SECONDS = 1000, 256, 0.02
 _log = logging.getLogger(__name__)
 
@@ -70,7 +72,7 @@ class Statements:
         facts: Mapping[str, str],
     ) -> SelectShape:
         """The columns and the parameters of a statement."""
-        with self._reading(caller) as tables:
+        with self._reading(caller, facts) as tables:
             plan = self._plan(sql, caller, declared, facts, {}, tables)
         columns = tuple((name, str(type)) for name, type in plan.bound.columns)
         return SelectShape(columns, tuple(str(type) for type in plan.bound.parameters))
@@ -88,14 +90,14 @@ class Statements:
     ) -> SelectResult:
         """The rows of a statement."""
         end = time.monotonic() + timeout_ms / 1000
-        with self._reading(caller) as tables:
+        with self._reading(caller, facts) as tables:
             plan = self._plan(sql, caller, declared, facts, {}, tables)
             values = parameter_values.checked(params, len(plan.bound.parameters))
             scales = parameter_values.numeric_scales(values, plan.bound.parameters)
             if scales:
                 plan = self._plan(sql, caller, declared, facts, scales, tables)
             given = [
-                parameter_values.parameter(value, type, number)
+                parameter_values.parameter(value, type, number, tables.oid)
                 for number, (value, type) in enumerate(
                     zip(values, plan.bound.parameters, strict=True), 1
                 )
@@ -109,9 +111,9 @@ class Statements:
                 return _run(tables.cursor, text, given, plan.bound, max_rows)
 
     @contextmanager
-    def _reading(self, caller: Caller) -> Iterator["CallerSchema"]:
+    def _reading(self, caller: Caller, facts: Mapping[str, str]) -> Iterator["CallerSchema"]:
         with self._projection.reading(caller) as tables:
-            yield CallerSchema(tables, caller)
+            yield CallerSchema(tables, caller, facts)
 
     def _plan(
         self,
@@ -123,7 +125,9 @@ class Statements:
         schema: "CallerSchema",
     ) -> Plan:
         tree = _parsed(sql)
-        now = Facts(caller.user, facts.get("database", caller.tenant), datetime.now(UTC), facts)
+        user = facts.get("session:user", caller.user)
+        database = facts.get("session:database", caller.tenant)
+        now = Facts(user, database, datetime.now(UTC), facts)
         types = [None if each is None else SqlType.parse(each) for each in declared]
         try:
             bound = bind(tree, sql, schema, now, types, scales)
@@ -158,7 +162,9 @@ def _run(
     is_plain = not any(convert)
     rows: list[tuple[object, ...]] = []
     size = 0
-    cursor.execute(text, values or None)
+    used = {int(each) for each in _PARAMETER.findall(text)}
+    given = {str(number): value for number, value in enumerate(values, 1) if number in used}
+    cursor.execute(text, given or None)
     while page := cursor.fetchmany(_PAGE):
         rows += page if is_plain else [
             tuple(
