@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import cast
 
@@ -193,7 +194,8 @@ def test_who_was_removed_while_waiting_for_a_thread_reads_nothing(tmp_path: Path
             await db.add_user("mia", role="owner")
             mia = await db.signed_in(await db.make_token("mia"))
             go = threading.Event()
-            busy = [asyncio.ensure_future(db._app.in_thread(go.wait, 20)) for _ in range(8)]
+            run = db._app.select_threads.run
+            busy = [asyncio.ensure_future(run(partial(go.wait, 20))) for _ in range(32)]
             await asyncio.sleep(0)
             waiting = [asyncio.ensure_future(each) for each in (mia.select(SQL), mia.describe(SQL))]
             await asyncio.sleep(0)

@@ -3,13 +3,13 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from redask.core.errors import AskError, DeadlineExceeded, SqlError
 from redask.core.model import Caller
 from redask.core.ports import TableShape
 from redask.core.sql.types import SqlType
-from redask.stores.selectors import open_selector
+from redask.stores.backends import backend_for
+from redask.stores.columnar.selector import ColumnarSelector
 from sql_twin.cases import Case
 from sql_twin.cells import canonical, written
 from sql_twin.reference import TIMEOUT_MS, quoted
@@ -24,7 +24,8 @@ class Here:
     """A redask database."""
 
     def __init__(self, directory: Path) -> None:
-        self._selector: Any = open_selector(str(directory))
+        self._backend = backend_for(str(directory)).open(str(directory))
+        self._selector = ColumnarSelector(self._backend, directory)
 
     def __enter__(self) -> "Here":
         return self
@@ -36,6 +37,7 @@ class Here:
         trace: TracebackType | None,
     ) -> None:
         self._selector.close()
+        self._backend.close()
 
     def run_here(
         self, sql: str, params: Sequence[object], declared: Sequence[str | None] = ()
@@ -57,7 +59,7 @@ class Here:
     def run(self, case: Case) -> Rows | Refusal:
         """Describe and run it, as a transport does."""
         try:
-            shape: Any = None
+            shape = None
             if case.params:
                 shape = self._selector.describe(case.sql, CALLER, declared=case.declared)
             columns, rows = self.run_here(case.sql, case.params, case.declared)

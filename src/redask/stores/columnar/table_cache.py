@@ -90,8 +90,9 @@ class TableCache:
         collection = key[0]
         groups = tuple(group for group, _ in key[1])
 
-        def rows(keys: Sequence[int] | None) -> str:
-            return table_query(columns, self._log.rows_at(step, collection, groups, keys))
+        def rows(keys: Sequence[int]) -> str:
+            changed = self._log.changed_rows_at(step, collection, groups, keys)
+            return table_query(columns, changed)
 
         old = self._earlier(collection, groups, columns, step) if groups else None
         if old is not None:
@@ -100,7 +101,9 @@ class TableCache:
             if len(changed) + len(old.changed) < MAX_CHANGED:
                 return self._patcher.next_table(old, changed, rows, step)
         name = self._new_name("t")
-        query = rows(None) if groups else empty_query(columns)
+        query = empty_query(columns)
+        if groups:
+            query = table_query(columns, self._log.rows_at(step, collection, groups))
         self._connection.execute(f"CREATE TABLE {name} AS {query}")
         (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
         return MaterialisedTable(name, collection, groups, columns, step, SortedTable(name, count))

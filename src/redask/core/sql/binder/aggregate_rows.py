@@ -38,6 +38,7 @@ class AggregateCall:
     tail: str  # FILTER (…) OVER (…)
     parts: tuple[Bound, ...]  # what these read
     is_window: bool
+    sorts: int = 0  # how many of the parts are ORDER BY's
 
     def text(self, name: str, *arguments: str, ordered: bool = False) -> str:
         """The call of a DuckDB aggregate."""

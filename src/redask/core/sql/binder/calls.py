@@ -119,10 +119,20 @@ def _aggregate(self: "Expressions", node: Node, name: str) -> Bound:
     call, parts = _call(self, inner, node)
     if is_window and (call.distinct or node.get("agg_order")):
         unsupported("DISTINCT and ORDER BY in an aggregate that is a window function", location)
-    if call.distinct and node.get("agg_order") and name not in ("count", "sum"):
-        unsupported("DISTINCT with ORDER BY in an aggregate", location)
+    if call.distinct and node.get("agg_order"):
+        _check_distinct_order(values, call, location)
     found = _chosen(inner, name, values, call, location)
     return _finished(self, found, (*values, *parts), is_window, location)
+
+
+def _check_distinct_order(values: list[Bound], call: AggregateCall, location: int) -> None:
+    sorts = [each.sql for each in call.parts[: call.sorts]]
+    if set(sorts) - {each.sql for each in values}:
+        fail(
+            "42P10",
+            "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+            location,
+        )
 
 
 def _chosen(
@@ -163,7 +173,8 @@ def _call(
         tail += text
         parts += values
     is_window = "over" in node
-    return AggregateCall(bool(node.get("agg_distinct")), order, tail, parts, is_window), parts
+    is_distinct = bool(node.get("agg_distinct"))
+    return AggregateCall(is_distinct, order, tail, parts, is_window, len(sorts)), parts
 
 
 def _finished(
@@ -262,7 +273,9 @@ def _value_window(
         _missing(name, values, location)
     value = values[0]
     if value.is_untyped:
-        value = self.coercion.coerce(value, TEXT)
+        fail("42804", "could not determine polymorphic type because input has type unknown",
+             location)  # fmt: skip
+    value = replace(value, type=value.type.bare)
     arguments = [value.sql]
     if len(values) > 1:
         arguments.append(self.coercion.coerce(values[1], INT4).sql)

@@ -99,10 +99,10 @@ def _with_arrays(
         if name in _ORDERED:
             return left.like(f"({left.sql} {name} {right.sql})", right, type=BOOL)
         templates = {
-            "||": (f"list_concat({left.sql}, {right.sql})", left.type),
-            "@>": (f"list_has_all({left.sql}, {right.sql})", BOOL),
-            "<@": (f"list_has_all({right.sql}, {left.sql})", BOOL),
-            "&&": (f"list_has_any({left.sql}, {right.sql})", BOOL),
+            "||": (_joined(left.sql, right.sql), left.type),
+            "@>": (_contains(left.sql, right.sql), BOOL),
+            "<@": (_contains(right.sql, left.sql), BOOL),
+            "&&": (f"list_has_any({left.sql}, {_known(right.sql)})", BOOL),
         }
         if name in templates:
             text, type = templates[name]
@@ -110,10 +110,31 @@ def _with_arrays(
     elif name == "||":
         if left.type.is_array:
             right = self.coercion.coerce(right, left.type.element)
-            return left.like(f"list_append({left.sql}, {right.sql})", right)
+            return left.like(_joined(left.sql, f"[{right.sql}]"), right)
         left = self.coercion.coerce(left, right.type.element)
-        return right.like(f"list_prepend({left.sql}, {right.sql})", left)
+        return right.like(_joined(f"[{left.sql}]", right.sql), left)
     return None
+
+
+def _joined(one: str, other: str) -> str:
+    """Arrays one after the other; NULL is no array at all."""
+    return (
+        f"(CASE WHEN {one} IS NULL THEN {other} WHEN {other} IS NULL THEN {one}"
+        f" ELSE list_concat({one}, {other}) END)"
+    )
+
+
+def _known(array: str) -> str:
+    """Without its NULLs, which equal nothing."""
+    return f"list_filter({array}, lambda x: x IS NOT NULL)"
+
+
+def _contains(whole: str, part: str) -> str:
+    """Whether every element is there; NULL never is."""
+    return (
+        f"(CASE WHEN {whole} IS NOT NULL AND {part} IS NOT NULL THEN"
+        f" list_has_all({whole}, {part}) AND len({_known(part)}) = len({part}) END)"
+    )
 
 
 def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:

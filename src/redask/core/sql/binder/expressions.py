@@ -186,6 +186,9 @@ class Expressions:
     def _cast(self, node: Node) -> Bound:
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
+        if wanted.is_array and node["arg"].get("A_ArrayExpr", {}).get("elements", 0) in (0, []):
+            if "A_ArrayExpr" in node["arg"]:
+                return constant([], wanted.bare, location)
         value = self.bind(node["arg"])
         if field is not None and value.literal is not None:
             text = value.literal.strip()
@@ -258,7 +261,8 @@ class Expressions:
         location = node.get("location", 0)
         values = [self.bind(each) for each in node.get("elements", [])]
         if not values:
-            unsupported("an empty ARRAY[] without a literal '{}'", location)
+            fail("42P18", "cannot determine type of empty array", location,
+                 "Explicitly cast to the desired type, for example ARRAY[]::integer[].")  # fmt: skip
         type = self.coercion.common_type(values, "ARRAY")
         if type.is_array or type.name == "numeric":
             unsupported(f"ARRAY of {type.sql_name}", location)

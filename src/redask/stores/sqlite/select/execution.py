@@ -32,7 +32,7 @@ from pathlib import Path
 from redask.core.access.policy import AUDITORS
 from redask.core.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
-from redask.core.ports import SelectShape, TableShape
+from redask.core.ports import SelectResult, SelectShape, TableShape
 from redask.core.rules.audit import KEYS
 from redask.core.text import lower
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
@@ -55,6 +55,14 @@ _AUDIT_TYPES = {
     **dict.fromkeys(("sources_urns", "citations", "errors"), "json"),
 }
 _AUDIT_COLUMNS = [(key, _AUDIT_TYPES.get(key, "text")) for key in ("seq", "hash", *KEYS)]
+SQL_TYPES = {  # as the port has them
+    "integer": "int8",
+    "real": "float8",
+    "boolean": "bool",
+    "json": "jsonb",
+    "text": "text",
+    "null": "text",
+}
 _USERS_FAULT = (sqlite3.SQLITE_ERROR, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_MISMATCH)
 
 
@@ -86,7 +94,7 @@ class Selection:
         caller: Caller,
         visibility_of: Callable[[sqlite3.Connection, Caller], StoreVisibility],
         directory: Path,
-    ) -> list[dict[str, object]]:
+    ) -> SelectResult:
         """The rows, on a new connection that can only read."""
         with ExitStack() as stack:
             ready = self.ready(stack, connection, caller, visibility_of, directory)
@@ -110,7 +118,7 @@ class Selection:
             stack.enter_context(guard.watching(connection))
         return ReadySelect(connection, guard, self._statement.render(views))
 
-    def fetch(self, ready: ReadySelect, values: Sequence[object]) -> list[dict[str, object]]:
+    def fetch(self, ready: ReadySelect, values: Sequence[object]) -> SelectResult:
         """Run it."""
         with (
             bounded_time(ready.connection, self._timeout_ms),
@@ -120,7 +128,7 @@ class Selection:
 
     def fetch_within(
         self, ready: ReadySelect, values: Sequence[object], steps: int, seconds: float
-    ) -> list[dict[str, object]] | None:
+    ) -> SelectResult | None:
         """Run it, if it takes few of SQLite's steps, little time and no long text; None: it does.
 
         Time is looked at between steps, and what one step takes is bounded by the texts' length.
@@ -179,9 +187,10 @@ class Selection:
         shaper = TypeInference(tables.shapes)
         found = shaper.of(self._statement.tree)
         kinds = [kind for _, kind in found] if len(found) == len(names) else ["text"] * len(names)
+        parameters = shaper.parameters(self._statement.tree, self._statement.parameters)
         return SelectShape(
-            tuple(zip(named_apart(names), kinds, strict=True)),
-            tuple(shaper.parameters(self._statement.tree, self._statement.parameters)),
+            tuple(zip(named_apart(names), (SQL_TYPES[kind] for kind in kinds), strict=True)),
+            tuple(SQL_TYPES[kind] for kind in parameters),
         )
 
     def _prepare(
@@ -234,12 +243,12 @@ class Selection:
             raise BadStatement(mention.line, mention.column, found, expected)
         return view
 
-    def _fetch(self, ready: ReadySelect, values: Sequence[object]) -> list[dict[str, object]]:
+    def _fetch(self, ready: ReadySelect, values: Sequence[object]) -> SelectResult:
         cursor = ready.connection.execute(ready.rendered.sql, values)
         names = ready.names
         if not names:
             names += named_apart([ready.rendered.spoken(each[0]) for each in cursor.description])
-        rows: list[dict[str, object]] = []
+        rows: list[tuple[object, ...]] = []
         size = 0
         for row in cursor:
             size += sum(len(value) + 8 if isinstance(value, str) else 8 for value in row)
@@ -249,8 +258,8 @@ class Selection:
             if size > MAX_RESULT_BYTES:
                 message = f"the result is larger than {MAX_RESULT_BYTES >> 20} MiB"
                 raise LimitExceeded("result_bytes", message, detail="result_bytes")
-            rows.append({name: _plain(name, value) for name, value in zip(names, row, strict=True)})
-        return rows
+            rows.append(tuple(map(_plain, names, row)))
+        return SelectResult(tuple(zip(names, _seen_types(len(names), rows), strict=True)), rows)
 
     @contextmanager
     def _explained(
@@ -298,7 +307,22 @@ def tables_of(
         if not lower(name).startswith("red_"):
             tables.view(name, None)
     tables.shapes[AUDIT] = _AUDIT_COLUMNS
-    return [TableShape(name, tuple(shape)) for name, shape in sorted(tables.shapes.items())]
+    return [
+        TableShape(name, tuple((column, SQL_TYPES[kind]) for column, kind in shape))
+        for name, shape in sorted(tables.shapes.items())
+    ]
+
+
+def _seen_types(width: int, rows: Sequence[Sequence[object]]) -> list[str]:
+    """The types of the columns, as far as the values tell: SQLite has no others."""
+    types: list[str] = []
+    for place in range(width):
+        seen = {type(row[place]) for row in rows} - {type(None)}
+        if seen == {int}:
+            types.append("int8")
+        else:
+            types.append("float8" if seen and seen <= {int, float} else "text")
+    return types
 
 
 def _unnumbered(names: list[str]) -> list[str]:

@@ -17,7 +17,7 @@ import sqlite3
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -26,7 +26,14 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self, TypeVar
 
 from redask.core.model import Caller
-from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectShape, TableShape
+from redask.core.ports import (
+    SELECT_MS,
+    SELECT_ROWS,
+    Cancellation,
+    SelectResult,
+    SelectShape,
+    TableShape,
+)
 from redask.stores.sqlite import migrations
 from redask.stores.sqlite.connection import Database, translated
 from redask.stores.sqlite.store import BUSY_TIMEOUT_SECONDS, FILE
@@ -41,7 +48,7 @@ _KEPT, _SHAPES, _LONGEST = 64, 1000, 4096
 _QUICK_SECONDS, _QUICK_STEPS = 0.001, 1000
 _State = tuple[int, int] | None
 _Key = tuple[Caller, str, int, int]
-_Rows = TypeVar("_Rows", list[dict[str, object]], list[dict[str, object]] | None)
+_Rows = TypeVar("_Rows", SelectResult, SelectResult | None)
 
 
 @dataclass(slots=True)
@@ -74,7 +81,7 @@ class PreparedSelects:
 
     def select(
         self, sql: str, params: Sequence[object], caller: Caller, timeout_ms: int, max_rows: int
-    ) -> list[dict[str, object]]:
+    ) -> SelectResult:
         """The rows."""
         from redask.stores.sqlite.select.execution import Selection
 
@@ -93,7 +100,7 @@ class PreparedSelects:
 
     def select_now(
         self, sql: str, params: Sequence[object], caller: Caller, timeout_ms: int, max_rows: int
-    ) -> list[dict[str, object]] | None:
+    ) -> SelectResult | None:
         """The rows, if they are to be had at once; None: `select` them."""
         if any(isinstance(value, str) and len(value) > _LONGEST for value in params):
             return None
@@ -149,9 +156,7 @@ class PreparedSelects:
         for kept in leaving:
             kept.stack.close()
 
-    def _first(
-        self, chosen: "Selection", key: _Key, values: tuple[object, ...]
-    ) -> list[dict[str, object]]:
+    def _first(self, chosen: "Selection", key: _Key, values: tuple[object, ...]) -> SelectResult:
         """Make a statement ready, run it, and keep it if all went well."""
         caller = key[0]
         with ExitStack() as stack:
@@ -250,10 +255,14 @@ class SqliteSelector:
         params: Sequence[object],
         caller: Caller,
         *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
-    ) -> list[dict[str, object]]:
+        cancelled: Cancellation | None = None,
+    ) -> SelectResult:
         """The rows of a SELECT over what the caller may see of the collections."""
+        del declared, facts, cancelled  # for engines with types, sessions and processes
         return self._selects.select(sql, params, caller, timeout_ms, max_rows)
 
     def select_now(
@@ -264,12 +273,22 @@ class SqliteSelector:
         *,
         timeout_ms: int = SELECT_MS,
         max_rows: int = SELECT_ROWS,
-    ) -> list[dict[str, object]] | None:
+    ) -> SelectResult | None:
         """The same for who cannot wait: None when it might take more than a moment."""
         return self._selects.select_now(sql, params, caller, timeout_ms, max_rows)
 
-    def describe(self, sql: str, caller: Caller, *, timeout_ms: int = SELECT_MS) -> SelectShape:
+    def describe(
+        self,
+        sql: str,
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
+        del declared, facts, cancelled
         return self._selects.describe(sql, caller, timeout_ms)
 
     def tables(self, caller: Caller) -> list[TableShape]:
