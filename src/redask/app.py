@@ -46,7 +46,7 @@ from redask.providers.registry import installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
-from redask.stores.selectors import NoSelector, open_selector
+from redask.stores.selectors import open_selector
 
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
@@ -298,7 +298,7 @@ def _selector(location: str, workers: int | None, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
     local = open_selector(location)
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
-    if not processes or isinstance(local, NoSelector):
+    if not processes:
         return local
     return ProcessSelector(local, _SELECTOR, (location,), processes=processes)
 

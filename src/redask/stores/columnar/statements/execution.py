@@ -26,6 +26,7 @@ from redask.core.model import Caller
 from redask.core.ports import SelectResult, SelectShape
 from redask.core.ports.selecting import Cancellation
 from redask.core.sql.binder.context import Facts
+from redask.core.sql.binder.explanations import explained, explanation
 from redask.core.sql.binder.statement import BoundStatement, bind
 from redask.core.sql.text_limits import check_statement
 from redask.core.sql.types import SqlType
@@ -130,9 +131,12 @@ class Statements:
         now = Facts(user, database, datetime.now(UTC), facts)
         types = [None if each is None else SqlType.parse(each) for each in declared]
         try:
-            bound = bind(tree, sql, schema, now, types, scales)
+            inner = explained(tree)
+            bound = bind(inner or tree, sql, schema, now, types, scales)
         except SqlError as error:
             raise in_code_points(sql, error) from None
+        if inner is not None:
+            bound = explanation(inner, bound)
         outputs = ", ".join(
             f"{output_text(f'q.o{place}', type)} AS o{place}"
             for place, (_, type) in enumerate(bound.columns, 1)
