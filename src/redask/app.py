@@ -296,11 +296,10 @@ def build(
 
 def _selector(location: str, workers: int | None, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
-    local = open_selector(location)
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
-        return local
-    return ProcessSelector(local, _SELECTOR, (location,), processes=processes)
+        return open_selector(location)
+    return ProcessSelector(_SELECTOR, (location,), processes=processes)
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

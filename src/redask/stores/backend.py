@@ -94,9 +94,6 @@ class EntityStore(Store, VectorStore, Protocol):
     ) -> list[Source]:
         """The next entities of a collection in the order of their URNs, after a given one."""
 
-    def version(self) -> int:
-        """A number that changes with every write, of whichever process; nothing waits for it."""
-
     def set_language(self, collection: str, language: str | None, caller: Caller) -> int:
         """Declare a collection's language (None: detect it). → last sequence."""
 

@@ -95,9 +95,6 @@ class MemoryStore:
             writer.set_policy(collection, policy, text(document))
             return writer.finish()
 
-    def version(self) -> int:
-        return sum(each.seq + each.version for each in self._access.shared.tenants.values())
-
     def watermark(self, tenant: str) -> int:
         return self._access.reading(tenant).seq
 

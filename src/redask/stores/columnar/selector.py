@@ -67,21 +67,9 @@ class ColumnarSelector:
                 for name in tables.names()
             ]
 
-    def select_now(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        *,
-        timeout_ms: int = SELECT_MS,
-        max_rows: int = SELECT_ROWS,
-    ) -> SelectResult | None:
-        """Nothing is known at once."""
-        return None
-
-    def version(self) -> int:
-        """A number that changes with every write, of whichever process."""
-        return self._backend.store.version()
+    def interrupt(self) -> None:
+        """Stop the statements that run."""
+        self._statements.interrupt()
 
     def close(self) -> None:
         """Let go of what is kept."""

@@ -181,10 +181,6 @@ class SqliteStore:
 
     # --- the change log --------------------------------------------------------------------
 
-    def version(self) -> int:
-        """A number that changes with every commit, of whichever process."""
-        return self._database.version()
-
     def watermark(self, tenant: str) -> int:
         """The sequence of the tenant's last change; 0 when there is none."""
         with self._database.reading() as connection:

@@ -16,14 +16,18 @@ from redask.core.sql.catalogue.object_ids import modifier_number
 from redask.core.sql.types import BY_OID, SqlType
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
-from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
+from redask.server.pgwire.session.planned_statement import (
+    NeverImmediate,
+    StatementResult,
+    TransactionStep,
+)
 from redask.server.pgwire.types.oids import UNKNOWN, type_oid
 
 Facts = Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class SelectStatement:
+class SelectStatement(NeverImmediate):
     """A planned SELECT. `shape` and `types` are its columns and parameters as they were described.
 
     `facts` gives what the session knows; `settings` are what set_config() in it sets.
@@ -39,10 +43,6 @@ class SelectStatement:
     apply: Callable[[], None]
     word: str = "SELECT"
     step: TransactionStep | None = None
-
-    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
-        found = self.session.select_now(self.sql, parameters)
-        return None if found is None or found.columns != self.shape else self._rows(found)
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
         found = await self.session.select_result(

@@ -31,7 +31,7 @@ _WRITES = frozenset(
 )
 _UNSUPPORTED = frozenset("DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY".split())
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "")
-_MOST_PLANS, _LONGEST = 100, 4096
+_LONGEST = 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
 
 
@@ -48,7 +48,6 @@ class StatementPlanner:
             "session:database": database,
             "session:version": VERSION,
         }
-        self._plans: dict[tuple[str, tuple[int, ...]], tuple[int, SelectStatement]] = {}
 
     def split(self, text: str) -> list[str]:
         """The statements of a simple query."""
@@ -82,23 +81,14 @@ class StatementPlanner:
         return await self._select(sql, tuple(declared), first or "SELECT")
 
     async def _select(self, sql: str, declared: tuple[int, ...], word: str) -> SelectStatement:
-        """The plan of a SELECT, from the last time if nothing was written since."""
-        version = self._session.version()
-        known = self._plans.get((sql, declared))
-        if known is not None and known[0] == version:
-            return known[1]
+        """The plan of a SELECT."""
         settings = await self._set_by(sql)
 
         def apply() -> None:
             for name, value in settings:
                 self._parameters.set(name, value)
 
-        planned = await plan_select(self._session, sql, declared, self._facts, apply, word)
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        if len(sql) <= _LONGEST:
-            self._plans[sql, declared] = (version, planned)
-        return planned
+        return await plan_select(self._session, sql, declared, self._facts, apply, word)
 
     async def _set_by(self, sql: str) -> list[tuple[str, str]]:
         """What the calls of set_config() in a statement set."""
