@@ -48,9 +48,7 @@ def _always(text: str, kind: SqlType) -> "Special":
     """The same for all arguments."""
 
     def call(self: "Expressions", values: list[Bound], location: int) -> Bound:
-        given = [
-            self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values
-        ]
+        given = [self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
         return made(f"CAST({text} AS {kind.duckdb_type})", kind, *given)
 
     return call
@@ -102,9 +100,7 @@ def _privilege(count: int, is_table: bool) -> "Special":
             values = values[1:]
         if is_table and values[0].literal is not None:
             self.coercion.coerce(values[0], _REGCLASS)  # there must be one
-        given = [
-            self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values
-        ]
+        given = [self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
         wanted = given[-1]
         listed = ", ".join(quoted(each) for each in _PRIVILEGES)
         text = f"(lower(trim({wanted.sql}, ' ')) IN ({listed}))"
