@@ -67,6 +67,10 @@ class ColumnarSelector:
                 for name in tables.names()
             ]
 
+    def interrupt(self) -> None:
+        """Stop the statements that run."""
+        self._statements.interrupt()
+
     def close(self) -> None:
         """Let go of what is kept."""
         self._projection.close()

@@ -38,8 +38,7 @@ class CollectionSelect:
     step: TransactionStep | None = None
 
     def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
-        found = self.session.select_now(self.sql, self._values(parameters))
-        return None if found is None or not self._has_announced_columns(found) else _rows(found)
+        return None
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
         found = await self.session.select_result(self.sql, self._values(parameters))
