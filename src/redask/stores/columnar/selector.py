@@ -12,6 +12,8 @@ from redask.core.ports.selecting import Cancellation
 from redask.stores.backends import backend_for
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements.execution import Statements
+from redask.stores.columnar.statements.plans import Request
+from redask.stores.columnar.statements.watch import Watch
 
 FOLDER = "columnar"
 
@@ -39,9 +41,8 @@ class ColumnarSelector:
         cancelled: Cancellation | None = None,
     ) -> SelectResult:
         """The rows of a SELECT."""
-        return self._statements.select(
-            sql, params, caller, declared, facts or {}, timeout_ms, max_rows, cancelled
-        )
+        request = Request(sql, caller, tuple(declared), facts or {})
+        return self._statements.select(request, params, Watch(timeout_ms, cancelled), max_rows)
 
     def describe(
         self,
@@ -50,11 +51,11 @@ class ColumnarSelector:
         *,
         declared: Sequence[str | None] = (),
         facts: Mapping[str, str] | None = None,
-        timeout_ms: int = SELECT_MS,
-        cancelled: Cancellation | None = None,
+        timeout_ms: int = SELECT_MS,  # noqa: ARG002 - nothing is run
+        cancelled: Cancellation | None = None,  # noqa: ARG002
     ) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
-        return self._statements.describe(sql, caller, declared, facts or {})
+        return self._statements.describe(Request(sql, caller, tuple(declared), facts or {}))
 
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""

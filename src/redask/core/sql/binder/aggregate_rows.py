@@ -229,8 +229,16 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
     "covar_samp": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_covar_samp"))],
     **{
         name: [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs(f"pg_{name}"))]
-        for name in ("regr_slope", "regr_intercept", "regr_r2", "regr_avgx", "regr_avgy",
-                     "regr_sxx", "regr_sxy", "regr_syy")
+        for name in (
+            "regr_slope",
+            "regr_intercept",
+            "regr_r2",
+            "regr_avgx",
+            "regr_avgy",
+            "regr_sxx",
+            "regr_sxy",
+            "regr_syy",
+        )
     },
     "bit_xor": [AggregateRow((each,), each, _simple("bit_xor", each)) for each in _INTS],
     "bit_and": [AggregateRow((each,), each, _simple("bit_and", each)) for each in _INTS],

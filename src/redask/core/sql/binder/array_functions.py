@@ -1,5 +1,6 @@
 """Functions of arrays."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT4, TEXT, Bound, made, unsupported
@@ -7,6 +8,8 @@ from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
+
+    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 
 def _array(values: list[Bound], count: int) -> bool:
@@ -36,7 +39,7 @@ def _cardinality(self: "Expressions", values: list[Bound], location: int) -> Bou
     return made(f"CAST(len({values[0].sql}) AS INTEGER)", INT4, values[0])
 
 
-def _with_element(template: str) -> object:
+def _with_element(template: str) -> "Special":
     def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
         if not _array(values, 2):
             return None
@@ -78,7 +81,7 @@ def _array_to_string(self: "Expressions", values: list[Bound], location: int) ->
     return made(text, TEXT, array, *rest)
 
 
-SPECIAL = {
+SPECIAL: "dict[str, Special]" = {
     "array_length": _array_length,
     "array_upper": _array_length,
     "array_lower": _array_lower,

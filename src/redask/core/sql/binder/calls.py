@@ -5,9 +5,9 @@ its arguments. What is not there is 42883, with the signature, as in PostgreSQL.
 """
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
-from redask.core.sql.binder import aggregate_rows, function_rows, numeric_rules, set_functions
+from redask.core.sql.binder import aggregate_rows, function_rows, set_functions
 from redask.core.sql.binder.aggregate_rows import AggregateCall
 from redask.core.sql.binder.bound import (
     FLOAT8,
@@ -18,7 +18,6 @@ from redask.core.sql.binder.bound import (
     fail,
     made,
     numeric_text,
-    only,
     unsupported,
 )
 from redask.core.sql.binder.overloads import AMBIGUOUS, choose
@@ -59,7 +58,9 @@ def bind_call(self: "Expressions", node: Node) -> Bound:
         fail("42809", f"{name}(*) specified, but {name} is not an aggregate function", location)
     if set_functions.is_set(name):
         if not self.clause.sets:
-            fail("0A000", f"set-returning functions are not allowed in {self.clause.name}", location)
+            fail(
+                "0A000", f"set-returning functions are not allowed in {self.clause.name}", location
+            )
         values = [self.bind(each) for each in node.get("args", [])]
         found = set_functions.as_list(self, name, values, location)
         if len(found.columns) != 1:
@@ -91,7 +92,7 @@ def _signature(name: str, values: list[Bound]) -> str:
     return f"{name}({', '.join(each.type.bare.sql_name for each in values)})"
 
 
-def _missing(name: str, values: list[Bound], location: int) -> None:
+def _missing(name: str, values: list[Bound], location: int) -> NoReturn:
     fail("42883", f"function {_signature(name, values)} does not exist", location, _HINT)
 
 
@@ -115,7 +116,9 @@ def _aggregate(self: "Expressions", node: Node, name: str) -> Bound:
         fail("42809", f"{name} is not an ordered-set aggregate", location)
     values = [inner.bind(each) for each in node.get("args", [])]
     if not values and not node.get("agg_star"):
-        fail("42809", f"{name}(*) must be used to call a parameterless aggregate function", location)
+        fail(
+            "42809", f"{name}(*) must be used to call a parameterless aggregate function", location
+        )
     call, parts = _call(self, inner, node)
     if is_window and (call.distinct or node.get("agg_order")):
         unsupported("DISTINCT and ORDER BY in an aggregate that is a window function", location)
@@ -139,9 +142,7 @@ def _chosen(
     inner: "Expressions", name: str, values: list[Bound], call: AggregateCall, location: int
 ) -> Bound:
     if name in aggregate_rows.POLYMORPHIC:
-        values = [
-            inner.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values
-        ]
+        values = [inner.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
         if len(values) > 1:
             _missing(name, values, location)
         return aggregate_rows.POLYMORPHIC[name](call, values)
@@ -149,7 +150,6 @@ def _chosen(
     chosen = choose([each.overload for each in rows], [each.type for each in values])
     if chosen is None or chosen == AMBIGUOUS:
         _missing(name, values, location)
-    assert chosen is not None and chosen != AMBIGUOUS
     row = next(each for each in rows if each.overload == chosen[0])
     cast = [
         inner.coercion.coerce(value, want) for value, want in zip(values, row.takes, strict=True)
@@ -192,9 +192,7 @@ def _finished(
     return replace(found, columns=kept, has_aggregate=True, location=location)
 
 
-def _ordered_set(
-    self: "Expressions", inner: "Expressions", node: Node, name: str
-) -> Bound:
+def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: str) -> Bound:
     """percentile_cont(0.5) WITHIN GROUP (ORDER BY x)."""
     location = node.get("location", 0)
     if not node.get("agg_within_group") or "over" in node:
@@ -286,6 +284,3 @@ def _value_window(
         arguments.append(default.sql)
     text = f"{name}({', '.join(arguments)}){tail}"
     return made(text, value.type, value, digits=value.digits)
-
-
-assert only and numeric_rules

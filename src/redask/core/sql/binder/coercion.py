@@ -13,6 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from redask.core.errors import SqlError
 from redask.core.sql import literals
 from redask.core.sql.binder.bound import (
     INTEGER_DIGITS,
@@ -20,7 +21,6 @@ from redask.core.sql.binder.bound import (
     TEXT,
     Bound,
     fail,
-    made,
     numeric_text,
     unsupported,
 )
@@ -72,9 +72,7 @@ class Parameters:
             return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
         digits = self.scales.get(number) if known.name == "numeric" else None
         kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
-        return Bound(
-            f"CAST(${number} AS {kept})", known.bare, digits, location=location
-        )
+        return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)
 
     def settle(self, number: int, type: SqlType, location: int) -> Bound:
         self.types.setdefault(number, type.bare)
@@ -142,8 +140,8 @@ class Coercion:
                 value.location,
             )
         if value.type.bare == wanted.bare:
-            return self._modified(value, wanted, context)
-        return self._modified(self._cast(value, wanted.bare), wanted, context)
+            return self._modified(value, wanted)
+        return self._modified(self._cast(value, wanted.bare), wanted)
 
     def _typed(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
         if value.parameter:
@@ -164,7 +162,7 @@ class Coercion:
             return self._read(value, wanted, self.registered.constant)
         if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
-            return self._modified(replace(bare, type=wanted.bare), wanted, context)
+            return self._modified(replace(bare, type=wanted.bare), wanted)
         return self._read(value, wanted, _constant_of_text)
 
     def _read(
@@ -172,11 +170,12 @@ class Coercion:
     ) -> Bound:
         try:
             return read(value.literal or "", wanted, value.location)
-        except literals.SqlError as error:
+        except SqlError as error:
             error.position = error.position or value.location + 1
             raise
 
-    def _modified(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
+    @staticmethod
+    def _modified(value: Bound, wanted: SqlType) -> Bound:
         """The value cut or rounded to the modifier of the type."""
         if not wanted.modifier or value.type.modifier == wanted.modifier:
             return value
@@ -277,8 +276,8 @@ def alike(values: Sequence[Bound]) -> list[Bound]:
             replace(each, sql=f"CAST({each.sql} AS DECIMAL({whole},{digits[1]}))", digits=digits)
             for each in values
         ]
-    scales = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
-    scale = scales.pop() if len(scales) == 1 else None
+    known = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
+    scale = known.pop() if len(known) == 1 else None
     return [replace(each, sql=numeric_text(each), digits=None, scale=scale) for each in values]
 
 
@@ -322,9 +321,7 @@ def _float_to_numeric(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _float_to_integer(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(
-        f"CAST(round_even({value.sql}, 0) AS {wanted.duckdb_type})", type=wanted
-    )
+    return value.like(f"CAST(round_even({value.sql}, 0) AS {wanted.duckdb_type})", type=wanted)
 
 
 def _from_text(value: Bound, wanted: SqlType) -> Bound:
@@ -366,7 +363,7 @@ _MOMENTS = frozenset(("timestamp", "timestamptz"))
 _CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]]] = [
     (_among(_STRINGS, _STRINGS), _same),
     (_among(_STRINGS, _READABLE), _from_text),
-    (lambda one, other: other in _STRINGS, _to_text),
+    (lambda _, other: other in _STRINGS, _to_text),
     (_among(_INTS, frozenset(("numeric",))), _integer_to_numeric),
     (_among(_INTS | _REGISTERED, _INTS | _FLOATS | _REGISTERED), _plain),
     (_among(frozenset(("numeric",)), _INTEGERS), _numeric_to_integer),
@@ -390,8 +387,6 @@ _CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]
     (_among(frozenset(("jsonb",)), _INTEGERS | _FLOATS | {"bool", "numeric"}), _jsonb_to),
     (
         _among(frozenset(("time",)), frozenset(("interval",))),
-        lambda value, wanted: value.like(
-            f"to_microseconds(epoch_us({value.sql}))", type=wanted
-        ),
+        lambda value, wanted: value.like(f"to_microseconds(epoch_us({value.sql}))", type=wanted),
     ),
 ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from redask.core.sql.binder.bound import Node, unsupported
+from redask.core.sql.binder.bound import Node, Read, unsupported
 from redask.core.sql.binder.coercion import Coercion
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.types import SqlType
@@ -51,7 +51,7 @@ class BoundQuery:
 
     sql: str
     columns: tuple[Column, ...]
-    outer: tuple[object, ...] = ()
+    outer: tuple[Read, ...] = ()
     untyped: tuple[bool, ...] = ()
 
 

@@ -1,5 +1,6 @@
 """Functions of dates and times."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import (
@@ -21,14 +22,14 @@ from redask.core.sql.types import SqlType
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
 
+    Special = Callable[[Expressions, list[Bound], int], Bound | None]
+
 _DATE, _TIME, _STAMP, _ZONED, _SPAN = (
     SqlType(each) for each in ("date", "time", "timestamp", "timestamptz", "interval")
 )
 _MOMENTS = frozenset(("date", "time", "timestamp", "timestamptz", "interval"))
 # units and fields for which DuckDB gives the same
-_TRUNCATED = frozenset(
-    ("day", "week", "month", "quarter", "year", "decade")
-)
+_TRUNCATED = frozenset(("day", "week", "month", "quarter", "year", "decade"))
 _OF_DATES = frozenset(("year", "quarter", "month", "week", "day", "dow", "isodow", "doy"))
 _WHOLE = _OF_DATES | {"hour", "minute"}
 
@@ -67,10 +68,11 @@ def _extract(self: "Expressions", values: list[Bound], location: int) -> Bound |
     if value is None:
         return None
     kind, field = value.type.name, (values[0].literal or "").lower()
-    if field in _WHOLE and (kind in ("timestamp", "timestamptz") or field in _OF_DATES):
-        if kind not in ("time", "interval"):
-            text = f"CAST(date_part('{field}', {value.sql}) AS DECIMAL(10,0))"
-            return made(text, NUMERIC, value, digits=(10, 0))
+    if (kind in ("timestamp", "timestamptz") and field in _WHOLE) or (
+        kind == "date" and field in _OF_DATES
+    ):
+        text = f"CAST(date_part('{field}', {value.sql}) AS DECIMAL(10,0))"
+        return made(text, NUMERIC, value, digits=(10, 0))
     unit = self.coercion.coerce(values[0], TEXT)
     return ours(f"pg_extract_{kind}", NUMERIC)(unit, value)
 
@@ -92,9 +94,18 @@ def _to_char(self: "Expressions", values: list[Bound], location: int) -> Bound |
     if len(values) != 2:
         return None
     value, pattern = values[0], self.coercion.coerce(values[1], TEXT)
-    wanted = {"int2": "int8", "int4": "int8", "int8": "int8", "numeric": "numeric",
-              "float4": "float4", "float8": "float8", "date": "timestamptz",
-              "timestamp": "timestamp", "timestamptz": "timestamptz", "interval": "interval"}
+    wanted = {
+        "int2": "int8",
+        "int4": "int8",
+        "int8": "int8",
+        "numeric": "numeric",
+        "float4": "float4",
+        "float8": "float8",
+        "date": "timestamptz",
+        "timestamp": "timestamp",
+        "timestamptz": "timestamptz",
+        "interval": "interval",
+    }
     kind = wanted.get(value.type.name)
     if kind is None or value.type.is_array:
         return None
@@ -103,7 +114,7 @@ def _to_char(self: "Expressions", values: list[Bound], location: int) -> Bound |
     return made(call_text(f"pg_to_char_{kind}", text, pattern.sql), TEXT, cast, pattern)
 
 
-def _now(type: SqlType) -> object:
+def _now(type: SqlType) -> "Special":
     def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
         if values:
             return None
@@ -146,25 +157,18 @@ FUNCTIONS: dict[str, list[Overload]] = {
     "justify_interval": [Overload((_SPAN,), _SPAN, ours("pg_justify_interval", _SPAN))],
     "make_date": [Overload((INT4,) * 3, _DATE, ours("pg_make_date", _DATE))],
     "make_time": [Overload((INT4, INT4, FLOAT8), _TIME, ours("pg_make_time", _TIME))],
-    "make_timestamp": [
-        Overload((*(INT4,) * 5, FLOAT8), _STAMP, ours("pg_make_timestamp", _STAMP))
-    ],
+    "make_timestamp": [Overload((*(INT4,) * 5, FLOAT8), _STAMP, ours("pg_make_timestamp", _STAMP))],
     "date_bin": [
-        Overload((_SPAN, each, each), each, ours("pg_date_bin", each))
-        for each in (_STAMP, _ZONED)
+        Overload((_SPAN, each, each), each, ours("pg_date_bin", each)) for each in (_STAMP, _ZONED)
     ],
     "to_date": [Overload((TEXT, TEXT), _DATE, ours("pg_to_date", _DATE))],
     "to_timestamp": [
         Overload((TEXT, TEXT), _ZONED, ours("pg_to_timestamp", _ZONED)),
-        Overload(
-            (FLOAT8,), _ZONED, "make_timestamp(CAST(round_even({0} * 1000000, 0) AS BIGINT))"
-        ),
+        Overload((FLOAT8,), _ZONED, "make_timestamp(CAST(round_even({0} * 1000000, 0) AS BIGINT))"),
     ],
-    "isfinite": [
-        Overload((each,), BOOL, "isfinite({0})") for each in (_DATE, _STAMP, _ZONED)
-    ],
+    "isfinite": [Overload((each,), BOOL, "isfinite({0})") for each in (_DATE, _STAMP, _ZONED)],
 }
-SPECIAL = {
+SPECIAL: "dict[str, Special]" = {
     "date_trunc": _date_trunc,
     "extract": _extract,
     "date_part": _date_part,

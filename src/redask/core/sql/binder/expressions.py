@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
 from redask.core.sql.binder import comparisons, operator_rows, set_functions
 from redask.core.sql.binder.bound import (
@@ -63,7 +64,7 @@ class Expressions:
         self.clause = clause
         self.coercion = context.coercion
 
-    def inside(self, **changes: bool) -> "Expressions":
+    def inside(self, **changes: Any) -> "Expressions":
         """The same, with other things allowed."""
         return Expressions(self.context, self.scope, replace(self.clause, **changes))
 
@@ -186,9 +187,8 @@ class Expressions:
     def _cast(self, node: Node) -> Bound:
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
-        if wanted.is_array and node["arg"].get("A_ArrayExpr", {}).get("elements", 0) in (0, []):
-            if "A_ArrayExpr" in node["arg"]:
-                return constant([], wanted.bare, location)
+        if wanted.is_array and not node["arg"].get("A_ArrayExpr", {"elements": 1}).get("elements"):
+            return constant([], wanted.bare, location)
         value = self.bind(node["arg"])
         if field is not None and value.literal is not None:
             text = value.literal.strip()
@@ -209,9 +209,7 @@ class Expressions:
             if subject is None:
                 conditions.append(self.condition(when["expr"], "CASE/WHEN"))
             else:
-                conditions.append(
-                    self.operator("=", subject, self.bind(when["expr"]), location)
-                )
+                conditions.append(self.operator("=", subject, self.bind(when["expr"]), location))
             results.append(self.bind(when["result"]))
         last = (
             self.bind(node["defresult"])
@@ -261,8 +259,8 @@ class Expressions:
         location = node.get("location", 0)
         values = [self.bind(each) for each in node.get("elements", [])]
         if not values:
-            fail("42P18", "cannot determine type of empty array", location,
-                 "Explicitly cast to the desired type, for example ARRAY[]::integer[].")  # fmt: skip
+            hint = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
+            fail("42P18", "cannot determine type of empty array", location, hint)
         type = self.coercion.common_type(values, "ARRAY")
         if type.is_array or type.name == "numeric":
             unsupported(f"ARRAY of {type.sql_name}", location)
@@ -333,7 +331,7 @@ class Expressions:
 def _number(text: str, location: int) -> Bound:
     """A constant with a point, an exponent or too many digits for an integer."""
     plain = text.replace("_", "")
-    if plain.isdigit() and int(plain) < 1 << 63:
+    if plain.removeprefix("-").isdigit() and -(1 << 63) <= int(plain) < 1 << 63:
         return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
     value = Decimal(plain)
     if abs(value.adjusted()) > 60:

@@ -6,6 +6,7 @@ the call is not theirs.
 """
 
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder import (
@@ -58,7 +59,7 @@ FUNCTIONS: dict[str, list[Overload]] = {
     **{
         name: [
             _float(f"{real}({{0}})"),
-            Overload((NUMERIC,), NUMERIC, lambda value, real=real: numeric_rules.whole(value, real)),
+            Overload((NUMERIC,), NUMERIC, partial(numeric_rules.whole, name=real)),
         ]
         for name, real in (("ceil", "ceil"), ("ceiling", "ceil"), ("floor", "floor"))
     },
@@ -123,7 +124,10 @@ FUNCTIONS: dict[str, list[Overload]] = {
     "pi": [Overload((), FLOAT8, "pi()")],
     "degrees": [_float("degrees({0})")],
     "radians": [_float("radians({0})")],
-    **{name: [_float(f"{name}({{0}})")] for name in ("sin", "cos", "tan", "cot", "atan", "asin", "acos")},
+    **{
+        name: [_float(f"{name}({{0}})")]
+        for name in ("sin", "cos", "tan", "cot", "atan", "asin", "acos")
+    },
     "atan2": [_float("atan2({0}, {1})", 2)],
     "width_bucket": [
         Overload(

@@ -1,4 +1,4 @@
-"""Functions of json and jsonb, and values as JSON: to_json(x), json_build_object(…), json_agg(x)."""
+"""Functions of json and jsonb, and values as JSON: to_json(x), json_build_object(…)."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""Arithmetic and comparison of numerics: DECIMAL where its scale is PostgreSQL's, else our functions.
+"""Arithmetic and comparison of numerics: DECIMAL where its scale is PostgreSQL's, else ours.
 
 PostgreSQL's numeric has a scale with each value. A sum has the larger scale, a product both
 together: DuckDB's DECIMAL gives the same while 38 digits are enough. A quotient's scale depends on
@@ -121,9 +121,7 @@ def rounded(value: Bound, places: Bound | None, name: str = "round") -> Bound:
         # the number of digits before the point is not known: it stays text
         return replace(made(text, NUMERIC, *parts), scale=scale)
     whole = min(value.digits[0] - value.digits[1] + 1 + scale, MAX_DIGITS)
-    return made(
-        f"CAST({text} AS DECIMAL({whole},{scale}))", NUMERIC, *parts, digits=(whole, scale)
-    )
+    return made(f"CAST({text} AS DECIMAL({whole},{scale}))", NUMERIC, *parts, digits=(whole, scale))
 
 
 def whole(value: Bound, name: str) -> Bound:

@@ -7,13 +7,15 @@ operators (`||` with arrays, array comparisons) are in `expressions`.
 from functools import partial
 
 from redask.core.sql.binder import numeric_rules
-from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, TEXT
+from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, TEXT, Bound
 from redask.core.sql.binder.overloads import Emit, Overload
 from redask.core.sql.binder.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
 _INTS = ("int2", "int4", "int8")
-_DATE, _TIME, _STAMP, _ZONED = (SqlType(each) for each in ("date", "time", "timestamp", "timestamptz"))
+_DATE, _TIME, _STAMP, _ZONED = (
+    SqlType(each) for each in ("date", "time", "timestamp", "timestamptz")
+)
 _SPAN, _JSONB, _JSON, _UUID, _OID = (
     SqlType(each) for each in ("interval", "jsonb", "json", "uuid", "oid")
 )
@@ -56,7 +58,7 @@ def _floats(template: str) -> list[Overload]:
 
 
 def _finite(sign: str) -> str:
-    """A double that is too large is an error, as in PostgreSQL; one too small becomes 0 there too."""
+    """A double that is too large is an error, as in PostgreSQL."""
     text = f"({{0}} {sign} {{1}})"
     return (
         f"(CASE WHEN isinf{text} AND NOT isinf({{0}}) AND NOT isinf({{1}}) THEN"
@@ -70,9 +72,7 @@ def _compared(sign: str) -> list[Overload]:
         for one in _INTS
         for other in _INTS
     ]
-    rows += [
-        Overload(each.takes, BOOL, f"({{0}} {sign} {{1}})") for each in _floats("")
-    ]
+    rows += [Overload(each.takes, BOOL, f"({{0}} {sign} {{1}})") for each in _floats("")]
     rows.append(_row(NUMERIC, NUMERIC, BOOL, partial(_numeric_compared, sign)))
     same = (BOOL, TEXT, _TIME, _SPAN, _UUID, _OID, SqlType("name"), SqlType("char"))
     rows += [_row(each, each, BOOL, f"({{0}} {sign} {{1}})") for each in same]
@@ -94,8 +94,8 @@ def _compared(sign: str) -> list[Overload]:
     return rows
 
 
-def _numeric_compared(sign: str, left: object, right: object) -> object:
-    return numeric_rules.compare(left, right, sign)  # type: ignore[arg-type]
+def _numeric_compared(sign: str, left: Bound, right: Bound) -> Bound:
+    return numeric_rules.compare(left, right, sign)
 
 
 def _matched(template: str) -> list[Overload]:
@@ -162,8 +162,13 @@ BINARY: dict[str, list[Overload]] = {
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.modulo),
     ],
     "^": [
-        _row(FLOAT8, FLOAT8, FLOAT8, "(CASE WHEN isinf(pow({0}, {1})) AND NOT isinf({0}) THEN"
-             " error('pg:22003:value out of range: overflow') ELSE pow({0}, {1}) END)"),
+        _row(
+            FLOAT8,
+            FLOAT8,
+            FLOAT8,
+            "(CASE WHEN isinf(pow({0}, {1})) AND NOT isinf({0}) THEN"
+            " error('pg:22003:value out of range: overflow') ELSE pow({0}, {1}) END)",
+        ),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.power),
     ],
     "&": _integers("({0} & {1})"),

@@ -46,9 +46,36 @@ class Overload:
 
 # source → targets of PostgreSQL's implicit casts
 IMPLICIT: dict[str, frozenset[str]] = {
-    "int2": frozenset(("int4", "int8", "numeric", "float4", "float8", "oid", "regclass", "regtype")),
-    "int4": frozenset(("int8", "numeric", "float4", "float8", "oid", "regclass", "regtype")),
-    "int8": frozenset(("numeric", "float4", "float8", "oid", "regclass", "regtype")),
+    "int2": frozenset(
+        (
+            "int4",
+            "int8",
+            "numeric",
+            "float4",
+            "float8",
+            "oid",
+            "regclass",
+            "regtype",
+            "regproc",
+            "regnamespace",
+        )
+    ),
+    "int4": frozenset(
+        (
+            "int8",
+            "numeric",
+            "float4",
+            "float8",
+            "oid",
+            "regclass",
+            "regtype",
+            "regproc",
+            "regnamespace",
+        )
+    ),
+    "int8": frozenset(
+        ("numeric", "float4", "float8", "oid", "regclass", "regtype", "regproc", "regnamespace")
+    ),
     "numeric": frozenset(("float4", "float8")),
     "float4": frozenset(("float8",)),
     "date": frozenset(("timestamp", "timestamptz")),
@@ -82,7 +109,7 @@ def fits(given: SqlType, wanted: SqlType) -> bool:
 
 def choose(
     rows: Sequence[Overload], types: Sequence[SqlType], *, is_operator: bool = False
-) -> tuple[Overload, tuple[SqlType, ...]] | None | Literal["ambiguous"]:
+) -> tuple[Overload, tuple[SqlType, ...]] | Literal["ambiguous"] | None:
     """The row that is meant, and the types its operands are cast to."""
     bare = [each.bare for each in types]
     known = [each for each in bare if each.name != "unknown"]
@@ -160,7 +187,5 @@ def _by_one_type(candidates: _Candidates, types: Sequence[SqlType]) -> _Candidat
     if len(known) != 1:
         return candidates
     (one,) = known
-    fitting = [
-        each for each in candidates if all(fits(one, want) for want in each[1])
-    ]
+    fitting = [each for each in candidates if all(fits(one, want) for want in each[1])]
     return fitting if len(fitting) == 1 else candidates

@@ -48,12 +48,14 @@ def bind_like(self: "Expressions", node: Node, name: str, kind: str) -> Bound:
         text = pg_patterns.like_pattern(pattern.literal, escape)
         if kind == "AEXPR_ILIKE":
             text = text.translate(_CASELESS)
-        wanted, parts = quoted(text), (value,)
+        wanted = quoted(text)
+        parts = [value]
     else:
         if escape is not None and len(escape) != 1:
             unsupported("ESCAPE '' with a pattern that is no literal", location)
         cast = self.coercion.coerce(pattern, TEXT)
-        wanted, parts = (_folded(cast.sql) if kind == "AEXPR_ILIKE" else cast.sql), (value, cast)
+        wanted = _folded(cast.sql) if kind == "AEXPR_ILIKE" else cast.sql
+        parts = [value, cast]
     own = _folded(value.sql) if kind == "AEXPR_ILIKE" else value.sql
     sign = "\\" if escape is None or pattern.literal is not None else escape
     found = made(f"({own} LIKE {wanted} ESCAPE {quoted(sign)})", BOOL, *parts, location=location)

@@ -48,23 +48,19 @@ def _bind(context: Context, node: Node, parent: Scope) -> BoundQuery:
         query = _values(context, node, scope)
     else:
         query = bind_select(context, node, scope)
-    outer = tuple(
-        each
-        for each in (*reads, *query.outer)
-        if isinstance(each, Read) and each.depth < scope.depth
-    )
+    outer = tuple(each for each in (*reads, *query.outer) if each.depth < scope.depth)
     return replace(query, sql=f"{prefix}{query.sql}", outer=outer)
 
 
 # --- WITH --------------------------------------------------------------------------------------
 
 
-def _with(context: Context, node: Node, scope: Scope) -> tuple[str, list[object]]:
+def _with(context: Context, node: Node, scope: Scope) -> tuple[str, list[Read]]:
     clause = node.get("withClause")
     if clause is None:
         return "", []
     texts: list[str] = []
-    reads: list[object] = []
+    reads: list[Read] = []
     is_recursive = bool(clause.get("recursive"))
     seen: set[str] = set()
     for each in clause["ctes"]:
@@ -168,7 +164,9 @@ def _projected(
 ) -> BoundQuery:
     """The query with other expressions over its columns."""
     alias = context.alias("q")
-    items = ", ".join(f"{text} AS {column.sql}" for text, column in zip(texts, query.columns, strict=True))
+    items = ", ".join(
+        f"{text} AS {column.sql}" for text, column in zip(texts, query.columns, strict=True)
+    )
     columns = tuple(
         Column(column.name, column.sql, value.type, value.digits, value.scale)
         for column, value in zip(query.columns, values, strict=True)
@@ -184,7 +182,9 @@ def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
         return query
     values = [Bound(f"q.{each.sql}", each.type, each.digits) for each in query.columns]
     values = [
-        context.coercion.coerce(each, TEXT, "explicit") if each.type.name.startswith("reg") else each
+        context.coercion.coerce(each, TEXT, "explicit")
+        if each.type.name.startswith("reg")
+        else each
         for each in values
     ]
     items = ", ".join(
@@ -236,9 +236,7 @@ def _set_operation(context: Context, node: Node, scope: Scope) -> BoundQuery:
         fail("42601", f"each {word} query must have the same number of columns")
     ones, others = [], []
     for place, (one, other) in enumerate(zip(left.columns, right.columns, strict=True)):
-        values = [
-            Bound(each.sql, each.type, each.digits, each.scale) for each in (one, other)
-        ]
+        values = [Bound(each.sql, each.type, each.digits, each.scale) for each in (one, other)]
         kinds = [
             replace(value, type=UNKNOWN) if query.untyped and query.untyped[place] else value
             for value, query in zip(values, (left, right), strict=True)
@@ -256,10 +254,10 @@ def _set_operation(context: Context, node: Node, scope: Scope) -> BoundQuery:
                     numeric_rules.refuse_as_key(each, f"{word} of")
         ones.append(cast[0])
         others.append(cast[1])
-    one = _projected(context, left, [each.sql for each in ones], ones)
-    other = _projected(context, right, [each.sql for each in others], others)
-    both = f"({one.sql}) {word}{' ALL' if node.get('all') else ''} ({other.sql})"
-    query = BoundQuery(both, one.columns, (*left.outer, *right.outer))
+    first = _projected(context, left, [each.sql for each in ones], ones)
+    second = _projected(context, right, [each.sql for each in others], others)
+    both = f"({first.sql}) {word}{' ALL' if node.get('all') else ''} ({second.sql})"
+    query = BoundQuery(both, first.columns, (*left.outer, *right.outer))
     return _ordered(context, node, query, scope)
 
 

@@ -77,7 +77,7 @@ FUNCTIONS: dict[str, list[Overload]] = {}
 SPECIAL: "dict[str, Special]" = {
     "version": _fact(TEXT, lambda facts: facts.settings.get("session:version", "PostgreSQL 15.0")),
     "current_database": _fact(_NAME, lambda facts: facts.database),
-    "current_schema": _fact(_NAME, lambda facts: "public"),
+    "current_schema": _fact(_NAME, lambda _: "public"),
     "current_user": _fact(_NAME, lambda facts: facts.user),
     "current_setting": _current_setting,
     "pg_typeof": _typeof,

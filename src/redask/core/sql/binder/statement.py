@@ -1,4 +1,4 @@
-"""One statement: `bind(tree, source, schema, facts, …)` → `BoundStatement`, ready to be run in DuckDB.
+"""One statement: `bind(tree, source, schema, facts, …)` → `BoundStatement`, to be run in DuckDB.
 
 The tree is what PostgreSQL's parser gives as JSON. More than one statement, and anything but a
 query, is refused. `render` puts the tables' names in DuckDB in the place of their markers.
@@ -42,6 +42,7 @@ def bind(
     source: str,
     schema: Schema,
     facts: Facts,
+    *,
     declared: Sequence[SqlType | None] = (),
     scales: Mapping[int, tuple[int, int]] | None = None,
 ) -> BoundStatement:

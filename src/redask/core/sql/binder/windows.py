@@ -128,5 +128,3 @@ def _frame(expressions: "Expressions", node: Node, options: int) -> str:
         return text
 
     return f"{unit} BETWEEN {edge(_STARTS, 'startOffset')} AND {edge(_ENDS, 'endOffset')}"
-
-

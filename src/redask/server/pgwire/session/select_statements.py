@@ -83,6 +83,8 @@ def declared_types(declared: Sequence[int]) -> tuple[str | None, ...]:
     found: list[str | None] = []
     for number, oid in enumerate(declared, start=1):
         if oid not in (0, UNKNOWN) and oid not in BY_OID:
-            raise SqlStateError("0A000", f"the type of parameter ${number} (OID {oid}) is not known")
+            raise SqlStateError(
+                "0A000", f"the type of parameter ${number} (OID {oid}) is not known"
+            )
         found.append(None if oid in (0, UNKNOWN) else str(BY_OID[oid]))
     return tuple(found)

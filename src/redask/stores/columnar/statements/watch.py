@@ -24,17 +24,10 @@ _log = logging.getLogger(__name__)
 
 
 class Watch:
-    """One statement on one cursor."""
+    """One statement; its time begins now."""
 
-    def __init__(
-        self,
-        cursor: "DuckDBPyConnection",
-        end: float,
-        timeout_ms: int,
-        cancelled: Cancellation | None,
-    ) -> None:
-        self._cursor = cursor
-        self._end = end
+    def __init__(self, timeout_ms: int, cancelled: Cancellation | None) -> None:
+        self._end = time.monotonic() + timeout_ms / 1000
         self._timeout_ms = timeout_ms
         self._cancelled = cancelled
         self._done = threading.Event()
@@ -45,11 +38,13 @@ class Watch:
         self._why = self._why or why
 
     @contextmanager
-    def watching(self) -> Iterator[None]:
-        """Run the statement inside."""
+    def watching(self, cursor: "DuckDBPyConnection") -> Iterator[None]:
+        """Run the statement inside, on this cursor."""
         import duckdb
 
-        watcher = threading.Thread(target=self._watch, name="select-deadline", daemon=True)
+        watcher = threading.Thread(
+            target=self._watch, args=(cursor,), name="select-deadline", daemon=True
+        )
         watcher.start()
         runtime_functions.RAISED.error = None
         try:
@@ -61,14 +56,14 @@ class Watch:
             watcher.join()
             runtime_functions.RAISED.error = None
 
-    def _watch(self) -> None:
+    def _watch(self, cursor: "DuckDBPyConnection") -> None:
         while not self._done.wait(min(_LOOK_SECONDS, max(self._end - time.monotonic(), 0.001))):
             if self._cancelled is not None and self._cancelled.is_set():
                 self.stop("cancelled")
             elif time.monotonic() >= self._end:
                 self.stop("deadline")
             if self._why:
-                self._cursor.interrupt()  # again and again: it may not have begun yet
+                cursor.interrupt()  # again and again: it may not have begun yet
 
     def _told(self, error: Exception) -> Exception:
         if self._why == "cancelled":
