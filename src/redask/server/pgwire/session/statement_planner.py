@@ -20,7 +20,7 @@ from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import splitting
 from redask.server.pgwire.session.ask_statements import plan_ask
 from redask.server.pgwire.session.commands import COMMANDS, command
-from redask.server.pgwire.session.dialect import reads
+from redask.server.pgwire.session.dialect import Subject, reads
 from redask.server.pgwire.session.planned_statement import PlannedStatement
 from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
 from redask.server.pgwire.session.select_statements import CollectionSelect, plan_select
@@ -42,6 +42,7 @@ class StatementPlanner:
     ) -> None:
         self._session = session
         self._parameters = RuntimeParameters(startup)
+        self._subjects: dict[str, Subject] = {}
         self._plans: dict[tuple[str, tuple[int, ...]], tuple[int, CollectionSelect]] = {}
         self._catalogue = Catalogue(session, self._parameters, user=user, database=database)
 
@@ -51,10 +52,15 @@ class StatementPlanner:
 
     async def plan(self, sql: str, declared: Sequence[int]) -> PlannedStatement:
         """Parse one statement; nothing of it is run."""
-        begins = splitting.words(sql, 2)
+        is_long = len(sql) > _LONGEST
+        begins = (
+            await asyncio.to_thread(splitting.words, sql, 2) if is_long else splitting.words(sql, 2)
+        )
         first = begins[0] if begins else ""
         if first == "ASK" or begins == ["EXPLAIN", "ASK"]:
-            return plan_ask(self._session, splitting.unescaped(sql), declared)
+            if is_long:
+                return await asyncio.to_thread(_planned_ask, self._session, sql, declared)
+            return _planned_ask(self._session, sql, declared)
         if first in COMMANDS:
             return command(sql, self._parameters)
         if first in _WRITES:
@@ -69,11 +75,21 @@ class StatementPlanner:
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
         if first not in ("SELECT", "WITH", "VALUES", ""):
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
-        # parsing a long statement takes long: other sessions need the loop meanwhile
-        subject = reads(sql) if len(sql) <= _LONGEST else await asyncio.to_thread(reads, sql)
-        if subject == "catalogue":
+        if await self._subject(sql) == "catalogue":
             return await self._catalogue.plan(sql, declared)
         return await self._select(sql, tuple(declared))
+
+    async def _subject(self, sql: str) -> Subject:
+        """What a SELECT is about. Parsing it may take long: other sessions need the loop."""
+        known = self._subjects.get(sql)
+        if known is not None:
+            return known
+        found = await asyncio.to_thread(reads, sql)
+        if len(self._subjects) >= _MOST_PLANS:
+            self._subjects.clear()
+        if len(sql) <= _LONGEST:
+            self._subjects[sql] = found
+        return found
 
     async def _select(self, sql: str, declared: tuple[int, ...]) -> CollectionSelect:
         """The plan of a SELECT, from the last time if nothing was written since."""
@@ -99,6 +115,10 @@ class StatementPlanner:
     def changed_parameters(self) -> dict[str, str]:
         """The reported run-time parameters that changed since the last call."""
         return self._parameters.changes()
+
+
+def _planned_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> PlannedStatement:
+    return plan_ask(session, splitting.unescaped(sql), declared)
 
 
 def _start(sql: str) -> tuple[int, int]:
