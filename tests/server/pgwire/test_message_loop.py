@@ -1,6 +1,7 @@
 """The protocol itself, message by message, with made-up statements."""
 
 import asyncio
+import threading
 from collections.abc import Awaitable, Callable
 from typing import Any
 
@@ -22,8 +23,9 @@ from wire_play import (
     said,
 )
 
+from redask.core.errors import SqlError
 from redask.server.admission import Admission
-from redask.server.pgwire.session import prepared_statements
+from redask.server.pgwire.session import prepared_statements, row_pages
 
 Script = Callable[[Playing, RawClient], Awaitable[None]]
 
@@ -376,5 +378,59 @@ def test_a_client_with_a_thousand_quick_statements_lets_others_go_first() -> Non
         assert kinds(await other.ask(query("now"))) == "CZ"
         assert len(transport.plays[0].ran) < 500
         assert kinds(await client.until()) == "1" + "2C" * 1000 + "Z"
+
+    played(script)
+
+
+def test_an_error_of_sql_has_its_own_sqlstate_hint_and_position() -> None:
+    async def script(transport: Playing, client: RawClient) -> None:
+        async def plan(sql: str, declared: object) -> Any:
+            raise SqlError("42703", 'column "x" does not exist', position=6, hint="try y")
+
+        transport.plays[0].plan = plan  # type: ignore[method-assign]  # planned by nobody else
+        [error] = [each for each in await client.ask(query(" ;rows x")) if each.kind == "E"]
+        assert [error.fields[key] for key in "CMHP"] == [
+            *("42703", 'column "x" does not exist', "try y", "8")
+        ]
+
+    played(script)
+
+
+def test_a_large_result_is_encoded_beside_the_event_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[tuple[int, bool]] = []
+    encode = row_pages.RowEncoder.data_rows
+
+    def watched(self: row_pages.RowEncoder, rows: row_pages.Rows) -> bytes:
+        threads.append((len(rows), threading.current_thread() is threading.main_thread()))
+        return encode(self, rows)
+
+    monkeypatch.setattr(row_pages.RowEncoder, "data_rows", watched)
+
+    async def script(_: Playing, client: RawClient) -> None:
+        found = await client.ask(query("rows 25000"))
+        cells = [each.cells for each in found if each.kind == "D"]
+        assert cells == [
+            [str(n).encode(), None if n % 3 == 2 else f"wörd {n}".encode()] for n in range(25_000)
+        ]
+        assert threads == [(10_000, False), (10_000, False), (5_000, False)]
+        threads.clear()
+        await client.ask(query("rows 3"))
+        assert threads == [(3, True)]
+
+    played(script)
+
+
+def test_a_long_text_is_read_beside_the_event_loop() -> None:
+    async def script(transport: Playing, client: RawClient) -> None:
+        seen: list[bool] = []
+
+        def split(text: str) -> list[str]:
+            seen.append(threading.current_thread() is threading.main_thread())
+            return [text.strip()]
+
+        transport.plays[0].split = split  # type: ignore[method-assign]
+        await client.ask(query("rows 1"))
+        await client.ask(query("rows 1" + " " * 20_000))
+        assert seen == [True, False]
 
     played(script)

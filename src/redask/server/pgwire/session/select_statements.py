@@ -11,6 +11,7 @@ SQLite does not parse is tried once more in SQLite's dialect (`dialect`).
     any other              what came
 """
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -69,7 +70,7 @@ async def plan_select(
     try:
         shape, text = await session.describe(sql), sql
     except BadAsk:
-        other = respelt(sql)
+        other = await asyncio.to_thread(respelt, sql)
         if other is None or other == sql:
             raise
         shape, text = await session.describe(other), other

@@ -17,7 +17,7 @@ from redask.core.errors import SqlError
 from redask.core.model import Caller
 from redask.core.sql.binder.context import Facts
 from redask.core.sql.binder.statement import BoundStatement, bind
-from redask.core.sql.text_limits import check_statement
+from redask.core.sql.text_limits import check_text
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.statements.caller_schema import CallerSchema
 from redask.stores.columnar.statements.parsing import in_code_points, parse
@@ -106,5 +106,5 @@ def _remembered(sql: str) -> dict[str, Any]:
 
 
 def _parsed(sql: str) -> dict[str, Any]:
-    check_statement(sql)
+    check_text(sql)
     return _remembered(sql) if len(sql) <= _LONGEST else parse(sql)
