@@ -44,14 +44,22 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"core.access", "core.clauses", "core.settings", "core.wire", "engine", "__version__"}
     | {"stores", "index", "embedding", "providers", "ingest"},
     "api": _ADAPTER
-    | {"core.access", "core.clauses", "core.wire", "app", "embedding.stage", "providers.pool"},
+    | {
+        "core.access",
+        "core.clauses",
+        "core.sql",
+        "core.wire",
+        "app",
+        "embedding.stage",
+        "providers.pool",
+    },
     "server": _NOUNS
     | {"core.access.credentials", "core.ports", "core.clauses", "core.wire", "__version__"}
-    | {"api.asynchronous", "api.event_stream"},
+    | {"core.sql", "api.asynchronous", "api.event_stream"},
     "evaluation": _RULES | {"api"},
     "cli": _ADAPTER
     | {"core.access.credentials", "core.clauses", "core.wire", "core.settings", "__version__"}
-    | {"api", "evaluation", "server"},
+    | {"core.sql", "api", "evaluation", "server"},
     "__init__": _NOUNS | {"api"},  # the public names
 }
 PURE = {part for part in MAY_IMPORT if part.startswith("core")} - {"core.access"}

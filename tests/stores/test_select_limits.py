@@ -110,7 +110,7 @@ def test_what_is_no_select_is_told_where_and_why(store: SelectingStore, sql: str
 
 def test_a_statement_is_text(store: SelectingStore) -> None:
     with pytest.raises(BadStatement, match="found NoneType"):
-        store.select(None, (), ME)  # type: ignore[arg-type]
+        store.select(None, (), ME)
 
 
 @pytest.mark.parametrize(

@@ -83,6 +83,18 @@ class AskError(Exception):
         self.message = message
         self.detail = detail
 
+    def __reduce__(self) -> "tuple[object, tuple[object, ...]]":
+        """For pickling and copying: classes whose constructor takes other things included."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[AskError], args: tuple[object, ...], attributes: dict[str, object]
+) -> AskError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
+
 
 class BadAsk(AskError):
     kind = "bad_ask"

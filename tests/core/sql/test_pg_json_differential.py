@@ -13,7 +13,7 @@ from redask.core.sql.runtime.documents import pg_json, pg_jsonb
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="PostgreSQL 15 is not installed")
 FUNCTIONS = pg_json.FUNCTIONS | pg_jsonb.FUNCTIONS
-ROWS = 1500
+ROWS = 300
 J, B, T, I, A = "json", "jsonb", "text", "int4", "text[]"  # noqa: E741
 
 # name of ours, PostgreSQL's expression, types of c0, c1 …; a jsonb result is compared as text

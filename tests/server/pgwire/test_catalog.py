@@ -21,7 +21,7 @@ from redask.server.pgwire.types import encoding, oids
 
 TICKETS = TableShape(
     "tickets",
-    (("id", "integer"), ("urn", "text"), ("Odd name", "json"), ("open", "boolean"), ("p", "real")),
+    (("id", "int8"), ("urn", "text"), ("Odd name", "jsonb"), ("open", "bool"), ("p", "float8")),
 )
 CAUGHT = json.loads((Path(__file__).parent / "caught_queries.json").read_text())
 OID = numbered(["tickets"])["tickets"]

@@ -18,7 +18,7 @@ from redask.core.model import Caller
 from redask.core.ports import AuditRow
 from redask.core.rules.audit import KEYS
 from redask.stores.backend import EntityStore
-from redask.stores.columnar import generation_builder, table_cache, tenant_projection
+from redask.stores.columnar import generation_builder, table_cache, table_patches, tenant_projection
 from redask.stores.columnar.projection import Projection
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.store import SqliteStore
@@ -76,6 +76,8 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tenant_projection, "MAX_TAIL", 12)
     monkeypatch.setattr(generation_builder, "BATCH", 5)
     monkeypatch.setattr(table_cache, "MAX_TABLES", 4)
+    monkeypatch.setattr(table_patches, "SMALL", 4)
+    monkeypatch.setattr(table_patches, "MAX_GAPS", 3)
 
 
 @pytest.fixture

@@ -120,7 +120,7 @@ class GrpcTransport:
         if not isinstance(params, list):
             raise BadAsk("params_json: expected a JSON list", detail="params_json")
         statement, values = request.statement, params
-        rows = await self._admission.run(lambda: session.execute(statement, values))
+        rows = await self._admission.run(lambda: session.query(statement, values))
         return pb.QueryReply(rows_json=canonical.encode(rows))
 
 

@@ -112,7 +112,7 @@ class HttpTransport:
         if not isinstance(params, list):
             raise BadAsk("params: expected a list", detail="params")
         rows = await self._admission.run(
-            lambda: session.execute(statement, params), _disconnected(request)
+            lambda: session.query(statement, params), _disconnected(request)
         )
         return plain({"rows": request_json.for_browsers(rows)})
 

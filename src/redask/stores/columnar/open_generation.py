@@ -38,7 +38,7 @@ class OpenGeneration:
                     self.loaded, typed = _read(self.connection, store, tenant)
                 base = None if path is None else "generation.main"
                 self._log = RowLog(self.connection.cursor(), "memory.main", base)
-                self.tables = TableCache(self.connection.cursor(), self._log, typed)
+                self.tables = TableCache(self.connection.cursor(), self._log, self.loaded, typed)
             except BaseException:
                 self.connection.close()
                 raise

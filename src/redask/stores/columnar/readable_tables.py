@@ -23,7 +23,7 @@ from redask.stores.columnar.edge_groups import is_readable
 from redask.stores.columnar.entity_values import is_system
 from redask.stores.columnar.open_generation import OpenGeneration
 from redask.stores.columnar.row_counts import GroupCounts
-from redask.stores.columnar.table_cache import MaterialisedTable
+from redask.stores.columnar.table_patches import MaterialisedTable
 from redask.stores.columnar.typed_tables import TableColumn, table_columns
 
 if TYPE_CHECKING:

@@ -1,12 +1,15 @@
-"""SELECT on a database's columnar projection: `ColumnarSelector(location)`; see `ports.Selector`."""
+"""SELECT on a database's columnar projection: `ColumnarSelector(location)`; see `ports.Selector`.
+
+It opens the backend of the location once more, for itself: what it reads is the change log, the
+policies and the audit log. The projection is in the folder `columnar` of the database.
+"""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from redask.core.model import Caller
 from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
 from redask.core.ports.selecting import Cancellation
-from redask.stores.backend import Backend
+from redask.stores.backends import backend_for
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements.execution import Statements
 
@@ -14,11 +17,13 @@ FOLDER = "columnar"
 
 
 class ColumnarSelector:
-    """SELECT over the collections of an open backend."""
+    """SELECT over the collections of the database at a location, which is there already."""
 
-    def __init__(self, backend: Backend, directory: Path) -> None:
-        self._backend = backend
-        self._projection = Projection(directory / FOLDER, backend.store, backend.audit)
+    def __init__(self, location: str) -> None:
+        row = backend_for(location)
+        self._backend = row.open(location)
+        folder = row.directory(location) / FOLDER
+        self._projection = Projection(folder, self._backend.store, self._backend.audit)
         self._statements = Statements(self._projection)
 
     def select(
@@ -62,6 +67,11 @@ class ColumnarSelector:
                 for name in tables.names()
             ]
 
+    def interrupt(self) -> None:
+        """Stop the statements that run."""
+        self._statements.interrupt()
+
     def close(self) -> None:
         """Let go of what is kept."""
         self._projection.close()
+        self._backend.close()

@@ -1,103 +1,143 @@
 """Materialised tables: each holds what some callers may read of a collection, and nothing else.
 
 Callers who read the same groups share a table. It is made when somebody first names it, from the
-rows of that caller's state. A table of the generation serves as long as no row of its collection
-changed since. Tables that nobody uses go when there are more than `MAX_TABLES`, or when they are
-larger than `MAX_BYTES` by an estimate, the longest unused first; those of older states at once.
+rows of that caller's state: of JSON, or (when columns and types are the same) of an earlier state
+of the table and what changed since. A table of the generation serves as long as no row of its
+collection changed. Tables that nobody uses go when there are more than `MAX_TABLES`, or when they
+are larger than `MAX_BYTES` by an estimate, the longest unused first; those of older states at once.
 
-A table's name is never used again, so that a running statement is not disturbed: DuckDB keeps what
-is dropped until the statements that read it end, and a reader keeps what it named until it ends.
+A name is never used again, so that a running statement is not disturbed: DuckDB keeps what is
+dropped until the statements that read it end, and a reader keeps what it named until it ends.
 """
 
 import itertools
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redask.core.access.policy import OPEN
-from redask.stores.columnar.row_counts import GroupCounts
+from redask.stores.columnar.row_counts import GroupCounts, State
 from redask.stores.columnar.row_log import RowLog
-from redask.stores.columnar.typed_tables import TableColumn, empty_query, table_query
+from redask.stores.columnar.table_patches import MaterialisedTable, Patcher, SortedTable
+from redask.stores.columnar.typed_tables import (
+    TableColumn,
+    empty_query,
+    table_columns,
+    table_query,
+)
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MAX_TABLES = 256
 MAX_BYTES = 1 << 30
+MAX_CHANGED = 10_000  # rows that are patched or copied; more are made of JSON again
 _CELL_BYTES = 24  # of a cell in memory, by and large
 
 _Key = tuple[str, tuple[tuple[str, int], ...]]  # collection; groups, and when each changed
-
-
-@dataclass(slots=True)
-class MaterialisedTable:
-    """A table in memory and how many readers have named it."""
-
-    name: str
-    collection: str
-    groups: tuple[str, ...]
-    cells: int
-    readers: int = 0
-    used: int = 0
 
 
 class TableCache:
     """The tables of one generation in this process."""
 
     def __init__(
-        self, connection: "DuckDBPyConnection", log: RowLog, typed: Mapping[str, str]
+        self,
+        connection: "DuckDBPyConnection",
+        log: RowLog,
+        loaded: State,
+        typed: Mapping[str, str],
     ) -> None:
+        """`loaded` is the state of the generation, `typed` its tables by collection."""
         self._connection = connection
         self._log = log
+        self._loaded = loaded
         self._typed = typed
         self._lock = threading.Lock()
         self._numbers = itertools.count(1)
         self._clock = itertools.count(1)
         self._tables: dict[_Key, MaterialisedTable] = {}
+        self._patcher = Patcher(connection, self._new_name)
 
     def name(
         self,
         collection: str,
         groups: Mapping[str, GroupCounts],
-        columns: Sequence[TableColumn],
+        columns: tuple[TableColumn, ...],
         step: int,
     ) -> tuple[str, MaterialisedTable | None]:
         """The table of these groups in the state of a step; `release` it if there is one."""
         unchanged = set(groups) == {OPEN} and not groups[OPEN].changed
         if unchanged and collection in self._typed:
-            return f"generation.main.{self._typed[collection]}", None
+            return self._generation_table(collection).name, None
         key = (collection, tuple(sorted((name, each.changed) for name, each in groups.items())))
         with self._lock:
             table = self._tables.get(key)
             if table is None:
-                table = self._tables[key] = self._make(key, groups, columns, step)
+                table = self._make(key, columns, step)
+                table.sorted.users += 1
+                self._tables[key] = table
             table.readers += 1
             table.used = next(self._clock)
             self._drop_unused(table)
-        return f"memory.main.{table.name}", table
+        return table.name, table
 
     def release(self, table: MaterialisedTable) -> None:
         """A reader that named the table ended."""
         with self._lock:
             table.readers -= 1
 
-    def _make(
-        self,
-        key: _Key,
-        groups: Mapping[str, GroupCounts],
-        columns: Sequence[TableColumn],
-        step: int,
-    ) -> MaterialisedTable:
-        collection, stamps = key
-        name = f"t{next(self._numbers)}"
+    def _make(self, key: _Key, columns: tuple[TableColumn, ...], step: int) -> MaterialisedTable:
+        collection = key[0]
+        groups = tuple(group for group, _ in key[1])
+
+        def rows(keys: Sequence[int]) -> str:
+            changed = self._log.changed_rows_at(step, collection, groups, keys)
+            return table_query(columns, changed)
+
+        old = self._earlier(collection, groups, columns, step) if groups else None
+        if old is not None:
+            query = self._log.changed(collection, old.step, step)
+            changed = self._connection.execute(f"{query} LIMIT {MAX_CHANGED}").fetchall()
+            if len(changed) + len(old.changed) < MAX_CHANGED:
+                return self._patcher.next_table(old, changed, rows, step)
+        name = self._new_name("t")
         query = empty_query(columns)
         if groups:
             query = table_query(columns, self._log.rows_at(step, collection, groups))
-        self._connection.execute(f"CREATE TABLE memory.main.{name} AS {query}")
-        rows = sum(each.rows for each in groups.values())
-        named = tuple(group for group, _ in stamps)
-        return MaterialisedTable(name, collection, named, (rows + 1) * len(columns))
+        self._connection.execute(f"CREATE TABLE {name} AS {query}")
+        (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
+        return MaterialisedTable(name, collection, groups, columns, step, SortedTable(name, count))
+
+    def _earlier(
+        self,
+        collection: str,
+        groups: tuple[str, ...],
+        columns: tuple[TableColumn, ...],
+        step: int,
+    ) -> MaterialisedTable | None:
+        """The last earlier state of a table that has the same columns."""
+        found = [
+            table
+            for table in self._tables.values()
+            if (table.collection, table.groups, table.columns) == (collection, groups, columns)
+            and table.step <= step
+        ]
+        if collection in self._typed and groups == (OPEN,):
+            first = self._generation_table(collection)
+            if first.columns == columns:
+                found.append(first)
+        return max(found, key=lambda table: table.step, default=None)
+
+    def _generation_table(self, collection: str) -> MaterialisedTable:
+        held = self._loaded.collections[collection]
+        name = f"generation.main.{self._typed[collection]}"
+        base = SortedTable(name, held[OPEN].rows, owned=False)
+        return MaterialisedTable(name, collection, (OPEN,), table_columns(held.values()), 0, base)
+
+    def _new_name(self, letter: str) -> str:
+        return f"memory.main.{letter}{next(self._numbers)}"
+
+    # --- bounds ----------------------------------------------------------------------------
 
     def _drop_unused(self, newest: MaterialisedTable) -> None:
         idle = [
@@ -105,11 +145,24 @@ class TableCache:
             for key, table in self._tables.items()
             if not table.readers and table is not newest
         ]
-        count = len(self._tables)
-        size = sum(table.cells for table in self._tables.values()) * _CELL_BYTES
         for key, table in sorted(idle, key=lambda each: each[1].used):
             older = (table.collection, table.groups) == (newest.collection, newest.groups)
-            if older or count > MAX_TABLES or size > MAX_BYTES:
-                self._connection.execute(f"DROP TABLE memory.main.{table.name}")
+            if older or len(self._tables) > MAX_TABLES or self._bytes() > MAX_BYTES:
                 del self._tables[key]
-                count, size = count - 1, size - table.cells * _CELL_BYTES
+                self._drop(table)
+
+    def _bytes(self) -> int:
+        sizes = {
+            table.sorted.name: table.sorted.rows * len(table.columns)
+            for table in self._tables.values()
+            if table.sorted.owned
+        }
+        return sum(sizes.values()) * _CELL_BYTES
+
+    def _drop(self, table: MaterialisedTable) -> None:
+        if table.patch is not None:
+            self._connection.execute(f"DROP VIEW {table.name}")
+            self._connection.execute(f"DROP TABLE {table.patch}")
+        table.sorted.users -= 1
+        if table.sorted.owned and not table.sorted.users:
+            self._connection.execute(f"DROP TABLE {table.sorted.name}")

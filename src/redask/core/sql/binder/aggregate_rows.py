@@ -23,6 +23,7 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.overloads import Overload
+from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
 
 _SPAN = SqlType("interval")
@@ -37,6 +38,7 @@ class AggregateCall:
     tail: str  # FILTER (…) OVER (…)
     parts: tuple[Bound, ...]  # what these read
     is_window: bool
+    sorts: int = 0  # how many of the parts are ORDER BY's
 
     def text(self, name: str, *arguments: str, ordered: bool = False) -> str:
         """The call of a DuckDB aggregate."""
@@ -77,7 +79,7 @@ def _sum_of_numerics(call: AggregateCall, values: list[Bound]) -> Bound:
     value = values[0]
     if value.digits is None:
         listed = call.text("list", value.sql)
-        return made(f"pg_numeric_sum({listed})", NUMERIC, value)
+        return made(f"pg_numeric_sum({listed})", NUMERIC, value, scale=value.scale)
     digits = (MAX_DIGITS, value.digits[1])
     text = f"CAST({call.text('sum', value.sql)} AS DECIMAL({digits[0]},{digits[1]}))"
     return made(text, NUMERIC, value, digits=digits)
@@ -109,8 +111,8 @@ def _extreme(name: str) -> Emit:
         value = values[0]
         if value.type.name == "numeric" and value.digits is None:
             text = call.text(f"arg_{name}", value.sql, numeric_rules.key(value))
-            return made(text, value.type.bare, value)
-        return made(call.text(name, value.sql), value.type, value, digits=value.digits)
+            return made(text, value.type.bare, value, scale=value.scale)
+        return made(call.text(name, value.sql), value.type.bare, value, digits=value.digits)
 
     return emit
 
@@ -147,13 +149,27 @@ def _over_list(name: str, gives: SqlType) -> Emit:
     return emit
 
 
+def _over_values(name: str) -> Emit:
+    """An aggregate of ours over the values themselves, of the values' type."""
+
+    def emit(call: AggregateCall, values: list[Bound]) -> Bound:
+        listed = f"list_filter({call.text('list', values[0].sql)}, lambda x: x IS NOT NULL)"
+        some = f"(CASE WHEN len({listed}) > 0 THEN {listed} END)"
+        return made(call_text(name, some), values[0].type.bare, values[0])
+
+    return emit
+
+
 def _pairs(name: str) -> Emit:
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
         one, other = values
-        pair = f"CASE WHEN {one.sql} IS NOT NULL AND {other.sql} IS NOT NULL THEN [{one.sql}, {other.sql}] END"
-        listed = call.text("list", pair)
-        text = f"{name}(list_filter({listed}, lambda x: x IS NOT NULL))"
-        return made(text, FLOAT8, one, other)
+        both = f"{one.sql} IS NOT NULL AND {other.sql} IS NOT NULL"
+        lists = ", ".join(
+            f"list_filter({call.text('list', f'CASE WHEN {both} THEN {each.sql} END')},"
+            " lambda x: x IS NOT NULL)"
+            for each in (one, other)
+        )
+        return made(f"{name}({lists})", FLOAT8, one, other)
 
     return emit
 
@@ -188,11 +204,13 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
         AggregateRow((INT8,), NUMERIC, _sum_of_bigints),
         AggregateRow((NUMERIC,), NUMERIC, _sum_of_numerics),
         AggregateRow((FLOAT8,), FLOAT8, _simple("sum", FLOAT8)),
-        AggregateRow((_SPAN,), _SPAN, _simple("sum", _SPAN)),
+        AggregateRow((SqlType("float4"),), SqlType("float4"), _over_values("pg_float4_sum")),
+        AggregateRow((_SPAN,), _SPAN, _over_values("pg_interval_sum")),
     ],
     "avg": [
         *(AggregateRow((each,), NUMERIC, _average) for each in (*_INTS, NUMERIC)),
         AggregateRow((FLOAT8,), FLOAT8, _simple("avg", FLOAT8)),
+        AggregateRow((_SPAN,), _SPAN, _over_values("pg_interval_avg")),
     ],
     "min": [AggregateRow((each,), each, _extreme("min")) for each in _ORDERED],
     "max": [AggregateRow((each,), each, _extreme("max")) for each in _ORDERED],
@@ -209,6 +227,12 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
     "corr": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_corr"))],
     "covar_pop": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_covar_pop"))],
     "covar_samp": [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs("pg_covar_samp"))],
+    **{
+        name: [AggregateRow((FLOAT8, FLOAT8), FLOAT8, _pairs(f"pg_{name}"))]
+        for name in ("regr_slope", "regr_intercept", "regr_r2", "regr_avgx", "regr_avgy",
+                     "regr_sxx", "regr_sxy", "regr_syy")
+    },
+    "bit_xor": [AggregateRow((each,), each, _simple("bit_xor", each)) for each in _INTS],
     "bit_and": [AggregateRow((each,), each, _simple("bit_and", each)) for each in _INTS],
     "bit_or": [AggregateRow((each,), each, _simple("bit_or", each)) for each in _INTS],
 }

@@ -48,12 +48,18 @@ def _with_element(template: str) -> object:
     return call
 
 
+def _append(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    if not _array(values, 2):
+        return None
+    element = self.coercion.coerce(values[1], values[0].type.element)
+    return self.operator("||", values[0], element, location)
+
+
 def _array_prepend(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     if len(values) != 2 or not values[1].type.is_array:
         return None
     element = self.coercion.coerce(values[0], values[1].type.element)
-    text = f"list_prepend({element.sql}, {values[1].sql})"
-    return made(text, values[1].type, element, values[1])
+    return self.operator("||", element, values[1], location)
 
 
 def _array_cat(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
@@ -77,7 +83,7 @@ SPECIAL = {
     "array_upper": _array_length,
     "array_lower": _array_lower,
     "cardinality": _cardinality,
-    "array_append": _with_element("list_append({0}, {1})"),
+    "array_append": _append,
     "array_position": _with_element("CAST(list_position({0}, {1}) AS INTEGER)"),
     "array_prepend": _array_prepend,
     "array_cat": _array_cat,

@@ -35,6 +35,7 @@ class Bound:
     sql: str
     type: SqlType
     digits: tuple[int, int] | None = None
+    scale: int | None = None  # of a numeric kept as text, where all values have the same
     literal: str | None = None  # an untyped literal's text
     is_null: bool = False
     parameter: int = 0  # an untyped parameter's number
@@ -62,6 +63,7 @@ def made(
     type: SqlType,
     *parts: Bound,
     digits: tuple[int, int] | None = None,
+    scale: int | None = None,
     location: int = -1,
 ) -> Bound:
     """An expression made of others: it reads what they read."""
@@ -73,6 +75,7 @@ def made(
         sql,
         type,
         digits,
+        scale,
         columns=tuple(columns.values()),
         has_aggregate=any(part.has_aggregate for part in parts),
         has_window=any(part.has_window for part in parts),

@@ -119,10 +119,20 @@ def _aggregate(self: "Expressions", node: Node, name: str) -> Bound:
     call, parts = _call(self, inner, node)
     if is_window and (call.distinct or node.get("agg_order")):
         unsupported("DISTINCT and ORDER BY in an aggregate that is a window function", location)
-    if call.distinct and node.get("agg_order") and name not in ("count", "sum"):
-        unsupported("DISTINCT with ORDER BY in an aggregate", location)
+    if call.distinct and node.get("agg_order"):
+        _check_distinct_order(values, call, location)
     found = _chosen(inner, name, values, call, location)
     return _finished(self, found, (*values, *parts), is_window, location)
+
+
+def _check_distinct_order(values: list[Bound], call: AggregateCall, location: int) -> None:
+    sorts = [each.sql for each in call.parts[: call.sorts]]
+    if set(sorts) - {each.sql for each in values}:
+        fail(
+            "42P10",
+            "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+            location,
+        )
 
 
 def _chosen(
@@ -163,7 +173,8 @@ def _call(
         tail += text
         parts += values
     is_window = "over" in node
-    return AggregateCall(bool(node.get("agg_distinct")), order, tail, parts, is_window), parts
+    is_distinct = bool(node.get("agg_distinct"))
+    return AggregateCall(is_distinct, order, tail, parts, is_window, len(sorts)), parts
 
 
 def _finished(
@@ -226,7 +237,7 @@ def _ordered_set(
 def _window_function(self: "Expressions", node: Node, name: str) -> Bound:
     location = node.get("location", 0)
     if "over" not in node:
-        fail("42P20", f"window function {name} requires an OVER clause", location)
+        fail("42809", f"window function {name} requires an OVER clause", location)
     if not self.clause.windows:
         fail("42P20", f"window functions are not allowed in {self.clause.name}", location)
     if node.get("agg_filter"):
@@ -243,7 +254,9 @@ def _window_function(self: "Expressions", node: Node, name: str) -> Bound:
         if len(values) != 1:
             _missing(name, values, location)
         count = self.coercion.coerce(values[0], INT4)
-        if count.integer is None or count.integer < 1:
+        if count.integer is not None and count.integer < 1:
+            fail("22014", "argument of ntile must be greater than zero", location)
+        if count.integer is None:
             unsupported("ntile of anything but a positive constant", location)
         found = made(f"CAST(ntile({count.sql}){tail} AS INTEGER)", INT4)
     else:
@@ -260,7 +273,9 @@ def _value_window(
         _missing(name, values, location)
     value = values[0]
     if value.is_untyped:
-        value = self.coercion.coerce(value, TEXT)
+        fail("42804", "could not determine polymorphic type because input has type unknown",
+             location)  # fmt: skip
+    value = replace(value, type=value.type.bare)
     arguments = [value.sql]
     if len(values) > 1:
         arguments.append(self.coercion.coerce(values[1], INT4).sql)

@@ -25,6 +25,7 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.overloads import fits
+from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import SqlType
 
@@ -104,6 +105,7 @@ class Coercion:
 
     def __init__(self, parameters: Parameters) -> None:
         self.parameters = parameters
+        self.registered: RegisteredTypes | None = None
 
     def can(self, given: SqlType, wanted: SqlType, context: Context) -> bool:
         """Whether there is such a cast."""
@@ -153,9 +155,9 @@ class Coercion:
         if value.literal is None:  # an expression of unknown type: text
             return self.coerce(replace(value, type=TEXT), wanted, "explicit")
         if wanted.name in _REGISTERED and not wanted.is_array:
-            return Bound(
-                f"pg_{wanted.name}({_text(value.literal)})", wanted, location=value.location
-            )
+            if self.registered is None:
+                unsupported(f"the type {wanted.name}", value.location)
+            return self.registered.constant(value.literal, wanted, value.location)
         if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
             return self._modified(replace(bare, type=wanted.bare), wanted, context)
@@ -191,6 +193,10 @@ class Coercion:
         given = value.type
         if given.is_array or wanted.is_array:
             return self._cast_array(value, wanted)
+        if self.registered is not None and given.name in _STRINGS and wanted.name in _REGISTERED:
+            return self.registered.from_text(value, wanted)
+        if self.registered is not None and given.name in _REGISTERED and wanted.name in _STRINGS:
+            return self.registered.to_text(value, wanted)
         for applies, cast in _CASTS:
             if applies(given.name, wanted.name):
                 return cast(value, wanted)
@@ -247,9 +253,8 @@ class Coercion:
     def unify(self, values: Sequence[Bound], type: SqlType) -> list[Bound]:
         """All as that type, in one DuckDB type."""
         cast = [self.coerce(each, type) for each in values]
-        if type.name != "numeric" or type.is_array:
-            return cast
-        return alike([replace(each, type=type) for each in cast])
+        cast = [replace(each, type=type) for each in cast]
+        return alike(cast) if type.name == "numeric" and not type.is_array else cast
 
 
 def alike(values: Sequence[Bound]) -> list[Bound]:
@@ -263,7 +268,9 @@ def alike(values: Sequence[Bound]) -> list[Bound]:
             replace(each, sql=f"CAST({each.sql} AS DECIMAL({whole},{digits[1]}))", digits=digits)
             for each in values
         ]
-    return [replace(each, sql=numeric_text(each), digits=None) for each in values]
+    scales = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
+    scale = scales.pop() if len(scales) == 1 else None
+    return [replace(each, sql=numeric_text(each), digits=None, scale=scale) for each in values]
 
 
 def _text(text: str) -> str:
@@ -278,7 +285,7 @@ def _plain(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _same(value: Bound, wanted: SqlType) -> Bound:
-    return replace(value, type=wanted, digits=None, integer=None)
+    return replace(value, type=wanted, digits=None, scale=None, integer=None)
 
 
 def _integer_to_numeric(value: Bound, wanted: SqlType) -> Bound:
@@ -326,7 +333,7 @@ def _array_to_text(value: Bound, wanted: SqlType) -> Bound:
 
 def _to_text(value: Bound, wanted: SqlType) -> Bound:
     name = value.type.name
-    if name in ("float4", "float8", "interval", *_REGISTERED):
+    if name in ("float4", "float8", "interval"):
         return value.like(call_text(f"pg_{name}_text", value.sql), type=wanted)
     if name == "timestamptz":
         return value.like(f"(CAST({value.sql} AS VARCHAR) || '+00')", type=wanted)
@@ -350,10 +357,6 @@ _MOMENTS = frozenset(("timestamp", "timestamptz"))
 _CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]]] = [
     (_among(_STRINGS, _STRINGS), _same),
     (_among(_STRINGS, _READABLE), _from_text),
-    (
-        _among(_STRINGS, _REGISTERED),
-        lambda value, wanted: value.like(f"pg_{wanted.name}({value.sql})", type=wanted),
-    ),
     (lambda one, other: other in _STRINGS, _to_text),
     (_among(_INTS, frozenset(("numeric",))), _integer_to_numeric),
     (_among(_INTS | _REGISTERED, _INTS | _FLOATS | _REGISTERED), _plain),

@@ -99,10 +99,10 @@ def _with_arrays(
         if name in _ORDERED:
             return left.like(f"({left.sql} {name} {right.sql})", right, type=BOOL)
         templates = {
-            "||": (f"list_concat({left.sql}, {right.sql})", left.type),
-            "@>": (f"list_has_all({left.sql}, {right.sql})", BOOL),
-            "<@": (f"list_has_all({right.sql}, {left.sql})", BOOL),
-            "&&": (f"list_has_any({left.sql}, {right.sql})", BOOL),
+            "||": (_joined(left.sql, right.sql), left.type),
+            "@>": (_contains(left.sql, right.sql), BOOL),
+            "<@": (_contains(right.sql, left.sql), BOOL),
+            "&&": (f"list_has_any({left.sql}, {_known(right.sql)})", BOOL),
         }
         if name in templates:
             text, type = templates[name]
@@ -110,10 +110,31 @@ def _with_arrays(
     elif name == "||":
         if left.type.is_array:
             right = self.coercion.coerce(right, left.type.element)
-            return left.like(f"list_append({left.sql}, {right.sql})", right)
+            return left.like(_joined(left.sql, f"[{right.sql}]"), right)
         left = self.coercion.coerce(left, right.type.element)
-        return right.like(f"list_prepend({left.sql}, {right.sql})", left)
+        return right.like(_joined(f"[{left.sql}]", right.sql), left)
     return None
+
+
+def _joined(one: str, other: str) -> str:
+    """Arrays one after the other; NULL is no array at all."""
+    return (
+        f"(CASE WHEN {one} IS NULL THEN {other} WHEN {other} IS NULL THEN {one}"
+        f" ELSE list_concat({one}, {other}) END)"
+    )
+
+
+def _known(array: str) -> str:
+    """Without its NULLs, which equal nothing."""
+    return f"list_filter({array}, lambda x: x IS NOT NULL)"
+
+
+def _contains(whole: str, part: str) -> str:
+    """Whether every element is there; NULL never is."""
+    return (
+        f"(CASE WHEN {whole} IS NOT NULL AND {part} IS NOT NULL THEN"
+        f" list_has_all({whole}, {part}) AND len({_known(part)}) = len({part}) END)"
+    )
 
 
 def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
@@ -123,6 +144,8 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
     if array.is_untyped:
         element = TEXT if left.is_untyped else left.type
         array = self.coercion.coerce(array, element.bare.array)
+    if left.type.name == "char" and array.type.element.category == "S":
+        left = self.coercion.coerce(left, TEXT)
     if not array.type.is_array:
         fail("42809", "op ANY/ALL (array) requires array on right side", location)
     element_type = array.type.element
@@ -138,8 +161,9 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
         wide = self.coercion.common_type([left, probe], "ANY")
         left = self.coercion.coerce(left, wide)
         array = self.coercion.coerce(array, wide.array)
+    test = f"({left.sql} {name} {word} (SELECT unnest({array.sql})))"
     return made(
-        f"({left.sql} {name} {word} (SELECT unnest({array.sql})))",
+        f"(CASE WHEN {array.sql} IS NOT NULL THEN {test} END)",
         BOOL,
         left,
         array,
@@ -258,7 +282,12 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
     column = query.columns[0]
     if kind == "EXPR_SUBLINK":
         return made(
-            f"({query.sql})", column.type, reads, digits=column.digits, location=location
+            f"({query.sql})",
+            column.type,
+            reads,
+            digits=column.digits,
+            scale=column.scale,
+            location=location,
         )
     if kind == "ARRAY_SUBLINK":
         if column.type.is_array or column.type.name == "numeric":
@@ -268,7 +297,11 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         unsupported(kind, location)
     names = node.get("operName")
     name = names[-1]["String"]["sval"] if names else "="
-    if "RowExpr" in node["testexpr"] or len(query.columns) != 1:
+    count = len(node["testexpr"].get("RowExpr", {}).get("args", [0]))
+    if count != len(query.columns):
+        few = "few" if len(query.columns) < count else "many"
+        fail("42601", f"subquery has too {few} columns", location)
+    if "RowExpr" in node["testexpr"]:
         unsupported("a row before a subquery", location)
     return _with_subquery(self, node, name, query.sql, column.type, column.digits, reads)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from redask.core.sql.binder.bound import Node
+from redask.core.sql.binder.bound import Node, unsupported
 from redask.core.sql.binder.coercion import Coercion
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.types import SqlType
@@ -26,6 +26,9 @@ class Schema(Protocol):
 
     def table(self, schema: str | None, name: str) -> TableDefinition | None:
         """The table of that name; None when there is none. Raises `Denied`."""
+
+    def oid(self, schema: str | None, name: str) -> int | None:
+        """The OID of a table that the caller can name; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +57,16 @@ class BoundQuery:
 
 @dataclass(slots=True)
 class Context:
-    """One statement being bound. `tables` are those it reads, in the order of their markers."""
+    """One statement being bound. `tables` are those it reads, in the order of their markers.
+
+    `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
+    """
 
     schema: Schema
     coercion: Coercion
     facts: Facts
     query: Callable[[Node, Scope], BoundQuery]
+    source: bytes = b""
     tables: list[TableDefinition] = field(default_factory=list)
     _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
 
@@ -72,3 +79,18 @@ class Context:
         if table not in self.tables:
             self.tables.append(table)
         return f"\0{self.tables.index(table)}\0"
+
+    def oid(self, schema: str | None, name: str) -> int | None:
+        """The OID of a table that the caller can name."""
+        return self.schema.oid(schema, name)
+
+    def classes(self) -> str:
+        """What stands for pg_class: `c1` is its oid, `c2` its relname."""
+        return self.catalogue("pg_class")
+
+    def catalogue(self, name: str) -> str:
+        """What stands for a table of pg_catalog."""
+        table = self.schema.table("pg_catalog", name)
+        if table is None:
+            unsupported("a look-up in the catalogue")
+        return self.marker(table)

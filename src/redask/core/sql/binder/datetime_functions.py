@@ -27,7 +27,7 @@ _DATE, _TIME, _STAMP, _ZONED, _SPAN = (
 _MOMENTS = frozenset(("date", "time", "timestamp", "timestamptz", "interval"))
 # units and fields for which DuckDB gives the same
 _TRUNCATED = frozenset(
-    ("day", "week", "month", "quarter", "year", "decade", "century", "millennium")
+    ("day", "week", "month", "quarter", "year", "decade")
 )
 _OF_DATES = frozenset(("year", "quarter", "month", "week", "day", "dow", "isodow", "doy"))
 _WHOLE = _OF_DATES | {"hour", "minute"}
@@ -154,7 +154,12 @@ FUNCTIONS: dict[str, list[Overload]] = {
         for each in (_STAMP, _ZONED)
     ],
     "to_date": [Overload((TEXT, TEXT), _DATE, ours("pg_to_date", _DATE))],
-    "to_timestamp": [Overload((TEXT, TEXT), _ZONED, ours("pg_to_timestamp", _ZONED))],
+    "to_timestamp": [
+        Overload((TEXT, TEXT), _ZONED, ours("pg_to_timestamp", _ZONED)),
+        Overload(
+            (FLOAT8,), _ZONED, "make_timestamp(CAST(round_even({0} * 1000000, 0) AS BIGINT))"
+        ),
+    ],
     "isfinite": [
         Overload((each,), BOOL, "isfinite({0})") for each in (_DATE, _STAMP, _ZONED)
     ],

@@ -4,6 +4,8 @@ Every item gets an alias of ours (`r1`, `r2` …), so no name of the caller's is
 subquery sees the items before it only when it is LATERAL; a function always does.
 """
 
+from dataclasses import replace
+
 from redask.core.sql.binder import set_functions
 from redask.core.sql.binder.bound import INT8, Bound, Node, fail, only, unsupported
 from redask.core.sql.binder.context import Context
@@ -55,7 +57,7 @@ class _From:
         common = self._scope.common_table(name) if schema is None else None
         if common is not None:
             columns = [
-                Column(each.name, f"{alias}.{each.sql}", each.type, each.digits)
+                replace(each, sql=f"{alias}.{each.sql}")
                 for each in common.columns
             ]
             return f"{common.alias} AS {alias}", [_named(node, name, columns, None)]
@@ -88,10 +90,13 @@ class _From:
         self, node: Node, left: list[Relation] | None = None
     ) -> tuple[str, list[Relation]]:
         lateral = bool(node.get("lateral"))
+        if "alias" not in node:
+            what = "VALUES" if "valuesLists" in node["subquery"]["SelectStmt"] else "subquery"
+            fail("42601", f"{what} in FROM must have an alias")
         query = self._context.query(node["subquery"], self._sees(lateral, left))
         alias = self._context.alias("r")
         columns = [
-            Column(each.name, f"{alias}.{each.sql}", each.type, each.digits)
+            replace(each, sql=f"{alias}.{each.sql}")
             for each in query.columns
         ]
         word = "LATERAL " if lateral else ""
@@ -122,7 +127,7 @@ class _From:
             found = set_functions.as_list(expressions, name, values, location)
         query = found.table or f"SELECT unnest({found.sql}) AS c1"
         columns = [
-            Column(each.name, f"{alias}.{each.sql}", each.type, each.digits)
+            replace(each, sql=f"{alias}.{each.sql}")
             for each in found.columns
         ]
         if node.get("ordinality"):
@@ -210,7 +215,7 @@ class _From:
                 text = other.sql
             elif kind == "JOIN_FULL":
                 text = f"coalesce({one.sql}, {other.sql})"
-            merged.append(Column(name, text, type, one.digits))
+            merged.append(Column(name, text, type, one.digits, one.scale))
         return tests, merged
 
 
@@ -228,7 +233,7 @@ def _single(relations: list[Relation], name: str, word: str) -> Column:
 
 
 def _value(column: Column) -> Bound:
-    return Bound(column.sql, column.type, column.digits)
+    return Bound(column.sql, column.type, column.digits, column.scale)
 
 
 def _named(
@@ -244,7 +249,7 @@ def _named(
             f'table "{own}" has {len(columns)} columns available but {len(names)} columns specified',
         )
     renamed = [
-        Column(names[place] if place < len(names) else each.name, each.sql, each.type, each.digits)
+        replace(each, name=names[place] if place < len(names) else each.name)
         for place, each in enumerate(columns)
     ]
     return Relation(own, tuple(renamed), schema=None if alias else schema)

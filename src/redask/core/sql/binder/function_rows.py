@@ -18,6 +18,7 @@ from redask.core.sql.binder import (
 )
 from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
 from redask.core.sql.binder.overloads import Overload
+from redask.core.sql.catalogue import catalogue_functions
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -105,13 +106,24 @@ FUNCTIONS: dict[str, list[Overload]] = {
             (NUMERIC, NUMERIC), NUMERIC, lambda *values: _texts("pg_numeric_whole_div", *values)
         )
     ],
+    **{
+        name: [
+            *(Overload((each, each), each, f"{name}({{0}}, {{1}})") for each in _INTS[1:]),
+            Overload(
+                (NUMERIC, NUMERIC),
+                NUMERIC,
+                lambda *values, name=name: _texts(f"pg_numeric_{name}", *values),
+            ),
+        ]
+        for name in ("gcd", "lcm")
+    },
     "scale": [Overload((NUMERIC,), INT4, lambda value: made(
         f"pg_numeric_scale({numeric_text(value)})", INT4, value))],
     "trim_scale": [_numeric("pg_numeric_trim_scale")],
     "pi": [Overload((), FLOAT8, "pi()")],
     "degrees": [_float("degrees({0})")],
     "radians": [_float("radians({0})")],
-    **{name: [_float(f"{name}({{0}})")] for name in ("sin", "cos", "tan", "atan", "asin", "acos")},
+    **{name: [_float(f"{name}({{0}})")] for name in ("sin", "cos", "tan", "cot", "atan", "asin", "acos")},
     "atan2": [_float("atan2({0}, {1})", 2)],
     "width_bucket": [
         Overload(
@@ -128,11 +140,13 @@ FUNCTIONS: dict[str, list[Overload]] = {
     **datetime_functions.FUNCTIONS,
     **json_functions.FUNCTIONS,
     **session_functions.FUNCTIONS,
+    **catalogue_functions.FUNCTIONS,
 }  # fmt: skip
 SPECIAL: "dict[str, Special]" = {
     **text_functions.SPECIAL,
     **datetime_functions.SPECIAL,
     **array_functions.SPECIAL,
     **json_functions.SPECIAL,
+    **catalogue_functions.SPECIAL,
     **session_functions.SPECIAL,
 }

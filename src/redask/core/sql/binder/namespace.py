@@ -20,6 +20,7 @@ class Column:
     sql: str
     type: SqlType
     digits: tuple[int, int] | None = None
+    scale: int | None = None
 
 
 @dataclass(slots=True)
@@ -85,6 +86,7 @@ class Scope:
                     found.sql,
                     found.type,
                     found.digits,
+                    found.scale,
                     columns=(read,),
                     location=location,
                     name=found.name,
@@ -100,9 +102,8 @@ class Scope:
                 return None
             own = [each for each in relation.columns if each.name == name]
             if not own:
-                if self.parent is None or True:
-                    fail("42703", f"column {'.'.join(names)} does not exist", location,
-                         _hint(name, [relation]))  # fmt: skip
+                fail("42703", f"column {'.'.join(names)} does not exist", location,
+                     _hint(name, [relation]))  # fmt: skip
         else:
             own = [
                 each

@@ -6,6 +6,8 @@ the values: it is kept as text (`digits` None) and made by `pg_numeric_div`, and
 of it. Text is compared by `pg_numeric_sort_key`, whose order is that of the numbers.
 """
 
+from dataclasses import replace
+
 from redask.core.sql.binder.bound import (
     BOOL,
     MAX_DIGITS,
@@ -23,9 +25,19 @@ def _both(left: Bound, right: Bound) -> tuple[int, int, int, int] | None:
     return (*left.digits, *right.digits)
 
 
-def _by_function(name: str, *values: Bound) -> Bound:
+def scale_of(value: Bound) -> int | None:
+    """The scale that all values have; None when they differ."""
+    return value.digits[1] if value.digits is not None else value.scale
+
+
+def _by_function(name: str, *values: Bound, scale: int | None = None) -> Bound:
     parts = ", ".join(numeric_text(each) for each in values)
-    return made(f"pg_numeric_{name}({parts})", NUMERIC, *values)
+    return replace(made(f"pg_numeric_{name}({parts})", NUMERIC, *values), scale=scale)
+
+
+def _larger_scale(left: Bound, right: Bound) -> int | None:
+    one, other = scale_of(left), scale_of(right)
+    return None if one is None or other is None else max(one, other)
 
 
 def add(left: Bound, right: Bound) -> Bound:
@@ -48,7 +60,7 @@ def _sum(left: Bound, right: Bound, sign: str, name: str) -> Bound:
             kind = f"DECIMAL({places},{scale})"
             text = f"CAST(CAST({left.sql} AS {kind}) {sign} CAST({right.sql} AS {kind}) AS {kind})"
             return made(text, NUMERIC, left, right, digits=(places, scale))
-    return _by_function(name, left, right)
+    return _by_function(name, left, right, scale=_larger_scale(left, right))
 
 
 def multiply(left: Bound, right: Bound) -> Bound:
@@ -57,7 +69,9 @@ def multiply(left: Bound, right: Bound) -> Bound:
     if both is not None and both[0] + both[2] <= MAX_DIGITS:
         digits = (both[0] + both[2], both[1] + both[3])
         return made(f"({left.sql} * {right.sql})", NUMERIC, left, right, digits=digits)
-    return _by_function("mul", left, right)
+    one, other = scale_of(left), scale_of(right)
+    scale = None if one is None or other is None else one + other
+    return _by_function("mul", left, right, scale=scale)
 
 
 def divide(left: Bound, right: Bound) -> Bound:
@@ -67,7 +81,7 @@ def divide(left: Bound, right: Bound) -> Bound:
 
 def modulo(left: Bound, right: Bound) -> Bound:
     """The remainder, with the sign of the dividend."""
-    return _by_function("mod", left, right)
+    return _by_function("mod", left, right, scale=_larger_scale(left, right))
 
 
 def power(left: Bound, right: Bound) -> Bound:
@@ -78,14 +92,14 @@ def power(left: Bound, right: Bound) -> Bound:
 def negate(value: Bound) -> Bound:
     """The opposite."""
     if value.digits is None:
-        return _by_function("neg", value)
+        return _by_function("neg", value, scale=value.scale)
     return made(f"(- {value.sql})", NUMERIC, value, digits=value.digits)
 
 
 def absolute(value: Bound) -> Bound:
     """Without its sign."""
     if value.digits is None:
-        return _by_function("abs", value)
+        return _by_function("abs", value, scale=value.scale)
     return made(f"abs({value.sql})", NUMERIC, value, digits=value.digits)
 
 
@@ -103,11 +117,9 @@ def rounded(value: Bound, places: Bound | None, name: str = "round") -> Bound:
         text = f"{name}({value.sql}, {count})" if name == "round" or count == 0 else text
         text = f"trunc({value.sql})" if name == "trunc" and count == 0 else text
     scale = max(count, 0)
-    if scale > 20 or (value.digits is None and scale > 15):
-        return made(text, NUMERIC, *parts)
-    if value.digits is None:
+    if value.digits is None or scale > 20:
         # the number of digits before the point is not known: it stays text
-        return made(text, NUMERIC, *parts)
+        return replace(made(text, NUMERIC, *parts), scale=scale)
     whole = min(value.digits[0] - value.digits[1] + 1 + scale, MAX_DIGITS)
     return made(
         f"CAST({text} AS DECIMAL({whole},{scale}))", NUMERIC, *parts, digits=(whole, scale)
@@ -117,7 +129,7 @@ def rounded(value: Bound, places: Bound | None, name: str = "round") -> Bound:
 def whole(value: Bound, name: str) -> Bound:
     """ceil and floor."""
     if value.digits is None:
-        return _by_function(name, value)
+        return _by_function(name, value, scale=0)
     places = min(value.digits[0] - value.digits[1] + 1, MAX_DIGITS)
     kind = f"DECIMAL({places},0)"
     return made(f"CAST({name}({value.sql}) AS {kind})", NUMERIC, value, digits=(places, 0))
@@ -147,6 +159,7 @@ def order(value: Bound) -> str:
 
 def refuse_as_key(value: Bound, what: str) -> None:
     """Refuse numerics of different scales where equal ones would have to be one."""
-    if value.type.name == "numeric" and value.digits is None and not value.is_null:
+    is_text = value.type.name == "numeric" and value.digits is None and not value.is_null
+    if is_text and value.scale is None:
         fail("0A000", f"{what} a quotient of numerics is not supported: round() or cast it first",
              value.location)  # fmt: skip

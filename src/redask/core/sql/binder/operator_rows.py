@@ -208,6 +208,8 @@ BINARY: dict[str, list[Overload]] = {
 }
 
 PREFIX: dict[str, list[Overload]] = {
+    "|/": [Overload((FLOAT8,), FLOAT8, "sqrt({0})")],
+    "||/": [Overload((FLOAT8,), FLOAT8, "cbrt({0})")],
     "-": [
         *(Overload((SqlType(each),), SqlType(each), "(- {0})") for each in _INTS),
         Overload((FLOAT8,), FLOAT8, "(- {0})"),

@@ -50,12 +50,13 @@ def bind_like(self: "Expressions", node: Node, name: str, kind: str) -> Bound:
             text = text.translate(_CASELESS)
         wanted, parts = quoted(text), (value,)
     else:
-        if escape is not None:
-            unsupported("ESCAPE with a pattern that is no literal", location)
+        if escape is not None and len(escape) != 1:
+            unsupported("ESCAPE '' with a pattern that is no literal", location)
         cast = self.coercion.coerce(pattern, TEXT)
         wanted, parts = (_folded(cast.sql) if kind == "AEXPR_ILIKE" else cast.sql), (value, cast)
     own = _folded(value.sql) if kind == "AEXPR_ILIKE" else value.sql
-    found = made(f"({own} LIKE {wanted} ESCAPE '\\')", BOOL, *parts, location=location)
+    sign = "\\" if escape is None or pattern.literal is not None else escape
+    found = made(f"({own} LIKE {wanted} ESCAPE {quoted(sign)})", BOOL, *parts, location=location)
     return _negated(found, name.startswith("!"))
 
 

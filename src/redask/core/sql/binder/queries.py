@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import (
+    TEXT,
     UNKNOWN,
     Bound,
     Node,
@@ -155,7 +156,7 @@ def _spelt(context: Context, query: BoundQuery) -> BoundQuery:
     """The query with its numerics as text: their scale may change from row to row."""
     if all(each.type.name != "numeric" or each.digits is None for each in query.columns):
         return query
-    values = [Bound(each.sql, each.type, each.digits) for each in query.columns]
+    values = [Bound(each.sql, each.type, each.digits, each.scale) for each in query.columns]
     texts = [
         f"CAST({each.sql} AS VARCHAR)" if each.digits is not None else each.sql for each in values
     ]
@@ -169,10 +170,29 @@ def _projected(
     alias = context.alias("q")
     items = ", ".join(f"{text} AS {column.sql}" for text, column in zip(texts, query.columns, strict=True))
     columns = tuple(
-        Column(column.name, column.sql, value.type, value.digits)
+        Column(column.name, column.sql, value.type, value.digits, value.scale)
         for column, value in zip(query.columns, values, strict=True)
     )
     return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS {alias}", columns, query.outer)
+
+
+def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
+    """The query with regclass and the like as names, which is how a client shall see them."""
+    if not any(each.type.name.startswith("reg") for each in query.columns):
+        return query
+    values = [Bound(f"q.{each.sql}", each.type, each.digits) for each in query.columns]
+    values = [
+        context.coercion.coerce(each, TEXT, "explicit") if each.type.name.startswith("reg") else each
+        for each in values
+    ]
+    items = ", ".join(
+        f"{value.sql} AS {column.sql}" for value, column in zip(values, query.columns, strict=True)
+    )
+    columns = tuple(
+        replace(column, type=value.type)
+        for column, value in zip(query.columns, values, strict=True)
+    )
+    return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS q", columns, query.outer)
 
 
 # --- VALUES ------------------------------------------------------------------------------------
@@ -190,7 +210,7 @@ def _values(context: Context, node: Node, scope: Scope) -> BoundQuery:
         type = context.coercion.common_type(values, "VALUES")
         cast = context.coercion.unify(values, type)
         unified.append(cast)
-        columns.append(Column(f"column{place}", f"o{place}", type, cast[0].digits))
+        columns.append(Column(f"column{place}", f"o{place}", type, cast[0].digits, cast[0].scale))
     texts = ", ".join(
         f"({', '.join(each.sql for each in row)})" for row in zip(*unified, strict=True)
     )
@@ -215,7 +235,7 @@ def _set_operation(context: Context, node: Node, scope: Scope) -> BoundQuery:
     ones, others = [], []
     for place, (one, other) in enumerate(zip(left.columns, right.columns, strict=True)):
         values = [
-            Bound(each.sql, each.type, each.digits) for each in (one, other)
+            Bound(each.sql, each.type, each.digits, each.scale) for each in (one, other)
         ]
         kinds = [
             replace(value, type=UNKNOWN) if query.untyped and query.untyped[place] else value
@@ -226,8 +246,9 @@ def _set_operation(context: Context, node: Node, scope: Scope) -> BoundQuery:
             context.coercion.coerce(value, type, "explicit" if kind.is_untyped else "implicit")
             for value, kind in zip(values, kinds, strict=True)
         ]
+        cast = [replace(each, type=type) for each in cast]
         if type.name == "numeric":
-            cast = alike([replace(each, type=type) for each in cast])
+            cast = alike(cast)
             if not node.get("all"):
                 for each in cast:
                     numeric_rules.refuse_as_key(each, f"{word} of")
@@ -246,7 +267,7 @@ def _ordered(context: Context, node: Node, query: BoundQuery, scope: Scope) -> B
     for each in node.get("sortClause", []):
         sort = each["SortBy"]
         column = _output(sort["node"], query)
-        value = Bound(f"q.{column.sql}", column.type, column.digits)
+        value = Bound(f"q.{column.sql}", column.type, column.digits, column.scale)
         check_orderable(value)
         sorts.append(f"{numeric_rules.order(value)} {direction(sort)}")
     limit, reads = bind_limit(context, node, scope)

@@ -85,7 +85,7 @@ class _Select:
         body = f"{f' FROM {source}' if source else ''}{where}{grouping}{having}"
         sql = self._assembled(values, sorts, body)
         columns = tuple(
-            Column(target.name, f"o{place}", value.type, value.digits)
+            Column(target.name, f"o{place}", value.type, value.digits, value.scale)
             for place, (target, value) in enumerate(zip(targets, values, strict=True), 1)
         )
         outer = made("", TEXT, *self._reads).columns
@@ -305,7 +305,7 @@ class _Select:
 def _of_star(column: Column, depth: int, location: int, name: str | None) -> Target:
     read = Read(depth, f"{name}.{column.name}" if name else column.name, location)
     value = Bound(
-        column.sql, column.type, column.digits, columns=(read,), location=location, name=column.name
+        column.sql, column.type, column.digits, column.scale, columns=(read,), location=location, name=column.name
     )
     return Target(column.name, None, value)
 

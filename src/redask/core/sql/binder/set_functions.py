@@ -24,7 +24,12 @@ _JSON_SETS = {
     "regexp_split_to_table": ("text", "regexp_split_to_table", "text"),
     "string_to_table": ("text", "string_to_table", "text"),
 }
-_NAMES = frozenset(("generate_series", "unnest", "generate_subscripts", *_JSON_SETS))
+_NAMES = frozenset(
+    ("generate_series", "unnest", "generate_subscripts", "_pg_expandarray", *_JSON_SETS)
+)
+# what _pg_expandarray gives: an item of an int2[] with its place
+RECORD = SqlType("record")
+_FIELDS = {"x": SqlType("int2"), "n": INT4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,11 +59,31 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
             unsupported("generate_subscripts of anything but an array", location)
         text = f"CAST(generate_series(1, len({values[0].sql})) AS INTEGER[])"
         return _one(text, name, INT4)
+    if name == "_pg_expandarray":
+        return _expanded(self, values, location)
     given, column, gives = _JSON_SETS[name]
     if name in ("regexp_split_to_table", "string_to_table") or len(values) != 1:
         unsupported(name, location)
     value = self.coercion.coerce(values[0], SqlType(given))
     return _one(f"pg_{name}({value.sql})", column, SqlType(gives))
+
+
+def _expanded(self: "Expressions", values: list[Bound], location: int) -> SetResult:
+    """information_schema._pg_expandarray(int2[]): rows of an item and its place."""
+    if len(values) != 1 or values[0].type != SqlType("int2", (), True):
+        unsupported("_pg_expandarray of anything but smallint[]", location)
+    text = (
+        f"list_transform({values[0].sql},"
+        " lambda v, i: struct_pack(x := v, n := CAST(i AS INTEGER)))"
+    )
+    return _one(text, "_pg_expandarray", RECORD)
+
+
+def field(value: Bound, name: str) -> Bound:
+    """A field of a row that _pg_expandarray gave."""
+    if name not in _FIELDS:
+        fail("42703", f'column "{name}" not found in data type record', value.location)
+    return value.like(f"struct_extract({value.sql}, '{name}')", type=_FIELDS[name])
 
 
 def _one(sql: str, name: str, type: SqlType, table: str | None = None) -> SetResult:

@@ -1,4 +1,4 @@
-"""One statement: `bind(tree, schema, facts, …)` → `BoundStatement`, ready to be run in DuckDB.
+"""One statement: `bind(tree, source, schema, facts, …)` → `BoundStatement`, ready to be run in DuckDB.
 
 The tree is what PostgreSQL's parser gives as JSON. More than one statement, and anything but a
 query, is refused. `render` puts the tables' names in DuckDB in the place of their markers.
@@ -14,7 +14,8 @@ from redask.core.sql.binder.bound import TEXT, fail
 from redask.core.sql.binder.coercion import Coercion, Parameters
 from redask.core.sql.binder.context import BoundQuery, Context, Facts, Schema, TableDefinition
 from redask.core.sql.binder.namespace import Scope
-from redask.core.sql.binder.queries import bind_query
+from redask.core.sql.binder.queries import bind_query, named_objects
+from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.types import SqlType
 
 _MARKER = re.compile("\0([0-9]+)\0")
@@ -38,12 +39,13 @@ class BoundStatement:
 
 def bind(
     tree: Mapping[str, Any],
+    source: str,
     schema: Schema,
     facts: Facts,
     declared: Sequence[SqlType | None] = (),
     scales: Mapping[int, tuple[int, int]] | None = None,
 ) -> BoundStatement:
-    """The statement of a tree; raises `SqlError` with the position in bytes."""
+    """The statement of a tree and its text; raises `SqlError` with the position in bytes."""
     statements = tree.get("stmts", [])
     if len(statements) != 1:
         fail("42601", "cannot insert multiple commands into a prepared statement")
@@ -56,9 +58,10 @@ def bind(
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
         return bind_query(context, each, scope)
 
-    context = Context(schema, Coercion(parameters), facts, query)
+    context = Context(schema, Coercion(parameters), facts, query, source.encode())
+    context.coercion.registered = RegisteredTypes(context)
     try:
-        found = bind_query(context, node, Scope(depth=-1))
+        found = named_objects(context, bind_query(context, node, Scope(depth=-1)))
     except RecursionError:
         raise SqlError("54001", "statement too complex: it is nested too deeply") from None
     if len(found.columns) > _MOST_COLUMNS:

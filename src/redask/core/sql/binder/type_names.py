@@ -37,6 +37,8 @@ def read_type(node: Node) -> tuple[SqlType, str | None]:
         unsupported(f"the precision of {TYPE_ROWS[name].sql_name}", location)
     if name == "numeric" and modifiers:
         modifiers = _numeric(modifiers, location)
+    if name in ("varchar", "bpchar") and modifiers and modifiers[0] < 1:
+        fail("22023", f"length for type {name} must be at least 1", location)
     if name == "bpchar" and modifiers:
         unsupported("character(n)", location)
     return SqlType(name, tuple(modifiers), bool(bounds)), field

@@ -119,6 +119,9 @@ def _frame(expressions: "Expressions", node: Node, options: int) -> str:
             if unit == "RANGE":
                 unsupported("RANGE with an offset in a window frame", node.get("location", 0))
             offset = expressions.coercion.coerce(expressions.bind(node[key]), INT8)
+            if offset.integer is not None and offset.integer < 0:
+                side = "starting" if key == "startOffset" else "ending"
+                fail("22013", f"frame {side} offset must not be negative")
             if offset.columns:
                 fail("42P10", "argument of a window frame must not contain variables")
             text = text.format(offset=offset.sql)

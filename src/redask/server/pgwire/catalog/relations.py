@@ -14,7 +14,7 @@ from functools import cache
 from importlib import resources
 
 from redask.core.ports import TableShape
-from redask.server.pgwire.types.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, VOID
+from redask.server.pgwire.types.oids import BOOL, FLOAT8, INT8, TEXT, TYPES, VOID, type_oid
 
 OWNER, PUBLIC, SYSTEM, INFORMATION = 10, 2200, 11, 13_000
 FIRST = 16_384
@@ -23,7 +23,6 @@ SYSTEM_TABLES = {
     "pg_namespace": 2615, "pg_constraint": 2606, "pg_extension": 3079, "pg_database": 1262,
     "pg_description": 2609, "pg_index": 2610, "pg_attrdef": 2604, "pg_authid": 1260,
 }  # fmt: skip
-OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
 FORMATS = {
     BOOL: "boolean", INT8: "bigint", FLOAT8: "double precision", 21: "smallint", 23: "integer",
     700: "real", 1043: "character varying", 1042: "character", 18: '"char"',
@@ -133,7 +132,7 @@ def _class(table: TableShape, oid: int) -> Row:
 def _attributes(table: TableShape, oid: int) -> list[Row]:
     rows: list[Row] = []
     for number, (name, kind) in enumerate(table.columns, start=1):
-        known = TYPES[OIDS[kind]]
+        known = TYPES[type_oid(kind)]
         rows.append({
             "attrelid": oid, "attname": name, "atttypid": known.oid, "attstattarget": -1,
             "attlen": known.size, "attnum": number, "attcacheoff": -1, "atttypmod": -1,
@@ -188,7 +187,7 @@ def _information_columns(table: TableShape, database: str) -> list[Row]:
     }
     rows: list[Row] = []
     for number, (name, kind) in enumerate(table.columns, start=1):
-        oid = OIDS[kind]
+        oid = type_oid(kind)
         rows.append({
             "table_catalog": database, "table_schema": "public", "table_name": table.name,
             "column_name": name, "ordinal_position": number, "data_type": format_type(oid),

@@ -1,36 +1,34 @@
 """SELECT on collections over the Postgres wire: its columns are known before it runs.
 
-The store describes the statement as the caller; its types become PostgreSQL's. A statement that
+The selector describes the statement as the caller, with PostgreSQL's types. A statement that
 SQLite does not parse is tried once more in SQLite's dialect (`dialect`).
 
-    store       PostgreSQL        a parameter compared with such a column takes
-    integer     int8              an integer, also written as text
-    real        float8            a number, also written as text
-    boolean     bool              true and false, t, 1, on …
-    json        jsonb             text
-    text        text              text; a number is written out
+    type of the column     a parameter compared with it takes
+    int8                   an integer, also written as text
+    float8                 a number, also written as text
+    bool                   true and false, t, 1, on …
+    text                   text; a number is written out
+    any other              what came
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
-from redask.core.ports import SelectShape
+from redask.core.ports import SelectResult, SelectShape
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.dialect import respelt
 from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
 from redask.server.pgwire.types import encoding
-from redask.server.pgwire.types.oids import BOOL, FLOAT8, INT8, JSONB, TEXT, TYPES, UNKNOWN
-
-OIDS = {"integer": INT8, "real": FLOAT8, "boolean": BOOL, "json": JSONB, "text": TEXT}
+from redask.server.pgwire.types.oids import TEXT, TYPES, UNKNOWN, type_oid
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionSelect:
-    """A planned SELECT; `wanted` are the store's names for the types of the parameters."""
+    """A planned SELECT; `wanted` are the types of the parameters in the statement."""
 
     session: AsyncDatabase
     sql: str
@@ -40,11 +38,10 @@ class CollectionSelect:
     step: TransactionStep | None = None
 
     def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
-        found = self.session.select_now(self.sql, self._values(parameters))
-        return None if found is None or not self._has_announced_columns(found) else _rows(found)
+        return None
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
-        found = await self.session.execute(self.sql, self._values(parameters))
+        found = await self.session.select_result(self.sql, self._values(parameters))
         if not self._has_announced_columns(found):
             # SQLite may name a column otherwise when it describes: only another description counts
             shape = await self.session.describe(self.sql)
@@ -53,15 +50,16 @@ class CollectionSelect:
                 raise SqlStateError("0A000", "cached plan must not change result type")
         return _rows(found)
 
-    def _has_announced_columns(self, found: Sequence[Mapping[str, object]]) -> bool:
-        return not found or list(found[0]) == [column.name for column in self.columns]
+    def _has_announced_columns(self, found: SelectResult) -> bool:
+        names = [name for name, _ in found.columns]
+        return not found.rows or names == [column.name for column in self.columns]
 
     def _values(self, parameters: Sequence[object]) -> list[object]:
         return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
 
 
-def _rows(found: Sequence[Mapping[str, object]]) -> StatementResult:
-    return StatementResult([tuple(row.values()) for row in found], f"SELECT {len(found)}")
+def _rows(found: SelectResult) -> StatementResult:
+    return StatementResult(found.rows, f"SELECT {len(found.rows)}")
 
 
 async def plan_select(
@@ -78,7 +76,7 @@ async def plan_select(
     return CollectionSelect(
         session,
         text,
-        tuple(ResultColumn(name, OIDS[kind]) for name, kind in shape.columns),
+        tuple(ResultColumn(name, type_oid(kind)) for name, kind in shape.columns),
         announced(shape, declared),
         shape.parameters,
     )
@@ -88,7 +86,7 @@ def announced(shape: SelectShape, declared: Sequence[int]) -> tuple[int, ...]:
     """The types of the parameters: as the client declared them, else as they are compared."""
     given = [*declared, *[0] * len(shape.parameters)]
     return tuple(
-        own if own in TYPES and own != UNKNOWN else OIDS[kind]
+        own if own in TYPES and own != UNKNOWN else type_oid(kind)
         for own, kind in zip(given, shape.parameters, strict=False)
     )
 
@@ -99,9 +97,9 @@ def _fitting(value: object, kind: str) -> object:
         return None
     if isinstance(value, Decimal):
         value = int(value) if value == value.to_integral_value() else float(value)
-    if kind in ("integer", "real", "boolean") and isinstance(value, str):
+    if kind in ("int8", "float8", "bool") and isinstance(value, str):
         try:
-            return encoding.decode(OIDS[kind], value.encode(), False)
+            return encoding.decode(type_oid(kind), value.encode(), False)
         except BadAsk:
             return value  # equal to no number
     if kind == "text" and isinstance(value, int | float) and not isinstance(value, bool):

@@ -30,7 +30,7 @@ _WRITES = frozenset(
     CLUSTER VACUUM ANALYZE REFRESH IMPORT SECURITY REASSIGN LOCK CALL DO LOAD""".split()
 )
 _UNSUPPORTED = frozenset("EXPLAIN DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY TABLE".split())
-_MOST_PLANS, _LONGEST = 100, 4096
+_LONGEST = 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
 
 
@@ -42,7 +42,6 @@ class StatementPlanner:
     ) -> None:
         self._session = session
         self._parameters = RuntimeParameters(startup)
-        self._plans: dict[tuple[str, tuple[int, ...]], tuple[int, CollectionSelect]] = {}
         self._catalogue = Catalogue(session, self._parameters, user=user, database=database)
 
     def split(self, text: str) -> list[str]:
@@ -76,17 +75,8 @@ class StatementPlanner:
         return await self._select(sql, tuple(declared))
 
     async def _select(self, sql: str, declared: tuple[int, ...]) -> CollectionSelect:
-        """The plan of a SELECT, from the last time if nothing was written since."""
-        version = self._session.version()
-        known = self._plans.get((sql, declared))
-        if known is not None and known[0] == version:
-            return known[1]
-        planned = await plan_select(self._session, sql, declared)
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        if len(sql) <= _LONGEST:
-            self._plans[sql, declared] = (version, planned)
-        return planned
+        """The plan of a SELECT."""
+        return await plan_select(self._session, sql, declared)
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""

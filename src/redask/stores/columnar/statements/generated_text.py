@@ -23,8 +23,8 @@ _FUNCTIONS = frozenset(
     list_extract list_filter list_has_all list_has_any list_position list_prepend list_value ln
     log10 lpad ltrim max md5 min not_like_escape nth_value ntile percent_rank pi pow radians rank
     regexp_extract regexp_matches regexp_replace replace right round round_even row_number rpad
-    rtrim sign sin sqrt starts_with string_agg strlen strpos substring sum tan to_microseconds
-    to_days to_months translate trim trunc unnest xor nullif greatest least now
+    rtrim sign sin sqrt starts_with string_agg struct_extract row list_transform lower strlen strpos substring sum tan to_microseconds
+    to_days to_months translate make_timestamp list_transform gcd lcm cot bit_xor trim trunc unnest xor nullif greatest least now
     """.split()
 )
 _TABLE_FUNCTIONS = frozenset(("generate_series", "unnest"))

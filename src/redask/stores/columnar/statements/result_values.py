@@ -8,7 +8,8 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from redask.core.errors import SqlError
-from redask.core.sql.types import SqlType
+from redask.core.sql.runtime.spelling import float4_text
+from redask.core.sql.types import BY_OID, SqlType
 
 Converter = Callable[[object], object]
 
@@ -57,8 +58,16 @@ def _date(value: object) -> object:
     return value
 
 
+def _float4(value: object) -> object:
+    """The double with the digits that PostgreSQL shows of a real."""
+    assert isinstance(value, float)
+    return float(float4_text(value))
+
+
 _SINGLE: dict[str, Converter] = {
     "numeric": _decimal,
+    "float4": _float4,
+    "regtype": lambda value: BY_OID[value].sql_name if value in BY_OID else str(value),
     "timestamptz": _zoned,
     "timestamp": _moment,
     "date": _date,

@@ -34,12 +34,14 @@ def checked(text: str) -> str:
     return text
 
 
-def _container(text: str, wanted: str, fault: Callable[[str], str]) -> Piece:
+def _container(
+    text: str, wanted: str, fault: Callable[[str], str], *, strict: bool = True
+) -> Piece:
     """The piece, which is of the kind wanted; `fault` makes the message from what else it is."""
     kind = {"{": "object", "[": "array"}.get(text.lstrip(" \t\n\r")[:1], "scalar")
     if kind in ("object", "array") and kind != wanted:  # said before a string inside is read
         raise _fault(fault(kind))
-    piece = parse_json(text)
+    piece = parse_json(text, strict=strict)
     if kind != wanted:
         raise _fault(fault(kind))
     return piece
@@ -72,12 +74,12 @@ def _element(piece: Piece, index: int) -> Piece | None:
     return piece.parts[index]
 
 
-def _path(piece: Piece, path: list[str | None]) -> Piece | None:
+def _path(piece: Piece, path: list[str]) -> Piece | None:
     if not path and piece.kind not in ("array", "object"):
         return piece._replace(start=0)  # PostgreSQL gives a scalar with the blanks before it
     found: Piece | None = piece
     for step in path:
-        if step is None or found is None:
+        if found is None:
             return None
         if found.kind == "array":
             index = path_index(step)
@@ -92,6 +94,8 @@ Give = Callable[[str, Piece], str | None]
 
 def _getter(find: Callable[[Piece, Any], Piece | None], give: Give) -> Callable[..., Any]:
     def get(text: str, step: Any) -> str | None:
+        if isinstance(step, list) and None in step:
+            return None
         piece = find(parse_json(text), step)
         return None if piece is None else give(text, piece)
 
@@ -112,6 +116,7 @@ def _elements(name: str, give: Give) -> Callable[[str], list[str | None]]:
             text,
             "array",
             lambda kind: f"cannot call {name} on a {'non-array' if kind == 'object' else kind}",
+            strict=give is as_text,  # else no string is read
         )
         return [give(text, part) for part in piece.parts]
 

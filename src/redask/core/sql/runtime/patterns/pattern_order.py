@@ -5,7 +5,7 @@ a whole is non-greedy (`preference`). RE2 returns the first in the order in whic
 stand. `order_agrees` runs those threads over every text there can be, by sets of characters that
 the expression cannot tell apart, and looks where a match stands among the threads that go on:
 
-    longest     no thread behind a match may go on to where no thread before it goes
+    longest     what a thread behind a match can still match, one before it can too
     shortest    no thread before a match may go on
 
 If that holds for every list of threads that can come up, both give the same match, always.
@@ -27,8 +27,20 @@ from redask.core.sql.runtime.patterns.pattern_tree import (
 )
 
 MAX_INSTRUCTIONS = 2_000
-MAX_LISTS = 1_000
+MAX_WORK = 50_000  # threads looked at: about half a second
 _END, _START = -1, -2  # in the place of a character: the text's end, and its start
+
+
+class Work:
+    """What looking through the threads may cost: patterns are the caller's."""
+
+    def __init__(self) -> None:
+        self.left = MAX_WORK
+
+    def spend(self, amount: int) -> None:
+        self.left -= amount
+        if self.left < 0:
+            raise unsupported("pattern of this size")
 
 
 class _Step(NamedTuple):
@@ -77,13 +89,14 @@ def is_nullable(node: Node) -> bool:
 class _Program:
     """The instructions of RE2 for an expression."""
 
-    def __init__(self, node: Node) -> None:
+    def __init__(self, node: Node, work: Work) -> None:
+        self.work = work
         self.steps: list[_Step] = [_Step((), match=True)]
         self.entry = self.add(node, 0)
 
     def step(self, step: _Step) -> int:
         if len(self.steps) >= MAX_INSTRUCTIONS:
-            raise unsupported("of this size")
+            raise unsupported("pattern of this size")
         self.steps.append(step)
         return len(self.steps) - 1
 
@@ -126,6 +139,10 @@ def _has(ranges: Ranges, code: int) -> bool:
     return any(low <= code <= high for low, high in ranges)
 
 
+def _reads(step: _Step, letter: int) -> bool:
+    return step.chars is not None and _has(step.chars, letter)
+
+
 def _representatives(steps: list[_Step]) -> list[int]:
     """One character out of every set that the expression cannot tell apart."""
     sets = sorted({step.chars for step in steps if step.chars is not None})
@@ -150,7 +167,7 @@ def _holds(anchor: str, before: int, behind: int) -> bool:
     }[anchor]
 
 
-def _threads(steps: list[_Step], seeds: tuple[int, ...], before: int, behind: int) -> list[_Step]:
+def _threads(program: _Program, seeds: tuple[int, ...], before: int, behind: int) -> list[_Step]:
     """The steps that stand when all that reads nothing was followed, in order."""
     out: list[_Step] = []
     seen: set[int] = set()
@@ -160,17 +177,43 @@ def _threads(steps: list[_Step], seeds: tuple[int, ...], before: int, behind: in
         if at in seen:
             continue
         seen.add(at)
-        step = steps[at]
+        step = program.steps[at]
         if step.match or step.chars is not None:
             out.append(step)
         elif not step.anchor or _holds(step.anchor, before, behind):
             stack.extend(reversed(step.targets))
+    program.work.spend(1 + len(seen))
     return out
 
 
-def order_agrees(node: Node, wanted: str) -> bool:
+def _covers(program: _Program, ahead: list[int], behind: list[int], before: int) -> bool:
+    """Whether every match of the threads behind is, in its length, one of the threads ahead."""
+    letters = _representatives(program.steps)
+    todo = [(frozenset(ahead), frozenset(behind) - frozenset(ahead), before)]
+    seen = set(todo)
+    while todo:
+        first, second, before = todo.pop()
+        if not second:
+            continue
+        for letter in (*letters, _END):
+            there = _threads(program, tuple(sorted(first)), before, letter)
+            here = _threads(program, tuple(sorted(second)), before, letter)
+            if any(step.match for step in here) and not any(step.match for step in there):
+                return False
+            after = [
+                frozenset(step.targets[0] for step in steps if _reads(step, letter))
+                for steps in (there, here)
+            ]
+            state = (after[0], after[1] - after[0], letter)
+            if state not in seen:
+                seen.add(state)
+                todo.append(state)
+    return True
+
+
+def order_agrees(node: Node, wanted: str, work: Work) -> bool:
     """Whether RE2 takes the longest (or the shortest) match of every text."""
-    program = _Program(node)
+    program = _Program(node, work)
     letters = _representatives(program.steps)
     todo = [((program.entry,), before) for before in (_START, *letters)]
     seen = set(todo)
@@ -180,17 +223,17 @@ def order_agrees(node: Node, wanted: str) -> bool:
             ahead: list[int] = []
             behind: list[int] = []
             matched = False
-            for step in _threads(program.steps, seeds, before, letter):
+            for step in _threads(program, seeds, before, letter):
                 matched = matched or step.match
-                if step.chars is not None and _has(step.chars, letter):
+                if _reads(step, letter):
                     (behind if matched else ahead).append(step.targets[0])
-            if matched and (ahead if wanted == "shortest" else set(behind) - set(ahead)):
+            if matched and wanted == "shortest" and ahead:
                 return False
-            going = () if matched and wanted == "shortest" else tuple(dict.fromkeys(ahead + behind))
+            if matched and wanted != "shortest" and not _covers(program, ahead, behind, letter):
+                return False
+            going = () if matched and wanted == "shortest" else tuple(dict.fromkeys(ahead))
             state = (going, letter)
             if going and state not in seen:
-                if len(seen) >= MAX_LISTS:
-                    return False
                 seen.add(state)
                 todo.append(state)
     return True
@@ -208,7 +251,7 @@ def _captures(node: Node) -> bool:
             return False
 
 
-def captures_agree(node: Node) -> bool:
+def captures_agree(node: Node, work: Work) -> bool:
     """Whether the groups hold the same, given that the whole match is the same.
 
     PostgreSQL divides a match from the left: each part takes its longest (or shortest) share
@@ -216,29 +259,32 @@ def captures_agree(node: Node) -> bool:
     """
     match node:
         case Group(inner, _):
-            return captures_agree(inner)
+            return captures_agree(inner, work)
         case Repeat(inner, _, high, _, _):
-            return not _captures(inner) or (high == 1 and captures_agree(inner))
+            return not _captures(inner) or (high == 1 and captures_agree(inner, work))
         case Alternation(branches):
-            return all(captures_agree(each) for each in branches)
+            return all(captures_agree(each, work) for each in branches)
         case Concat(items):
             last = max((i for i, each in enumerate(items) if _captures(each)), default=-1)
-            return all(map(captures_agree, items)) and _parts_agree(items[: last + 1], items)
+            return all(captures_agree(each, work) for each in items) and _parts_agree(
+                items[: last + 1], last == len(items) - 1, work
+            )
         case _:
             return True
 
 
-def _parts_agree(parts: tuple[Node, ...], items: tuple[Node, ...]) -> bool:
+def _parts_agree(parts: tuple[Node, ...], last_ends: bool, work: Work) -> bool:
     """Whether every part but the one that ends the expression takes PostgreSQL's share."""
-    start = 0
+    run: tuple[Node, ...] = ()
     for index, each in enumerate(parts):
-        if _captures(each):
-            if index < len(items) - 1 and not order_agrees(each, preference(each)):
-                return False
-            start = index + 1
+        if not _captures(each):
+            run = (*run, each)
             continue
-        for first in range(start, index + 1):  # PostgreSQL may take any run as one part
-            run = Concat(parts[first : index + 1])
-            if not order_agrees(run, preference(run)):
+        if len({preference(one) for one in run} - {""}) > 1:
+            return False
+        ends = last_ends and index == len(parts) - 1
+        for part in (Concat(run), each) if not ends else (Concat(run),):
+            if not order_agrees(part, preference(part), work):
                 return False
+        run = ()
     return True

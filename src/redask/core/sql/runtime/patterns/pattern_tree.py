@@ -3,8 +3,9 @@
     parse(pattern, ignore_case) -> Node
 
 SqlError 2201B for what PostgreSQL calls an invalid regular expression, and 0A000, by name, for
-what is valid there and not supported here: back references, lookaround, embedded options, and
-rare escapes. `\\w`, `\\s`, `[[:alpha:]]` and letter case are ASCII's, as they are in locale C.
+what is valid there and not supported here: back references, lookaround, embedded options other
+than `(?i)`, and rare escapes. `\\w`, `\\s`, `[[:alpha:]]` and letter case are ASCII's, as they
+are in locale C.
 """
 
 from typing import NamedTuple
@@ -311,6 +312,8 @@ def parse(pattern: str, ignore_case: bool = False) -> Node:
     """The tree of a pattern; see the module."""
     if pattern.startswith("***"):
         raise unsupported("***")
+    if pattern.startswith("(?i)"):
+        pattern, ignore_case = pattern[4:], True
     parser = _Parser(pattern, ignore_case)
     node = parser.alternation()
     if parser.at < len(pattern):

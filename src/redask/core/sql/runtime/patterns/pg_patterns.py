@@ -18,6 +18,7 @@ from typing import NamedTuple
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.patterns.pattern_order import (
     MAX_INSTRUCTIONS,
+    Work,
     captures_agree,
     is_nullable,
     order_agrees,
@@ -67,9 +68,10 @@ def found_pattern(
     found = Found(_text(node), _count(node), is_nullable(node))
     if repeated and found.nullable:
         raise unsupported("pattern that can match nothing, in a function that goes on")
-    if not order_agrees(node, preference(node)):
+    work = Work()
+    if not order_agrees(node, preference(node), work):
         raise unsupported("pattern whose longest match RE2 does not prefer")
-    if groups != "ignored" and found.groups and not captures_agree(node):
+    if groups != "ignored" and found.groups and not captures_agree(node, work):
         raise unsupported("group whose text RE2 would choose otherwise")
     if groups == "returned" and _may_be_missing(node):
         raise unsupported("group that can be missing from a match")
@@ -164,7 +166,7 @@ _SIMILAR = {"%": ".*", "_": ".", "(": "(?:", "\\": "\\\\", ".": "\\.", "^": "\\^
 def _parsed(pattern: str, ignore_case: bool) -> Node:
     node = parse(pattern, ignore_case)
     if _size(node) > MAX_INSTRUCTIONS:
-        raise unsupported("of this size")
+        raise unsupported("pattern of this size")
     if "\\Y" in pattern and is_nullable(node):
         # RE2 would find it between the bytes of one character
         raise unsupported("\\Y in a pattern that can match nothing")
