@@ -131,6 +131,7 @@ def test_an_aggregate_over_nothing_is_null(duck: duckdb.DuckDBPyConnection) -> N
         (spelling.timestamptz_text(datetime(2024, 1, 5, 10, 0, 5)), "2024-01-05 10:00:05+00"),
         (intervals.interval_text(Interval(14, -3, 6_000_000)), "1 year 2 mons -3 days +00:00:06"),
         (intervals.interval_text(Interval(-1, 0, 0)), "-1 mons"),
+        (intervals.interval_text(Interval(-12, 3, 0)), "-1 years +3 days"),
         (intervals.interval_text(Interval(0, 0, 0)), "00:00:00"),
         (date_parts.extract_date("epoch", date(2024, 1, 1)), "1704067200"),
         (date_parts.extract_timestamp("second", datetime(2024, 1, 1, 0, 0, 3)), "3.000000"),
@@ -191,7 +192,19 @@ def test_an_error_has_postgresqls_sqlstate(
 
 
 def test_sort_keys_order_as_the_numbers_do_and_equal_numbers_have_equal_keys() -> None:
-    texts = ["-1000", "-12.5", "-12.49", "-0.001", "0", "0.0001", "0.5", "9.99", "10", "123.4"]
+    texts = [
+        "-1000",
+        "-12.5",
+        "-12.49",
+        "-12",
+        "-0.001",
+        "0",
+        "0.0001",
+        "0.5",
+        "9.99",
+        "10",
+        "123.4",
+    ]
     keys = [numerics.sort_key(each) for each in texts]
     assert keys == sorted(keys)
     assert len(set(keys)) == len(keys)
