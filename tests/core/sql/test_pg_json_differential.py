@@ -129,7 +129,7 @@ def test_two_jsonb_values_have_one_key_exactly_if_they_are_equal(oracle: Oracle)
 def test_builders_write_postgresql_s_spacing(oracle: Oracle) -> None:
     """Lists of JSON texts, as the binder makes them."""
     random = Random(6)
-    rows = []
+    rows: list[list[Any]] = []
     while len(rows) < 400:
         values = [random.choice([*STRINGS, "1", "2.50", "true", '{"a" : 1}']) for _ in range(3)]
         rows.append([[*values, None], ["k", "kk", random.choice(["k", "j"]), 'q"']])
@@ -154,7 +154,7 @@ def test_builders_write_postgresql_s_spacing(oracle: Oracle) -> None:
     for name, expression, count in cases:
         theirs = oracle.values(expression, (A, A), rows)
         for (values, keys), expected in zip(rows, theirs, strict=True):
-            arguments = (keys, values) if count == 2 else (values,)
+            arguments: tuple[Any, ...] = (keys, values) if count == 2 else (values,)
             if name == "pg_json_agg_lines":
                 arguments = ([FUNCTIONS["pg_json_plain_array"].call([each]) for each in values],)
             elif name == "pg_json_row":

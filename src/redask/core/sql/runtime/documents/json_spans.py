@@ -11,7 +11,7 @@ _BLANK = r"[ \t\n\r]*"
 _KEY = re.compile(rf'{_BLANK}("(?:[^"\\]|\\.)*"){_BLANK}:{_BLANK}')
 _BLANKS = re.compile(_BLANK)
 _COMMA = re.compile(rf"{_BLANK},")
-_SCAN = json.JSONDecoder(parse_float=str, parse_int=str).scan_once
+_SCAN = json.JSONDecoder(parse_float=str, parse_int=str).raw_decode
 Span = tuple[int, int]
 
 
