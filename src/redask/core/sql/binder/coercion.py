@@ -89,6 +89,10 @@ def constant(value: object, type: SqlType, location: int = -1) -> Bound:
     return Bound(literals.duckdb_literal(value, type), type, location=location)
 
 
+def _constant_of_text(text: str, type: SqlType, location: int) -> Bound:
+    return constant(literals.read(text, type), type, location)
+
+
 def _digits_of(text: str) -> tuple[int, int] | None:
     """DECIMAL(p,s) of a number's notation; None when it does not fit."""
     if not set(text) <= set("-0123456789."):
@@ -155,12 +159,17 @@ class Coercion:
         if wanted.name in _REGISTERED and not wanted.is_array:
             if self.registered is None:
                 unsupported(f"the type {wanted.name}", value.location)
-            return self.registered.constant(value.literal, wanted, value.location)
+            return self._read(value, wanted, self.registered.constant)
         if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
             return self._modified(replace(bare, type=wanted.bare), wanted)
+        return self._read(value, wanted, _constant_of_text)
+
+    def _read(
+        self, value: Bound, wanted: SqlType, read: Callable[[str, SqlType, int], Bound]
+    ) -> Bound:
         try:
-            return constant(literals.read(value.literal, wanted), wanted, value.location)
+            return read(value.literal or "", wanted, value.location)
         except SqlError as error:
             error.position = error.position or value.location + 1
             raise

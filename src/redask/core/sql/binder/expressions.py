@@ -331,7 +331,7 @@ class Expressions:
 def _number(text: str, location: int) -> Bound:
     """A constant with a point, an exponent or too many digits for an integer."""
     plain = text.replace("_", "")
-    if plain.isdigit() and int(plain) < 1 << 63:
+    if plain.removeprefix("-").isdigit() and -(1 << 63) <= int(plain) < 1 << 63:
         return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
     value = Decimal(plain)
     if abs(value.adjusted()) > 60:

@@ -47,10 +47,35 @@ class Overload:
 # source → targets of PostgreSQL's implicit casts
 IMPLICIT: dict[str, frozenset[str]] = {
     "int2": frozenset(
-        ("int4", "int8", "numeric", "float4", "float8", "oid", "regclass", "regtype")
+        (
+            "int4",
+            "int8",
+            "numeric",
+            "float4",
+            "float8",
+            "oid",
+            "regclass",
+            "regtype",
+            "regproc",
+            "regnamespace",
+        )
     ),
-    "int4": frozenset(("int8", "numeric", "float4", "float8", "oid", "regclass", "regtype")),
-    "int8": frozenset(("numeric", "float4", "float8", "oid", "regclass", "regtype")),
+    "int4": frozenset(
+        (
+            "int8",
+            "numeric",
+            "float4",
+            "float8",
+            "oid",
+            "regclass",
+            "regtype",
+            "regproc",
+            "regnamespace",
+        )
+    ),
+    "int8": frozenset(
+        ("numeric", "float4", "float8", "oid", "regclass", "regtype", "regproc", "regnamespace")
+    ),
     "numeric": frozenset(("float4", "float8")),
     "float4": frozenset(("float8",)),
     "date": frozenset(("timestamp", "timestamptz")),

@@ -176,6 +176,8 @@ def _projected(
 
 def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
     """The query with regclass and the like as names, which is how a client shall see them."""
+    if any(each.type.name == "record" for each in query.columns):
+        unsupported("a row as a value")
     if not any(each.type.name.startswith("reg") for each in query.columns):
         return query
     values = [Bound(f"q.{each.sql}", each.type, each.digits) for each in query.columns]

@@ -2,7 +2,7 @@
 
 Filled are the tables below; the rest is there and empty, because clients ask for indexes, keys,
 rules, policies and comments, and an empty answer is the true one. A cell that no row sets is
-false, 0, empty or NULL by its type: `DEFAULTS`.
+false, 0, empty or NULL by its type: `DEFAULTS`, and NULL in `information_schema`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -116,7 +116,7 @@ def _roles(facts: CatalogueFacts) -> list[Row]:
 def _settings(facts: CatalogueFacts) -> list[Row]:
     return [
         {"name": name, "setting": value, "vartype": "string", "context": "user",
-         "source": "default"}
+         "source": "default", "sourceline": None}
         for name, value in sorted(facts.settings.items(), key=lambda each: each[0].lower())
     ]  # fmt: skip
 

@@ -21,7 +21,8 @@ def make_catalogue_table(
     """Make the table; its name in DuckDB."""
     name = f"{table.schema}_{table.name}"
     shape = ", ".join(
-        f"{column} {kind.duckdb_type} DEFAULT {_default(kind)}" for _, kind, column in table.columns
+        f"{column} {kind.duckdb_type} DEFAULT {_default(table, kind)}"
+        for _, kind, column in table.columns
     )
     connection.execute(f"CREATE TEMP TABLE {name} ({shape})")
     rows = rows_of(table.schema, table.name, facts)
@@ -31,7 +32,8 @@ def make_catalogue_table(
         structure = ", ".join(f'"{column}": "{kind.duckdb_type}"' for _, kind, column in given)
         columns = ", ".join(column for _, _, column in given)
         values = [
-            {column: row.get(key, _value(kind)) for key, kind, column in given} for row in rows
+            {column: row.get(key, _value(table, kind)) for key, kind, column in given}
+            for row in rows
         ]
         connection.execute(
             f"INSERT INTO {name} ({columns})"
@@ -41,10 +43,10 @@ def make_catalogue_table(
     return f"temp.main.{name}"
 
 
-def _value(kind: SqlType) -> object:
-    return None if kind.is_array else DEFAULTS.get(kind.name)
+def _value(table: TableDefinition, kind: SqlType) -> object:
+    return DEFAULTS.get(str(kind)) if table.schema == "pg_catalog" else None
 
 
-def _default(kind: SqlType) -> str:
-    value = _value(kind)
+def _default(table: TableDefinition, kind: SqlType) -> str:
+    value = _value(table, kind)
     return "false" if value is False else "NULL" if value is None else "''" if value == "" else "0"

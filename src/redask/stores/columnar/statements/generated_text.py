@@ -25,7 +25,7 @@ _FUNCTIONS = frozenset(
     make_timestamp max md5 min not_like_escape now nth_value ntile nullif percent_rank pi pow
     radians rank regexp_extract regexp_matches regexp_replace replace right round round_even row
     row_number rpad rtrim sign sin sqrt starts_with string_agg strlen strpos struct_extract
-    substring sum tan to_days to_microseconds to_months translate trim trunc unnest
+    struct_pack substring sum tan to_days to_microseconds to_months translate trim trunc unnest
     xor | || ~""".split()
 )
 _TABLE_FUNCTIONS = frozenset(("generate_series", "unnest"))

@@ -1,7 +1,8 @@
 """From a text to a plan: parsed, bound to the caller's tables, and remembered.
 
 A remembered plan is used again if the tables it reads are to this caller what they were when it was
-bound: same columns, same types. What depends on the clock is bound anew each time.
+bound: same columns, same types. What depends on the clock or on a look-up by name (regclass, a
+setting, a privilege) is bound anew each time, and EXPLAIN too, which reads no table itself.
 """
 
 import re
@@ -16,6 +17,7 @@ from typing import Any
 from redask.core.errors import SqlError
 from redask.core.model import Caller
 from redask.core.sql.binder.context import Facts
+from redask.core.sql.binder.explanations import explained, explanation
 from redask.core.sql.binder.statement import BoundStatement, bind
 from redask.core.sql.text_limits import check_text
 from redask.core.sql.types import SqlType
@@ -24,7 +26,10 @@ from redask.stores.columnar.statements.parsing import in_code_points, parse
 from redask.stores.columnar.statements.result_values import output_text
 
 _LONGEST, _MOST = 4096, 512
-_CLOCK = re.compile("now|current|local|clock|_timestamp|age|reg|today|setting", re.IGNORECASE)
+_FRESH = re.compile(
+    "now|current|local|clock|_timestamp|age|reg|today|setting|config|privilege|_size|explain",
+    re.IGNORECASE,
+)
 _Key = tuple[object, ...]
 
 
@@ -65,9 +70,17 @@ class Plans:
         scales: Mapping[int, tuple[int, int]] | None = None,
     ) -> Plan:
         """The plan of a statement; `scales` are those of its numeric parameters."""
-        if len(request.sql) > _LONGEST or _CLOCK.search(request.sql):
+        if len(request.sql) > _LONGEST or _FRESH.search(request.sql):
             return _bound(request, schema, scales or {})
-        key = (request.sql, request.declared, tuple(sorted((scales or {}).items())))
+        key = (
+            *(request.sql, request.declared, tuple(sorted((scales or {}).items()))),
+            *(request.caller.user, request.caller.tenant),  # what functions of the session tell
+            *(
+                value
+                for name, value in sorted(request.facts.items())
+                if name.startswith("session:")
+            ),
+        )
         with self._lock:
             known = self._known.get(key)
         if known is not None and all(
@@ -90,9 +103,12 @@ def _bound(request: Request, schema: CallerSchema, scales: Mapping[int, tuple[in
     known = Facts(user, database, datetime.now(UTC), facts)
     declared = [None if each is None else SqlType.parse(each) for each in request.declared]
     try:
-        bound = bind(tree, sql, schema, known, declared=declared, scales=scales)
+        inner = explained(tree)
+        bound = bind(inner or tree, sql, schema, known, declared=declared, scales=scales)
     except SqlError as error:
         raise in_code_points(sql, error) from None
+    if inner is not None:
+        bound = explanation(inner, bound)
     outputs = ", ".join(
         f"{output_text(f'q.o{place}', type)} AS o{place}"
         for place, (_, type) in enumerate(bound.columns, 1)
