@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redask.core.errors import Damaged, StoreFailed
-from redask.core.sql.json_spelling import jsonb_text, plain_text
+from redask.stores.columnar.json_columns import jsonb_text, plain_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
