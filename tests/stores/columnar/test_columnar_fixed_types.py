@@ -65,9 +65,9 @@ def test_a_type_that_present_values_do_not_fit_is_refused(
     with pytest.raises(BadAsk, match=r"2 values of tickets.opened .* urn:reddb:row:tickets/2"):
         projection.fix_type("tickets", "opened", TIMESTAMP, ME)
     assert store.column_types("local") == {}
-    with pytest.raises(BadAsk, match="no column"):
+    with pytest.raises(BadAsk, match="has no column"):
         projection.fix_type("tickets", "nosuch", TIMESTAMP, ME)
-    with pytest.raises(BadAsk, match="no column"):
+    with pytest.raises(BadAsk, match="has no column"):
         projection.fix_type("tickets", "urn", TIMESTAMP, ME)
     with pytest.raises(Denied):
         projection.fix_type("tickets", "opened", TIMESTAMP, READER)

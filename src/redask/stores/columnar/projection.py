@@ -55,7 +55,7 @@ class Projection:
         with self.reading(caller) as tables:
             found = tables.key(table, column)
             if found is None:
-                raise BadAsk(f"there is no column {column!a} of a table {table!a} to fix")
+                raise BadAsk(f"table {table!a} has no column {column!a} whose type can be fixed")
             collection, key = found
             if kind is not None:
                 if key == "id" and (kind.is_array or kind.name == "jsonb"):
