@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "Show what an ask would do, without asking anybody.",
     "search": "Find what the data holds on a question.",
     "select": "Run a SELECT over your data as tables.",
+    "tables": "List the tables of a SELECT, or fix a column's type.",
     "audit": "Look at the audit log, verify it, export it.",
     "user": "Add, list, change and remove users.",
     "token": "Make, list and revoke the tokens users sign in with.",

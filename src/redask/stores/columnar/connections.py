@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redask.core.errors import Damaged, StoreFailed
-from redask.core.sql.json_spelling import jsonb_text, plain_text
+from redask.stores.columnar.json_columns import jsonb_text, plain_text, value_fits
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -60,6 +60,7 @@ def register_functions(connection: "DuckDBPyConnection") -> None:
     """The functions that `typed_tables` calls."""
     for function in (jsonb_text, plain_text):
         connection.create_function(f"redask_{function.__name__}", function, ["VARCHAR"], "VARCHAR")
+    connection.create_function("redask_value_fits", value_fits, ["VARCHAR"] * 2, "BOOLEAN")
 
 
 def literal(text: str) -> str:
@@ -87,7 +88,7 @@ def columnar_errors() -> Iterator[None]:
         ) from error
 
 
-def is_damage(error: Exception) -> bool:
+def is_damage(error: BaseException) -> bool:
     """Whether an error of DuckDB says that a file of its own cannot be read."""
     import duckdb
 
@@ -96,7 +97,7 @@ def is_damage(error: Exception) -> bool:
     return isinstance(error, duckdb.Error) and "Corrupt database" in str(error)
 
 
-def is_broken(error: Exception) -> bool:
+def is_broken(error: BaseException) -> bool:
     """Whether DuckDB itself failed, so that the connection is of no further use."""
     import duckdb
 

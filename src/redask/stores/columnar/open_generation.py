@@ -5,6 +5,7 @@ reader ends. `catch_up` is for one thread at a time; it disturbs no reader, who 
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -55,6 +56,18 @@ class OpenGeneration:
             raise _unusable("it is ahead of its store")
         with columnar_errors():
             self.state = read_changes(self._log, self.state, self._store, self._tenant)
+
+    def rows(
+        self, collection: str, groups: Iterable[str], step: int
+    ) -> Iterator[tuple[str, dict[str, object]]]:
+        """URN and content of each row of these groups, `id` included, after a step."""
+        cursor = self.connection.cursor()
+        with columnar_errors():
+            cursor.execute(self._log.rows_at(step, collection, groups))
+            while page := cursor.fetchmany(10_000):
+                for urn, own_id, payload in page:
+                    content = json.loads(payload)
+                    yield urn, content if own_id is None else {**content, "id": own_id}
 
     def leave(self) -> None:
         """A reader ended."""

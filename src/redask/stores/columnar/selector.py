@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from redask.core.model import Caller
 from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
 from redask.core.ports.selecting import Cancellation
+from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements.execution import Statements
@@ -71,6 +72,17 @@ class ColumnarSelector:
     def interrupt(self) -> None:
         """Stop the statements that run."""
         self._statements.interrupt()
+
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+        kind = None if type_name is None else read_type(type_name)
+        with self._projection.reading(caller) as tables:
+            known = set(tables.names())
+        # a name may have a point itself: the longest table that there is
+        dots = [place for place, letter in enumerate(column) if letter == "."]
+        cuts = [place for place in dots if column[:place] in known]
+        table, name = (column[: cuts[-1]], column[cuts[-1] + 1 :]) if cuts else (column, "")
+        self._projection.fix_type(table, name, kind, caller)
 
     def close(self) -> None:
         """Let go of what is kept."""

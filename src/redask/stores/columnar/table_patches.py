@@ -64,14 +64,13 @@ def places(
     """The places of some URNs in a table, by one scan."""
     if not urns:
         return {}
-    counts = ", ".join(
-        f"count(*) FILTER (c2 < {literal(urn)}), count(*) FILTER (c2 = {literal(urn)})"
-        for urn in urns
-    )
-    found = connection.execute(f"SELECT {counts} FROM {table.name}").fetchone()
-    assert found is not None
-    pairs = zip(found[::2], found[1::2], strict=True)
-    return {urn: Place(before, bool(here)) for urn, (before, here) in zip(urns, pairs, strict=True)}
+    counts = ", ".join(f"count(*) FILTER (c2 < {literal(urn)})" for urn in urns)
+    before = connection.execute(f"SELECT {counts} FROM {table.name}").fetchone()
+    assert before is not None
+    listed = ", ".join(map(str, before))
+    there = connection.execute(f"SELECT c2 FROM {table.name} WHERE rowid IN ({listed})").fetchall()
+    present = {urn for (urn,) in there}
+    return {urn: Place(count, urn in present) for urn, count in zip(urns, before, strict=True)}
 
 
 def stretches(

@@ -27,12 +27,13 @@ from redask.core.access.policy import OWNER
 from redask.core.errors import Damaged, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
+from redask.core.sql.types import SqlType
 from redask.index.file_lock import FileLock
 from redask.stores.backend import EntityStore
 from redask.stores.columnar.connections import columnar_errors, is_broken, is_damage
 from redask.stores.columnar.generation_builder import build, remove_others
 from redask.stores.columnar.open_generation import OpenGeneration
-from redask.stores.columnar.readable_tables import ReadableTables
+from redask.stores.columnar.readable_tables import Declared, ReadableTables
 
 MAX_TAIL = 20_000  # rows, or a twentieth of the generation's, if that is more
 _CURRENT = "current"
@@ -52,6 +53,7 @@ class TenantProjection:
         self._lock = threading.Lock()
         self._opened: tuple[object, OpenGeneration] | None = None
         self._fold: threading.Thread | None = None
+        self._types: tuple[int, dict[str, dict[str, SqlType]]] | None = None
 
     @contextmanager
     def reading(self, caller: Caller) -> Iterator[ReadableTables]:
@@ -63,7 +65,8 @@ class TenantProjection:
                 self._discard()
                 opened, view = self._caught_up(caller)
             opened.readers += 1
-            tables = ReadableTables(opened, caller, view, self._declared, self._audit)
+            declared = Declared(self._declared, self._fixed(view.visibility.version))
+            tables = ReadableTables(opened, caller, view, declared, self._audit)
         try:
             yield tables
         except Exception as error:
@@ -126,6 +129,19 @@ class TenantProjection:
         spoken = {each.name for each in self._store.collections(owner) if each.language is not None}
         return frozenset(spoken | self._store.policies(owner).keys())
 
+    def _fixed(self, version: int) -> dict[str, dict[str, SqlType]]:
+        """The types that were fixed, by collection and key, as they are since this version."""
+        if self._types is None or self._types[0] != version:
+            found = self._store.column_types(self._tenant)
+            self._types = (
+                version,
+                {
+                    collection: {key: SqlType.parse(kind) for key, kind in columns.items()}
+                    for collection, columns in found.items()
+                },
+            )
+        return self._types[1]
+
     # --- generations -----------------------------------------------------------------------
 
     def _start_fold(self, opened: OpenGeneration) -> None:
@@ -163,9 +179,10 @@ class TenantProjection:
         with self._lock:
             if self._opened is None or self._opened[1] is not opened:
                 return
-            if isinstance(error, Damaged) or is_damage(error):
+            errors = list(_behind(error))
+            if any(isinstance(each, Damaged) or is_damage(each) for each in errors):
                 self._discard()
-            elif is_broken(error):
+            elif any(is_broken(each) for each in errors):
                 self._retire()
 
     def _retire(self) -> None:
@@ -196,6 +213,13 @@ class TenantProjection:
             ) from error
         with lock:
             yield
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that it was raised for."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _replace(path: Path, content: bytes) -> None:
