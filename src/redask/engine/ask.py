@@ -263,8 +263,8 @@ class Engine:
                     run.attempt = validation.Attempt.RETRY
                     call = replace(call, prompt=prompt.with_hint(found.prompt, hint))
                     await run.reset("retry")
-                case validation.GiveUp(reasons):
-                    raise errors.Ungrounded("the answer cites what is not there", reasons)
+                case validation.GiveUp(reasons) as verdict:
+                    raise errors.Ungrounded(verdict.message, reasons)
                 case other:
                     assert_never(other)
 
