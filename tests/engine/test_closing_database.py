@@ -293,7 +293,7 @@ def test_a_caller_who_is_cancelled_is_cancelled_and_not_told_of_closing(harbour:
 
     asyncio.run(main())
     [row] = audited(harbour)
-    assert row["errors"][0]["detail"] == "the caller left before the answer was there"
+    assert row["errors"][0]["detail"] == "cancelled by the caller before the answer was complete"
 
 
 def test_a_database_closed_by_who_reads_its_stream_does_not_wait_for_itself(
