@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Entity, Found
 from redask.core.wire.json import text
@@ -433,7 +433,7 @@ def test_a_search_that_finds_corruption_rebuilds_and_answers(
     ) -> object:
         calls.append(limit)
         if len(calls) == 1:
-            raise Damaged("a page is missing")
+            raise CorruptIndex("a page is missing")
         return search(lexical, query, limit, allowed, read)
 
     monkeypatch.setattr(LexicalSearcher, "search", failing)
@@ -445,7 +445,7 @@ def test_corruption_that_a_rebuild_does_not_repair_is_a_store_failure(
     filled: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> None:
-        raise Damaged("still broken")
+        raise CorruptIndex("still broken")
 
     monkeypatch.setattr(Generation, "catch_up", failing)
     monkeypatch.setattr(Generation, "state", failing)

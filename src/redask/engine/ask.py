@@ -335,7 +335,7 @@ class Engine:
         )
 
     def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:
-        return determinism.settle(
+        return determinism.effective_knobs(
             ask.question,
             found.fingerprint,
             can,
