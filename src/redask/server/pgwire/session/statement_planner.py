@@ -73,7 +73,7 @@ class StatementPlanner:
                 hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
             )
         if first in _UNSUPPORTED:
-            raise SqlStateError("0A000", f"{' '.join(begins)} is not spoken here: {_EXPECTED}")
+            raise SqlStateError("0A000", f"{' '.join(begins)} is not supported: {_EXPECTED}")
         if not first and sql.lstrip()[:1] != "(":
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
         if first not in _QUERIES:
