@@ -53,7 +53,7 @@ def bind(
     node = statements[0]["stmt"]
     parameters = Parameters(
         {number: type for number, type in enumerate(declared, 1) if type is not None},
-        dict(scales or {}),
+        scales or {},
     )
 
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
