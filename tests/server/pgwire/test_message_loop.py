@@ -383,11 +383,11 @@ def test_a_client_with_a_thousand_quick_statements_lets_others_go_first() -> Non
 
 
 def test_an_error_of_sql_has_its_own_sqlstate_hint_and_position() -> None:
-    async def script(transport: Playing, client: RawClient) -> None:
+    async def script(transport: FakeServer, client: RawClient) -> None:
         async def plan(sql: str, declared: object) -> Any:
             raise SqlError("42703", 'column "x" does not exist', position=6, hint="try y")
 
-        transport.plays[0].plan = plan  # type: ignore[method-assign]  # planned by nobody else
+        transport.planners[0].plan = plan  # type: ignore[method-assign]  # planned by nobody else
         [error] = [each for each in await client.ask(query(" ;rows x")) if each.kind == "E"]
         assert [error.fields[key] for key in "CMHP"] == [
             *("42703", 'column "x" does not exist', "try y", "8")
@@ -406,7 +406,7 @@ def test_a_large_result_is_encoded_beside_the_event_loop(monkeypatch: pytest.Mon
 
     monkeypatch.setattr(row_pages.RowEncoder, "data_rows", watched)
 
-    async def script(_: Playing, client: RawClient) -> None:
+    async def script(_: FakeServer, client: RawClient) -> None:
         found = await client.ask(query("rows 25000"))
         cells = [each.cells for each in found if each.kind == "D"]
         assert cells == [
@@ -421,14 +421,14 @@ def test_a_large_result_is_encoded_beside_the_event_loop(monkeypatch: pytest.Mon
 
 
 def test_a_long_text_is_read_beside_the_event_loop() -> None:
-    async def script(transport: Playing, client: RawClient) -> None:
+    async def script(transport: FakeServer, client: RawClient) -> None:
         seen: list[bool] = []
 
         def split(text: str) -> list[str]:
             seen.append(threading.current_thread() is threading.main_thread())
             return [text.strip()]
 
-        transport.plays[0].split = split  # type: ignore[method-assign]
+        transport.planners[0].split = split  # type: ignore[method-assign]
         await client.ask(query("rows 1"))
         await client.ask(query("rows 1" + " " * 20_000))
         assert seen == [True, False]

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules, patterns
+from redask.core.sql.binder import patterns
 from redask.core.sql.binder.bound import (
     BOOL,
     TEXT,
@@ -14,7 +14,8 @@ from redask.core.sql.binder.bound import (
     made,
     unsupported,
 )
-from redask.core.sql.binder.operator_rows import INVERSE
+from redask.core.sql.functions import numeric_rules
+from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.context import BoundQuery

@@ -158,7 +158,9 @@ def _size_pretty(self: "Expressions", values: list[Bound], location: int) -> Bou
 
 FUNCTIONS: dict[str, list[Overload]] = {
     "pg_encoding_to_char": [
-        Overload((INT4,), _NAME, "(CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END)")
+        Overload(
+            (INT4,), _NAME, "(CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END)"
+        )
     ],
     "pg_char_to_encoding": [
         Overload((_NAME,), INT4, "(CASE WHEN lower({0}) IN ('utf8', 'utf-8', 'unicode')"

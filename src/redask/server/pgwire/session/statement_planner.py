@@ -88,7 +88,9 @@ class StatementPlanner:
             for name, value in settings:
                 self._parameters.set(name, value)
 
-        return await plan_select(self._session, sql, declared, self._facts, apply, word)
+        return await plan_select(
+            self._session, sql, declared, facts=self._facts, apply=apply, word=word
+        )
 
     async def _set_by(self, sql: str) -> list[tuple[str, str]]:
         """What the calls of set_config() in a statement set."""
