@@ -91,6 +91,8 @@ def test_a_text_is_read_as_its_type(name: str, text: str, value: object) -> None
         ("interval", "1 foo", "22007", 'invalid input syntax for type interval: "1 foo"'),
         ("interval", "1 day 2 days", "22007", None),
         ("interval", "3000000000 months", "22015", None),
+        ("interval", f"{'9' * 5000} days", "22015", None),
+        ("float4", "1e-999999999", "22003", None),
         ("uuid", "a0e-ebc99", "22P02", 'invalid input syntax for type uuid: "a0e-ebc99"'),
         ("int4[]", "{1,2", "22P02", 'malformed array literal: "{1,2'),
         ("int4[]", "{1,x}", "22P02", 'invalid input syntax for type integer: "x"'),

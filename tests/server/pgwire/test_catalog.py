@@ -135,8 +135,9 @@ TICKETS = "relname = 'tickets'"
          "name varchar", ("tickets", "BASE TABLE")),
         ("select data_type, is_nullable, numeric_precision from information_schema.columns "
          "where column_name = $1", "varchar varchar int4", ("jsonb", "YES", None)),
-        ("select has_table_privilege('tickets', 'SELECT'), has_table_privilege('tickets', 'INSERT'),"
-         " has_schema_privilege('public', 'USAGE')", "bool bool bool", (True, False, True)),
+        ("select has_table_privilege('tickets', 'SELECT'), "
+         "has_table_privilege('tickets', 'INSERT'), has_schema_privilege('public', 'USAGE')",
+         "bool bool bool", (True, False, True)),
         ("select typinput = 'array_in'::regproc, typinput from pg_type where typname = '_int4'",
          "bool text", (True, "array_in")),
         ("select 0::regclass, 1259::regclass, 999::regclass, 2200::regnamespace", "text text text "

@@ -78,6 +78,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_cache, "MAX_TABLES", 4)
     monkeypatch.setattr(table_patches, "SMALL", 4)
     monkeypatch.setattr(table_patches, "MAX_GAPS", 3)
+    monkeypatch.setattr(table_patches, "_SAMPLED", 3)
 
 
 @pytest.fixture

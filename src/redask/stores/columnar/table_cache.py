@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 MAX_TABLES = 256
 MAX_BYTES = 1 << 30
-MAX_CHANGED = 10_000  # rows that are patched or copied; more are made of JSON again
+MAX_CHANGED = 10_000  # rows, or a quarter of the table: beyond, it is made of JSON again
 _CELL_BYTES = 24  # of a cell in memory, by and large
 
 # collection; groups, and when each changed; columns
@@ -105,8 +105,9 @@ class TableCache:
             old = self._earlier(collection, groups, columns, step)
         if old is not None:
             query = self._log.changed(collection, old.step, step)
-            changed = self._connection.execute(f"{query} LIMIT {MAX_CHANGED}").fetchall()
-            if len(changed) + len(old.changed) < MAX_CHANGED:
+            most = max(MAX_CHANGED, old.sorted.rows // 4)
+            changed = self._connection.execute(f"{query} LIMIT {most}").fetchall()
+            if len(changed) + len(old.changed) < most:
                 return self._patcher.next_table(old, changed, rows, step)
         name = table = self._new_name("t")
         query = empty_query(columns)

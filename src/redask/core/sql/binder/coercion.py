@@ -9,8 +9,8 @@ at the caller's. Text becomes a value of another type by PostgreSQL's input rule
 our own functions (`pg_in_…`), so that no error shows DuckDB's words.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 from redask.core.errors import SqlError
@@ -24,7 +24,7 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.binder.overloads import fits
+from redask.core.sql.functions.overloads import fits
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import SqlType
@@ -54,16 +54,18 @@ _EXPLICIT = {
 }
 
 
-@dataclass(slots=True)
 class Parameters:
     """The parameters of a statement: declared types, else the first that a context wants.
 
     `scales` are those of numeric values, where the values are known.
     """
 
-    types: dict[int, SqlType] = field(default_factory=dict)
-    scales: dict[int, tuple[int, int]] = field(default_factory=dict)
-    numbers: set[int] = field(default_factory=set)
+    def __init__(
+        self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]
+    ) -> None:
+        self.types = types
+        self.scales = scales
+        self.numbers: set[int] = set()
 
     def typed(self, number: int, location: int) -> Bound:
         self.numbers.add(number)

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules, patterns
 from redask.core.sql.binder.bound import (
     BOOL,
     TEXT,
@@ -14,7 +13,8 @@ from redask.core.sql.binder.bound import (
     made,
     unsupported,
 )
-from redask.core.sql.binder.operator_rows import INVERSE
+from redask.core.sql.functions import numeric_rules, pattern_operators
+from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.context import BoundQuery
@@ -37,7 +37,7 @@ def bind_operator(self: "Expressions", node: Node) -> Bound:
                 "AEXPR_NOT_BETWEEN_SYM"):  # fmt: skip
         return _between(self, node, kind)
     if kind in ("AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"):
-        return patterns.bind_like(self, node, name, kind)
+        return pattern_operators.bind_like(self, node, name, kind)
     if "lexpr" not in node:
         return self.prefix(name, self.bind(node["rexpr"]), location)
     if "RowExpr" in node["lexpr"] or "RowExpr" in node["rexpr"]:
@@ -61,7 +61,7 @@ def special_operator(
 ) -> Bound | None:
     """Operators whose operands may be of any type: arrays, `||`, patterns."""
     if name in ("~", "~*", "!~", "!~*"):
-        return patterns.bind_match(self, name, left, right, location)
+        return pattern_operators.bind_match(self, name, left, right, location)
     if left.type.is_array or right.type.is_array:
         return _with_arrays(self, name, left, right)
     if name == "||":

@@ -1,7 +1,7 @@
 """What binding one statement needs and collects: `Context`; the caller's tables: `Schema`."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
@@ -55,20 +55,27 @@ class BoundQuery:
     untyped: tuple[bool, ...] = ()
 
 
-@dataclass(slots=True)
 class Context:
     """One statement being bound. `tables` are those it reads, in the order of their markers.
 
     `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
     """
 
-    schema: Schema
-    coercion: Coercion
-    facts: Facts
-    query: Callable[[Node, Scope], BoundQuery]
-    source: bytes = b""
-    tables: list[TableDefinition] = field(default_factory=list)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    def __init__(
+        self,
+        schema: Schema,
+        coercion: Coercion,
+        facts: Facts,
+        query: Callable[[Node, Scope], BoundQuery],
+        source: bytes,
+    ) -> None:
+        self.schema = schema
+        self.coercion = coercion
+        self.facts = facts
+        self.query = query
+        self.source = source
+        self.tables: list[TableDefinition] = []
+        self._numbers = itertools.count(1)
 
     def alias(self, letter: str) -> str:
         """A new name in the generated text."""

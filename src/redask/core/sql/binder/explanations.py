@@ -1,4 +1,4 @@
-"""EXPLAIN: `explained(tree)` → the query's own tree, `explanation(tree, bound)` → what we say of it.
+"""EXPLAIN: `explained(tree)` → the query's own tree, `explanation(tree, bound)` → our words.
 
 The words are ours: which tables are read by name, and how many joins and conditions there are.
 Nothing is told of data, sizes or costs, which would tell of rows that the caller may not read.
@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from redask.core.sql.binder.bound import TEXT, Node, fail, quoted, unsupported
+from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.core.sql.binder.context import TableDefinition
-from redask.core.sql.binder.statement import BoundStatement
 
 _HARMLESS = frozenset(("verbose", "costs", "settings", "summary", "format"))
 _PARTS = {

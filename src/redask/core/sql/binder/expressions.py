@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from redask.core.sql.binder import comparisons, operator_rows, set_functions
+from redask.core.sql.binder import comparisons
 from redask.core.sql.binder.bound import (
     BOOL,
     INT4,
@@ -26,14 +26,15 @@ from redask.core.sql.binder.bound import (
     quoted,
     unsupported,
 )
-from redask.core.sql.binder.calls import bind_call
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.binder.context import Context
+from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
-from redask.core.sql.binder.overloads import AMBIGUOUS, Overload, choose
-from redask.core.sql.binder.set_functions import RECORD
+from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.functions import operator_rows, set_functions
+from redask.core.sql.functions.set_functions import RECORD
 from redask.core.sql.types import SqlType
 
 _C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
@@ -302,7 +303,7 @@ class Expressions:
         }
         known = values.get(VALUE_FUNCTIONS.get(node["op"], ""))
         if known is None:
-            unsupported(VALUE_FUNCTIONS.get(node["op"], node["op"]), location)
+            unsupported(VALUE_FUNCTIONS.get(node["op"], str(node["op"])), location)
         return constant(known[0], SqlType(known[1]), location)
 
     def _collate(self, node: Node) -> Bound:

@@ -6,11 +6,11 @@ subquery sees the items before it only when it is LATERAL; a function always doe
 
 from dataclasses import replace
 
-from redask.core.sql.binder import set_functions
 from redask.core.sql.binder.bound import INT8, Bound, Node, fail, only, unsupported
 from redask.core.sql.binder.context import Context
 from redask.core.sql.binder.expressions import Clause, Expressions
 from redask.core.sql.binder.namespace import Column, Relation, Scope
+from redask.core.sql.functions import set_functions
 
 _JOINS = {
     "JOIN_INNER": "INNER JOIN",

@@ -8,7 +8,6 @@ a position in both. What is neither grouped nor aggregated is 42803.
 
 from dataclasses import dataclass, replace
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import TEXT, Bound, Node, Read, fail, made, only, unsupported
 from redask.core.sql.binder.context import BoundQuery, Context
 from redask.core.sql.binder.expressions import Clause, Expressions
@@ -17,6 +16,7 @@ from redask.core.sql.binder.limits import bind_limit
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.binder.output_names import output_name
 from redask.core.sql.binder.windows import check_orderable, direction
+from redask.core.sql.functions import numeric_rules
 
 _SETS = {
     "GROUPING_SET_ROLLUP": "ROLLUP",

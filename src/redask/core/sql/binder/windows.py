@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import INT8, TEXT, Bound, Node, fail, unsupported
+from redask.core.sql.functions import numeric_rules
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from redask.core.errors import SqlError
 from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made, quoted
 from redask.core.sql.binder.coercion import constant
-from redask.core.sql.binder.overloads import Overload
+from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
 from redask.core.sql.types import SqlType
@@ -158,7 +158,9 @@ def _size_pretty(self: "Expressions", values: list[Bound], location: int) -> Bou
 
 FUNCTIONS: dict[str, list[Overload]] = {
     "pg_encoding_to_char": [
-        Overload((INT4,), _NAME, "(CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END)")
+        Overload(
+            (INT4,), _NAME, "(CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END)"
+        )
     ],
     "pg_char_to_encoding": [
         Overload((_NAME,), INT4, "(CASE WHEN lower({0}) IN ('utf8', 'utf-8', 'unicode')"

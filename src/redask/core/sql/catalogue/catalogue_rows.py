@@ -34,7 +34,9 @@ _PRECISION: Mapping[str, Row] = {
     "float4": {"numeric_precision": 24, "numeric_precision_radix": 2},
     "float8": {"numeric_precision": 53, "numeric_precision_radix": 2},
     "date": {"datetime_precision": 0},
-    **dict.fromkeys(("time", "timestamp", "timestamptz", "interval"), {"datetime_precision": 6}),
+    **{
+        name: {"datetime_precision": 6} for name in ("time", "timestamp", "timestamptz", "interval")
+    },
 }
 
 

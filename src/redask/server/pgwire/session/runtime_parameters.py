@@ -96,7 +96,7 @@ class RuntimeParameters:
             raise SqlStateError("55P02", f'parameter "{known}" cannot be changed')
         taken = _FIXED.get(known)
         if taken is not None and value.lower().strip("'\"") not in taken:
-            raise SqlStateError("22023", f'"{value[:100]}" is no {known} that is spoken here')
+            raise SqlStateError("22023", f'"{value[:100]}" is no supported {known}')
         if len(self._values) >= _MOST or len(value) > _LONGEST or len(name) > _LONGEST:
             raise SqlStateError("54000", "too many settings, or one that is too long")
         if known == "statement_timeout" and _milliseconds(value) is None:

@@ -62,6 +62,7 @@ async def plan_select(
     session: AsyncDatabase,
     sql: str,
     declared: Sequence[int],
+    *,
     facts: Facts,
     apply: Callable[[], None],
     word: str = "SELECT",

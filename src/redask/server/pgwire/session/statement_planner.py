@@ -73,7 +73,7 @@ class StatementPlanner:
                 hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
             )
         if first in _UNSUPPORTED:
-            raise SqlStateError("0A000", f"{' '.join(begins)} is not spoken here: {_EXPECTED}")
+            raise SqlStateError("0A000", f"{' '.join(begins)} is not supported: {_EXPECTED}")
         if not first and sql.lstrip()[:1] != "(":
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
         if first not in _QUERIES:
@@ -88,7 +88,9 @@ class StatementPlanner:
             for name, value in settings:
                 self._parameters.set(name, value)
 
-        return await plan_select(self._session, sql, declared, self._facts, apply, word)
+        return await plan_select(
+            self._session, sql, declared, facts=self._facts, apply=apply, word=word
+        )
 
     async def _set_by(self, sql: str) -> list[tuple[str, str]]:
         """What the calls of set_config() in a statement set."""

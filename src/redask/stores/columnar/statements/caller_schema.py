@@ -15,7 +15,7 @@ from redask.core.sql.catalogue.system_ids import SYSTEM_TABLES
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.catalogue.catalogue_layout import SYSTEM, definition
 from redask.stores.columnar.catalogue.catalogue_tables import make_catalogue_table
-from redask.stores.columnar.connections import columnar_errors
+from redask.stores.columnar.duckdb_connections import columnar_errors
 from redask.stores.columnar.readable_tables import ReadableTables
 
 

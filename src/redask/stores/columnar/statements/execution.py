@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from redask.core.errors import LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import SelectResult, SelectShape
-from redask.core.sql.binder.statement import BoundStatement
+from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema

@@ -51,7 +51,7 @@ def numeric_scales(
 
 
 def parameter(
-    value: object, type: SqlType, number: int, find: Find = lambda schema, name: None
+    value: object, type: SqlType, number: int, find: Find = lambda _schema, _name: None
 ) -> object:
     """The value as DuckDB takes it; `BadAsk` or `SqlError` when it is none of the type.
 

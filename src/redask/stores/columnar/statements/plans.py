@@ -16,9 +16,9 @@ from typing import Any
 
 from redask.core.errors import SqlError
 from redask.core.model import Caller
+from redask.core.sql.binder.bound_statement import BoundStatement, bind
 from redask.core.sql.binder.context import Facts
 from redask.core.sql.binder.explanations import explained, explanation
-from redask.core.sql.binder.statement import BoundStatement, bind
 from redask.core.sql.text_limits import check_text
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.statements.caller_schema import CallerSchema

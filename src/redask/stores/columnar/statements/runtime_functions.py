@@ -48,12 +48,12 @@ def register(opened: "OpenGeneration", text: str) -> None:
         for name in sorted(called - known):
             row = RUNTIME[name]
             arguments, result = registered(row)
-            cursor.create_function(
+            cursor.create_function(  # type: ignore[call-overload]  # the stub wants enums
                 name,
                 _guarded(row.call, len(arguments)),
                 arguments,
                 result,
-                null_handling="special" if row.null_handling else "default",  # type: ignore[arg-type]
+                null_handling="special" if row.null_handling else "default",
             )
             known.add(name)
 

@@ -60,7 +60,7 @@ class RpcFuzz:
         """Send some lines. → how many messages it was"""
         waiting: dict[object, str] = {}
         lines = [self.line(rng, waiting) for _ in range(rng.randrange(1, BATCH))]
-        self._talk(lines, waiting)
+        self._exchange(lines, waiting)
         self.batches += 1
         if self.batches % LIFE == 0 and not self.lasting:
             self.end(rng)
@@ -70,7 +70,7 @@ class RpcFuzz:
     def honest(self) -> None:
         """A new question is answered."""
         waiting: dict[object, str] = {}
-        self._talk([self.good(waiting, "ask")], waiting)
+        self._exchange([self.good(waiting, "ask")], waiting)
 
     def close(self) -> None:
         if self.process.alive():
@@ -80,7 +80,7 @@ class RpcFuzz:
         """Leave the process, in one of two ways."""
         if rng.random() < 0.5:
             half = written(call("explain", {"question": "ferry"}, 7))
-            self.process.talk(half[: rng.randrange(len(half))])
+            self.process.exchange(half[: rng.randrange(len(half))])
         else:
             pipe(self.process.process.stdout).close()
             self.process.talk_blindly((self.good({}, "ask") + b"\n") * 3)
@@ -91,17 +91,17 @@ class RpcFuzz:
         if code != 0 or self.process.said:
             raise Violation(f"{self.name} left with {code}: {self.process.said[-2000:]!r}")
 
-    def _talk(self, lines: list[bytes], waiting: dict[object, str]) -> None:
+    def _exchange(self, lines: list[bytes], waiting: dict[object, str]) -> None:
         self.count += 1
         last = f"ping-{self.count}"
-        heard = self.process.talk(b"\n".join([*lines, self.ping(last), b""]))
+        received = self.process.exchange(b"\n".join([*lines, self.ping(last), b""]))
         waiting[last] = ""
         while True:
-            for line in heard:
+            for line in received:
                 self._judge(line, waiting)
             if not waiting:
                 return
-            heard = self.process.heard()
+            received = self.process.received()
 
     def _judge(self, line: bytes, waiting: dict[object, str]) -> None:
         found = json.loads(line)
@@ -112,7 +112,7 @@ class RpcFuzz:
             if question and not self.cited(each):
                 raise Violation(f"a good question: {line[:300]!r}")
             if question:
-                self.asked.hear(question)
+                self.asked.receive(question)
 
     def judge(self, reply: dict[str, Any]) -> None:
         """A failure of ours is a violation."""
@@ -176,10 +176,10 @@ class McpLines(RpcFuzz):
     def greet(self) -> None:
         client = {"name": "fuzz", "version": "1"}
         opening = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
-        self.process.talk(written(call("initialize", opening, "hello")) + b"\n")
-        if b"serverInfo" not in b"".join(self.process.heard(300)):  # it starts
+        self.process.exchange(written(call("initialize", opening, "hello")) + b"\n")
+        if b"serverInfo" not in b"".join(self.process.received(300)):  # it starts
             raise Violation("no greeting")
-        self.process.talk(written(call("notifications/initialized", {})) + b"\n")
+        self.process.exchange(written(call("notifications/initialized", {})) + b"\n")
 
     def ping(self, name: str) -> bytes:
         return written(call("ping", {}, name))
@@ -237,7 +237,7 @@ class McpHttp(HttpFuzz):
             body = written(call("tools/call", asking(question, rng.random() < 0.3), 1))
             lines = [b"Accept: application/json, text/event-stream"]
             return self.to_mcp(
-                body, lines, lambda status, heard: self._heard(question, status, heard)
+                body, lines, lambda status, received: self._received(question, status, received)
             )
         made = self.lines.request(rng)
         if kind < 0.15:
@@ -257,10 +257,10 @@ class McpHttp(HttpFuzz):
         if status >= 500 or b'"internal"' in body:
             raise Violation(f"{status}: {body[:300]!r}")
 
-    def _heard(self, question: str, status: int, body: bytes) -> None:
+    def _received(self, question: str, status: int, body: bytes) -> None:
         if status != 200 or b'"marker":1' not in body.replace(b'\\"', b'"').replace(b" ", b""):
             raise Violation(f"a good question heard {status}: {body[:500]!r}")
-        self.asked.hear(question)
+        self.asked.receive(question)
 
 
 class McpFuzz:

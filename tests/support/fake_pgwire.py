@@ -47,10 +47,10 @@ STEPS = ("begin", "commit", "rollback", "restore")
 
 
 @dataclass
-class Play:
+class FakePlanner:
     """One client's made-up statements."""
 
-    told: dict[str, str] = field(default_factory=dict)
+    response: dict[str, str] = field(default_factory=dict)
     seconds: float | None = None
     ran: list[str] = field(default_factory=list)
     left: int = 0
@@ -58,11 +58,11 @@ class Play:
     def split(self, text: str) -> list[str]:
         return [part.strip() for part in text.split(";") if part.strip()]
 
-    async def plan(self, sql: str, declared: Sequence[int]) -> "Scene":
+    async def plan(self, sql: str, declared: Sequence[int]) -> "FakeStatement":
         word = sql.split(maxsplit=1)[0]
         if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", "now", *STEPS):
             raise errors.BadStatement(1, 1, word, "a statement")
-        return Scene(self, sql, tuple(declared))
+        return FakeStatement(self, sql, tuple(declared))
 
     def timeout(self) -> float | None:
         return self.seconds
@@ -71,15 +71,15 @@ class Play:
         return {"server_version": "15.0", "client_encoding": "UTF8"}.get(name)
 
     def changed_parameters(self) -> dict[str, str]:
-        told, self.told = self.told, {}
-        return told
+        response, self.response = self.response, {}
+        return response
 
 
 @dataclass
-class Scene:
+class FakeStatement:
     """A made-up statement."""
 
-    play: Play
+    planner: FakePlanner
     sql: str
     declared: tuple[int, ...]
 
@@ -108,13 +108,13 @@ class Scene:
     def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
         if self.words[0] != "now":
             return None
-        self.play.ran.append(self.sql)
+        self.planner.ran.append(self.sql)
         if self.words[1:]:
             raise failure(self.words[1])
         return StatementResult([], "NOW")
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
-        self.play.ran.append(self.sql)
+        self.planner.ran.append(self.sql)
         words = self.words
         match words[0]:
             case "rows":
@@ -128,18 +128,18 @@ class Scene:
             case "fail":
                 raise failure(words[1])
             case "tell":
-                self.play.told[words[1]] = words[2]
+                self.planner.response[words[1]] = words[2]
             case "drop":
                 return StatementResult([], "DROP", tuple(words[1:]) or None)
             case "timeout":
-                self.play.seconds = float(words[1])
+                self.planner.seconds = float(words[1])
         return StatementResult([], words[0].upper())
 
     async def _wait(self) -> StatementResult:
         try:
             await asyncio.Event().wait()
         except asyncio.CancelledError:
-            self.play.left += 1
+            self.planner.left += 1
             raise
         raise AssertionError("nobody waits that long")
 
@@ -156,7 +156,7 @@ def failure(kind: str) -> Exception:
 
 
 @dataclass
-class PlayDesk(Authenticator):
+class FakeAuthenticator(Authenticator):
     """Knows mia of the tenant local, with as many tokens as are given."""
 
     tokens: Sequence[str] = (TOKEN,)
@@ -180,7 +180,7 @@ class PlayDesk(Authenticator):
 
 
 @dataclass(frozen=True)
-class Said:
+class BackendMessage:
     """A message of the server."""
 
     kind: str
@@ -204,25 +204,25 @@ class Said:
         return found
 
 
-class Playing:
+class FakeServer:
     """The transport, open."""
 
     def __init__(
         self,
-        authenticator: PlayDesk | None = None,
+        authenticator: FakeAuthenticator | None = None,
         admission: Admission | None = None,
         context: ssl.SSLContext | None = None,
     ) -> None:
-        self.plays: list[Play] = []
+        self.planners: list[FakePlanner] = []
         self.admission = admission or Admission()
         self.server = PostgresListener(
-            authenticator or PlayDesk(), self.admission, self._converse, context
+            authenticator or FakeAuthenticator(), self.admission, self._make_planner, context
         )
         self.clients: list[RawClient] = []
 
-    def _converse(self, client: object) -> Play:
-        self.plays.append(Play())
-        return self.plays[-1]
+    def _make_planner(self, client: object) -> FakePlanner:
+        self.planners.append(FakePlanner())
+        return self.planners[-1]
 
     async def __aenter__(self) -> Self:
         listening = socket.create_server(("127.0.0.1", 0))
@@ -240,14 +240,14 @@ class Playing:
             await client.close()
         await self.server.close(1)
 
-    async def stranger(self) -> "RawClient":
+    async def connect(self) -> "RawClient":
         """A client that has said nothing yet."""
         client = RawClient(*await asyncio.open_connection("127.0.0.1", self.port))
         self.clients.append(client)
         return client
 
     async def client(self) -> "RawClient":
-        client = await self.stranger()
+        client = await self.connect()
         await client.sign_in()
         return client
 
@@ -270,32 +270,32 @@ class RawClient:
         self.writer.write(b"".join(messages))
         await self.writer.drain()
 
-    async def hear(self) -> Said | None:
+    async def receive(self) -> BackendMessage | None:
         """The next message; None at the end."""
         try:
             head = await self.reader.readexactly(5)
             [length] = struct.unpack("!i", head[1:])
-            return Said(head[:1].decode(), await self.reader.readexactly(length - 4))
+            return BackendMessage(head[:1].decode(), await self.reader.readexactly(length - 4))
         except (asyncio.IncompleteReadError, ConnectionError):
             return None
 
-    async def until(self, kind: str = "Z") -> list[Said]:
+    async def until(self, kind: str = "Z") -> list[BackendMessage]:
         """Everything up to a message of that kind, or to the end."""
-        found: list[Said] = []
+        found: list[BackendMessage] = []
         async with asyncio.timeout(SECONDS):
-            while (message := await self.hear()) is not None:
+            while (message := await self.receive()) is not None:
                 found.append(message)
                 if message.kind == kind:
                     break
         return found
 
-    async def ask(self, *messages: bytes) -> list[Said]:
+    async def ask(self, *messages: bytes) -> list[BackendMessage]:
         await self.send(*messages)
         return await self.until()
 
     async def sign_in(
         self, user: str = "mia", database: str = "local", token: str = TOKEN, **more: str
-    ) -> list[Said]:
+    ) -> list[BackendMessage]:
         """By SCRAM, as a client does it. → the last things said"""
         await self.send(start_up(user=user, database=database, **more))
         first = await self.until("R")
@@ -306,7 +306,7 @@ class RawClient:
         challenge = await self.until("R")
         if challenge[-1].kind != "R":
             return challenge
-        await self.send(said(b"p", exchange.final(challenge[-1].body[4:])))
+        await self.send(framed(b"p", exchange.final(challenge[-1].body[4:])))
         found = await self.until()
         if found and found[-1].kind == "Z":
             assert found[0].body[4:] == exchange.expected
@@ -347,7 +347,7 @@ def _salted(password: str, salt: str, iterations: int) -> bytes:
     return hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), iterations)
 
 
-def said(kind: bytes, body: bytes = b"") -> bytes:
+def framed(kind: bytes, body: bytes = b"") -> bytes:
     return kind + struct.pack("!i", len(body) + 4) + body
 
 
@@ -365,7 +365,7 @@ def special(code: int, body: bytes = b"") -> bytes:
 
 
 SSL_REQUEST, GSS_REQUEST = special(80877103), special(80877104)
-SYNC, FLUSH, TERMINATE = said(b"S"), said(b"H"), said(b"X")
+SYNC, FLUSH, TERMINATE = framed(b"S"), framed(b"H"), framed(b"X")
 
 
 def cancel(key: bytes) -> bytes:
@@ -373,16 +373,16 @@ def cancel(key: bytes) -> bytes:
 
 
 def sasl_first(words: bytes, mechanism: str = "SCRAM-SHA-256") -> bytes:
-    return said(b"p", text(mechanism) + struct.pack("!i", len(words)) + words)
+    return framed(b"p", text(mechanism) + struct.pack("!i", len(words)) + words)
 
 
 def query(sql: str) -> bytes:
-    return said(b"Q", text(sql))
+    return framed(b"Q", text(sql))
 
 
 def parse(sql: str, name: str = "", types: Sequence[int] = ()) -> bytes:
     numbers = struct.pack(f"!H{len(types)}I", len(types), *types)
-    return said(b"P", text(name) + text(sql) + numbers)
+    return framed(b"P", text(name) + text(sql) + numbers)
 
 
 def bind(
@@ -398,16 +398,16 @@ def bind(
         for each in values
     )
     body = shorts[0] + struct.pack("!H", len(values)) + cells + shorts[1]
-    return said(b"B", text(portal) + text(name) + body)
+    return framed(b"B", text(portal) + text(name) + body)
 
 
 def describe(kind: str, name: str = "") -> bytes:
-    return said(b"D", kind.encode() + text(name))
+    return framed(b"D", kind.encode() + text(name))
 
 
 def close(kind: str, name: str = "") -> bytes:
-    return said(b"C", kind.encode() + text(name))
+    return framed(b"C", kind.encode() + text(name))
 
 
 def execute(portal: str = "", rows: int = 0) -> bytes:
-    return said(b"E", text(portal) + struct.pack("!i", rows))
+    return framed(b"E", text(portal) + struct.pack("!i", rows))

@@ -7,8 +7,6 @@ its arguments. What is not there is 42883, with the signature, as in PostgreSQL.
 from dataclasses import replace
 from typing import TYPE_CHECKING, NoReturn
 
-from redask.core.sql.binder import aggregate_rows, function_rows, set_functions
-from redask.core.sql.binder.aggregate_rows import AggregateCall
 from redask.core.sql.binder.bound import (
     FLOAT8,
     INT4,
@@ -20,8 +18,10 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.binder.overloads import AMBIGUOUS, choose
+from redask.core.sql.functions.overloads import AMBIGUOUS, choose
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
+from redask.core.sql.functions import aggregate_rows, function_rows, set_functions
+from redask.core.sql.functions.aggregate_rows import AggregateCall
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions

@@ -6,10 +6,10 @@ operators (`||` with arrays, array comparisons) are in `expressions`.
 
 from functools import partial
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, TEXT, Bound
-from redask.core.sql.binder.overloads import Emit, Overload
-from redask.core.sql.binder.runtime_calls import ours
+from redask.core.sql.functions.overloads import Emit, Overload
+from redask.core.sql.functions import numeric_rules
+from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
 _INTS = ("int2", "int4", "int8")

@@ -27,7 +27,7 @@ from server_thread import ServerThread
 _T = TypeVar("_T")
 
 
-class WireServed(ServerThread):
+class PgwireServer(ServerThread):
     """The transport, open."""
 
     host = "127.0.0.1"
@@ -95,7 +95,7 @@ class Psycopg(Driver):
 
     def __init__(
         self,
-        transport: WireServed,
+        transport: PgwireServer,
         user: str,
         token: str,
         *,
@@ -138,7 +138,7 @@ class InItsLoop(Driver):
 class AsyncPsycopg(InItsLoop):
     """psycopg 3 for asyncio."""
 
-    def __init__(self, transport: WireServed, user: str, token: str) -> None:
+    def __init__(self, transport: PgwireServer, user: str, token: str) -> None:
         self._begin()
         self.connection = self.run(
             psycopg.AsyncConnection.connect(
@@ -164,7 +164,7 @@ class AsyncPsycopg(InItsLoop):
 class Asyncpg(InItsLoop):
     """asyncpg, which prepares everything and speaks binary."""
 
-    def __init__(self, transport: WireServed, user: str, token: str) -> None:
+    def __init__(self, transport: PgwireServer, user: str, token: str) -> None:
         self._begin()
         tls = (
             ssl.create_default_context(cafile=transport.certificate)
@@ -190,7 +190,7 @@ class Asyncpg(InItsLoop):
 class Pg8000(Driver):
     """pg8000, in Python alone."""
 
-    def __init__(self, transport: WireServed, user: str, token: str) -> None:
+    def __init__(self, transport: PgwireServer, user: str, token: str) -> None:
         tls = (
             ssl.create_default_context(cafile=transport.certificate)
             if transport.certificate
@@ -220,7 +220,7 @@ class Pg8000(Driver):
             return  # it has left
 
 
-DRIVERS: dict[str, Callable[[WireServed, str, str], Driver]] = {
+DRIVERS: dict[str, Callable[[PgwireServer, str, str], Driver]] = {
     "psycopg": Psycopg,
     "psycopg-binary": lambda *given: Psycopg(*given, binary=True),
     "psycopg-prepared": lambda *given: Psycopg(*given, prepare=True),

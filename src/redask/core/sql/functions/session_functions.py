@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT4, TEXT, Bound, fail, made
 from redask.core.sql.binder.coercion import constant
-from redask.core.sql.binder.overloads import Overload
+from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:

@@ -9,7 +9,10 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import (
+from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
+from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.catalogue import catalogue_functions
+from redask.core.sql.functions import (
     array_functions,
     datetime_functions,
     json_functions,
@@ -17,9 +20,6 @@ from redask.core.sql.binder import (
     session_functions,
     text_functions,
 )
-from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
-from redask.core.sql.binder.overloads import Overload
-from redask.core.sql.catalogue import catalogue_functions
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:

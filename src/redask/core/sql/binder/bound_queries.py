@@ -5,7 +5,6 @@ Output columns are called `o1`, `o2` … in the text; their names are kept besid
 
 from dataclasses import replace
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import (
     TEXT,
     UNKNOWN,
@@ -23,6 +22,7 @@ from redask.core.sql.binder.limits import bind_limit
 from redask.core.sql.binder.namespace import Column, CommonTable, Scope
 from redask.core.sql.binder.selects import bind_select
 from redask.core.sql.binder.windows import check_orderable, direction
+from redask.core.sql.functions import numeric_rules
 
 _SET_WORDS = {"SETOP_UNION": "UNION", "SETOP_INTERSECT": "INTERSECT", "SETOP_EXCEPT": "EXCEPT"}
 

@@ -3,8 +3,8 @@
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, made, quoted, unsupported
-from redask.core.sql.binder.overloads import Overload
-from redask.core.sql.binder.runtime_calls import ours
+from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.native_texts import NATIVE_TEXTS
 from redask.core.sql.runtime.patterns import pg_patterns
 from redask.core.sql.types import SqlType

@@ -11,10 +11,10 @@ from typing import Any
 
 from redask.core.errors import SqlError
 from redask.core.sql.binder.bound import TEXT, fail
+from redask.core.sql.binder.bound_queries import bind_query, named_objects
 from redask.core.sql.binder.coercion import Coercion, Parameters
 from redask.core.sql.binder.context import BoundQuery, Context, Facts, Schema, TableDefinition
 from redask.core.sql.binder.namespace import Scope
-from redask.core.sql.binder.queries import bind_query, named_objects
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.types import SqlType
 
@@ -53,7 +53,7 @@ def bind(
     node = statements[0]["stmt"]
     parameters = Parameters(
         {number: type for number, type in enumerate(declared, 1) if type is not None},
-        dict(scales or {}),
+        scales or {},
     )
 
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:

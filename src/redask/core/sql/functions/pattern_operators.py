@@ -7,7 +7,7 @@ to DuckDB with the backslash as its escape character; another regular expression
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import BOOL, TEXT, Bound, Node, made, quoted, unsupported
-from redask.core.sql.binder.operator_rows import ASCII_LOWER, ASCII_UPPER
+from redask.core.sql.functions.operator_rows import ASCII_LOWER, ASCII_UPPER
 from redask.core.sql.runtime.patterns import pg_patterns
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from redask.core.sql.binder.bound import (
     numeric_text,
 )
 from redask.core.sql.binder.coercion import constant
-from redask.core.sql.binder.overloads import Overload
-from redask.core.sql.binder.runtime_calls import ours
+from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
 

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import wire_play as wire
+import fake_pgwire as wire
 
 STATEMENTS = (
     "ASK 'When does the ferry leave?' USING scripted",
@@ -65,11 +65,11 @@ def batch(rng: random.Random, count: int) -> Volley:
 
 def series(rng: random.Random) -> list[bytes]:
     """A statement from Parse to Sync, as drivers do it, with something left out or doubled."""
-    name, portal, said = rng.choice(NAMES), rng.choice(NAMES), statement(rng)
-    values = rng.choices(VALUES, k=min(2, said.count("$")))
+    name, portal, sent = rng.choice(NAMES), rng.choice(NAMES), statement(rng)
+    values = rng.choices(VALUES, k=min(2, sent.count("$")))
     whole = [
         wire.close("S", name),
-        wire.parse(said, name, _some(rng, OIDS)),
+        wire.parse(sent, name, _some(rng, OIDS)),
         wire.describe("S", name),
         wire.bind(values, portal, name, _some(rng, (0, 0, 1)), _some(rng, (0, 1))),
         wire.describe("P", portal),
@@ -80,7 +80,7 @@ def series(rng: random.Random) -> list[bytes]:
     return [each for each in whole for _ in range(rng.choice((0, 1, 1, 1, 1, 1, 1, 2)))]
 
 
-def stranger(rng: random.Random) -> Volley:
+def connect(rng: random.Random) -> Volley:
     """What somebody sends who has no token."""
     made = []
     for _ in range(rng.choice((0, 0, 0, 1, 2))):
@@ -92,7 +92,7 @@ def stranger(rng: random.Random) -> Volley:
     mechanism = rng.choice(("SCRAM-SHA-256",) * 3 + ("SCRAM-SHA-256-PLUS", "PLAIN", ""))
     made.append(wire.sasl_first(words, mechanism))
     proof = rng.choice((b"c=biws,r=abc,p=AAAA", b"c=biws,r=", rng.randbytes(20), b""))
-    made.append(wire.said(b"p", proof))
+    made.append(wire.framed(b"p", proof))
     made += [honest(rng) for _ in range(rng.choice((0, 1, 3)))]
     if rng.random() < 0.2:
         rng.shuffle(made)
@@ -102,10 +102,10 @@ def stranger(rng: random.Random) -> Volley:
 
 def _start_up(rng: random.Random) -> bytes:
     version = rng.choice((3 << 16,) * 6 + (3 << 16 | 2, 3 << 16 | 9999, 2 << 16, 4 << 16, 0))
-    said = {"user": rng.choice(("mia", "nobody", "local", "")), "database": "local"}
+    sent = {"user": rng.choice(("mia", "nobody", "local", "")), "database": "local"}
     for name in rng.sample(("options", "replication", "_pq_.a", "client_encoding", "x"), k=2):
-        said[name] = rng.choice(("", "on", "-c statement_timeout=1", "ü" * 9, "database"))
-    return wire.start_up(version, **said)
+        sent[name] = rng.choice(("", "on", "-c statement_timeout=1", "ü" * 9, "database"))
+    return wire.start_up(version, **sent)
 
 
 def honest(rng: random.Random) -> bytes:
@@ -120,7 +120,7 @@ def honest(rng: random.Random) -> bytes:
             lambda: wire.close(rng.choice("SP"), rng.choice(NAMES)),
             lambda: wire.FLUSH,
             lambda: wire.SYNC,
-            lambda: wire.said(rng.choice((b"d", b"c", b"f", b"F")), rng.randbytes(5)),
+            lambda: wire.framed(rng.choice((b"d", b"c", b"f", b"F")), rng.randbytes(5)),
         ),
         (3, 8, 8, 5, 8, 3, 2, 10, 1),
     )[0]
@@ -139,15 +139,15 @@ def _some(rng: random.Random, choices: Sequence[int]) -> list[int]:
 
 def statement(rng: random.Random) -> str:
     """A statement, often harmed. Asks cost most, so they are rare."""
-    said = rng.choice(STATEMENTS[3:] if rng.random() < 0.95 else STATEMENTS)
+    sent = rng.choice(STATEMENTS[3:] if rng.random() < 0.95 else STATEMENTS)
     while rng.random() < 0.4:
-        start = rng.randrange(len(said) + 1)
-        end = min(len(said), start + rng.choice((0, 1, 3, 9)))
+        start = rng.randrange(len(sent) + 1)
+        end = min(len(sent), start + rng.choice((0, 1, 3, 9)))
         new = rng.choice(
             ("", "'", '"', "$", "$2", ";", "(", ")", " ", ",", "::", "\\", "é", "NULL")
         )
-        said = said[:start] + new + said[end:]
-    return said.replace("\0", "")
+        sent = sent[:start] + new + sent[end:]
+    return sent.replace("\0", "")
 
 
 def reframed(rng: random.Random, message: bytes) -> bytes:
@@ -169,7 +169,7 @@ def reframed(rng: random.Random, message: bytes) -> bytes:
                 del body[at:]
             case _:
                 kind = rng.choice((kind, kind, *(b"Q", b"P", b"B", b"D", b"E", b"C", b"H", b"S")))
-    return wire.said(kind, bytes(body))
+    return wire.framed(kind, bytes(body))
 
 
 def broken(rng: random.Random, message: bytes) -> bytes:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import CorruptIndex, StoreFailed
 from redask.stores.columnar.json_columns import jsonb_text, plain_text, value_fits
 
 if TYPE_CHECKING:
@@ -70,14 +70,14 @@ def literal(text: str) -> str:
 
 @contextmanager
 def columnar_errors() -> Iterator[None]:
-    """Turn errors of DuckDB and the file system into `Damaged` if corrupt, else `StoreFailed`."""
+    """Turn errors of DuckDB and of files into `CorruptIndex` if corrupt, else `StoreFailed`."""
     import duckdb
 
     try:
         yield
     except duckdb.Error as error:
         if is_damage(error):
-            raise Damaged(
+            raise CorruptIndex(
                 "the columnar projection is damaged; it is derived, and can be deleted",
                 detail=str(error),
             ) from error
