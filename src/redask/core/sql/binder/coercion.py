@@ -24,8 +24,8 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.functions.overloads import fits
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
+from redask.core.sql.functions.overloads import fits
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import SqlType
 
@@ -60,9 +60,7 @@ class Parameters:
     `scales` are those of numeric values, where the values are known.
     """
 
-    def __init__(
-        self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]
-    ) -> None:
+    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
         self.types = types
         self.scales = scales
         self.numbers: set[int] = set()

@@ -31,9 +31,9 @@ from redask.core.sql.binder.context import Context
 from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
-from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.binder.type_names import read_type
 from redask.core.sql.functions import operator_rows, set_functions
+from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.functions.set_functions import RECORD
 from redask.core.sql.types import SqlType
 

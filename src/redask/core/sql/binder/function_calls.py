@@ -18,10 +18,10 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.functions.overloads import AMBIGUOUS, choose
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
 from redask.core.sql.functions import aggregate_rows, function_rows, set_functions
 from redask.core.sql.functions.aggregate_rows import AggregateCall
+from redask.core.sql.functions.overloads import AMBIGUOUS, choose
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions

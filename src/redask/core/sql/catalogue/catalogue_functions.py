@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from redask.core.errors import SqlError
 from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made, quoted
 from redask.core.sql.binder.coercion import constant
-from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
+from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:

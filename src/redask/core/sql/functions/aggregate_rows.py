@@ -21,8 +21,8 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions import numeric_rules
+from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
 

@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
-from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.catalogue import catalogue_functions
 from redask.core.sql.functions import (
     array_functions,
@@ -20,6 +19,7 @@ from redask.core.sql.functions import (
     session_functions,
     text_functions,
 )
+from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:

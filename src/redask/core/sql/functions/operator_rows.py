@@ -7,8 +7,8 @@ operators (`||` with arrays, array comparisons) are in `expressions`.
 from functools import partial
 
 from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, TEXT, Bound
-from redask.core.sql.functions.overloads import Emit, Overload
 from redask.core.sql.functions import numeric_rules
+from redask.core.sql.functions.overloads import Emit, Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
