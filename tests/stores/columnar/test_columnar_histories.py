@@ -149,8 +149,9 @@ def test_a_table_that_is_first_named_late_is_of_the_state_of_its_reader(
     projection.close()
 
 
-def test_policies_that_change_between_the_view_and_the_rows_are_seen(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("late", [1, 2])
+def test_policies_that_change_while_rows_are_read_are_seen(
+    late: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = MemoryBackend(f"memory:/{tmp_path}").store
     projection = Projection(tmp_path, store)
@@ -158,15 +159,18 @@ def test_policies_that_change_between_the_view_and_the_rows_are_seen(
     assert len(read_table(projection, "t", READER)[1]) == 3
     view = store.view
     policy = {"read": [{"roles": ["*"], "rows": "id = 1", "hide": ["x"]}]}
+    calls = []
 
-    def stale(caller: Caller) -> StoreView:
-        found = view(caller)
-        if not store.policies(ME):
+    def racing(caller: Caller) -> StoreView:
+        calls.append(caller)
+        if len(calls) == late:
             store.set_policy("t", policy, ME)
+        found = view(caller)
+        if len(calls) == 1:
+            put(store, 5)  # so the rows will be ahead of this view
         return found
 
-    monkeypatch.setattr(store, "view", stale)
-    put(store, 4)  # so that there is something to catch up with
+    monkeypatch.setattr(store, "view", racing)
     assert read_table(projection, "t", READER)[1] == [(1, "urn:reddb:row:t/1")]
     projection.close()
 
