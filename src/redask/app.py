@@ -32,6 +32,8 @@ from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
+from redask.engine.findings import SourceFinder
+from redask.engine.process_selector import ProcessSelector
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
@@ -50,7 +52,9 @@ from redask.stores.selectors import open_selector
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-_THREADS = 8
+_THREADS, _SELECT_THREADS = 8, 32
+_SERVING_WORKERS = 2
+_SELECTOR = "redask.stores.selectors:open_selector"
 CONFIGURATION = "redask.toml"
 
 
@@ -67,6 +71,7 @@ class App:
     opener: ProviderPool
     running: RunningCalls
     workers: Workers
+    select_threads: Workers  # SELECTs that wait leave the others theirs
     clock: Callable[[], int]
     settings: choices.Settings
     directory: Path
@@ -222,6 +227,7 @@ class App:
     def close(self) -> None:
         """Finish what threads do, then let go of every file."""
         self.workers.close()
+        self.select_threads.close()
         self.audit.close()
         self.index.close()
         self.selector.close()
@@ -235,8 +241,9 @@ def build(
     embedder: str | None = None,
     clock: Callable[[], int] = time.time_ns,
     providers: Mapping[str, Provider] = MappingProxyType({}),
+    serving: bool = False,
 ) -> App:
-    """Open everything at a location.
+    """Open everything at a location; `serving` others runs SELECTs in processes of their own.
 
     Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
     row's name, in place of the settings'. `providers` stand beside or in place of our rows: an
@@ -257,7 +264,7 @@ def build(
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
-        retriever=retriever,
+        finder=SourceFinder(retriever, chosen.limits),
         log=audit,
         recall=AnswerCaching(backend.answers, chosen, clock),
         budget=Budget(chosen.limits, backend.ledger, clock),
@@ -273,7 +280,7 @@ def build(
     )
     return App(
         backend=backend,
-        selector=open_selector(str(location)),
+        selector=_selector(str(location), chosen.select_workers, serving),
         index=index,
         retriever=retriever,
         audit=audit,
@@ -281,10 +288,19 @@ def build(
         opener=opener,
         running=running,
         workers=workers,
+        select_threads=Workers(_SELECT_THREADS, "redask-select"),
         clock=clock,
         settings=chosen,
         directory=directory,
     )
+
+
+def _selector(location: str, workers: int | None, serving: bool) -> Selector:
+    """SELECT in this process, or in processes that can be ended."""
+    processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
+    if not processes:
+        return open_selector(location)
+    return ProcessSelector(_SELECTOR, (location,), processes=processes)
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

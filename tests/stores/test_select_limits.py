@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from redask.stores.sqlite.select import table_names
+from redask.stores.sqlite.select.authorizer import FUNCTIONS, TABLE_FUNCTIONS
+from redask.stores.sqlite.select.table_names import MAX_SQL_BYTES
 from selecting_store import SelectingStore
 from waiting import in_a_thread
 
 from redask.core.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
 from redask.stores.entity_rows import entities
-from redask.stores.sqlite.select import table_names
-from redask.stores.sqlite.select.authorizer import FUNCTIONS, TABLE_FUNCTIONS
-from redask.stores.sqlite.select.table_names import MAX_SQL_BYTES
 
 ME = Caller()
 FOREVER = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"
@@ -110,7 +110,7 @@ def test_what_is_no_select_is_told_where_and_why(store: SelectingStore, sql: str
 
 def test_a_statement_is_text(store: SelectingStore) -> None:
     with pytest.raises(BadStatement, match="found NoneType"):
-        store.select(None, (), ME)  # type: ignore[arg-type]
+        store.select(None, (), ME)
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,11 @@
 """A store with the SELECT that stands beside it, for tests of what both do together."""
 
 from pathlib import Path
+from typing import Any
 
 from redask.stores.sqlite.select.prepared import SqliteSelector
+
+from redask.api.select_rows import SelectRows
 from redask.stores.sqlite.store import SqliteStore
 
 
@@ -12,10 +15,15 @@ class SelectingStore(SqliteStore):
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
         self.selector = SqliteSelector(directory)
-        self.select = self.selector.select
-        self.select_now = self.selector.select_now
         self.describe = self.selector.describe
         self.tables = self.selector.tables
+
+    def select(self, *arguments: Any, **named: Any) -> SelectRows:
+        return SelectRows(self.selector.select(*arguments, **named))
+
+    def select_now(self, *arguments: Any, **named: Any) -> SelectRows | None:
+        found = self.selector.select_now(*arguments, **named)
+        return None if found is None else SelectRows(found)
 
     def close(self) -> None:
         self.selector.close()

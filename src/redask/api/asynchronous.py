@@ -17,9 +17,11 @@ from typing import Any, Self, TypeVar
 
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
+from redask.api.async_selects import AsyncSelects
 from redask.api.event_stream import events_of
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.api.row_values import RowsInput, plain_rows
+from redask.api.select_rows import SelectRows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
@@ -34,7 +36,7 @@ from redask.core.model import (
     IngestReport,
     Source,
 )
-from redask.core.ports import AuditEntry, SelectShape, TableShape
+from redask.core.ports import AuditEntry
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.stage import EmbeddingProgress
 
@@ -59,7 +61,7 @@ class ProvenToken:
     ident: str
 
 
-class AsyncDatabase(AsyncAdministration):
+class AsyncDatabase(AsyncAdministration, AsyncSelects):
     """An open database for asyncio; see the module."""
 
     def __init__(
@@ -138,34 +140,12 @@ class AsyncDatabase(AsyncAdministration):
             return [{"plan": await self.plan(ask)}]
         return [(await self.answer(ask)).to_dict()]
 
-    async def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
-        found = self.select_now(sql, params)
-        if found is not None:
-            return found
-        return await self._as_caller(
-            lambda caller: self._app.selector.select(sql, params, caller, **self._select_limits())
-        )
-
-    def select_now(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]] | None:
-        """The rows of a SELECT that ran before and took next to no time; None: `select` them."""
-        caller = self._asking()
-        return self._app.selector.select_now(sql, params, caller, **self._select_limits())
-
-    async def describe(self, sql: str) -> SelectShape:
-        """What a SELECT would give, and what its parameters are, without running it."""
-        most = self._app.settings.select_timeout_ms
-        return await self._as_caller(
-            lambda caller: self._app.selector.describe(sql, caller, timeout_ms=most)
-        )
-
-    def version(self) -> int:
-        """A number that changes with every write to the store, of whichever process."""
-        return self._app.selector.version()
-
-    async def tables(self) -> list[TableShape]:
-        """What can be named in a SELECT, with names and types of the columns."""
-        return await self._as_caller(self._app.selector.tables)
+    async def query(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """`execute` for transports: rows with values that JSON has."""
+        rows = await self.execute(statement, params)
+        if not isinstance(rows, SelectRows):
+            return rows
+        return await self._app.in_thread(rows.json_rows)
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
@@ -276,6 +256,14 @@ class AsyncDatabase(AsyncAdministration):
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
         return await self._as_caller(lambda caller: self._app.doctor(caller, rebuild_index))
 
+    def _check_may_close(self) -> None:
+        """`BadAsk` in a progress callback, whose work closing waits for."""
+        if self._app.workers.is_current:
+            raise BadAsk(
+                "a progress callback cannot close the database, which waits for it: "
+                "raise an exception there to end the work"
+            )
+
     async def close(self) -> None:
         """Let go of the database; asks, streams and ingests that run are `Cancelled` first."""
         self._closed = True
@@ -311,10 +299,6 @@ class AsyncDatabase(AsyncAdministration):
         """Do it in a thread, as whoever asks when its turn comes."""
         self._check_open()
         return await self._app.in_thread(lambda: work(self._asking()))
-
-    def _select_limits(self) -> dict[str, int]:
-        chosen = self._app.settings
-        return {"timeout_ms": chosen.select_timeout_ms, "max_rows": chosen.select_max_rows}
 
     def _asking(self) -> Caller:
         """Who asks; a token is looked at for every statement, so that a change holds at once."""

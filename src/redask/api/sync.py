@@ -27,6 +27,7 @@ from redask.api.asynchronous import AsyncDatabase, TokenSignIn
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
 from redask.api.row_values import RowsInput
+from redask.api.select_rows import SelectRows
 from redask.app import build, is_database, load_settings
 from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress
@@ -97,7 +98,7 @@ class OpenDatabase(Administration):
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
         return self._run(self._async.execute(statement, params))
 
-    def select(self, sql: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+    def select(self, sql: str, params: Sequence[object] = ()) -> SelectRows:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
         return self._run(self._async.select(sql, params))
 
@@ -181,8 +182,12 @@ class OpenDatabase(Administration):
         return self._run(self._async.doctor(rebuild_index=rebuild_index))
 
     def close(self) -> None:
-        """Let go of the database; what runs is `Cancelled`. Closing twice is fine."""
+        """Let go of the database; what runs is `Cancelled`. Closing twice is fine.
+
+        In a progress callback it is `BadAsk`: closing would wait for the callback's own work.
+        """
         if not self._shared:
+            self._async._check_may_close()
             self._loop.close(self._async.close())
         elif not self._loop.closed:
             self._run(self._async.close())

@@ -69,7 +69,7 @@ async def served(location: str, tenant: str | None) -> "AsyncDatabase":
     from redask.api.sync import open_async
 
     warn_of_providers(location)
-    return await open_async(existing(location), tenant=tenant)
+    return await open_async(existing(location), tenant=tenant, serving=True)
 
 
 def utc_time(nanoseconds: int | None) -> str:

@@ -19,7 +19,7 @@
     │  ├─ ProviderRefused       provider_refused     stops the walk
     │  └─ ProvidersExhausted    providers_exhausted  every provider of the list failed
     ├─ StoreFailed              store_failed
-    │  ├─ Damaged               store_failed         index files to be rebuilt; the index catches it
+    │  ├─ CorruptIndex          store_failed         index files to be rebuilt; the index catches it
     │  └─ AuditUnavailable      audit_unavailable
     └─ Cancelled                cancelled
 
@@ -82,6 +82,18 @@ class AskError(Exception):
         super().__init__(message)
         self.message = message
         self.detail = detail
+
+    def __reduce__(self) -> "tuple[object, tuple[object, ...]]":
+        """For pickling and copying: classes whose constructor takes other things included."""
+        return _restored, (type(self), self.args, self.__dict__)
+
+
+def _restored(
+    kind: type[AskError], args: tuple[object, ...], attributes: dict[str, object]
+) -> AskError:
+    error = kind.__new__(kind, *args)
+    error.__dict__.update(attributes)
+    return error
 
 
 class BadAsk(AskError):
@@ -244,7 +256,7 @@ class StoreFailed(AskError):
     kind = "store_failed"
 
 
-class Damaged(StoreFailed):
+class CorruptIndex(StoreFailed):
     """Index files that cannot be used. The index is derived: whoever catches this rebuilds it."""
 
 

@@ -82,6 +82,7 @@ class Settings:
     redact_personal: tuple[str, ...] = ()
     select_timeout_ms: int = 5_000
     select_max_rows: int = 10_000
+    select_workers: int | None = None
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType(
             {name: BucketSettings(weight=_WEIGHTS[name]) for name in BUCKETS}
@@ -224,6 +225,12 @@ ROWS: tuple[Setting, ...] = (
         "select_max_rows",
         values.whole(1, 1_000_000),
         "rows that one SELECT may return",
+    ),
+    Setting(
+        "select.workers",
+        "select_workers",
+        values.whole(0, 64),
+        "processes that run SELECTs, 0 for none; 2 for a server, 0 embedded",
     ),
     *(
         Setting(

@@ -134,7 +134,7 @@ class JsonRpcTransport:
         statement, values = given.get("statement"), given.get("params", [])
         if not isinstance(statement, str) or not isinstance(values, list):
             raise BadAsk("expected a statement as text, and params as a list", detail="params")
-        return {"rows": await self._admission.run(lambda: self._session.execute(statement, values))}
+        return {"rows": await self._admission.run(lambda: self._session.query(statement, values))}
 
     async def _stream(self, params: dict[str, Any], name: object) -> object:
         ask = request_json.asked(request_json.fields(params, ("question", "options"), "params"))

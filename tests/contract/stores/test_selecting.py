@@ -5,9 +5,10 @@ from collections.abc import Iterator
 import pytest
 from enrolled import ENROLLED
 
+from redask.api.select_rows import SelectRows
 from redask.core.errors import BadAsk, Denied, LimitExceeded
 from redask.core.model import Caller
-from redask.core.ports import Selector
+from redask.core.ports import Selector, SelectResult
 from redask.stores.backend import Backend, EntityStore
 from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entities
@@ -38,7 +39,7 @@ def selector(backend: Backend, location: str) -> Iterator[Selector]:
 
 def test_a_collection_is_a_table(store: EntityStore, selector: Selector) -> None:
     store.put(entities("t", ROWS), OWNER)
-    assert selector.select("SELECT * FROM t ORDER BY id", (), OWNER) == [
+    assert SelectRows(selector.select("SELECT * FROM t ORDER BY id", (), OWNER)) == [
         {
             "id": 1,
             "urn": "urn:reddb:row:t/1",
@@ -56,14 +57,15 @@ def test_a_collection_is_a_table(store: EntityStore, selector: Selector) -> None
             "tags": '["x"]',
         },
     ]
-    assert selector.select("SELECT count(*) AS n FROM t WHERE name = ?", ["a"], OWNER) == [{"n": 1}]
+    found = selector.select("SELECT count(*) AS n FROM t WHERE name = ?", ["a"], OWNER)
+    assert found == SelectResult((("n", "int8"),), [(1,)])
 
 
 def test_the_policy_holds(store: EntityStore, selector: Selector) -> None:
     store.put(entities("t", ROWS), OWNER)
     rule = {"roles": ["reader"], "rows": "open = true", "hide": ["price"], "mask": ["name"]}
     store.set_policy("t", {"read": [rule]}, OWNER)
-    assert selector.select("SELECT * FROM t", (), READER) == [
+    assert SelectRows(selector.select("SELECT * FROM t", (), READER)) == [
         {"id": 2, "urn": "urn:reddb:row:t/2", "name": "***", "open": 1, "tags": '["x"]'}
     ]
     with pytest.raises(Denied):
@@ -78,4 +80,4 @@ def test_it_only_reads_and_is_bounded(store: EntityStore, selector: Selector) ->
         selector.select("DELETE FROM t", (), OWNER)
     with pytest.raises(LimitExceeded):
         selector.select("SELECT id FROM t", (), OWNER, max_rows=1)
-    assert len(selector.select("SELECT id FROM t", (), OWNER, max_rows=2)) == 2
+    assert len(selector.select("SELECT id FROM t", (), OWNER, max_rows=2).rows) == 2

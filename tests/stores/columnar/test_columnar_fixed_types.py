@@ -14,6 +14,8 @@ from redask.core.sql.types import SqlType
 from redask.stores.backend import EntityStore
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements.execution import Statements
+from redask.stores.columnar.statements.plans import Request
+from redask.stores.columnar.statements.watch import Watch
 from redask.stores.entity_rows import entities
 
 ME = Caller()
@@ -38,7 +40,8 @@ def put(store: EntityStore, number: int, opened: object) -> None:
 
 
 def select(projection: Projection, sql: str, caller: Caller = ME) -> list[tuple[object, ...]]:
-    return Statements(projection).select(sql, [], caller, (), {}, 5000, 100, None).rows
+    request = Request(sql, caller, (), {})
+    return Statements(projection).select(request, [], Watch(5000, None), 100).rows
 
 
 def test_a_fixed_type_is_the_columns_type_until_it_is_let_go(

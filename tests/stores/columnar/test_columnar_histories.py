@@ -170,6 +170,7 @@ def test_policies_that_change_while_rows_are_read_are_seen(
             put(store, 5)  # so the rows will be ahead of this view
         return found
 
+    put(store, 4)
     monkeypatch.setattr(store, "view", racing)
     assert read_table(projection, "t", READER)[1] == [(1, "urn:reddb:row:t/1")]
     projection.close()

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from redask.core.access.credentials import Lock, TokenFacts, TokenVerifier, User
+from redask.core.access.credentials import TokenFacts, TokenHash, TokenVerifier, User
 from redask.core.access.policy import Policy, Principal
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
@@ -33,7 +33,7 @@ class Token(NamedTuple):
     """A token, what it is checked against, and whose it is."""
 
     facts: TokenFacts
-    lock: Lock
+    hash: TokenHash
     verifier: TokenVerifier
 
 

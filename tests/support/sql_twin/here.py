@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from redask.core.errors import AskError, DeadlineExceeded, SqlError
 from redask.core.model import Caller
@@ -24,7 +23,7 @@ class Here:
     """A redask database."""
 
     def __init__(self, directory: Path) -> None:
-        self._selector: Any = open_selector(str(directory))
+        self._selector = open_selector(str(directory))
 
     def __enter__(self) -> "Here":
         return self
@@ -57,7 +56,7 @@ class Here:
     def run(self, case: Case) -> Rows | Refusal:
         """Describe and run it, as a transport does."""
         try:
-            shape: Any = None
+            shape = None
             if case.params:
                 shape = self._selector.describe(case.sql, CALLER, declared=case.declared)
             columns, rows = self.run_here(case.sql, case.params, case.declared)

@@ -75,17 +75,6 @@ class Selector(Protocol):
     ) -> SelectResult:
         """The rows of a SELECT."""
 
-    def select_now(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        *,
-        timeout_ms: int = SELECT_MS,
-        max_rows: int = SELECT_ROWS,
-    ) -> SelectResult | None:
-        """The same for who cannot wait: None when it might take more than a moment."""
-
     def describe(
         self,
         sql: str,
@@ -103,9 +92,6 @@ class Selector(Protocol):
 
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
-
-    def version(self) -> int:
-        """A number that changes with every write, of whichever process; for who cannot wait."""
 
     def close(self) -> None:
         """Let go of what is kept."""

@@ -16,8 +16,9 @@ from redask.core.errors import BadAsk
 from redask.core.sql.column_typing import NULL, value_classes
 from redask.core.sql.types import SqlType
 
-NAMES = ("text", "jsonb", "bool", "int4", "int8", "numeric", "float8", "date", "time")
-NAMES += ("timestamp", "timestamptz", "uuid")
+NAMES = tuple(
+    "text jsonb bool int4 int8 numeric float8 date time timestamp timestamptz uuid".split()
+)
 _SQL_NAMES = {
     "boolean": "bool",
     "integer": "int4",

@@ -208,6 +208,7 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "varchar": _varchar,
     "bpchar": _bpchar,
     "name": _name,
+    "char": lambda text, _kind: text.encode()[:1].decode(errors="ignore"),
     "date": lambda text, _kind: read_date(text),
     "time": lambda text, kind: read_time(text, _digits(kind)),
     "timestamp": lambda text, kind: read_timestamp(text, _digits(kind)),
@@ -217,7 +218,6 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "bytea": _bytea,
     "json": lambda text, _kind: checked(text),
     "jsonb": lambda text, _kind: jsonb_text(parse_jsonb(text)),
-    "char": lambda text, _kind: text[:1],
 }
 
 

@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redask.core.errors import Damaged
+from redask.core.errors import CorruptIndex
 from redask.core.ports import Store
-from redask.stores.columnar.connections import columnar_errors, open_reader
+from redask.stores.columnar.duckdb_connections import columnar_errors, open_reader
 from redask.stores.columnar.generation_builder import LAYOUT, read_changes
 from redask.stores.columnar.row_counts import State
 from redask.stores.columnar.row_log import RowLog
@@ -25,7 +25,7 @@ class OpenGeneration:
     """An opened generation; None is an empty one, which has no file."""
 
     def __init__(self, path: Path | None, store: Store, tenant: str) -> None:
-        """`Damaged` when the file cannot be used."""
+        """`CorruptIndex` when the file cannot be used."""
         self.path = path
         self._store = store
         self._tenant = tenant
@@ -34,7 +34,8 @@ class OpenGeneration:
         with columnar_errors():
             self.connection = open_reader(path)
             try:
-                self.loaded, typed = State(), {}
+                self.loaded = State()
+                typed: dict[str, str] = {}
                 if path is not None:
                     self.loaded, typed = _read(self.connection, store, tenant)
                 base = None if path is None else "generation.main"
@@ -105,5 +106,5 @@ def _read(
     return state, dict(typed)
 
 
-def _unusable(problem: str) -> Damaged:
-    return Damaged(f"the columnar projection is of no use: {problem}; it is made again")
+def _unusable(problem: str) -> CorruptIndex:
+    return CorruptIndex(f"the columnar projection is of no use: {problem}; it is made again")

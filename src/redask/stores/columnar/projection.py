@@ -37,7 +37,7 @@ class Projection:
 
     @contextmanager
     def reading(self, caller: Caller) -> Iterator[ReadableTables]:
-        """The caller's tables, caught up, in one state; `Damaged` may be tried once more."""
+        """The caller's tables, caught up, in one state; `CorruptIndex` may be tried once more."""
         with self._tenant(caller.tenant).reading(caller) as tables:
             yield tables
 

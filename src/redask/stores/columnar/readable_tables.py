@@ -20,7 +20,7 @@ from redask.core.sql.column_names import sql_names
 from redask.core.sql.fixed_types import fits, value_fits
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.audit_table import AUDIT, AUDIT_COLUMNS, make_audit_table
-from redask.stores.columnar.connections import columnar_errors
+from redask.stores.columnar.duckdb_connections import columnar_errors
 from redask.stores.columnar.edge_groups import is_readable
 from redask.stores.columnar.entity_values import is_system
 from redask.stores.columnar.open_generation import OpenGeneration

@@ -13,6 +13,8 @@ from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements.execution import Statements
+from redask.stores.columnar.statements.plans import Request
+from redask.stores.columnar.statements.watch import Watch
 
 FOLDER = "columnar"
 
@@ -40,9 +42,8 @@ class ColumnarSelector:
         cancelled: Cancellation | None = None,
     ) -> SelectResult:
         """The rows of a SELECT."""
-        return self._statements.select(
-            sql, params, caller, declared, facts or {}, timeout_ms, max_rows, cancelled
-        )
+        request = Request(sql, caller, tuple(declared), facts or {})
+        return self._statements.select(request, params, Watch(timeout_ms, cancelled), max_rows)
 
     def describe(
         self,
@@ -51,11 +52,11 @@ class ColumnarSelector:
         *,
         declared: Sequence[str | None] = (),
         facts: Mapping[str, str] | None = None,
-        timeout_ms: int = SELECT_MS,
-        cancelled: Cancellation | None = None,
+        timeout_ms: int = SELECT_MS,  # noqa: ARG002 - nothing is run
+        cancelled: Cancellation | None = None,  # noqa: ARG002
     ) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
-        return self._statements.describe(sql, caller, declared, facts or {})
+        return self._statements.describe(Request(sql, caller, tuple(declared), facts or {}))
 
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
@@ -67,6 +68,10 @@ class ColumnarSelector:
                 )
                 for name in tables.names()
             ]
+
+    def interrupt(self) -> None:
+        """Stop the statements that run."""
+        self._statements.interrupt()
 
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""

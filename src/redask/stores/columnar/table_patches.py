@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from redask.stores.columnar.connections import literal
+from redask.stores.columnar.duckdb_connections import literal
 from redask.stores.columnar.typed_tables import TableColumn
 
 if TYPE_CHECKING:

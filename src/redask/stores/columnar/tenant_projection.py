@@ -25,13 +25,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from redask.core.access.policy import OWNER
-from redask.core.errors import AskError, Damaged, StoreFailed
+from redask.core.errors import AskError, CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
 from redask.core.sql.types import SqlType
 from redask.index.file_lock import FileLock
 from redask.stores.backend import EntityStore
-from redask.stores.columnar.connections import columnar_errors, is_broken, is_damage
+from redask.stores.columnar.duckdb_connections import columnar_errors, is_broken, is_damage
 from redask.stores.columnar.generation_builder import build, remove_others
 from redask.stores.columnar.open_generation import OpenGeneration
 from redask.stores.columnar.readable_tables import Declared, ReadableTables
@@ -64,7 +64,7 @@ class TenantProjection:
         with self._lock:
             try:
                 opened, view = self._caught_up(caller)
-            except Damaged:
+            except CorruptIndex:
                 self._discard()
                 opened, view = self._caught_up(caller)
             opened.readers += 1
@@ -190,7 +190,7 @@ class TenantProjection:
             if self._opened is None or self._opened[1] is not opened:
                 return
             errors = list(_behind(error))
-            if any(isinstance(each, Damaged) or is_damage(each) for each in errors):
+            if any(isinstance(each, CorruptIndex) or is_damage(each) for each in errors):
                 self._discard()
             elif any(is_broken(each) for each in errors):
                 self._retire()

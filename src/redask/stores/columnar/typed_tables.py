@@ -20,7 +20,7 @@ from redask.core.sql.column_names import sql_names
 from redask.core.sql.column_typing import NULL, column_type, is_mixed
 from redask.core.sql.fixed_types import fits
 from redask.core.sql.types import SqlType
-from redask.stores.columnar.connections import literal
+from redask.stores.columnar.duckdb_connections import literal
 from redask.stores.columnar.row_counts import GroupCounts
 
 _TEXT = SqlType("text")

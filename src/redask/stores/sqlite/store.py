@@ -174,6 +174,7 @@ class SqliteStore:
     @contextmanager
     def _reading_as(self, caller: Caller) -> Iterator[tuple[sqlite3.Connection, StoreVisibility]]:
         """A connection inside one state of the store, and what the caller may see in it."""
+        write_rules.check_tenant(caller.tenant)
         with self._database.reading() as connection:
             connection.execute("BEGIN")
             yield connection, self._visibility.of(connection, caller)

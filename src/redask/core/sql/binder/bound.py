@@ -15,7 +15,12 @@ Node = dict[str, Any]  # a node of the syntax tree, as JSON gives it
 MAX_DIGITS = 38
 
 BOOL, TEXT, UNKNOWN = SqlType("bool"), SqlType("text"), SqlType("unknown")
-INT4, INT8, NUMERIC, FLOAT8 = SqlType("int4"), SqlType("int8"), SqlType("numeric"), SqlType("float8")
+INT4, INT8, NUMERIC, FLOAT8 = (
+    SqlType("int4"),
+    SqlType("int8"),
+    SqlType("numeric"),
+    SqlType("float8"),
+)
 INTEGER_DIGITS = {"int2": 5, "int4": 10, "int8": 19, "oid": 10}
 
 

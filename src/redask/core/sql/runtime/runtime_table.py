@@ -7,6 +7,7 @@ A row may say INTERVAL. DuckDB hands an interval to Python as a timedelta, which
 it travels as VARCHAR: cast on the way in and back on the way out, both exact.
 """
 
+from redask.core.sql.catalogue import catalogue_runtime
 from redask.core.sql.runtime import pg_quoting, pg_strings, spelling, text_input
 from redask.core.sql.runtime.dates import (
     date_formats,
@@ -27,6 +28,7 @@ from redask.core.sql.runtime.numbers import (
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
+    **catalogue_runtime.FUNCTIONS,
     **numerics.FUNCTIONS,
     **percentiles.FUNCTIONS,
     **pg_quoting.FUNCTIONS,

@@ -5,6 +5,8 @@
     int              int2 int4 int8 oid xid regclass 42              2, 4, 8 or 4 bytes
     float, int       float4 float8                  0.5 1e+30        IEEE
     Decimal, int     numeric                        0.000321         base 10,000
+    date, time …     date time timestamp(tz) uuid   2026-05-04       days or microseconds; 16 bytes
+    interval text    interval                       1 mon 2 days     microseconds, days, months
     str              text varchar name "char" …     as it is         the same
     JSON text        json jsonb                     as it is         jsonb: 1 and the text
     list             arrays, int2vector, oidvector  {1,NULL,"a b"}   dimensions and items
@@ -18,10 +20,14 @@ of a type that is not known (0: not declared) as the text that came.
 
 import struct
 from collections.abc import Callable
+from datetime import date, datetime
+from datetime import time as clock_time
 from decimal import Decimal, InvalidOperation
 from uuid import UUID
 
 from redask.core.errors import BadAsk
+from redask.core.sql.runtime import spelling
+from redask.core.sql.runtime.numbers.numerics import as_float4
 from redask.server.pgwire.types import datetimes
 from redask.server.pgwire.types.arrays import array_items, array_text, pack_array, unpack_array
 from redask.server.pgwire.types.numeric import pack_numeric, unpack_numeric, written
@@ -38,6 +44,7 @@ from redask.server.pgwire.types.oids import (
     INT2VECTOR,
     INT4,
     INT8,
+    INTERVAL,
     JSON,
     JSONB,
     NAME,
@@ -153,8 +160,10 @@ def _float(value: object) -> float:
 
 
 def _float_out(value: object) -> bytes:
-    spelt = repr(_float(value)).removesuffix(".0")
-    return {"inf": "Infinity", "-inf": "-Infinity", "nan": "NaN"}.get(spelt, spelt).encode()
+    number = _float(value)
+    if 1e-4 <= abs(number) < 1e15:  # where PostgreSQL writes it as Python does
+        return repr(number).removesuffix(".0").encode()
+    return spelling.float8_text(number).encode()
 
 
 def _decimal(value: object) -> Decimal:
@@ -176,6 +185,19 @@ def _text_out(value: object) -> bytes:
         return _float_out(value)
     if isinstance(value, Decimal):
         return written(value).encode()
+    return _moment_out(value)
+
+
+def _moment_out(value: object) -> bytes:
+    if isinstance(value, datetime):
+        write = spelling.timestamp_text if value.tzinfo is None else spelling.timestamptz_text
+        return write(value).encode()
+    if isinstance(value, date):
+        return spelling.date_text(value).encode()
+    if isinstance(value, clock_time):
+        return spelling.time_text(value).encode()
+    if isinstance(value, UUID):
+        return str(value).encode()
     raise ValueError
 
 
@@ -204,12 +226,12 @@ _TO_TEXT: dict[int, Encoder] = {
     BYTEA: _bytea_out,
     **{oid: _ranged(bits) for oid, bits in _INT_BITS.items()},
     **{oid: _ranged(32, unsigned=True) for oid in (OID, XID, CID)},
-    FLOAT4: _float_out,
+    FLOAT4: lambda value: spelling.float4_text(as_float4(_float(value))).encode(),
     FLOAT8: _float_out,
     NUMERIC: lambda value: written(_decimal(value)).encode(),
     VOID: lambda _: b"",
     **dict.fromkeys((*_TEXTS, JSONB, REGPROC, REGCLASS, REGTYPE, REGNAMESPACE), _text_out),
-    **dict.fromkeys((DATE, TIME, TIMESTAMP, TIMESTAMPTZ, UUID_OID), _text_out),
+    **dict.fromkeys((DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID_OID), _text_out),
 }
 _TO_BINARY: dict[int, Encoder] = {
     BOOL: lambda value: b"\1" if _truth(value) else b"\0",
@@ -228,6 +250,7 @@ _TO_BINARY: dict[int, Encoder] = {
     TIME: datetimes.pack_time,
     TIMESTAMP: datetimes.pack_moment,
     TIMESTAMPTZ: datetimes.pack_moment,
+    INTERVAL: datetimes.pack_interval,
     UUID_OID: lambda value: UUID(str(value)).bytes,
 }
 
@@ -311,6 +334,7 @@ _FROM_BINARY: dict[int, Decoder] = {
     TIME: datetimes.unpack_time,
     TIMESTAMP: datetimes.unpack_moment,
     TIMESTAMPTZ: datetimes.unpack_zoned,
+    INTERVAL: datetimes.unpack_interval,
     UUID_OID: lambda data: str(UUID(bytes=data)),
 }
 

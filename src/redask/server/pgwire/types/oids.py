@@ -6,6 +6,8 @@ sizes and categories are PostgreSQL's own, where clients have them built in.
 
 from dataclasses import dataclass
 
+from redask.core.sql.types import SqlType
+
 BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT2VECTOR, INT4 = 16, 17, 18, 19, 20, 21, 22, 23
 REGPROC, TEXT, OID, TID, XID, CID, OIDVECTOR, JSON = 24, 25, 26, 27, 28, 29, 30, 114
 FLOAT4, FLOAT8, UNKNOWN, BPCHAR, VARCHAR = 700, 701, 705, 1042, 1043
@@ -13,6 +15,7 @@ DATE, TIME, TIMESTAMP, TIMESTAMPTZ, NUMERIC = 1082, 1083, 1114, 1184, 1700
 REGCLASS, REGTYPE, UUID_OID, JSONB, VOID, REGNAMESPACE = 2205, 2206, 2950, 3802, 2278, 4089
 TEXT_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY, OID_ARRAY = 1009, 1005, 1007, 1016, 1028
 NAME_ARRAY, CHAR_ARRAY, BOOL_ARRAY, FLOAT8_ARRAY, VARCHAR_ARRAY = 1003, 1002, 1000, 1022, 1015
+INTERVAL = 1186
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,7 @@ TYPES = {
         WireType(TIME, "time", 8, "D", 1183),
         WireType(TIMESTAMP, "timestamp", 8, "D", 1115),
         WireType(TIMESTAMPTZ, "timestamptz", 8, "D", 1185),
+        WireType(INTERVAL, "interval", 16, "T", 1187),
         WireType(NUMERIC, "numeric", -1, "N", 1231),
         WireType(REGCLASS, "regclass", 4, "N", 2210),
         WireType(REGTYPE, "regtype", 4, "N", 2211),
@@ -71,8 +75,25 @@ TYPES = {
         WireType(INT8_ARRAY, "_int8", -1, "A", items=INT8),
         WireType(FLOAT8_ARRAY, "_float8", -1, "A", items=FLOAT8),
         WireType(OID_ARRAY, "_oid", -1, "A", items=OID),
+        WireType(199, "_json", -1, "A", items=JSON),
+        WireType(1014, "_bpchar", -1, "A", items=BPCHAR),
+        WireType(1021, "_float4", -1, "A", items=FLOAT4),
+        WireType(1115, "_timestamp", -1, "A", items=TIMESTAMP),
+        WireType(1182, "_date", -1, "A", items=DATE),
+        WireType(1183, "_time", -1, "A", items=TIME),
+        WireType(1185, "_timestamptz", -1, "A", items=TIMESTAMPTZ),
+        WireType(1187, "_interval", -1, "A", items=INTERVAL),
+        WireType(1231, "_numeric", -1, "A", items=NUMERIC),
+        WireType(2951, "_uuid", -1, "A", items=UUID_OID),
+        WireType(3807, "_jsonb", -1, "A", items=JSONB),
     )
 }
+
+
+def type_oid(kind: str) -> int:
+    """The OID of a type as a selector names it; text for one that is not encoded here."""
+    oid = SqlType.parse(kind).oid
+    return oid if oid in TYPES else TEXT
 
 
 def size(oid: int) -> int:

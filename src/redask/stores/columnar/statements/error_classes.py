@@ -7,7 +7,7 @@ never from a value in it.
 import re
 
 from redask.core.errors import AskError, LimitExceeded, SqlError, StoreFailed
-from redask.stores.columnar.connections import is_broken, is_damage
+from redask.stores.columnar.duckdb_connections import is_broken, is_damage
 
 _OURS = re.compile(r"pg:([0-9A-Z]{5}):([a-z :]+(?:\(urn:[!-~]+\))?)")
 # a part of DuckDB's message → SQLSTATE and message

@@ -1,57 +1,36 @@
-"""One SELECT, step by step: `Statements(projection, catalogue).select(…)` and `describe(…)`.
+"""One SELECT, step by step: `Statements(projection).select(…)` and `describe(…)`.
 
-    1  the text is checked and parsed                     `text_limits`, `parsing`
-    2  the caller's tables are caught up                  `Projection.reading`
-    3  the tree is bound to them                          `core.sql.binder`
-    4  the generated text is read once more               `generated_text`
-    5  it runs, watched: deadline, cancellation, rows     here
-
-What was parsed and bound is kept for the next run of the same text over the same state.
+1  the caller's tables are caught up                  `Projection.reading`
+2  the text is checked, parsed and bound to them      `plans`
+3  the generated text is read once more               `generated_text`
+4  it runs, watched: deadline, cancellation, rows     `watch`, and here
 """
 
-import logging
+import re
 import threading
-import time
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from redask.core.errors import Cancelled, Damaged, DeadlineExceeded, LimitExceeded, SqlError
+from redask.core.errors import LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import SelectResult, SelectShape
-from redask.core.ports.selecting import Cancellation
-from redask.core.sql.binder.context import Facts
-from redask.core.sql.binder.statement import BoundStatement, bind
-from redask.core.sql.text_limits import check_statement
-from redask.core.sql.types import SqlType
+from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.stores.columnar.projection import Projection
-from redask.stores.columnar.readable_tables import ReadableTables
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema
-from redask.stores.columnar.statements.error_classes import sql_error
 from redask.stores.columnar.statements.generated_text import check_generated
-from redask.stores.columnar.statements.parsing import in_code_points, parse
-from redask.stores.columnar.statements.result_values import converters, output_text
+from redask.stores.columnar.statements.plans import Plan, Plans, Request
+from redask.stores.columnar.statements.result_values import converters
+from redask.stores.columnar.statements.watch import Watch
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-MAX_CELLS = 1_000_000
 MAX_RESULT_BYTES = 64 * 1024 * 1024
-_PAGE, _PLANS, _LOOK_SECONDS = 1000, 256, 0.02
-_log = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A bound statement and whether its text was checked already."""
-
-    bound: BoundStatement
-    text: str  # with the output columns as Python takes them
+_PAGE, _CHECKED = 1000, 512
+_PARAMETER = re.compile(r"\$([0-9]+)")
 
 
 class Statements:
@@ -59,91 +38,75 @@ class Statements:
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection
+        self._plans = Plans()
         self._lock = threading.Lock()
-        self._plans: OrderedDict[tuple[object, ...], Plan] = OrderedDict()
+        self._running: set[Watch] = set()
+        self._checked: OrderedDict[tuple[str, tuple[str, ...]], None] = OrderedDict()
 
-    def describe(
-        self,
-        sql: str,
-        caller: Caller,
-        declared: Sequence[str | None],
-        facts: Mapping[str, str],
-    ) -> SelectShape:
+    def interrupt(self) -> None:
+        """Stop every statement that runs: nobody waits for it any more."""
+        with self._lock:
+            for watch in self._running:
+                watch.stop("cancelled")
+
+    def describe(self, request: Request) -> SelectShape:
         """The columns and the parameters of a statement."""
-        with self._reading(caller) as tables:
-            plan = self._plan(sql, caller, declared, facts, {}, tables)
-        columns = tuple((name, str(type)) for name, type in plan.bound.columns)
-        return SelectShape(columns, tuple(str(type) for type in plan.bound.parameters))
+        with self._reading(request.caller, request.facts) as schema:
+            bound = self._plans.plan(request, schema).bound
+        columns = tuple((name, str(type)) for name, type in bound.columns)
+        return SelectShape(columns, tuple(str(type) for type in bound.parameters))
 
     def select(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        declared: Sequence[str | None],
-        facts: Mapping[str, str],
-        timeout_ms: int,
-        max_rows: int,
-        cancelled: Cancellation | None,
+        self, request: Request, params: Sequence[object], watch: Watch, max_rows: int
     ) -> SelectResult:
         """The rows of a statement."""
-        end = time.monotonic() + timeout_ms / 1000
-        with self._reading(caller) as tables:
-            plan = self._plan(sql, caller, declared, facts, {}, tables)
+        with self._reading(request.caller, request.facts) as schema:
+            plan = self._plans.plan(request, schema)
             values = parameter_values.checked(params, len(plan.bound.parameters))
             scales = parameter_values.numeric_scales(values, plan.bound.parameters)
             if scales:
-                plan = self._plan(sql, caller, declared, facts, scales, tables)
+                plan = self._plans.plan(request, schema, scales)
             given = [
-                parameter_values.parameter(value, type, number)
+                parameter_values.parameter(value, type, number, schema.oid)
                 for number, (value, type) in enumerate(
                     zip(values, plan.bound.parameters, strict=True), 1
                 )
             ]
-            names = [tables.physical(each) for each in plan.bound.tables]
-            text = plan.bound.render(names)
-            text = f"{plan.text.format(text)} LIMIT {max_rows + 1}"
-            with _watched(tables.cursor, end, timeout_ms, cancelled):
-                runtime_functions.register(tables.owner, text)
-                check_generated(tables.cursor, text, names)
-                return _run(tables.cursor, text, given, plan.bound, max_rows)
+            with self._watched(watch, schema.cursor):
+                text = self._text(plan, schema, max_rows)
+                return _run(schema.cursor, text, given, plan.bound, max_rows)
+
+    def _text(self, plan: Plan, schema: CallerSchema, max_rows: int) -> str:
+        """The text to run, with its tables made, its functions registered, and checked."""
+        names = [schema.physical(each) for each in plan.bound.tables]
+        text = plan.text(names, max_rows)
+        runtime_functions.register(schema.owner, text)
+        key = (text, tuple(names))
+        with self._lock:
+            is_checked = key in self._checked
+        if not is_checked:
+            check_generated(schema.cursor, text, names)
+            with self._lock:
+                self._checked[key] = None
+                if len(self._checked) > _CHECKED:
+                    self._checked.popitem(last=False)
+        return text
 
     @contextmanager
-    def _reading(self, caller: Caller) -> Iterator["CallerSchema"]:
-        with self._projection.reading(caller) as tables:
-            yield CallerSchema(tables, caller)
-
-    def _plan(
-        self,
-        sql: str,
-        caller: Caller,
-        declared: Sequence[str | None],
-        facts: Mapping[str, str],
-        scales: Mapping[int, tuple[int, int]],
-        schema: "CallerSchema",
-    ) -> Plan:
-        tree = _parsed(sql)
-        now = Facts(caller.user, facts.get("database", caller.tenant), datetime.now(UTC), facts)
-        types = [None if each is None else SqlType.parse(each) for each in declared]
+    def _watched(self, watch: Watch, cursor: "DuckDBPyConnection") -> Iterator[None]:
+        with self._lock:
+            self._running.add(watch)
         try:
-            bound = bind(tree, sql, schema, now, types, scales)
-        except SqlError as error:
-            raise in_code_points(sql, error) from None
-        outputs = ", ".join(
-            f"{output_text(f'q.o{place}', type)} AS o{place}"
-            for place, (_, type) in enumerate(bound.columns, 1)
-        )
-        return Plan(bound, f"SELECT {outputs} FROM ({{}}) AS q")
+            with watch.watching(cursor):
+                yield
+        finally:
+            with self._lock:
+                self._running.discard(watch)
 
-
-@lru_cache(maxsize=512)
-def _kept(sql: str) -> dict[str, Any]:
-    return parse(sql)
-
-
-def _parsed(sql: str) -> dict[str, Any]:
-    check_statement(sql)
-    return _kept(sql) if len(sql) <= 4096 else parse(sql)
+    @contextmanager
+    def _reading(self, caller: Caller, facts: Mapping[str, str]) -> Iterator[CallerSchema]:
+        with self._projection.reading(caller) as tables:
+            yield CallerSchema(tables, caller, facts)
 
 
 def _run(
@@ -158,7 +121,9 @@ def _run(
     is_plain = not any(convert)
     rows: list[tuple[object, ...]] = []
     size = 0
-    cursor.execute(text, values or None)
+    used = {int(each) for each in _PARAMETER.findall(text)}
+    given = {str(number): value for number, value in enumerate(values, 1) if number in used}
+    cursor.execute(text, given or None)
     while page := cursor.fetchmany(_PAGE):
         rows += page if is_plain else [
             tuple(
@@ -175,53 +140,3 @@ def _run(
             message = f"the result is larger than {MAX_RESULT_BYTES >> 20} MiB"
             raise LimitExceeded("result_bytes", message, detail="result_bytes")
     return SelectResult(tuple((name, str(type)) for name, type in bound.columns), rows)
-
-
-@contextmanager
-def _watched(
-    cursor: "DuckDBPyConnection", end: float, timeout_ms: int, cancelled: Cancellation | None
-) -> Iterator[None]:
-    """Interrupt what runs inside at its deadline, or when nobody waits; say what went wrong."""
-    import duckdb
-
-    done = threading.Event()
-    why: list[str] = []
-
-    def watch() -> None:
-        while not done.wait(min(_LOOK_SECONDS, max(end - time.monotonic(), 0.001))):
-            if cancelled is not None and cancelled.is_set():
-                why.append("cancelled")
-            elif time.monotonic() >= end:
-                why.append("deadline")
-            if why:
-                while not done.wait(_LOOK_SECONDS):  # again: it may not have begun yet
-                    cursor.interrupt()
-                return
-
-    watcher = threading.Thread(target=watch, name="select-deadline", daemon=True)
-    watcher.start()
-    runtime_functions.RAISED.error = None
-    try:
-        yield
-    except duckdb.Error as error:
-        raised = runtime_functions.RAISED.error
-        if why == ["cancelled"]:
-            raise Cancelled("the caller has gone") from None
-        if why:
-            limit = "select.timeout_ms"
-            message = f"the SELECT took longer than {timeout_ms} ms"
-            raise DeadlineExceeded(limit, message, detail=limit) from None
-        if raised is not None:
-            raise raised from None
-        told = sql_error(error)
-        if isinstance(told, SqlError) and told.sqlstate == "0A000":
-            _log.warning("DuckDB refused a generated statement: %s", type(error).__name__)
-            _log.debug("%s", error)
-        raise told from None
-    finally:
-        done.set()
-        watcher.join()
-        runtime_functions.RAISED.error = None
-
-
-assert Damaged and MAX_CELLS and ReadableTables

@@ -12,6 +12,7 @@ from uuid import UUID
 
 from redask.core.errors import BadAsk, SqlError
 from redask.core.sql import literals
+from redask.core.sql.catalogue.registered_types import Find, number_of
 from redask.core.sql.runtime.dates.intervals import Interval, carried
 from redask.core.sql.runtime.numbers.numerics import spell
 from redask.core.sql.types import SqlType
@@ -19,6 +20,7 @@ from redask.core.sql.types import SqlType
 _LONE = re.compile("[\ud800-\udfff]")
 _INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32}
 _WORDS = {"int2": "smallint", "int4": "integer", "int8": "bigint", "oid": "OID"}
+_REGISTERED = ("regclass", "regtype", "regnamespace", "regproc")
 MAX_TEXT = 4 * 1024 * 1024
 
 
@@ -48,8 +50,13 @@ def numeric_scales(
     return scales
 
 
-def parameter(value: object, type: SqlType, number: int) -> object:
-    """The value as DuckDB takes it; `BadAsk` or `SqlError` when it is none of the type."""
+def parameter(
+    value: object, type: SqlType, number: int, find: Find = lambda _schema, _name: None
+) -> object:
+    """The value as DuckDB takes it; `BadAsk` or `SqlError` when it is none of the type.
+
+    `find` gives the OID of a table by its name.
+    """
     if value is None:
         return None
     if isinstance(value, str):
@@ -66,6 +73,10 @@ def parameter(value: object, type: SqlType, number: int) -> object:
         if not isinstance(value, list | tuple):
             raise _wrong(value, type, number)
         return [parameter(each, type.element, number) for each in value]
+    if type.name in _REGISTERED:
+        if isinstance(value, str):
+            return number_of(type.name, value, find)
+        type = SqlType("oid")
     found = _converted(value, type)
     if found is None:
         raise _wrong(value, type, number)

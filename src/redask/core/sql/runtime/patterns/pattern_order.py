@@ -215,7 +215,8 @@ def order_agrees(node: Node, wanted: str, work: Work) -> bool:
     """Whether RE2 takes the longest (or the shortest) match of every text."""
     program = _Program(node, work)
     letters = _representatives(program.steps)
-    todo = [((program.entry,), before) for before in (_START, *letters)]
+    entry: tuple[int, ...] = (program.entry,)
+    todo = [(entry, before) for before in (_START, *letters)]
     seen = set(todo)
     while todo:
         seeds, before = todo.pop()

@@ -1,0 +1,122 @@
+"""SELECT of a database for asyncio: `AsyncSelects`, a part of `AsyncDatabase`.
+
+Statements wait and run in threads of their own, so that they take none from asks. Whoever leaves,
+or closes the database, has his statement stopped where it can be: in a worker process.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+from redask.api.select_rows import SelectRows
+from redask.app import App
+from redask.core.errors import DeadlineExceeded
+from redask.core.model import Caller
+from redask.core.ports import SelectResult, SelectShape, TableShape
+from redask.core.sql.text_limits import check_text
+
+_T = TypeVar("_T")
+
+
+class AsyncSelects:
+    """See the module."""
+
+    _app: App
+
+    def _asking(self) -> Caller:
+        raise NotImplementedError
+
+    def _check_open(self) -> None:
+        raise NotImplementedError
+
+    async def select(self, sql: str, params: Sequence[object] = ()) -> SelectRows:
+        """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
+        return await self._in_select_thread(
+            lambda caller, left: SelectRows(self._select(sql, params, caller, left))
+        )
+
+    async def select_result(
+        self,
+        sql: str,
+        params: Sequence[object] = (),
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+    ) -> SelectResult:
+        """The same for transports: columns with types, and rows; see `ports.Selector`."""
+        return await self._in_select_thread(
+            lambda caller, left: self._select(
+                sql, params, caller, left, declared=declared, facts=facts
+            )
+        )
+
+    async def describe(
+        self,
+        sql: str,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+    ) -> SelectShape:
+        """What a SELECT would give, and what its parameters are, without running it."""
+        most = self._app.settings.select_timeout_ms
+
+        def described(caller: Caller, left: threading.Event) -> SelectShape:
+            _check(sql)
+            return self._app.selector.describe(
+                sql, caller, declared=declared, facts=facts, timeout_ms=most, cancelled=left
+            )
+
+        return await self._in_select_thread(described)
+
+    async def tables(self) -> list[TableShape]:
+        """What can be named in a SELECT, with names and types of the columns."""
+        return await self._in_select_thread(lambda caller, _: self._app.selector.tables(caller))
+
+    async def _in_select_thread(self, work: Callable[[Caller, threading.Event], _T]) -> _T:
+        """Do it in a thread for SELECTs, as whoever asks when its turn comes."""
+        self._check_open()
+        left = threading.Event()
+        most = self._app.settings.select_timeout_ms
+        end = time.monotonic() + most / 1000
+
+        def run() -> _T:
+            if time.monotonic() > end:
+                setting = "select.timeout_ms"
+                message = f"the SELECT waited longer than {most} ms for its turn"
+                raise DeadlineExceeded(setting, message, detail=setting)
+            return work(self._asking(), left)
+
+        async with self._app.running.cancellable():
+            try:
+                return await self._app.select_threads.run(run)
+            except asyncio.CancelledError:
+                left.set()
+                raise
+
+    def _select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        left: threading.Event,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+    ) -> SelectResult:
+        _check(sql)
+        chosen = self._app.settings
+        return self._app.selector.select(
+            *(sql, params, caller),
+            declared=declared,
+            facts=facts,
+            timeout_ms=chosen.select_timeout_ms,
+            max_rows=chosen.select_max_rows,
+            cancelled=left,
+        )
+
+
+def _check(sql: object) -> None:
+    if isinstance(sql, str):  # what is no text, the selector refuses
+        check_text(sql)

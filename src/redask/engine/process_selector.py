@@ -1,0 +1,159 @@
+"""SELECT in worker processes: `ProcessSelector(factory, …)`, a `Selector` for servers.
+
+Statements run in a pool of processes, each with a selector of its own that `factory` makes
+(`module:function` and its arguments).
+
+A result is handed over in pages of `PAGE_ROWS`. More than `MAX_CELLS` values are LimitExceeded.
+A selector in a worker may have an `interrupt()`, which stops the statement that runs; without one,
+a statement that oversteps its time ends with its process.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+from redask.core.errors import LimitExceeded
+from redask.core.model import Caller
+from redask.core.ports import (
+    SELECT_MS,
+    SELECT_ROWS,
+    Cancellation,
+    Selector,
+    SelectResult,
+    SelectShape,
+    TableShape,
+)
+from redask.engine.worker_messages import WorkerLimits
+from redask.engine.worker_processes import WorkerProcesses
+
+PAGE_ROWS = 5_000
+MAX_CELLS = 4_000_000
+_TABLES_SECONDS = 30.0
+_SERVICE = "redask.engine.process_selector:make_service"
+
+
+class ProcessSelector:
+    """See the module."""
+
+    def __init__(
+        self,
+        factory: str,
+        arguments: tuple[object, ...],
+        *,
+        processes: int,
+        limits: WorkerLimits | None = None,
+    ) -> None:
+        self._pool = WorkerProcesses(
+            _SERVICE,
+            (factory, arguments),
+            size=processes,
+            limits=limits,
+            work="the SELECT",
+            deadline_setting="select.timeout_ms",
+        )
+
+    def warm(self) -> None:
+        """Start the processes before the first statement comes."""
+        self._pool.warm()
+
+    def select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectResult:
+        """The rows of a SELECT."""
+        found = self._pool.call(
+            "select",
+            *(sql, params, caller),
+            declared=tuple(declared),
+            facts=None if facts is None else dict(facts),
+            timeout_ms=timeout_ms,
+            max_rows=max_rows,
+            timeout_seconds=timeout_ms / 1000,
+            cancelled=cancelled,
+        )
+        if isinstance(found, SelectResult):
+            return found
+        first, *pages = found
+        return SelectResult(first.columns, [*first.rows, *(row for page in pages for row in page)])
+
+    def describe(
+        self,
+        sql: str,
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+        shape: SelectShape = self._pool.call(
+            "describe",
+            *(sql, caller),
+            declared=tuple(declared),
+            facts=None if facts is None else dict(facts),
+            timeout_ms=timeout_ms,
+            timeout_seconds=timeout_ms / 1000,
+            cancelled=cancelled,
+        )
+        return shape
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+        tables: list[TableShape] = self._pool.call(
+            "tables", caller, timeout_seconds=_TABLES_SECONDS
+        )
+        return tables
+
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+        self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
+
+    def close(self) -> None:
+        """End the processes; statements that run are `Cancelled`."""
+        self._pool.close()
+
+
+class SelectService:
+    """A selector as a worker process serves it."""
+
+    def __init__(self, selector: Selector) -> None:
+        self._selector = selector
+        self.describe = selector.describe
+        self.tables = selector.tables
+        self.fix_type = selector.fix_type
+        self.close = selector.close
+
+    def select(self, *arguments: Any, **named: Any) -> "SelectResult | Iterator[object]":
+        """The result, if it is small; else a result with the first rows, then pages of rows."""
+        result = self._selector.select(*arguments, **named)
+        if len(result.rows) * len(result.columns) > MAX_CELLS:
+            message = f"the result has more than {MAX_CELLS} values: add a LIMIT"
+            raise LimitExceeded("result_cells", message, detail="result_cells")
+        return result if len(result.rows) <= PAGE_ROWS else _pages(result)
+
+    def interrupt(self) -> None:
+        """Stop the statement that runs, if the selector can."""
+        interrupt = getattr(self._selector, "interrupt", None)
+        if interrupt is not None:
+            interrupt()
+
+
+def _pages(result: SelectResult) -> Iterator[object]:
+    yield SelectResult(result.columns, result.rows[:PAGE_ROWS])
+    for start in range(PAGE_ROWS, len(result.rows), PAGE_ROWS):
+        yield result.rows[start : start + PAGE_ROWS]
+
+
+def make_service(factory: str, arguments: tuple[object, ...]) -> SelectService:
+    """What a worker process serves."""
+    module, _, name = factory.partition(":")
+    return SelectService(getattr(import_module(module), name)(*arguments))

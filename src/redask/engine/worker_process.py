@@ -1,0 +1,62 @@
+"""One worker process as its parent sees it: `WorkerProcess(order)` starts it.
+
+A new interpreter, not a fork, that imports what this process can import. Standard output is
+closed to it; what it logs goes to standard error. It is used by one caller at a time.
+"""
+
+import os
+import socket
+import subprocess
+import sys
+import time
+from contextlib import suppress
+
+from redask.engine import worker_messages as messages
+from redask.engine.worker_messages import Channel, StartOrder, packed
+
+_START_SECONDS = 60.0
+
+
+class WorkerProcess:
+    """A process that was started; `ready` once its service is made."""
+
+    def __init__(self, order: StartOrder) -> None:
+        ours, theirs = socket.socketpair()
+        self.channel = Channel(ours)
+        with theirs:
+            paths = [os.path.abspath(path) for path in sys.path if path]
+            self.process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", "-m", "redask.engine.worker_child"),
+                    *(str(theirs.fileno()), str(os.getpid())),
+                ],
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+            )
+        self.ready = False
+        self._give_up = time.monotonic() + _START_SECONDS
+        with suppress(OSError):  # it is gone already, as its first caller will see
+            self.channel.send(messages.START, packed(order))
+
+    @property
+    def usable(self) -> bool:
+        """Whether a caller may try it."""
+        started = self.ready or time.monotonic() < self._give_up
+        return started and self.process.poll() is None
+
+    def kill(self) -> None:
+        """End it now."""
+        self.process.kill()
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(10)
+
+    def ended(self) -> str:
+        """How a process ended that closed its channel."""
+        try:
+            self.process.wait(1)
+        except subprocess.TimeoutExpired:
+            self.kill()
+        code = self.process.returncode
+        return f"killed by signal {-code}" if code is not None and code < 0 else f"exit code {code}"

@@ -1,0 +1,415 @@
+"""Worker processes: whatever a call does, its caller gets an answer and the next one is served."""
+
+import copy
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from waiting import SECONDS, until
+
+from redask.core import errors
+from redask.core.errors import (
+    AskError,
+    BadAsk,
+    BadStatement,
+    Cancelled,
+    DeadlineExceeded,
+    LimitExceeded,
+    Misconfigured,
+    SqlError,
+    StoreFailed,
+)
+from redask.core.model import Notice
+from redask.engine.worker_messages import WorkerLimits
+from redask.engine.worker_processes import WorkerProcesses
+
+MANY = 100 * SECONDS
+PATIENT = WorkerLimits(grace_seconds=SECONDS)
+SUPPORT = Path(__file__).parents[1] / "support"
+Maker = Callable[..., WorkerProcesses]
+
+
+@pytest.fixture
+def make(tmp_path: Path) -> Iterator[Maker]:
+    """Pools that are closed at the end, with every process gone."""
+    made: list[WorkerProcesses] = []
+
+    def pool(size: int = 1, limits: WorkerLimits | None = None) -> WorkerProcesses:
+        made.append(
+            WorkerProcesses(
+                "worker_services:make",
+                (str(tmp_path),),
+                size=size,
+                limits=limits,
+                deadline_setting="test.timeout",
+            )
+        )
+        return made[-1]
+
+    yield pool
+    for each in made:
+        there = each.processes()
+        each.close()
+        assert not [pid for pid in there if alive(pid)]
+        assert each.processes() == []
+
+
+def alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def served(pool: WorkerProcesses) -> int:
+    pid = pool.call("process", timeout_seconds=SECONDS)
+    assert isinstance(pid, int)
+    return pid
+
+
+def begun(tmp_path: Path, work: Callable[[], object]) -> "ThreadPoolExecutor":
+    """A thread that has a worker in the middle of `work`."""
+    threads = ThreadPoolExecutor(1)
+    threads.submit(work)
+    assert until((tmp_path / "started").exists)
+    return threads
+
+
+def test_a_call_is_served_by_another_process_that_stays(make: Maker) -> None:
+    pool = make()
+    first = served(pool)
+    assert first != os.getpid()
+    assert served(pool) == first
+    assert pool.call("echo", 1, "a", timeout_seconds=SECONDS, key=b"x") == ((1, "a"), {"key": b"x"})
+
+
+def test_no_process_is_started_before_the_first_call_unless_warmed(make: Maker) -> None:
+    pool = make(size=2)
+    assert pool.processes() == []
+    served(pool)
+    assert len(pool.processes()) == 1
+    pool.warm()
+    assert until(lambda: len(pool.processes()) == 2)
+
+
+@pytest.mark.parametrize("method", ["loop", "deaf"])
+def test_work_that_does_not_stop_is_ended_at_its_deadline(make: Maker, method: str) -> None:
+    pool = make(limits=WorkerLimits(grace_seconds=0.05))
+    before = served(pool)
+    with pytest.raises(DeadlineExceeded, match=r"500 ms \(test.timeout") as caught:
+        pool.call(method, timeout_seconds=0.5)
+    assert caught.value.limit == "test.timeout"
+    assert served(pool) != before
+    assert not alive(before)
+
+
+@pytest.mark.parametrize("method", ["wait", "sleep_pages"])
+def test_work_that_stops_when_interrupted_keeps_its_process(make: Maker, method: str) -> None:
+    pool = make(limits=PATIENT)
+    before = served(pool)
+    with pytest.raises(DeadlineExceeded):
+        pool.call(method, timeout_seconds=0.2)
+    assert served(pool) == before
+
+
+@pytest.mark.parametrize("method", ["wait", "sleep_pages"])
+def test_a_caller_who_leaves_has_the_work_interrupted(
+    make: Maker, tmp_path: Path, method: str
+) -> None:
+    pool, left = make(limits=PATIENT), threading.Event()
+    before = served(pool)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(pool.call, method, timeout_seconds=MANY, cancelled=left)
+        assert until((tmp_path / "started").exists)
+        left.set()
+        assert isinstance(running.exception(SECONDS), Cancelled)
+    assert served(pool) == before
+
+
+def test_memory_without_end_is_refused_and_the_next_call_served(make: Maker) -> None:
+    pool = make(limits=WorkerLimits(memory_bytes=256 * 2**20))
+    before = served(pool)
+    with pytest.raises(LimitExceeded, match="256 MiB") as caught:
+        pool.call("hoard", timeout_seconds=MANY)
+    assert caught.value.limit == "memory"
+    assert served(pool) != before
+
+
+def test_a_worker_killed_in_the_middle_is_an_error_and_is_replaced(
+    make: Maker, tmp_path: Path
+) -> None:
+    pool = make()
+    before = served(pool)
+    with ThreadPoolExecutor(1) as threads:
+        running = threads.submit(pool.call, "wait", timeout_seconds=MANY)
+        assert until((tmp_path / "started").exists)
+        os.kill(before, signal.SIGKILL)
+        error = running.exception(SECONDS)
+    assert isinstance(error, StoreFailed)
+    assert error.detail == "killed by signal 9"
+    assert served(pool) != before
+
+
+def test_a_worker_that_leaves_is_an_error_and_is_replaced(make: Maker) -> None:
+    pool = make()
+    with pytest.raises(StoreFailed) as caught:
+        pool.call("leave", timeout_seconds=SECONDS)
+    assert caught.value.detail == "exit code 3"
+    served(pool)
+
+
+def test_a_worker_that_died_while_idle_is_nobodys_error(make: Maker) -> None:
+    pool = make()
+    before = served(pool)
+    os.kill(before, signal.SIGKILL)
+    assert until(lambda: "State:\tZ" in Path(f"/proc/{before}/status").read_text())
+    assert served(pool) != before
+
+
+def test_a_stopped_process_holds_nobody_longer_than_the_deadline(make: Maker) -> None:
+    pool = make(limits=WorkerLimits(grace_seconds=0.05))
+    before = served(pool)
+    os.kill(before, signal.SIGSTOP)
+    with pytest.raises(DeadlineExceeded):
+        pool.call("echo", b"x" * 2**24, timeout_seconds=0.2)
+    assert served(pool) != before
+
+
+@pytest.mark.parametrize("method", ["wait", "deaf"])
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path, method: str) -> None:
+    parent = run_parent(tmp_path, method)
+    worker = int(line(parent))
+    assert line(parent) == "started"
+    assert alive(worker)
+    parent.kill()
+    parent.communicate()
+    assert until(lambda: not running(worker))
+
+
+def test_workers_end_with_a_parent_that_closes_the_pool(tmp_path: Path) -> None:
+    parent = run_parent(tmp_path, "wait")
+    worker = int(line(parent))
+    assert line(parent) == "started"
+    for each in (signal.SIGINT, signal.SIGTERM):
+        os.kill(worker, each)  # a terminal sends them to the whole group: the parent decides
+    assert parent.communicate("")[0] == ""
+    assert parent.returncode == 0
+    assert not running(worker)
+    assert (tmp_path / f"closed-{worker}").exists()
+
+
+def run_parent(tmp_path: Path, method: str) -> "subprocess.Popen[str]":
+    return subprocess.Popen(
+        [sys.executable, str(SUPPORT / "worker_parent.py"), str(tmp_path), method],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+    )
+
+
+def line(parent: "subprocess.Popen[str]") -> str:
+    assert parent.stdout is not None
+    return parent.stdout.readline().strip()
+
+
+def running(pid: int) -> bool:
+    """Whether it runs; an orphan may stay a zombie where nobody reaps."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return alive(pid)
+    return "State:\tZ" not in status
+
+
+def waiting_in(pool: WorkerProcesses, count: int) -> bool:
+    return len(pool._waiting) == count
+
+
+def test_fifty_callers_at_once_are_all_served(make: Maker) -> None:
+    pool = make(size=2)
+    with ThreadPoolExecutor(50) as threads:
+        asked = [
+            threads.submit(pool.call, "echo", number, timeout_seconds=MANY) for number in range(200)
+        ]
+        assert [each.result(SECONDS)[0][0] for each in asked] == list(range(200))
+    assert len(pool.processes()) == 2
+
+
+def test_callers_are_served_in_the_order_they_came(make: Maker, tmp_path: Path) -> None:
+    pool, left = make(limits=PATIENT), threading.Event()
+    served(pool)
+    threads = begun(tmp_path, lambda: pool.call("wait", timeout_seconds=MANY, cancelled=left))
+    with ThreadPoolExecutor(20) as callers:
+        for number in range(20):
+            callers.submit(pool.call, "in_line", str(number), timeout_seconds=MANY)
+            assert until(partial(waiting_in, pool, number + 1))
+        left.set()
+    threads.shutdown()
+    assert (tmp_path / "line").read_text().split() == [str(number) for number in range(20)]
+
+
+def test_a_caller_waits_for_a_worker_no_longer_than_its_deadline(
+    make: Maker, tmp_path: Path
+) -> None:
+    pool, left = make(limits=PATIENT), threading.Event()
+    served(pool)
+    threads = begun(tmp_path, lambda: pool.call("wait", timeout_seconds=MANY, cancelled=left))
+    with pytest.raises(DeadlineExceeded, match=r"no worker process was free .* \(test.timeout\)"):
+        pool.call("process", timeout_seconds=0.05)
+    gone = threading.Event()
+    gone.set()
+    with pytest.raises(Cancelled):
+        pool.call("process", timeout_seconds=MANY, cancelled=gone)
+    assert not pool._waiting
+    left.set()
+    threads.shutdown()
+    served(pool)
+
+
+def test_a_large_result_comes_in_pages(make: Maker) -> None:
+    pages = make().call("pages", 100, 1000, timeout_seconds=MANY)
+    assert len(pages) == 100
+    rows = [row for page in pages for row in page]
+    assert rows == [(number, "text") for number in range(100_000)]
+
+
+@pytest.mark.parametrize(("method", "arguments"), [("pages", (1000, 1000)), ("text", (2**20 + 1,))])
+def test_a_result_that_is_too_large_is_refused_and_the_process_stays(
+    make: Maker, method: str, arguments: tuple[int, ...]
+) -> None:
+    pool = make(limits=WorkerLimits(result_bytes=2**20))
+    before = served(pool)
+    with pytest.raises(LimitExceeded, match="1 MiB") as caught:
+        pool.call(method, *arguments, timeout_seconds=MANY)
+    assert caught.value.limit == "result_bytes"
+    assert served(pool) == before
+    assert len(pool.call("text", 2**20 - 100, timeout_seconds=MANY)) == 2**20 - 100
+
+
+def test_errors_of_the_service_come_as_they_are(make: Maker) -> None:
+    pool = make()
+    with pytest.raises(SqlError) as caught:
+        pool.call("half", timeout_seconds=SECONDS)
+    error = caught.value
+    assert (error.sqlstate, error.message, error.position, error.hint) == (
+        *("22012", "division by zero"),
+        *(8, "do not"),
+    )
+    with pytest.raises(BadStatement) as other:
+        pool.call("statement_error", timeout_seconds=SECONDS)
+    assert (other.value.line, other.value.column, other.value.detail) == (3, 4, "line 3, column 4")
+
+
+@pytest.mark.parametrize("method", ["bug", "unpicklable", "no_such_method"])
+def test_anything_else_is_an_internal_error_that_is_logged(
+    make: Maker, capfd: pytest.CaptureFixture[str], method: str
+) -> None:
+    pool = make()
+    with pytest.raises(AskError, match=r"^internal error$") as caught:
+        pool.call(method, timeout_seconds=SECONDS)
+    assert type(caught.value) is AskError
+    assert "Traceback" in capfd.readouterr().err
+    served(pool)
+
+
+def test_standard_output_belongs_to_the_parent(
+    make: Maker, capfd: pytest.CaptureFixture[str]
+) -> None:
+    make().call("say", timeout_seconds=SECONDS)
+    assert capfd.readouterr().out == ""
+
+
+def test_a_value_that_cannot_be_sent_is_refused(make: Maker) -> None:
+    pool = make()
+    with pytest.raises(BadAsk, match="cannot be sent"):
+        pool.call("echo", threading.Lock(), timeout_seconds=SECONDS)
+    served(pool)
+
+
+def test_a_service_that_cannot_be_made_says_why_to_every_caller() -> None:
+    pool = WorkerProcesses("worker_services:make_nothing", size=1)
+    for _ in range(2):
+        with pytest.raises(Misconfigured) as caught:
+            pool.call("process", timeout_seconds=SECONDS)
+        assert (caught.value.message, caught.value.detail) == ("there is nothing here", "nothing")
+    pool.close()
+    pool = WorkerProcesses("worker_services:make_badly", size=1)
+    with pytest.raises(AskError, match=r"^internal error$"):
+        pool.call("process", timeout_seconds=SECONDS)
+    pool.close()
+
+
+def test_closing_cancels_what_runs_and_what_waits(make: Maker, tmp_path: Path) -> None:
+    pool = make(limits=PATIENT)
+    served(pool)
+    with ThreadPoolExecutor(2) as threads:
+        runs = threads.submit(pool.call, "wait", timeout_seconds=MANY)
+        assert until((tmp_path / "started").exists)
+        waits = threads.submit(pool.call, "process", timeout_seconds=MANY)
+        assert until(partial(waiting_in, pool, 1))
+        pool.close()
+        assert isinstance(runs.exception(SECONDS), Cancelled)
+        assert isinstance(waits.exception(SECONDS), Cancelled)
+    pool.close()
+    with pytest.raises(BadAsk, match="closed"):
+        pool.call("process", timeout_seconds=SECONDS)
+    pool.warm()
+    assert pool.processes() == []
+
+
+@pytest.mark.parametrize("method", ["loop", "deaf"])
+def test_closing_ends_what_does_not_stop(make: Maker, tmp_path: Path, method: str) -> None:
+    pool = make(limits=WorkerLimits(grace_seconds=0.05))
+    before = served(pool)
+    with ThreadPoolExecutor(1) as threads:
+        runs = threads.submit(pool.call, method, timeout_seconds=MANY)
+        assert until((tmp_path / "started").exists)
+        pool.close()
+        assert isinstance(runs.exception(SECONDS), Cancelled)
+    assert not alive(before)
+
+
+def test_a_pool_that_was_never_used_is_closed_twice() -> None:
+    pool = WorkerProcesses("worker_services:make", ("",), size=2)
+    pool.close()
+    pool.close()
+
+
+def made_errors() -> list[AskError]:
+    refused = errors.ProviderRefused("p", "no", detail="d", billed=(1, 2))
+    return [
+        errors.SqlError("42703", 'column "x" does not exist', position=8, hint="h"),
+        errors.BadStatement(1, 2, "x", "y"),
+        errors.BadUrn(errors.UrnFault.KIND, "bad"),
+        errors.BadTtl(errors.TtlFault.ZERO, "bad"),
+        errors.BadRows("c", [errors.RowProblem(0, "no id")], 1),
+        errors.DeadlineExceeded("timeout_ms", "late", detail="d"),
+        errors.Ungrounded("bad", (Notice("a", "b"),)),
+        refused,
+        errors.ProvidersExhausted((refused,)),
+        *(
+            kind("m", detail="d")
+            for kind in (errors.CorruptIndex, errors.Denied, errors.NotCanonical)
+        ),
+    ]
+
+
+@pytest.mark.parametrize("error", made_errors(), ids=lambda error: type(error).__name__)
+def test_every_error_survives_pickling_and_copying(error: AskError) -> None:
+    def known(each: AskError) -> dict[str, Any]:
+        return {**vars(each), "args": each.args, "attempts": repr(vars(each).get("attempts"))}
+
+    for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
+        assert type(again) is type(error)
+        assert known(again) == known(error)

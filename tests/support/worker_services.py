@@ -1,0 +1,108 @@
+"""Services for the tests of worker processes; `make` is their factory."""
+
+import os
+import re
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from redask.core.errors import BadStatement, Misconfigured, SqlError
+
+
+class Service:
+    """What a worker is asked to do in the tests."""
+
+    def __init__(self, directory: str) -> None:
+        self._directory = Path(directory)
+        self._stop = threading.Event()
+
+    def interrupt(self) -> None:
+        self._stop.set()
+
+    def close(self) -> None:
+        (self._directory / f"closed-{os.getpid()}").touch()
+
+    def process(self) -> int:
+        return os.getpid()
+
+    def echo(self, *arguments: object, **named: object) -> object:
+        return arguments, named
+
+    def loop(self) -> None:
+        """Python that never ends."""
+        self._started()
+        while True:
+            pass
+
+    def deaf(self) -> None:
+        """One step of C that does not end in our time, and lets no other thread run."""
+        self._started()
+        re.match(r"(a|aa)+$", "a" * 60 + "b")
+
+    def wait(self) -> str:
+        """Until it is interrupted."""
+        self._stop.clear()
+        self._started()
+        self._stop.wait()
+        return "interrupted"
+
+    def sleep_pages(self) -> Iterator[int]:
+        """Pages without end."""
+        self._started()
+        yield from range(10**9)
+
+    def hoard(self) -> int:
+        """Memory without end."""
+        kept = [b"x" * 2**20]
+        while True:
+            kept.append(bytes(kept[-1]) + b"x" * 2**20)
+
+    def pages(self, count: int, rows: int) -> Iterator[list[tuple[int, str]]]:
+        for page in range(count):
+            yield [(page * rows + row, "text") for row in range(rows)]
+
+    def text(self, length: int) -> str:
+        return "x" * length
+
+    def half(self) -> Iterator[int]:
+        yield 1
+        raise SqlError("22012", "division by zero", position=8, hint="do not")
+
+    def statement_error(self) -> None:
+        raise BadStatement(3, 4, "x", "y")
+
+    def bug(self) -> None:
+        raise KeyError("a secret of ours")
+
+    def leave(self) -> None:
+        os._exit(3)
+
+    def say(self) -> None:
+        print("on standard output")
+        sys.stdout.flush()
+
+    def in_line(self, name: str) -> str:
+        with (self._directory / "line").open("a") as line:
+            line.write(f"{name}\n")
+        time.sleep(0.001)
+        return name
+
+    def unpicklable(self) -> object:
+        return threading.Lock()
+
+    def _started(self) -> None:
+        (self._directory / "started").touch()
+
+
+def make(directory: str) -> Service:
+    return Service(directory)
+
+
+def make_nothing() -> None:
+    raise Misconfigured("there is nothing here", detail="nothing")
+
+
+def make_badly() -> None:
+    raise KeyError("a secret of ours")
