@@ -91,7 +91,12 @@ def made(
 
 def numeric_text(value: Bound) -> str:
     """A numeric as VARCHAR in PostgreSQL's spelling."""
-    return value.sql if value.digits is None else f"CAST({value.sql} AS VARCHAR)"
+    if value.digits is None:
+        return value.sql
+    places, scale = value.digits
+    if places == scale:  # DuckDB would write `.5`
+        return f"CAST(CAST({value.sql} AS DECIMAL({places + 1},{scale})) AS VARCHAR)"
+    return f"CAST({value.sql} AS VARCHAR)"
 
 
 def renamed(value: Bound, name: str) -> Bound:

@@ -98,7 +98,8 @@ def _digits_of(text: str) -> tuple[int, int] | None:
     if not set(text) <= set("-0123456789."):
         return None
     whole, _, fraction = text.lstrip("-").partition(".")
-    places = max(len(whole.lstrip("0")) + len(fraction), 1)
+    # one digit before the point at least: DuckDB writes a DECIMAL(1,1) as `.5`
+    places = max(len(whole.lstrip("0")), 1) + len(fraction)
     return (places, len(fraction)) if places <= MAX_DIGITS else None
 
 

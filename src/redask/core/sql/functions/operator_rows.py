@@ -104,6 +104,12 @@ def _matched(template: str) -> list[Overload]:
 
 ASCII_UPPER, ASCII_LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 _FOLDED = "translate({%d}, '" + ASCII_UPPER + "', '" + ASCII_LOWER + "')"
+POWER = (
+    "(CASE WHEN {0} < 0 AND trunc({1}) <> {1} THEN error('pg:2201F:a negative number raised to"
+    " a non-integer power yields a complex result')"
+    " WHEN isinf(pow({0}, {1})) AND NOT isinf({0}) THEN"
+    " error('pg:22003:value out of range: overflow') ELSE pow({0}, {1}) END)"
+)
 _LIKE = "({0} LIKE {1} ESCAPE '\\')"
 _ILIKE = f"({_FOLDED % 0} LIKE {_FOLDED % 1} ESCAPE '\\')"
 
@@ -166,8 +172,7 @@ BINARY: dict[str, list[Overload]] = {
             FLOAT8,
             FLOAT8,
             FLOAT8,
-            "(CASE WHEN isinf(pow({0}, {1})) AND NOT isinf({0}) THEN"
-            " error('pg:22003:value out of range: overflow') ELSE pow({0}, {1}) END)",
+            POWER,
         ),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.power),
     ],

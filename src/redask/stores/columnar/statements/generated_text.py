@@ -26,7 +26,7 @@ _FUNCTIONS = frozenset(
     radians rank regexp_extract regexp_matches regexp_replace replace right round round_even row
     row_number rpad rtrim sign sin sqrt starts_with string_agg strlen strpos struct_extract
     struct_pack substring sum tan to_days to_microseconds to_months translate trim trunc unnest
-    xor | || ~""".split()
+    upper xor | || ~""".split()
 )
 _TABLE_FUNCTIONS = frozenset(("generate_series", "unnest"))
 _NODES = frozenset(
