@@ -46,7 +46,7 @@ from redask.providers.registry import installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
-from redask.stores.selectors import NoSelector, open_selector
+from redask.stores.selectors import has_selector, open_selector
 
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
@@ -296,11 +296,10 @@ def build(
 
 def _selector(location: str, workers: int | None, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
-    local = open_selector(location)
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
-    if not processes or isinstance(local, NoSelector):
-        return local
-    return ProcessSelector(local, _SELECTOR, (location,), processes=processes)
+    if not processes or not has_selector(location):
+        return open_selector(location)
+    return ProcessSelector(_SELECTOR, (location,), processes=processes)
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

@@ -33,9 +33,6 @@ class AsyncSelects:
 
     async def select(self, sql: str, params: Sequence[object] = ()) -> SelectRows:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
-        found = self.select_now(sql, params)
-        if found is not None:
-            return SelectRows(found)
         return await self._in_select_thread(
             lambda caller, left: SelectRows(self._select(sql, params, caller, left))
         )
@@ -55,15 +52,6 @@ class AsyncSelects:
             )
         )
 
-    def select_now(self, sql: str, params: Sequence[object] = ()) -> SelectResult | None:
-        """The result of a SELECT that ran before and took next to no time; None: `select` it."""
-        chosen = self._app.settings
-        return self._app.selector.select_now(
-            *(sql, params, self._asking()),
-            timeout_ms=chosen.select_timeout_ms,
-            max_rows=chosen.select_max_rows,
-        )
-
     async def describe(
         self,
         sql: str,
@@ -81,10 +69,6 @@ class AsyncSelects:
             )
 
         return await self._in_select_thread(described)
-
-    def version(self) -> int:
-        """A number that changes with every write to the store, of whichever process."""
-        return self._app.selector.version()
 
     async def tables(self) -> list[TableShape]:
         """What can be named in a SELECT, with names and types of the columns."""

@@ -1,8 +1,7 @@
-"""SELECT in worker processes: `ProcessSelector(local, factory, …)`, a `Selector` for servers.
+"""SELECT in worker processes: `ProcessSelector(factory, arguments, …)`, for servers.
 
 Statements run in a pool of processes, each with a selector of its own that `factory` makes
-(`module:function` and its arguments). What must not wait is asked of `local`, a selector in this
-process: the version, and `select_now`.
+(`module:function` and its arguments).
 
 A result is handed over in pages of `PAGE_ROWS`. More than `MAX_CELLS` values are LimitExceeded.
 A selector in a worker may have an `interrupt()`, which stops the statement that runs; without one,
@@ -38,14 +37,12 @@ class ProcessSelector:
 
     def __init__(
         self,
-        local: Selector,
         factory: str,
         arguments: tuple[object, ...],
         *,
         processes: int,
         limits: WorkerLimits | None = None,
     ) -> None:
-        self._local = local
         self._pool = WorkerProcesses(
             _SERVICE,
             (factory, arguments),
@@ -54,10 +51,6 @@ class ProcessSelector:
             work="the SELECT",
             deadline_setting="select.timeout_ms",
         )
-
-    def warm(self) -> None:
-        """Start the processes before the first statement comes."""
-        self._pool.warm()
 
     def select(
         self,
@@ -86,18 +79,6 @@ class ProcessSelector:
             return found
         first, *pages = found
         return SelectResult(first.columns, [*first.rows, *(row for page in pages for row in page)])
-
-    def select_now(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        *,
-        timeout_ms: int = SELECT_MS,
-        max_rows: int = SELECT_ROWS,
-    ) -> SelectResult | None:
-        """What the selector in this process has at once."""
-        return self._local.select_now(sql, params, caller, timeout_ms=timeout_ms, max_rows=max_rows)
 
     def describe(
         self,
@@ -128,14 +109,9 @@ class ProcessSelector:
         )
         return tables
 
-    def version(self) -> int:
-        """A number that changes with every write, of whichever process."""
-        return self._local.version()
-
     def close(self) -> None:
         """End the processes; statements that run are `Cancelled`."""
         self._pool.close()
-        self._local.close()
 
 
 class SelectService:

@@ -17,6 +17,11 @@ def open_selector(location: str) -> Selector:
     return SELECTORS[row.scheme](location) if row.scheme in SELECTORS else NoSelector(row.name)
 
 
+def has_selector(location: str) -> bool:
+    """Whether there is a SELECT for the backend of a location."""
+    return backend_for(location).scheme in SELECTORS
+
+
 class NoSelector:
     """SELECT where there is none: everything is refused."""
 
@@ -26,7 +31,7 @@ class NoSelector:
     def _refuse(self, *_: object, **__: object) -> NoReturn:
         raise Misconfigured(f"SELECT is not available on the backend {self._backend}")
 
-    select = select_now = describe = tables = version = _refuse
+    select = describe = tables = _refuse
 
     def close(self) -> None:
         """Nothing is open."""

@@ -75,17 +75,6 @@ class Selector(Protocol):
     ) -> SelectResult:
         """The rows of a SELECT."""
 
-    def select_now(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        *,
-        timeout_ms: int = SELECT_MS,
-        max_rows: int = SELECT_ROWS,
-    ) -> SelectResult | None:
-        """The same for who cannot wait: None when it might take more than a moment."""
-
     def describe(
         self,
         sql: str,
@@ -100,9 +89,6 @@ class Selector(Protocol):
 
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
-
-    def version(self) -> int:
-        """A number that changes with every write, of whichever process; for who cannot wait."""
 
     def close(self) -> None:
         """Let go of what is kept."""

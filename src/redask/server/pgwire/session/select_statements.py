@@ -22,13 +22,17 @@ from redask.core.ports import SelectResult, SelectShape
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.dialect import respelt
-from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
+from redask.server.pgwire.session.planned_statement import (
+    NeverImmediate,
+    StatementResult,
+    TransactionStep,
+)
 from redask.server.pgwire.types import encoding
 from redask.server.pgwire.types.oids import TEXT, TYPES, UNKNOWN, type_oid
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionSelect:
+class CollectionSelect(NeverImmediate):
     """A planned SELECT; `wanted` are the types of the parameters in the statement."""
 
     session: AsyncDatabase
@@ -37,10 +41,6 @@ class CollectionSelect:
     parameters: tuple[int, ...]
     wanted: tuple[str, ...]
     step: TransactionStep | None = None
-
-    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
-        found = self.session.select_now(self.sql, self._values(parameters))
-        return None if found is None or not self._has_announced_columns(found) else _rows(found)
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
         found = await self.session.select_result(self.sql, self._values(parameters))

@@ -23,14 +23,14 @@ from redask.server.pgwire.session.commands import COMMANDS, command
 from redask.server.pgwire.session.dialect import Subject, reads
 from redask.server.pgwire.session.planned_statement import PlannedStatement
 from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
-from redask.server.pgwire.session.select_statements import CollectionSelect, plan_select
+from redask.server.pgwire.session.select_statements import plan_select
 
 _WRITES = frozenset(
     """INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE COPY GRANT REVOKE COMMENT REINDEX
     CLUSTER VACUUM ANALYZE REFRESH IMPORT SECURITY REASSIGN LOCK CALL DO LOAD""".split()
 )
 _UNSUPPORTED = frozenset("EXPLAIN DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY TABLE".split())
-_MOST_PLANS, _LONGEST = 100, 4096
+_MOST_SUBJECTS, _LONGEST = 100, 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
 
 
@@ -43,7 +43,6 @@ class StatementPlanner:
         self._session = session
         self._parameters = RuntimeParameters(startup)
         self._subjects: dict[str, Subject] = {}
-        self._plans: dict[tuple[str, tuple[int, ...]], tuple[int, CollectionSelect]] = {}
         self._catalogue = Catalogue(session, self._parameters, user=user, database=database)
 
     def split(self, text: str) -> list[str]:
@@ -77,7 +76,7 @@ class StatementPlanner:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
         if await self._subject(sql) == "catalogue":
             return await self._catalogue.plan(sql, declared)
-        return await self._select(sql, tuple(declared))
+        return await plan_select(self._session, sql, declared)
 
     async def _subject(self, sql: str) -> Subject:
         """What a SELECT is about. Parsing it may take long: other sessions need the loop."""
@@ -85,24 +84,11 @@ class StatementPlanner:
         if known is not None:
             return known
         found = await asyncio.to_thread(reads, sql)
-        if len(self._subjects) >= _MOST_PLANS:
+        if len(self._subjects) >= _MOST_SUBJECTS:
             self._subjects.clear()
         if len(sql) <= _LONGEST:
             self._subjects[sql] = found
         return found
-
-    async def _select(self, sql: str, declared: tuple[int, ...]) -> CollectionSelect:
-        """The plan of a SELECT, from the last time if nothing was written since."""
-        version = self._session.version()
-        known = self._plans.get((sql, declared))
-        if known is not None and known[0] == version:
-            return known[1]
-        planned = await plan_select(self._session, sql, declared)
-        if len(self._plans) >= _MOST_PLANS:
-            self._plans.clear()
-        if len(sql) <= _LONGEST:
-            self._plans[sql, declared] = (version, planned)
-        return planned
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""
