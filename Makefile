@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -56,6 +56,11 @@ fuzz: $(VENV)/.installed
 # a hundred thousand generated SELECTs: no write, no row and no word outside the policy
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
+
+# a corpus of statements and 10,000 generated ones, here and on a real PostgreSQL: nothing differs
+# (COUNT=100000 SEED=2 for others)
+test-sql: $(VENV)/.clients
+	$(BIN)/python tests/sql/differential.py $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
 # a million bad messages at every transport, and the next honest client is served
 fuzz-wire: $(VENV)/.installed

@@ -6,14 +6,13 @@
                      the other; 0.5 reveals nothing
 
 Both are asked by the same asyncpg clients in the same run, in turns, each in a process of its own;
-the machine's noise then affects both. PostgreSQL is started as the user `postgres` when this runs
-as root; without its programs the ratio is missing, and the line shows that.
+the machine's noise then affects both. Without PostgreSQL's programs the ratio
+is missing, and the line shows that.
 """
 
 import argparse
 import asyncio
 import os
-import shutil
 import statistics
 import subprocess
 import sys
@@ -26,6 +25,10 @@ from typing import Any
 
 import asyncpg
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
+
+from real_postgres import NoPostgres, private_postgres
+
 import redask
 from redask.api.sync import open_async
 from redask.server.serving import Serving, serve
@@ -33,11 +36,6 @@ from redask.server.serving import Serving, serve
 ROWS, CONNECTIONS = 20, 16
 QUESTION = "When does ferry 17 leave?"
 ASK = "ASK $1 USING scripted CACHE TTL '1h' LIMIT 3"
-# no pipes: the server would hold them open after pg_ctl has ended
-_QUIETLY: dict[str, Any] = {
-    "stdout": subprocess.DEVNULL,
-    "stderr": subprocess.DEVNULL,
-}
 SELECT = "SELECT id, title FROM tickets WHERE id = $1"
 
 
@@ -67,27 +65,14 @@ async def redask_transport(directory: Path, token: str) -> AsyncIterator[dict[st
 
 
 @contextmanager
-def postgres(directory: Path) -> Iterator[dict[str, Any] | None]:
-    """A real PostgreSQL with the same table, or None."""
-    if shutil.which("initdb") is None or shutil.which("pg_ctl") is None:
-        yield None
-        return
-    data, user = directory / "data", ["su", "postgres", "-c"] if os.getuid() == 0 else ["sh", "-c"]
-    if os.getuid() == 0:
-        shutil.chown(directory, "postgres")
-    options = f"-p 55777 -k {directory} -c listen_addresses=127.0.0.1"
-    start = (
-        f"initdb -D {data} -A trust -U postgres"
-        f" && pg_ctl -D {data} -w -l {data}.log -o '{options}' start"
-    )
-    if subprocess.run([*user, start], check=False, **_QUIETLY).returncode:
-        yield None
-        return
+def postgres() -> Iterator[dict[str, Any] | None]:
+    """A real PostgreSQL, or None."""
     try:
-        yield {"host": "127.0.0.1", "port": 55777, "user": "postgres", "database": "postgres"}
-    finally:
-        stop = f"pg_ctl -D {data} -m immediate stop"
-        subprocess.run([*user, stop], check=False, **_QUIETLY)
+        with private_postgres(tcp=True) as where:
+            yield {**{key: where[key] for key in ("host", "port", "user")}, "database": "postgres"}
+    except NoPostgres as error:
+        print(error)
+        yield None
 
 
 async def selects(where: dict[str, Any], seconds: float) -> float:
@@ -151,10 +136,7 @@ async def fill_postgres(where: dict[str, Any]) -> None:
 
 async def bench(directory: Path, seconds: float, rounds: int) -> None:
     token = fill(directory / "db")
-    with (
-        tempfile.TemporaryDirectory(prefix="pg", dir="/tmp") as place,
-        postgres(Path(place)) as real,
-    ):
+    with postgres() as real:
         async with redask_transport(directory / "db", token) as ours:
             if real is not None:
                 await fill_postgres(real)

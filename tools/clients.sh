@@ -23,6 +23,7 @@ need openssl openssl
 need node nodejs
 need npm npm
 need psql postgresql-client
+ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || need initdb postgresql
 need java default-jre-headless
 [ -e /usr/share/java/postgresql.jar ] || need no-jdbc-driver libpostgresql-jdbc-java
 node_packages

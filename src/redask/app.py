@@ -32,6 +32,7 @@ from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
+from redask.engine.findings import SourceFinder
 from redask.engine.process_selector import ProcessSelector
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -46,7 +47,7 @@ from redask.providers.registry import installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
-from redask.stores.selectors import has_selector, open_selector
+from redask.stores.selectors import open_selector
 
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
@@ -263,7 +264,7 @@ def build(
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
-        retriever=retriever,
+        finder=SourceFinder(retriever, chosen.limits),
         log=audit,
         recall=AnswerCaching(backend.answers, chosen, clock),
         budget=Budget(chosen.limits, backend.ledger, clock),
@@ -297,7 +298,7 @@ def build(
 def _selector(location: str, workers: int | None, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
-    if not processes or not has_selector(location):
+    if not processes:
         return open_selector(location)
     return ProcessSelector(_SELECTOR, (location,), processes=processes)
 

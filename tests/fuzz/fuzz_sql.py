@@ -30,12 +30,12 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from guarded import CLOSED, FOREIGN, ODD_KEYS, OWNER, READER, SECRET, STRANGER, build
+from redask.stores.sqlite.select.authorizer import Guard
 from selecting_store import SelectingStore
 
 from redask.core.errors import AskError, DeadlineExceeded
 from redask.core.model import Caller
 from redask.core.wire.json import text
-from redask.stores.sqlite.select.authorizer import Guard
 
 CHUNK = 500
 FORBIDDEN = {READER: (SECRET, FOREIGN), OWNER: (FOREIGN,), STRANGER: (SECRET,)}

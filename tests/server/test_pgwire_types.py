@@ -16,7 +16,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.types.json import Json, Jsonb
 
 from redask.core.errors import BadAsk
-from redask.core.sql.runtime.numerics import as_float4
+from redask.core.sql.runtime.numbers.numerics import as_float4
 from redask.server.pgwire.types import encoding, oids
 
 _words = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=20)

@@ -3,8 +3,9 @@
 from pathlib import Path
 from typing import Any
 
-from redask.api.select_rows import SelectRows
 from redask.stores.sqlite.select.prepared import SqliteSelector
+
+from redask.api.select_rows import SelectRows
 from redask.stores.sqlite.store import SqliteStore
 
 

@@ -1,4 +1,4 @@
-"""SELECT in worker processes: `ProcessSelector(factory, arguments, …)`, for servers.
+"""SELECT in worker processes: `ProcessSelector(factory, …)`, a `Selector` for servers.
 
 Statements run in a pool of processes, each with a selector of its own that `factory` makes
 (`module:function` and its arguments).
@@ -51,6 +51,10 @@ class ProcessSelector:
             work="the SELECT",
             deadline_setting="select.timeout_ms",
         )
+
+    def warm(self) -> None:
+        """Start the processes before the first statement comes."""
+        self._pool.warm()
 
     def select(
         self,
@@ -109,6 +113,10 @@ class ProcessSelector:
         )
         return tables
 
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+        self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
+
     def close(self) -> None:
         """End the processes; statements that run are `Cancelled`."""
         self._pool.close()
@@ -121,6 +129,7 @@ class SelectService:
         self._selector = selector
         self.describe = selector.describe
         self.tables = selector.tables
+        self.fix_type = selector.fix_type
         self.close = selector.close
 
     def select(self, *arguments: Any, **named: Any) -> "SelectResult | Iterator[object]":

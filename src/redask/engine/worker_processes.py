@@ -17,7 +17,7 @@ list of pages. Callers beyond the pool's size wait in the order they came. Nobod
     the pool is closed                        Cancelled                  ends
 
 A worker that is interrupted has `grace_seconds` to answer, then it is killed. Processes are
-started when they are first needed, by one thread that lives as long as the
+started when they are first needed (`warm` starts all), by one thread that lives as long as the
 pool: Linux ends a child with the thread that started it. They are new interpreters, not forks,
 that import what this process can import; standard output is closed to them, errors are logged to
 standard error.
@@ -146,6 +146,13 @@ class WorkerProcesses:
                 return self._run(worker, request, call)
         except _Stopped as stopped:
             raise stopped.error from None
+
+    def warm(self) -> None:
+        """Start every process; does not wait for them."""
+        with self._lock:
+            if not self._closed:
+                for _ in range(self._size - len(self._workers) - self._starting):
+                    self._start_one()
 
     def processes(self) -> list[int]:
         """The process ids of the workers there are."""

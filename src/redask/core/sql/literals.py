@@ -21,15 +21,17 @@ from uuid import UUID
 from redask.core.errors import SqlError
 from redask.core.sql.array_input import split_array
 from redask.core.sql.runtime import spelling
-from redask.core.sql.runtime.datetime_input import (
+from redask.core.sql.runtime.dates.datetime_input import (
     read_date,
     read_time,
     read_timestamp,
     read_timestamptz,
 )
-from redask.core.sql.runtime.interval_input import read_interval
-from redask.core.sql.runtime.intervals import Interval, carried
-from redask.core.sql.runtime.numerics import (
+from redask.core.sql.runtime.dates.interval_input import read_interval
+from redask.core.sql.runtime.dates.intervals import Interval, carried
+from redask.core.sql.runtime.documents.json_text import jsonb_text, parse_jsonb
+from redask.core.sql.runtime.documents.pg_json import checked
+from redask.core.sql.runtime.numbers.numerics import (
     MAX_SCALE,
     MAX_WEIGHT,
     as_float4,
@@ -206,6 +208,7 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "varchar": _varchar,
     "bpchar": _bpchar,
     "name": _name,
+    "char": lambda text, _kind: text.encode()[:1].decode(errors="ignore"),
     "date": lambda text, _kind: read_date(text),
     "time": lambda text, kind: read_time(text, _digits(kind)),
     "timestamp": lambda text, kind: read_timestamp(text, _digits(kind)),
@@ -213,6 +216,8 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "interval": lambda text, _kind: read_interval(text),
     "uuid": _uuid,
     "bytea": _bytea,
+    "json": lambda text, _kind: checked(text),
+    "jsonb": lambda text, _kind: jsonb_text(parse_jsonb(text)),
 }
 
 

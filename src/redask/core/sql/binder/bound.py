@@ -15,7 +15,12 @@ Node = dict[str, Any]  # a node of the syntax tree, as JSON gives it
 MAX_DIGITS = 38
 
 BOOL, TEXT, UNKNOWN = SqlType("bool"), SqlType("text"), SqlType("unknown")
-INT4, INT8, NUMERIC, FLOAT8 = SqlType("int4"), SqlType("int8"), SqlType("numeric"), SqlType("float8")
+INT4, INT8, NUMERIC, FLOAT8 = (
+    SqlType("int4"),
+    SqlType("int8"),
+    SqlType("numeric"),
+    SqlType("float8"),
+)
 INTEGER_DIGITS = {"int2": 5, "int4": 10, "int8": 19, "oid": 10}
 
 
@@ -35,6 +40,7 @@ class Bound:
     sql: str
     type: SqlType
     digits: tuple[int, int] | None = None
+    scale: int | None = None  # of a numeric kept as text, where all values have the same
     literal: str | None = None  # an untyped literal's text
     is_null: bool = False
     parameter: int = 0  # an untyped parameter's number
@@ -62,6 +68,7 @@ def made(
     type: SqlType,
     *parts: Bound,
     digits: tuple[int, int] | None = None,
+    scale: int | None = None,
     location: int = -1,
 ) -> Bound:
     """An expression made of others: it reads what they read."""
@@ -73,6 +80,7 @@ def made(
         sql,
         type,
         digits,
+        scale,
         columns=tuple(columns.values()),
         has_aggregate=any(part.has_aggregate for part in parts),
         has_window=any(part.has_window for part in parts),

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules, patterns
 from redask.core.sql.binder.bound import (
     BOOL,
     TEXT,
@@ -12,13 +11,13 @@ from redask.core.sql.binder.bound import (
     Node,
     fail,
     made,
-    only,
     unsupported,
 )
-from redask.core.sql.binder.operator_rows import INVERSE
-from redask.core.sql.types import SqlType
+from redask.core.sql.functions import numeric_rules, pattern_operators
+from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
+    from redask.core.sql.binder.context import BoundQuery
     from redask.core.sql.binder.expressions import Expressions
 
 _ORDERED = ("=", "<>", "<", ">", "<=", ">=")
@@ -38,7 +37,7 @@ def bind_operator(self: "Expressions", node: Node) -> Bound:
                 "AEXPR_NOT_BETWEEN_SYM"):  # fmt: skip
         return _between(self, node, kind)
     if kind in ("AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"):
-        return patterns.bind_like(self, node, name, kind)
+        return pattern_operators.bind_like(self, node, name, kind)
     if "lexpr" not in node:
         return self.prefix(name, self.bind(node["rexpr"]), location)
     if "RowExpr" in node["lexpr"] or "RowExpr" in node["rexpr"]:
@@ -62,9 +61,9 @@ def special_operator(
 ) -> Bound | None:
     """Operators whose operands may be of any type: arrays, `||`, patterns."""
     if name in ("~", "~*", "!~", "!~*"):
-        return patterns.bind_match(self, name, left, right, location)
+        return pattern_operators.bind_match(self, name, left, right, location)
     if left.type.is_array or right.type.is_array:
-        return _with_arrays(self, name, left, right, location)
+        return _with_arrays(self, name, left, right)
     if name == "||":
         strings = ("S", "X", "Z")
         json = ("json", "jsonb")
@@ -85,9 +84,7 @@ def _concatenated(self: "Expressions", left: Bound, right: Bound) -> Bound:
     return one.like(f"({one.sql} || {other.sql})", other, type=TEXT)
 
 
-def _with_arrays(
-    self: "Expressions", name: str, left: Bound, right: Bound, location: int
-) -> Bound | None:
+def _with_arrays(self: "Expressions", name: str, left: Bound, right: Bound) -> Bound | None:
     if left.is_untyped:
         left = self.coercion.coerce(left, right.type)
     if right.is_untyped:
@@ -99,10 +96,10 @@ def _with_arrays(
         if name in _ORDERED:
             return left.like(f"({left.sql} {name} {right.sql})", right, type=BOOL)
         templates = {
-            "||": (f"list_concat({left.sql}, {right.sql})", left.type),
-            "@>": (f"list_has_all({left.sql}, {right.sql})", BOOL),
-            "<@": (f"list_has_all({right.sql}, {left.sql})", BOOL),
-            "&&": (f"list_has_any({left.sql}, {right.sql})", BOOL),
+            "||": (_joined(left.sql, right.sql), left.type),
+            "@>": (_contains(left.sql, right.sql), BOOL),
+            "<@": (_contains(right.sql, left.sql), BOOL),
+            "&&": (f"list_has_any({left.sql}, {_known(right.sql)})", BOOL),
         }
         if name in templates:
             text, type = templates[name]
@@ -110,10 +107,31 @@ def _with_arrays(
     elif name == "||":
         if left.type.is_array:
             right = self.coercion.coerce(right, left.type.element)
-            return left.like(f"list_append({left.sql}, {right.sql})", right)
+            return left.like(_joined(left.sql, f"[{right.sql}]"), right)
         left = self.coercion.coerce(left, right.type.element)
-        return right.like(f"list_prepend({left.sql}, {right.sql})", left)
+        return right.like(_joined(f"[{left.sql}]", right.sql), left)
     return None
+
+
+def _joined(one: str, other: str) -> str:
+    """Arrays one after the other; NULL is no array at all."""
+    return (
+        f"(CASE WHEN {one} IS NULL THEN {other} WHEN {other} IS NULL THEN {one}"
+        f" ELSE list_concat({one}, {other}) END)"
+    )
+
+
+def _known(array: str) -> str:
+    """Without its NULLs, which equal nothing."""
+    return f"list_filter({array}, lambda x: x IS NOT NULL)"
+
+
+def _contains(whole: str, part: str) -> str:
+    """Whether every element is there; NULL never is."""
+    return (
+        f"(CASE WHEN {whole} IS NOT NULL AND {part} IS NOT NULL THEN"
+        f" list_has_all({whole}, {part}) AND len({_known(part)}) = len({part}) END)"
+    )
 
 
 def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
@@ -123,6 +141,8 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
     if array.is_untyped:
         element = TEXT if left.is_untyped else left.type
         array = self.coercion.coerce(array, element.bare.array)
+    if left.type.name == "char" and array.type.element.category == "S":
+        left = self.coercion.coerce(left, TEXT)
     if not array.type.is_array:
         fail("42809", "op ANY/ALL (array) requires array on right side", location)
     element_type = array.type.element
@@ -138,8 +158,9 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
         wide = self.coercion.common_type([left, probe], "ANY")
         left = self.coercion.coerce(left, wide)
         array = self.coercion.coerce(array, wide.array)
+    test = f"({left.sql} {name} {word} (SELECT unnest({array.sql})))"
     return made(
-        f"({left.sql} {name} {word} (SELECT unnest({array.sql})))",
+        f"(CASE WHEN {array.sql} IS NOT NULL THEN {test} END)",
         BOOL,
         left,
         array,
@@ -160,8 +181,8 @@ def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
         kinds = {each.type.category for each in (left, *values) if not each.is_untyped}
         if len(kinds) <= 1 and not any(each.type.is_array for each in (left, *values)):
             type = self.coercion.common_type([left, *values], "IN")
-            self.operator("=", *self.coercion.unify([left, values[0]], type), location)
             left, *values = self.coercion.unify([left, *values], type)
+            self.operator("=", left, values[0], location)  # there must be one
             listed = ", ".join(numeric_rules.order(each) for each in values)
             text = f"({numeric_rules.order(left)} IN ({listed}))"
             found = made(text, BOOL, left, *values, location=location)
@@ -191,9 +212,7 @@ def _between(self: "Expressions", node: Node, kind: str) -> Bound:
     return made(text, BOOL, *parts, location=location)
 
 
-def _distinct(
-    self: "Expressions", left: Bound, right: Bound, kind: str, location: int
-) -> Bound:
+def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, location: int) -> Bound:
     self.operator("=", left, right, location)  # there must be one
     type = self.coercion.common_type([left, right], "IS DISTINCT FROM")
     one, other = self.coercion.unify([left, right], type)
@@ -214,7 +233,9 @@ def _rows(self: "Expressions", node: Node, name: str, location: int) -> Bound:
         fail("42601", "unequal number of entries in row expressions", location)
     if name not in ("=", "<>"):
         unsupported(f"the operator {name} for rows", location)
-    tests = [self.operator("=", one, other, location) for one, other in zip(left, right, strict=True)]
+    tests = [
+        self.operator("=", one, other, location) for one, other in zip(left, right, strict=True)
+    ]
     text = f"({' AND '.join(each.sql for each in tests)})"
     return made(f"(NOT {text})" if name == "<>" else text, BOOL, *tests, location=location)
 
@@ -258,7 +279,12 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
     column = query.columns[0]
     if kind == "EXPR_SUBLINK":
         return made(
-            f"({query.sql})", column.type, reads, digits=column.digits, location=location
+            f"({query.sql})",
+            column.type,
+            reads,
+            digits=column.digits,
+            scale=column.scale,
+            location=location,
         )
     if kind == "ARRAY_SUBLINK":
         if column.type.is_array or column.type.name == "numeric":
@@ -268,28 +294,31 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         unsupported(kind, location)
     names = node.get("operName")
     name = names[-1]["String"]["sval"] if names else "="
-    if "RowExpr" in node["testexpr"] or len(query.columns) != 1:
+    count = len(node["testexpr"].get("RowExpr", {}).get("args", [0]))
+    if count != len(query.columns):
+        few = "few" if len(query.columns) < count else "many"
+        fail("42601", f"subquery has too {few} columns", location)
+    if "RowExpr" in node["testexpr"]:
         unsupported("a row before a subquery", location)
-    return _with_subquery(self, node, name, query.sql, column.type, column.digits, reads)
+    return _with_subquery(self, node, name, query, reads)
 
 
 def _with_subquery(
     self: "Expressions",
     node: Node,
     name: str,
-    query: str,
-    type: SqlType,
-    digits: tuple[int, int] | None,
+    query: "BoundQuery",
     reads: Bound,
 ) -> Bound:
     location = node.get("location", 0)
     left = self.bind(node["testexpr"])
     alias = self.context.alias("q")
-    right = Bound(f"{alias}.o1", type, digits)
+    column = query.columns[0]
+    right = Bound(f"{alias}.o1", column.type, column.digits, column.scale)
     self.operator(name, left, right, location)  # there must be one
     if name not in INVERSE and name != "!=":
         unsupported(f"{name} ANY (subquery)", location)
-    if not left.is_untyped and left.type.category != type.category:
+    if not left.is_untyped and left.type.category != column.type.category:
         unsupported("a subquery of another kind of type", location)
     common = self.coercion.common_type([left, right], "ANY")
     one, other = self.coercion.unify([left, right], common)
@@ -297,9 +326,6 @@ def _with_subquery(
     sign = "<>" if name == "!=" else name
     text = (
         f"({numeric_rules.order(one)} {sign} {word}"
-        f" (SELECT {numeric_rules.order(other)} FROM ({query}) AS {alias}))"
+        f" (SELECT {numeric_rules.order(other)} FROM ({query.sql}) AS {alias}))"
     )
     return made(text, BOOL, one, reads, location=location)
-
-
-assert only

@@ -1,12 +1,12 @@
 """What binding one statement needs and collects: `Context`; the caller's tables: `Schema`."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from redask.core.sql.binder.bound import Node
+from redask.core.sql.binder.bound import Node, Read, unsupported
 from redask.core.sql.binder.coercion import Coercion
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.types import SqlType
@@ -26,6 +26,9 @@ class Schema(Protocol):
 
     def table(self, schema: str | None, name: str) -> TableDefinition | None:
         """The table of that name; None when there is none. Raises `Denied`."""
+
+    def oid(self, schema: str | None, name: str) -> int | None:
+        """The OID of a table that the caller can name; None when there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,20 +51,31 @@ class BoundQuery:
 
     sql: str
     columns: tuple[Column, ...]
-    outer: tuple[object, ...] = ()
+    outer: tuple[Read, ...] = ()
     untyped: tuple[bool, ...] = ()
 
 
-@dataclass(slots=True)
 class Context:
-    """One statement being bound. `tables` are those it reads, in the order of their markers."""
+    """One statement being bound. `tables` are those it reads, in the order of their markers.
 
-    schema: Schema
-    coercion: Coercion
-    facts: Facts
-    query: Callable[[Node, Scope], BoundQuery]
-    tables: list[TableDefinition] = field(default_factory=list)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
+    """
+
+    def __init__(
+        self,
+        schema: Schema,
+        coercion: Coercion,
+        facts: Facts,
+        query: Callable[[Node, Scope], BoundQuery],
+        source: bytes,
+    ) -> None:
+        self.schema = schema
+        self.coercion = coercion
+        self.facts = facts
+        self.query = query
+        self.source = source
+        self.tables: list[TableDefinition] = []
+        self._numbers = itertools.count(1)
 
     def alias(self, letter: str) -> str:
         """A new name in the generated text."""
@@ -72,3 +86,18 @@ class Context:
         if table not in self.tables:
             self.tables.append(table)
         return f"\0{self.tables.index(table)}\0"
+
+    def oid(self, schema: str | None, name: str) -> int | None:
+        """The OID of a table that the caller can name."""
+        return self.schema.oid(schema, name)
+
+    def classes(self) -> str:
+        """What stands for pg_class: `c1` is its oid, `c2` its relname."""
+        return self.catalogue("pg_class")
+
+    def catalogue(self, name: str) -> str:
+        """What stands for a table of pg_catalog."""
+        table = self.schema.table("pg_catalog", name)
+        if table is None:
+            unsupported("a look-up in the catalogue")
+        return self.marker(table)

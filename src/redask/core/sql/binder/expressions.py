@@ -4,11 +4,13 @@ Each kind of node of PostgreSQL's tree has a method here, in `comparisons` or in
 kind is refused by name. `clause` says where the expression stands and what may be in it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
-from redask.core.sql.binder import comparisons, operator_rows
+from redask.core.sql.binder import comparisons
 from redask.core.sql.binder.bound import (
     BOOL,
     INT4,
@@ -24,16 +26,19 @@ from redask.core.sql.binder.bound import (
     quoted,
     unsupported,
 )
-from redask.core.sql.binder.calls import bind_call
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.binder.context import Context
+from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
-from redask.core.sql.binder.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.functions import operator_rows, set_functions
+from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
+from redask.core.sql.functions.set_functions import RECORD
 from redask.core.sql.types import SqlType
 
 _C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
+_NEW_NUMBER = re.compile(rb"-?\s*(0[xXoObB][0-9a-zA-Z_]*|[0-9.]+_[0-9_a-zA-Z]*)")
 HINT = (
     "No operator matches the given name and argument types. "
     "You might need to add explicit type casts."
@@ -60,7 +65,7 @@ class Expressions:
         self.clause = clause
         self.coercion = context.coercion
 
-    def inside(self, **changes: bool) -> "Expressions":
+    def inside(self, **changes: Any) -> "Expressions":
         """The same, with other things allowed."""
         return Expressions(self.context, self.scope, replace(self.clause, **changes))
 
@@ -145,12 +150,21 @@ class Expressions:
             return Bound(
                 "true" if node["boolval"].get("boolval") else "false", BOOL, location=location
             )
+        if "ival" in node or "fval" in node:
+            self._check_number(location)
         if "ival" in node:
             value = int(node["ival"].get("ival", 0))
             return Bound(f"CAST({value} AS INTEGER)", INT4, integer=value, location=location)
         if "fval" in node:
             return _number(node["fval"]["fval"], location)
         return unsupported("a bit string", location)
+
+    def _check_number(self, location: int) -> None:
+        """Refuse the notations of numbers that PostgreSQL 15 does not have."""
+        found = _NEW_NUMBER.match(self.context.source, location)
+        if found is not None:
+            text = found[0].decode(errors="replace")
+            fail("42601", f'trailing junk after numeric literal at or near "{text}"', location)
 
     def _column(self, node: Node) -> Bound:
         location = node.get("location", 0)
@@ -174,6 +188,8 @@ class Expressions:
     def _cast(self, node: Node) -> Bound:
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
+        if wanted.is_array and not node["arg"].get("A_ArrayExpr", {"elements": 1}).get("elements"):
+            return constant([], wanted.bare, location)
         value = self.bind(node["arg"])
         if field is not None and value.literal is not None:
             text = value.literal.strip()
@@ -194,9 +210,7 @@ class Expressions:
             if subject is None:
                 conditions.append(self.condition(when["expr"], "CASE/WHEN"))
             else:
-                conditions.append(
-                    self.operator("=", subject, self.bind(when["expr"]), location)
-                )
+                conditions.append(self.operator("=", subject, self.bind(when["expr"]), location))
             results.append(self.bind(when["result"]))
         last = (
             self.bind(node["defresult"])
@@ -214,6 +228,7 @@ class Expressions:
             *values,
             default,
             digits=default.digits,
+            scale=default.scale,
             location=location,
         )
 
@@ -233,14 +248,20 @@ class Expressions:
         cast = self.coercion.unify(values, type)
         text = f"{name}({', '.join(each.sql for each in cast)})"
         return made(
-            text, type, *cast, digits=cast[0].digits, location=node.get("location", 0)
+            text,
+            type,
+            *cast,
+            digits=cast[0].digits,
+            scale=cast[0].scale,
+            location=node.get("location", 0),
         )
 
     def _array(self, node: Node) -> Bound:
         location = node.get("location", 0)
         values = [self.bind(each) for each in node.get("elements", [])]
         if not values:
-            unsupported("an empty ARRAY[] without a literal '{}'", location)
+            hint = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
+            fail("42P18", "cannot determine type of empty array", location, hint)
         type = self.coercion.common_type(values, "ARRAY")
         if type.is_array or type.name == "numeric":
             unsupported(f"ARRAY of {type.sql_name}", location)
@@ -251,7 +272,13 @@ class Expressions:
     def _indirection(self, node: Node) -> Bound:
         value = self.bind(node["arg"])
         for each in node["indirection"]:
+            if "String" in each and value.type == RECORD:
+                value = set_functions.field(value, each["String"]["sval"])
+                continue
             subscript = each.get("A_Indices")
+            if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
+                fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
+                     " support subscripting", value.location)  # fmt: skip
             if subscript is None or subscript.get("is_slice") or not value.type.is_array:
                 unsupported("a field or slice of a value", value.location)
             place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
@@ -276,7 +303,7 @@ class Expressions:
         }
         known = values.get(VALUE_FUNCTIONS.get(node["op"], ""))
         if known is None:
-            unsupported(VALUE_FUNCTIONS.get(node["op"], node["op"]), location)
+            unsupported(VALUE_FUNCTIONS.get(node["op"], str(node["op"])), location)
         return constant(known[0], SqlType(known[1]), location)
 
     def _collate(self, node: Node) -> Bound:
@@ -284,7 +311,9 @@ class Expressions:
         if name not in _C_COLLATIONS:
             unsupported(f'the collation "{name}"', node.get("location", 0))
         value = self.bind(node["arg"])
-        return self.coercion.coerce(value, TEXT) if value.is_untyped else value
+        if not value.is_untyped:
+            return value
+        return replace(self.coercion.coerce(value, TEXT), literal=value.literal)
 
     def _grouping(self, node: Node) -> Bound:
         location = node.get("location", 0)
@@ -303,7 +332,7 @@ class Expressions:
 def _number(text: str, location: int) -> Bound:
     """A constant with a point, an exponent or too many digits for an integer."""
     plain = text.replace("_", "")
-    if plain.isdigit() and int(plain) < 1 << 63:
+    if plain.removeprefix("-").isdigit() and -(1 << 63) <= int(plain) < 1 << 63:
         return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
     value = Decimal(plain)
     if abs(value.adjusted()) > 60:

@@ -6,7 +6,7 @@ not found is looked up in the query around, one deeper. Unknown: 42703, several:
 """
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from redask.core.sql.binder.bound import Bound, Read, fail
 from redask.core.sql.types import SqlType
@@ -20,17 +20,25 @@ class Column:
     sql: str
     type: SqlType
     digits: tuple[int, int] | None = None
+    scale: int | None = None
 
 
-@dataclass(slots=True)
 class Relation:
     """Something in FROM."""
 
-    name: str | None
-    columns: tuple[Column, ...]
-    is_named: bool = True
-    is_open: bool = True
-    schema: str | None = None
+    def __init__(
+        self,
+        name: str | None,
+        columns: tuple[Column, ...],
+        *,
+        is_named: bool = True,
+        schema: str | None = None,
+    ) -> None:
+        self.name = name
+        self.columns = columns
+        self.is_named = is_named
+        self.is_open = True
+        self.schema = schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +49,22 @@ class CommonTable:
     columns: tuple[Column, ...]
 
 
-@dataclass(slots=True)
 class Scope:
     """What the names of one query can mean. `groups` are the texts of GROUP BY, once known."""
 
-    parent: "Scope | None" = None
-    depth: int = 0
-    relations: list[Relation] = field(default_factory=list)
-    tables: dict[str, CommonTable] = field(default_factory=dict)
-    groups: frozenset[str] | None = None
-    windows: dict[str, dict[str, object]] = field(default_factory=dict)
+    def __init__(
+        self,
+        parent: "Scope | None" = None,
+        depth: int = 0,
+        relations: list[Relation] | None = None,
+        tables: dict[str, CommonTable] | None = None,
+    ) -> None:
+        self.parent = parent
+        self.depth = depth
+        self.relations = [] if relations is None else relations
+        self.tables = {} if tables is None else tables
+        self.groups: frozenset[str] | None = None
+        self.windows: dict[str, dict[str, object]] = {}
 
     def inner(self) -> "Scope":
         """The scope of a query inside."""
@@ -85,6 +99,7 @@ class Scope:
                     found.sql,
                     found.type,
                     found.digits,
+                    found.scale,
                     columns=(read,),
                     location=location,
                     name=found.name,
@@ -100,9 +115,8 @@ class Scope:
                 return None
             own = [each for each in relation.columns if each.name == name]
             if not own:
-                if self.parent is None or True:
-                    fail("42703", f"column {'.'.join(names)} does not exist", location,
-                         _hint(name, [relation]))  # fmt: skip
+                fail("42703", f"column {'.'.join(names)} does not exist", location,
+                     _hint(name, [relation]))  # fmt: skip
         else:
             own = [
                 each

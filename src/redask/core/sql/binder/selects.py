@@ -8,7 +8,6 @@ a position in both. What is neither grouped nor aggregated is 42803.
 
 from dataclasses import dataclass, replace
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import TEXT, Bound, Node, Read, fail, made, only, unsupported
 from redask.core.sql.binder.context import BoundQuery, Context
 from redask.core.sql.binder.expressions import Clause, Expressions
@@ -17,6 +16,7 @@ from redask.core.sql.binder.limits import bind_limit
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.binder.output_names import output_name
 from redask.core.sql.binder.windows import check_orderable, direction
+from redask.core.sql.functions import numeric_rules
 
 _SETS = {
     "GROUPING_SET_ROLLUP": "ROLLUP",
@@ -85,7 +85,7 @@ class _Select:
         body = f"{f' FROM {source}' if source else ''}{where}{grouping}{having}"
         sql = self._assembled(values, sorts, body)
         columns = tuple(
-            Column(target.name, f"o{place}", value.type, value.digits)
+            Column(target.name, f"o{place}", value.type, value.digits, value.scale)
             for place, (target, value) in enumerate(zip(targets, values, strict=True), 1)
         )
         outer = made("", TEXT, *self._reads).columns
@@ -208,9 +208,7 @@ class _Select:
 
     # --- ORDER BY, DISTINCT, LIMIT ---------------------------------------------------------
 
-    def _sorts(
-        self, targets: list[Target], values: list[Bound]
-    ) -> list[tuple[Bound, str]]:
+    def _sorts(self, targets: list[Target], values: list[Bound]) -> list[tuple[Bound, str]]:
         expressions = self._in("ORDER BY", aggregates=True, windows=True)
         sorts = []
         for each in self._node.get("sortClause", []):
@@ -245,14 +243,14 @@ class _Select:
                 return next(iter(found.values()))
         return expressions.bind(node)
 
-    def _assembled(
-        self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str
-    ) -> str:
+    def _assembled(self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str) -> str:
         items = [f"{value.sql} AS o{place}" for place, value in enumerate(values, 1)]
         limit, reads = bind_limit(self._context, self._node, self._scope)
         self._reads.append(replace(made("", TEXT), columns=reads))
         distinct = self._node.get("distinctClause")
-        by_output = {value.sql: f"o{place}" for place, value in reversed(list(enumerate(values, 1)))}
+        by_output = {
+            value.sql: f"o{place}" for place, value in reversed(list(enumerate(values, 1)))
+        }
         if distinct is None:
             order = _order([(_key(value, by_output), way) for value, way in sorts])
             return f"SELECT {', '.join(items)}{body}{order}{limit}"
@@ -264,8 +262,8 @@ class _Select:
             numeric_rules.refuse_as_key(value, "DISTINCT of")
         for value, _ in sorts:
             if value.sql not in by_output:
-                fail("42P10", "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-                     value.location)  # fmt: skip
+                message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list"
+                fail("42P10", message, value.location)
         order = _order([(_key(value, by_output), way) for value, way in sorts])
         return f"SELECT DISTINCT {', '.join(items)}{body}{order}{limit}"
 
@@ -290,7 +288,9 @@ class _Select:
                  keys[0].location)  # fmt: skip
         self._reads += keys
         outputs = ", ".join(f"q.o{place} AS o{place}" for place in range(1, len(values) + 1))
-        kept = [f"{numeric_rules.order(value)} AS k{place}" for place, (value, _) in enumerate(sorts, 1)]
+        kept = [
+            f"{numeric_rules.order(value)} AS k{place}" for place, (value, _) in enumerate(sorts, 1)
+        ]
         order = _order([(numeric_rules.order(value), way) for value, way in sorts])
         number = (
             f"row_number() OVER (PARTITION BY {', '.join(each.sql for each in keys)}{order}) AS n1"
@@ -305,7 +305,13 @@ class _Select:
 def _of_star(column: Column, depth: int, location: int, name: str | None) -> Target:
     read = Read(depth, f"{name}.{column.name}" if name else column.name, location)
     value = Bound(
-        column.sql, column.type, column.digits, columns=(read,), location=location, name=column.name
+        column.sql,
+        column.type,
+        column.digits,
+        column.scale,
+        columns=(read,),
+        location=location,
+        name=column.name,
     )
     return Target(column.name, None, value)
 

@@ -6,6 +6,10 @@ from redask.core.sql.types import TYPE_ROWS, SqlType
 _MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
 # bits of an interval's modifier: INTERVAL '1' MONTH
 INTERVAL_FIELDS = {4: "year", 2: "month", 8: "day", 1024: "hour", 2048: "minute", 4096: "second"}
+_REFUSED = frozenset(
+    """bit bytea cidr inet int4range money point record timetz tsquery tsvector unknown varbit void
+    xid xml""".split()
+)
 _NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
 
 
@@ -19,8 +23,7 @@ def read_type(node: Node) -> tuple[SqlType, str | None]:
     if node.get("setof") or node.get("pct_type"):
         unsupported("SETOF and %TYPE", location)
     if name not in TYPE_ROWS or name in _NO_VALUES:
-        if name in ("bytea", "xml", "money", "bit", "varbit", "timetz", "inet", "cidr", "point",
-                    "tsvector", "tsquery", "record", "void", "unknown", "xid", "int4range"):  # fmt: skip
+        if name in _REFUSED:
             unsupported(f"the type {name}", location)
         fail("42704", f'type "{name}" does not exist', location)
     bounds = node.get("arrayBounds", [])
@@ -37,6 +40,8 @@ def read_type(node: Node) -> tuple[SqlType, str | None]:
         unsupported(f"the precision of {TYPE_ROWS[name].sql_name}", location)
     if name == "numeric" and modifiers:
         modifiers = _numeric(modifiers, location)
+    if name in ("varchar", "bpchar") and modifiers and modifiers[0] < 1:
+        fail("22023", f"length for type {name} must be at least 1", location)
     if name == "bpchar" and modifiers:
         unsupported("character(n)", location)
     return SqlType(name, tuple(modifiers), bool(bounds)), field

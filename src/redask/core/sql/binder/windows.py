@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import INT8, TEXT, Bound, Node, fail, unsupported
+from redask.core.sql.functions import numeric_rules
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
@@ -119,11 +119,12 @@ def _frame(expressions: "Expressions", node: Node, options: int) -> str:
             if unit == "RANGE":
                 unsupported("RANGE with an offset in a window frame", node.get("location", 0))
             offset = expressions.coercion.coerce(expressions.bind(node[key]), INT8)
+            if offset.integer is not None and offset.integer < 0:
+                side = "starting" if key == "startOffset" else "ending"
+                fail("22013", f"frame {side} offset must not be negative")
             if offset.columns:
                 fail("42P10", "argument of a window frame must not contain variables")
             text = text.format(offset=offset.sql)
         return text
 
     return f"{unit} BETWEEN {edge(_STARTS, 'startOffset')} AND {edge(_ENDS, 'endOffset')}"
-
-

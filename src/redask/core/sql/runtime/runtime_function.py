@@ -5,6 +5,7 @@ give NULL for other arguments must have it true: `nullable` then keeps the NULLs
 """
 
 from collections.abc import Callable
+from functools import wraps
 from typing import Any, NamedTuple
 
 
@@ -19,8 +20,9 @@ class RuntimeFunction(NamedTuple):
 
 
 def nullable(call: Callable[..., Any]) -> Callable[..., Any]:
-    """`call`, with NULL for every NULL argument."""
+    """`call`, with NULL for every NULL argument; DuckDB reads the number of its parameters."""
 
+    @wraps(call)
     def guarded(*arguments: Any) -> Any:
         return None if None in arguments else call(*arguments)
 

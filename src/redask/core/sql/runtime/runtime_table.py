@@ -7,23 +7,45 @@ A row may say INTERVAL. DuckDB hands an interval to Python as a timedelta, which
 it travels as VARCHAR: cast on the way in and back on the way out, both exact.
 """
 
-from redask.core.sql.runtime import (
-    aggregates,
+from redask.core.sql.catalogue import catalogue_runtime
+from redask.core.sql.runtime import pg_quoting, pg_strings, spelling, text_input
+from redask.core.sql.runtime.dates import (
+    date_formats,
+    date_reading,
+    date_rounding,
     intervals,
-    numerics,
-    spelling,
     time_zones,
+)
+from redask.core.sql.runtime.documents import pg_json, pg_jsonb
+from redask.core.sql.runtime.numbers import (
+    aggregates,
+    number_formats,
+    numerics,
+    percentiles,
     transcendentals,
+    width_buckets,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
+    **catalogue_runtime.FUNCTIONS,
     **numerics.FUNCTIONS,
+    **percentiles.FUNCTIONS,
+    **pg_quoting.FUNCTIONS,
+    **pg_strings.FUNCTIONS,
+    **text_input.FUNCTIONS,
     **transcendentals.FUNCTIONS,
+    **width_buckets.FUNCTIONS,
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
     **intervals.FUNCTIONS,
     **time_zones.FUNCTIONS,
+    **date_rounding.FUNCTIONS,
+    **date_formats.FUNCTIONS,
+    **date_reading.FUNCTIONS,
+    **number_formats.FUNCTIONS,
+    **pg_json.FUNCTIONS,
+    **pg_jsonb.FUNCTIONS,
 }
 
 

@@ -13,14 +13,14 @@ from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
-from redask.core.sql.runtime.intervals import (
+from redask.core.sql.runtime.dates.intervals import (
     Interval,
     clock_text,
     from_carried,
     interval_text,
     microseconds_of,
 )
-from redask.core.sql.runtime.numerics import EXACT, as_float4, spell
+from redask.core.sql.runtime.numbers.numerics import EXACT, as_float4, spell
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 from redask.core.sql.types import SqlType
@@ -31,10 +31,12 @@ def bool_text(value: bool) -> str:
 
 
 def float8_text(value: float) -> str:
+    text = repr(value)
+    if abs(value) < 1e15 and "e" not in text:
+        return text.removesuffix(".0")
     special = _special(value)
     if special:
         return special
-    text = repr(value)
     if 2.0**53 <= abs(value) < 1e45 and _is_midpoint(text, math.nextafter, value):
         # Python takes a text halfway to the next number, PostgreSQL more digits
         longer = (f"{value:.{digits}e}" for digits in range(len(_digits(text)), 17))

@@ -2,12 +2,13 @@
 
 begins with                                planned by
 ASK, EXPLAIN ASK                           ask_statements
-SELECT, WITH on collections                select_statements, as the caller
-SELECT, WITH, VALUES on anything else      catalog.queries
+SELECT, WITH, VALUES, TABLE, EXPLAIN       select_statements, as the caller
 SET, SHOW, BEGIN, COMMIT, DISCARD …        commands
 INSERT, UPDATE, CREATE, COPY …             refused: 25006, read-only transaction
-EXPLAIN SELECT, DECLARE, PREPARE …         refused: 0A000
+DECLARE, PREPARE …                         refused: 0A000
 anything else                              refused: 42601, with the position
+
+A SELECT is parsed by the selector, which is not in the event loop.
 """
 
 import asyncio
@@ -15,22 +16,22 @@ from collections.abc import Mapping, Sequence
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadStatement
-from redask.server.pgwire.catalog.queries import Catalogue
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import splitting
 from redask.server.pgwire.session.ask_statements import plan_ask
 from redask.server.pgwire.session.commands import COMMANDS, command
-from redask.server.pgwire.session.dialect import Subject, reads
 from redask.server.pgwire.session.planned_statement import PlannedStatement
-from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
-from redask.server.pgwire.session.select_statements import plan_select
+from redask.server.pgwire.session.runtime_parameters import SERVER_VERSION, RuntimeParameters
+from redask.server.pgwire.session.select_statements import SelectStatement, plan_select
 
+VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
     """INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE COPY GRANT REVOKE COMMENT REINDEX
     CLUSTER VACUUM ANALYZE REFRESH IMPORT SECURITY REASSIGN LOCK CALL DO LOAD""".split()
 )
-_UNSUPPORTED = frozenset("EXPLAIN DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY TABLE".split())
-_MOST_SUBJECTS, _LONGEST = 100, 4096
+_UNSUPPORTED = frozenset("DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY".split())
+_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "")
+_LONGEST = 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
 
 
@@ -42,8 +43,11 @@ class StatementPlanner:
     ) -> None:
         self._session = session
         self._parameters = RuntimeParameters(startup)
-        self._subjects: dict[str, Subject] = {}
-        self._catalogue = Catalogue(session, self._parameters, user=user, database=database)
+        self._known = {
+            "session:user": user,
+            "session:database": database,
+            "session:version": VERSION,
+        }
 
     def split(self, text: str) -> list[str]:
         """The statements of a simple query."""
@@ -69,26 +73,41 @@ class StatementPlanner:
                 hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
             )
         if first in _UNSUPPORTED:
-            raise SqlStateError("0A000", f"{' '.join(begins)} is not spoken here: {_EXPECTED}")
+            raise SqlStateError("0A000", f"{' '.join(begins)} is not supported: {_EXPECTED}")
         if not first and sql.lstrip()[:1] != "(":
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
-        if first not in ("SELECT", "WITH", "VALUES", ""):
+        if first not in _QUERIES:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
-        if await self._subject(sql) == "catalogue":
-            return await self._catalogue.plan(sql, declared)
-        return await plan_select(self._session, sql, declared)
+        return await self._select(sql, tuple(declared), first or "SELECT")
 
-    async def _subject(self, sql: str) -> Subject:
-        """What a SELECT is about. Parsing it may take long: other sessions need the loop."""
-        known = self._subjects.get(sql)
-        if known is not None:
-            return known
-        found = await asyncio.to_thread(reads, sql)
-        if len(self._subjects) >= _MOST_SUBJECTS:
-            self._subjects.clear()
-        if len(sql) <= _LONGEST:
-            self._subjects[sql] = found
-        return found
+    async def _select(self, sql: str, declared: tuple[int, ...], word: str) -> SelectStatement:
+        """The plan of a SELECT."""
+        settings = await self._set_by(sql)
+
+        def apply() -> None:
+            for name, value in settings:
+                self._parameters.set(name, value)
+
+        return await plan_select(
+            self._session, sql, declared, facts=self._facts, apply=apply, word=word
+        )
+
+    async def _set_by(self, sql: str) -> list[tuple[str, str]]:
+        """What the calls of set_config() in a statement set."""
+        if "set_config" not in sql.lower():
+            return []
+        pieces = await asyncio.to_thread(splitting.pieces, sql)
+        return [
+            (splitting.value(pieces[place + 2]), splitting.value(pieces[place + 4]))
+            for place, piece in enumerate(pieces[:-5])
+            if piece.lower() == "set_config"
+            and [pieces[place + 1], pieces[place + 3], pieces[place + 5]] == ["(", ",", ","]
+            and pieces[place + 2][:1] == pieces[place + 4][:1] == "'"
+        ]
+
+    def _facts(self) -> dict[str, str]:
+        """What the functions of the session tell."""
+        return {**dict(self._parameters.all()), **self._known}
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""

@@ -27,7 +27,7 @@ from uuid import UUID
 
 from redask.core.errors import BadAsk
 from redask.core.sql.runtime import spelling
-from redask.core.sql.runtime.numerics import as_float4
+from redask.core.sql.runtime.numbers.numerics import as_float4
 from redask.server.pgwire.types import datetimes
 from redask.server.pgwire.types.arrays import array_items, array_text, pack_array, unpack_array
 from redask.server.pgwire.types.numeric import pack_numeric, unpack_numeric, written

@@ -1,0 +1,25 @@
+"""The catalogue's functions over values of rows: names to OIDs and back, without the tables."""
+
+from redask.core.sql.catalogue import object_ids
+from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
+
+
+def _type_name(oid: int) -> str:
+    known = object_ids.format_type(oid, None) or ""
+    return str(oid) if known == "???" else known
+
+
+FUNCTIONS = functions_by_name(
+    RuntimeFunction("pg_relation_name", ("VARCHAR",), "VARCHAR", object_ids.relation_name),
+    RuntimeFunction("pg_system_relation", ("BIGINT",), "VARCHAR", object_ids.system_relation),
+    RuntimeFunction("pg_regtype_in", ("VARCHAR",), "BIGINT", object_ids.type_number),
+    RuntimeFunction("pg_regtype_out", ("BIGINT",), "VARCHAR", _type_name),
+    RuntimeFunction("pg_regnamespace_in", ("VARCHAR",), "BIGINT", object_ids.schema_number),
+    RuntimeFunction("pg_regnamespace_out", ("BIGINT",), "VARCHAR", object_ids.schema_name),
+    RuntimeFunction("pg_regproc_in", ("VARCHAR",), "BIGINT", object_ids.function_number),
+    RuntimeFunction("pg_regproc_out", ("BIGINT",), "VARCHAR", object_ids.function_name),
+    RuntimeFunction(
+        "pg_format_type", ("BIGINT", "INTEGER"), "VARCHAR", object_ids.format_type, True
+    ),
+    RuntimeFunction("pg_find_type", ("VARCHAR",), "BIGINT", object_ids.find_type, True),
+)

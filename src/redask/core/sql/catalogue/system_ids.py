@@ -1,0 +1,57 @@
+"""OIDs of PostgreSQL 15's own: the tables of its catalogue, the functions of its types."""
+
+
+def _read(text: str) -> dict[str, int]:
+    return {name: int(oid) for name, _, oid in (each.partition(":") for each in text.split())}
+
+
+SYSTEM_TABLES = _read(
+    """
+    pg_default_acl:826 pg_tablespace:1213 pg_shdepend:1214 pg_type:1247 pg_attribute:1249
+    pg_proc:1255 pg_class:1259 pg_authid:1260 pg_auth_members:1261 pg_database:1262
+    pg_foreign_server:1417 pg_user_mapping:1418 pg_sequence:2224 pg_foreign_data_wrapper:2328
+    pg_shdescription:2396 pg_aggregate:2600 pg_am:2601 pg_amop:2602 pg_amproc:2603 pg_attrdef:2604
+    pg_cast:2605 pg_constraint:2606 pg_conversion:2607 pg_depend:2608 pg_description:2609
+    pg_index:2610 pg_inherits:2611 pg_language:2612 pg_largeobject:2613 pg_namespace:2615
+    pg_opclass:2616 pg_operator:2617 pg_rewrite:2618 pg_statistic:2619 pg_trigger:2620
+    pg_opfamily:2753 pg_db_role_setting:2964 pg_largeobject_metadata:2995 pg_extension:3079
+    pg_foreign_table:3118 pg_policy:3256 pg_partitioned_table:3350 pg_statistic_ext:3381
+    pg_init_privs:3394 pg_statistic_ext_data:3429 pg_collation:3456 pg_event_trigger:3466
+    pg_enum:3501 pg_range:3541 pg_transform:3576 pg_shseclabel:3592 pg_seclabel:3596
+    pg_ts_dict:3600 pg_ts_parser:3601 pg_ts_config:3602 pg_ts_config_map:3603 pg_ts_template:3764
+    pg_replication_origin:6000 pg_subscription:6100 pg_subscription_rel:6102 pg_publication:6104
+    pg_publication_rel:6106 pg_publication_namespace:6237 pg_parameter_acl:6243
+    """
+)
+FUNCTIONS = _read(
+    """
+    array_in:750 array_out:751 array_recv:2400 array_send:2401 array_subscript_handler:6179
+    boolin:1242 boolout:1243 boolrecv:2436 boolsend:2437 bpcharin:1044 bpcharout:1045
+    bpcharrecv:2430 bpcharsend:2431 bpchartypmodin:2913 bpchartypmodout:2914 byteain:1244
+    byteaout:31 bytearecv:2412 byteasend:2413 charin:1245 charout:33 charrecv:2434 charsend:2435
+    date_in:1084 date_out:1085 date_recv:2468 date_send:2469 float4in:200 float4out:201
+    float4recv:2424 float4send:2425 float8in:214 float8out:215 float8recv:2426 float8send:2427
+    int2in:38 int2out:39 int2recv:2404 int2send:2405 int2vectorin:40 int2vectorout:41
+    int2vectorrecv:2410 int2vectorsend:2411 int4in:42 int4out:43 int4recv:2406 int4send:2407
+    int8in:460 int8out:461 int8recv:2408 int8send:2409 interval_in:1160 interval_out:1161
+    interval_recv:2478 interval_send:2479 intervaltypmodin:2903 intervaltypmodout:2904 json_in:321
+    json_out:322 json_recv:323 json_send:324 jsonb_in:3806 jsonb_out:3804 jsonb_recv:3805
+    jsonb_send:3803 jsonb_subscript_handler:6098 namein:34 nameout:35 namerecv:2422 namesend:2423
+    numeric_in:1701 numeric_out:1702 numeric_recv:2460 numeric_send:2461 numerictypmodin:2917
+    numerictypmodout:2918 oidin:1798 oidout:1799 oidrecv:2418 oidsend:2419 oidvectorin:54
+    oidvectorout:55 oidvectorrecv:2420 oidvectorsend:2421 raw_array_subscript_handler:6180
+    record_in:2290 record_out:2291 record_recv:2402 record_send:2403 regclassin:2218
+    regclassout:2219 regclassrecv:2452 regclasssend:2453 regnamespacein:4084 regnamespaceout:4085
+    regnamespacerecv:4087 regnamespacesend:4088 regprocin:44 regprocout:45 regprocrecv:2444
+    regprocsend:2445 regtypein:2220 regtypeout:2221 regtyperecv:2454 regtypesend:2455 textin:46
+    textout:47 textrecv:2414 textsend:2415 time_in:1143 time_out:1144 time_recv:2470
+    time_send:2471 timestamp_in:1312 timestamp_out:1313 timestamp_recv:2474 timestamp_send:2475
+    timestamptypmodin:2905 timestamptypmodout:2906 timestamptz_in:1150 timestamptz_out:1151
+    timestamptz_recv:2476 timestamptz_send:2477 timestamptztypmodin:2907 timestamptztypmodout:2908
+    timetypmodin:2909 timetypmodout:2910 unknownin:109 unknownout:110 unknownrecv:2416
+    unknownsend:2417 uuid_in:2952 uuid_out:2953 uuid_recv:2961 uuid_send:2962 varcharin:1046
+    varcharout:1047 varcharrecv:2432 varcharsend:2433 varchartypmodin:2915 varchartypmodout:2916
+    void_in:2298 void_out:2299 void_recv:3120 void_send:3121 xidin:50 xidout:51 xidrecv:2440
+    xidsend:2441 heap_tableam_handler:3
+    """
+)

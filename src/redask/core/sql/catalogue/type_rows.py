@@ -1,0 +1,83 @@
+"""The rows of pg_type: every type of `TYPE_ROWS` and its array, as PostgreSQL 15 has them."""
+
+from redask.core.sql.catalogue.object_ids import OWNER, SYSTEM
+from redask.core.sql.catalogue.system_ids import FUNCTIONS
+from redask.core.sql.types import TYPE_ROWS, SqlType
+
+# typlen, typalign and typstorage; other types have varying length: -1, i, x
+_LAYOUT = {
+    "bool": (1, "c", "p"), "char": (1, "c", "p"), "name": (64, "c", "p"), "int8": (8, "d", "p"),
+    "int2": (2, "s", "p"), "int4": (4, "i", "p"), "regproc": (4, "i", "p"), "oid": (4, "i", "p"),
+    "xid": (4, "i", "p"), "float4": (4, "i", "p"), "float8": (8, "d", "p"), "void": (4, "i", "p"),
+    "unknown": (-2, "c", "p"), "date": (4, "i", "p"), "time": (8, "d", "p"),
+    "timestamp": (8, "d", "p"), "timestamptz": (8, "d", "p"), "interval": (16, "d", "p"),
+    "numeric": (-1, "i", "m"), "regclass": (4, "i", "p"), "regtype": (4, "i", "p"),
+    "regnamespace": (4, "i", "p"), "uuid": (16, "c", "p"), "record": (-1, "d", "x"),
+    "int2vector": (-1, "i", "p"), "oidvector": (-1, "i", "p"),
+}  # fmt: skip
+_BY_REFERENCE = ("name", "interval", "uuid")
+_UNDERSCORED = """json date time timestamp timestamptz interval numeric record void uuid
+    jsonb""".split()
+_MODIFIED = "bpchar varchar time timestamp timestamptz interval numeric".split()
+_ELEMENTS = {"name": 18, "int2vector": 21, "oidvector": 26}
+_PSEUDO = ("unknown", "record", "void")
+COLLATION = 100
+
+
+def type_length(kind: SqlType) -> int:
+    """PostgreSQL's typlen: bytes, -1 when it varies."""
+    return -1 if kind.is_array else _LAYOUT.get(kind.name, (-1, "i", "x"))[0]
+
+
+def by_value(kind: SqlType) -> bool:
+    """PostgreSQL's typbyval."""
+    return type_length(kind) in (1, 2, 4, 8) and kind.name not in _BY_REFERENCE
+
+
+def alignment(kind: SqlType) -> str:
+    """PostgreSQL's typalign."""
+    own = _LAYOUT.get(kind.name, (-1, "i", "x"))[1]
+    return own if not kind.is_array else "d" if own == "d" else "i"
+
+
+def storage(kind: SqlType) -> str:
+    """PostgreSQL's typstorage."""
+    return "x" if kind.is_array else _LAYOUT.get(kind.name, (-1, "i", "x"))[2]
+
+
+def collation(kind: SqlType) -> int:
+    """PostgreSQL's typcollation: that of the database, or C for names."""
+    if kind.name == "name":
+        return 950
+    return COLLATION if kind.name in ("text", "varchar", "bpchar") else 0
+
+
+def type_rows() -> list[dict[str, object]]:
+    """One row for each type and each array type, in the order of `TYPE_ROWS`."""
+    rows = []
+    for name, row in TYPE_ROWS.items():
+        rows.append(_row(SqlType(name), name, _ELEMENTS.get(name, 0), row.array_oid))
+        if row.array_oid:
+            rows.append(_row(SqlType(name, (), True), f"_{name}", row.oid, 0))
+    return rows
+
+
+def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object]:
+    calls = "array_" if kind.is_array else f"{name}_" if name in _UNDERSCORED else name
+    modified = kind.name in _MODIFIED
+    is_pseudo = kind.name in _PSEUDO
+    return {
+        "oid": kind.oid, "typname": name, "typnamespace": SYSTEM, "typowner": OWNER,
+        "typlen": type_length(kind), "typbyval": by_value(kind),
+        "typtype": "p" if is_pseudo else "b",
+        "typcategory": "P" if is_pseudo and kind.is_array else kind.category,
+        "typispreferred": kind.preferred, "typisdefined": True, "typdelim": ",",
+        "typelem": element, "typarray": array, "typinput": FUNCTIONS[f"{calls}in"],
+        "typoutput": FUNCTIONS[f"{calls}out"], "typreceive": FUNCTIONS[f"{calls}recv"],
+        "typsend": FUNCTIONS[f"{calls}send"],
+        "typmodin": FUNCTIONS[f"{kind.name}typmodin"] if modified else 0,
+        "typmodout": FUNCTIONS[f"{kind.name}typmodout"] if modified else 0, "typanalyze": 0,
+        "typsubscript": FUNCTIONS["array_subscript_handler"] if element and name != "name" else 0,
+        "typalign": alignment(kind), "typstorage": storage(kind), "typtypmod": -1,
+        "typcollation": collation(kind),
+    }  # fmt: skip

@@ -1,0 +1,126 @@
+"""Functions that return sets of rows: in FROM, or alone in a select list.
+
+Each is bound to a DuckDB list (`as_list`) that is unnested; generate_series of constants in FROM
+is DuckDB's own, which makes its rows one by one.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from redask.core.sql.binder.bound import INT4, INT8, TEXT, Bound, fail, unsupported
+from redask.core.sql.binder.namespace import Column
+from redask.core.sql.types import SqlType
+
+if TYPE_CHECKING:
+    from redask.core.sql.binder.expressions import Expressions
+
+_JSON_SETS = {
+    "jsonb_array_elements": ("jsonb", "value", "jsonb"),
+    "jsonb_array_elements_text": ("jsonb", "value", "text"),
+    "jsonb_object_keys": ("jsonb", "jsonb_object_keys", "text"),
+    "json_array_elements": ("json", "value", "json"),
+    "json_array_elements_text": ("json", "value", "text"),
+    "json_object_keys": ("json", "json_object_keys", "text"),
+    "regexp_split_to_table": ("text", "regexp_split_to_table", "text"),
+    "string_to_table": ("text", "string_to_table", "text"),
+}
+_NAMES = frozenset(
+    ("generate_series", "unnest", "generate_subscripts", "_pg_expandarray", *_JSON_SETS)
+)
+# what _pg_expandarray gives: an item of an int2[] with its place
+RECORD = SqlType("record")
+_FIELDS = {"x": SqlType("int2"), "n": INT4}
+
+
+@dataclass(frozen=True, slots=True)
+class SetResult:
+    """The rows of a call: a list in DuckDB, or (`table`) a query that gives them as `c1`."""
+
+    sql: str
+    columns: tuple[Column, ...]
+    table: str | None = None
+
+
+def is_set(name: str) -> bool:
+    """Whether a function returns a set."""
+    return name in _NAMES
+
+
+def as_list(self: "Expressions", name: str, values: list[Bound], location: int) -> SetResult:
+    """The call as a list."""
+    if name == "generate_series":
+        return _series(self, values, location)
+    if name == "unnest":
+        if len(values) != 1 or not values[0].type.is_array:
+            unsupported("unnest of anything but one array", location)
+        return _one(values[0].sql, "unnest", values[0].type.element)
+    if name == "generate_subscripts":
+        if len(values) != 2 or not values[0].type.is_array:
+            unsupported("generate_subscripts of anything but an array", location)
+        text = f"CAST(generate_series(1, len({values[0].sql})) AS INTEGER[])"
+        return _one(text, name, INT4)
+    if name == "_pg_expandarray":
+        return _expanded(self, values, location)
+    given, column, gives = _JSON_SETS[name]
+    if name in ("regexp_split_to_table", "string_to_table") or len(values) != 1:
+        unsupported(name, location)
+    value = self.coercion.coerce(values[0], SqlType(given))
+    return _one(f"pg_{name}({value.sql})", column, SqlType(gives))
+
+
+def _expanded(self: "Expressions", values: list[Bound], location: int) -> SetResult:
+    """information_schema._pg_expandarray(int2[]): rows of an item and its place."""
+    if len(values) != 1 or values[0].type != SqlType("int2", (), True):
+        unsupported("_pg_expandarray of anything but smallint[]", location)
+    text = (
+        f"list_transform({values[0].sql},"
+        " lambda v, i: struct_pack(x := v, n := CAST(i AS INTEGER)))"
+    )
+    return _one(text, "_pg_expandarray", RECORD)
+
+
+def field(value: Bound, name: str) -> Bound:
+    """A field of a row that _pg_expandarray gave."""
+    if name not in _FIELDS:
+        fail("42703", f'column "{name}" not found in data type record', value.location)
+    return value.like(f"struct_extract({value.sql}, '{name}')", type=_FIELDS[name])
+
+
+def _one(sql: str, name: str, type: SqlType, table: str | None = None) -> SetResult:
+    return SetResult(sql, (Column(name, "c1", type),), table)
+
+
+def _series(self: "Expressions", values: list[Bound], location: int) -> SetResult:
+    if not 2 <= len(values) <= 3:
+        fail("42883", "function generate_series does not exist for these arguments", location)
+    first = self.coercion.common_type(values[:2], "generate_series")
+    name = "generate_series"
+    if first.name in ("int2", "int4", "int8"):
+        type = self.coercion.common_type([*values, _int4()], name)
+        type = INT8 if type.name == "int8" else INT4
+        cast = [self.coercion.coerce(each, type) for each in values]
+        if len(cast) == 3 and (cast[2].integer == 0 or cast[2].columns):
+            fail("22023", "step size cannot equal zero", location)
+        arguments = ", ".join(each.sql for each in cast)
+        listed = f"CAST(generate_series({arguments}) AS {type.duckdb_type}[])"
+        table = (
+            f"SELECT CAST(generate_series AS {type.duckdb_type}) AS c1"
+            f" FROM generate_series({arguments})"
+        )
+        return _one(listed, name, type, None if any(each.columns for each in cast) else table)
+    if first.name in ("date", "timestamp", "timestamptz") and len(values) == 3:
+        kind = SqlType("timestamp" if first.name == "timestamp" else "timestamptz")
+        cast = [self.coercion.coerce(each, kind) for each in values[:2]]
+        step = self.coercion.coerce(values[2], SqlType("interval"))
+        if step.columns:
+            unsupported("generate_series with a step that is no constant", location)
+        arguments = f"{cast[0].sql}, {cast[1].sql}, {step.sql}"
+        return _one(f"generate_series({arguments})", name, kind)
+    return unsupported(f"generate_series of {first.sql_name}", location)
+
+
+def _int4() -> Bound:
+    return Bound("0", INT4)
+
+
+assert TEXT

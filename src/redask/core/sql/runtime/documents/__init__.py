@@ -1,0 +1,1 @@
+"""json and jsonb over their texts."""

@@ -1,0 +1,1 @@
+"""PostgreSQL's numeric and float: arithmetic, aggregates and to_char of numbers."""

@@ -1,0 +1,39 @@
+"""The tables of the catalogue with PostgreSQL's own columns: `definition(schema, name)`.
+
+`relations.txt` has one table a line, `schema.table column:type …`. Vectors (`int2vector`) are
+arrays here: the tables that have them are empty.
+"""
+
+from functools import cache
+from importlib import resources
+
+from redask.core.sql.binder.context import TableDefinition
+from redask.core.sql.types import SqlType
+
+SYSTEM, INFORMATION = "pg_catalog", "information_schema"
+_VECTORS = {"int2vector": "_int2", "oidvector": "_oid"}
+
+
+def definition(schema: str, name: str) -> TableDefinition | None:
+    """A table of the catalogue, or None."""
+    return _definitions().get((schema, name))
+
+
+@cache
+def _definitions() -> dict[tuple[str, str], TableDefinition]:
+    text = resources.files("redask.stores.columnar.catalogue").joinpath("relations.txt").read_text()
+    found = {}
+    for line in text.splitlines():
+        table, *columns = line.split(" ")
+        schema, _, name = table.partition(".")
+        shape = tuple(
+            (own, _type(kind), f"c{number}")
+            for number, (own, _, kind) in enumerate((each.partition(":") for each in columns), 1)
+        )
+        found[schema, name] = TableDefinition(schema, name, shape)
+    return found
+
+
+def _type(kind: str) -> SqlType:
+    known = _VECTORS.get(kind, kind)
+    return SqlType(known.removeprefix("_"), (), known.startswith("_"))

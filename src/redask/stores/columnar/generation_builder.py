@@ -1,0 +1,109 @@
+"""The next generation: `build` a DuckDB file from the last one and the changes since.
+
+    main.meta          name, value: layout, identity of the store, watermark, counts
+    main.entity_rows   all rows, by key
+    main.typed         collection, table: those typed tables that need no policy
+    main.t1 …          these tables, rows in the order of URNs
+
+Changes are read in batches into a file of their own, so memory is bounded. The file is complete
+when its name is: it is written under another one.
+"""
+
+import os
+import secrets
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+from redask.core.access.policy import OPEN
+from redask.core.ports import Store
+from redask.stores.columnar.duckdb_connections import literal, open_builder
+from redask.stores.columnar.row_counts import State
+from redask.stores.columnar.row_log import RowLog
+from redask.stores.columnar.typed_tables import table_columns, table_query
+
+LAYOUT = 1
+BATCH = 10_000
+ENDING = ".duckdb"
+_BUILDING = "building-"
+
+
+def build(folder: Path, last: tuple[Path, State] | None, store: Store, tenant: str) -> str:
+    """Write a generation that has everything up to now. → the name of the file"""
+    work = folder / f"{_BUILDING}{secrets.token_hex(8)}"
+    work.mkdir(parents=True)
+    try:
+        connection = open_builder(work)
+        try:
+            connection.execute(f"ATTACH {literal(str(work / 'tail.duckdb'))} AS tail")
+            connection.execute(f"ATTACH {literal(str(work / 'new.duckdb'))} AS new")
+            if last is not None:
+                connection.execute(f"ATTACH {literal(str(last[0]))} AS last (READ_ONLY)")
+            log = RowLog(connection, "tail.main", None if last is None else "last.main")
+            state = State() if last is None else last[1]
+            state = read_changes(log, state, store, tenant)
+            connection.execute(
+                f"CREATE TABLE new.main.entity_rows AS {log.all_rows()} ORDER BY key, grp"
+            )
+            connection.execute("CREATE TABLE new.main.meta (name VARCHAR, value VARCHAR)")
+            facts = {
+                "layout": str(LAYOUT),
+                "identity": store.identity,
+                "watermark": str(state.watermark),
+                "counts": state.dump(),
+            }
+            for fact in facts.items():
+                connection.execute("INSERT INTO new.main.meta VALUES (?, ?)", fact)
+            connection.execute("CREATE TABLE new.main.typed (collection VARCHAR, name VARCHAR)")
+            for number, (collection, groups) in enumerate(sorted(state.collections.items())):
+                if set(groups) != {OPEN}:
+                    continue
+                columns = table_columns(groups.values())
+                rows = (
+                    "SELECT urn, own_id, payload FROM new.main.entity_rows"
+                    f" WHERE collection = {literal(collection)}"
+                )
+                connection.execute(
+                    f"CREATE TABLE new.main.t{number} AS {table_query(columns, rows)}"
+                )
+                connection.execute(
+                    "INSERT INTO new.main.typed VALUES (?, ?)", [collection, f"t{number}"]
+                )
+            connection.execute("CHECKPOINT new")
+            connection.execute("DETACH new")
+        finally:
+            connection.close()
+        name = secrets.token_hex(8) + ENDING
+        _sync(work / "new.duckdb")
+        os.replace(work / "new.duckdb", folder / name)
+        return name
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def read_changes(log: RowLog, state: State, store: Store, tenant: str) -> State:
+    """The state after all changes that the store has."""
+    target = store.watermark(tenant)
+    while True:
+        changes = store.changes(tenant, state.watermark, BATCH)
+        if changes:
+            state = log.apply(changes, state)
+        if len(changes) < BATCH:  # a sequence may be given to what is no change of an entity
+            return replace(state, watermark=max(state.watermark, target))
+
+
+def remove_others(folder: Path, name: str) -> None:
+    """Delete what is left of other generations; what is still in use elsewhere may stay."""
+    for path in folder.iterdir():
+        if path.name.startswith(_BUILDING):
+            shutil.rmtree(path, ignore_errors=True)
+        elif path.name.endswith((ENDING, f"{ENDING}.wal")) and path.name != name:
+            try:
+                path.unlink()
+            except OSError:
+                continue  # Windows: a reader has it open; the next fold tries again
+
+
+def _sync(path: Path) -> None:
+    with open(path, "rb+") as file:
+        os.fsync(file.fileno())

@@ -1,0 +1,110 @@
+"""A generation as this process has it open: the file, read-only, and a tail in memory.
+
+Whoever reads counts as a reader until the end; a generation that is retired is closed when its last
+reader ends. `catch_up` is for one thread at a time; it disturbs no reader, who has a `State`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from redask.core.errors import CorruptIndex
+from redask.core.ports import Store
+from redask.stores.columnar.duckdb_connections import columnar_errors, open_reader
+from redask.stores.columnar.generation_builder import LAYOUT, read_changes
+from redask.stores.columnar.row_counts import State
+from redask.stores.columnar.row_log import RowLog
+from redask.stores.columnar.table_cache import TableCache
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class OpenGeneration:
+    """An opened generation; None is an empty one, which has no file."""
+
+    def __init__(self, path: Path | None, store: Store, tenant: str) -> None:
+        """`CorruptIndex` when the file cannot be used."""
+        self.path = path
+        self._store = store
+        self._tenant = tenant
+        self.readers = 0
+        self.retired = False
+        with columnar_errors():
+            self.connection = open_reader(path)
+            try:
+                self.loaded = State()
+                typed: dict[str, str] = {}
+                if path is not None:
+                    self.loaded, typed = _read(self.connection, store, tenant)
+                base = None if path is None else "generation.main"
+                self._log = RowLog(self.connection.cursor(), "memory.main", base)
+                self.tables = TableCache(self.connection.cursor(), self._log, self.loaded, typed)
+            except BaseException:
+                self.connection.close()
+                raise
+        self.state = self.loaded
+
+    @property
+    def tail_rows(self) -> int:
+        """How many rows the tail has, those that ended included."""
+        return self._log.tail_rows
+
+    def catch_up(self) -> None:
+        """Apply what the store has and the state has not."""
+        if self.state.watermark > self._store.watermark(self._tenant):
+            raise _unusable("it is ahead of its store")
+        with columnar_errors():
+            self.state = read_changes(self._log, self.state, self._store, self._tenant)
+
+    def rows(
+        self, collection: str, groups: Iterable[str], step: int
+    ) -> Iterator[tuple[str, dict[str, object]]]:
+        """URN and content of each row of these groups, `id` included, after a step."""
+        cursor = self.connection.cursor()
+        with columnar_errors():
+            cursor.execute(self._log.rows_at(step, collection, groups))
+            while page := cursor.fetchmany(10_000):
+                for urn, own_id, payload in page:
+                    content = json.loads(payload)
+                    yield urn, content if own_id is None else {**content, "id": own_id}
+
+    def leave(self) -> None:
+        """A reader ended."""
+        self.readers -= 1
+        self.close_if_idle()
+
+    def close_if_idle(self) -> None:
+        """Close it if it is retired and nobody reads it."""
+        if self.retired and not self.readers:
+            self.connection.close()
+
+
+def _read(
+    connection: "DuckDBPyConnection", store: Store, tenant: str
+) -> tuple[State, dict[str, str]]:
+    import duckdb
+
+    try:
+        found = connection.execute("SELECT name, value FROM generation.main.meta").fetchall()
+    except duckdb.CatalogException as error:
+        raise _unusable("it has other tables") from error
+    facts = dict(found)
+    if facts.get("layout") != str(LAYOUT):
+        raise _unusable(f"it has layout {facts.get('layout')}, not {LAYOUT}")
+    if facts.get("identity") != store.identity:
+        raise _unusable("it belongs to another store")
+    watermark = int(facts["watermark"])
+    if watermark > store.watermark(tenant):
+        raise _unusable("it is ahead of its store")
+    try:
+        state = State.load(facts["counts"], watermark)
+    except json.JSONDecodeError as error:
+        raise _unusable("its counts cannot be read") from error
+    typed = connection.execute("SELECT collection, name FROM generation.main.typed").fetchall()
+    return state, dict(typed)
+
+
+def _unusable(problem: str) -> CorruptIndex:
+    return CorruptIndex(f"the columnar projection is of no use: {problem}; it is made again")

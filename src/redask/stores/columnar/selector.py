@@ -1,0 +1,90 @@
+"""SELECT on a database's columnar projection: `ColumnarSelector(location)`; see `ports.Selector`.
+
+It opens the backend of the location once more, for itself: what it reads is the change log, the
+policies and the audit log. The projection is in the folder `columnar` of the database.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from redask.core.model import Caller
+from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
+from redask.core.ports.selecting import Cancellation
+from redask.core.sql.fixed_types import read_type
+from redask.stores.backends import backend_for
+from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.statements.execution import Statements
+from redask.stores.columnar.statements.plans import Request
+from redask.stores.columnar.statements.watch import Watch
+
+FOLDER = "columnar"
+
+
+class ColumnarSelector:
+    """SELECT over the collections of the database at a location, which is there already."""
+
+    def __init__(self, location: str) -> None:
+        row = backend_for(location)
+        self._backend = row.open(location)
+        folder = row.directory(location) / FOLDER
+        self._projection = Projection(folder, self._backend.store, self._backend.audit)
+        self._statements = Statements(self._projection)
+
+    def select(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> SelectResult:
+        """The rows of a SELECT."""
+        request = Request(sql, caller, tuple(declared), facts or {})
+        return self._statements.select(request, params, Watch(timeout_ms, cancelled), max_rows)
+
+    def describe(
+        self,
+        sql: str,
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,  # noqa: ARG002 - nothing is run
+        cancelled: Cancellation | None = None,  # noqa: ARG002
+    ) -> SelectShape:
+        """What a SELECT would give, and what its parameters are."""
+        return self._statements.describe(Request(sql, caller, tuple(declared), facts or {}))
+
+    def tables(self, caller: Caller) -> list[TableShape]:
+        """What the caller can SELECT from, by name."""
+        with self._projection.reading(caller) as tables:
+            return [
+                TableShape(
+                    name,
+                    tuple((own, str(type)) for own, type, _ in tables.columns(name) or ()),
+                )
+                for name in tables.names()
+            ]
+
+    def interrupt(self) -> None:
+        """Stop the statements that run."""
+        self._statements.interrupt()
+
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+        kind = None if type_name is None else read_type(type_name)
+        with self._projection.reading(caller) as tables:
+            known = set(tables.names())
+        # a name may have a point itself: the longest table that there is
+        dots = [place for place, letter in enumerate(column) if letter == "."]
+        cuts = [place for place in dots if column[:place] in known]
+        table, name = (column[: cuts[-1]], column[cuts[-1] + 1 :]) if cuts else (column, "")
+        self._projection.fix_type(table, name, kind, caller)
+
+    def close(self) -> None:
+        """Let go of what is kept."""
+        self._projection.close()
+        self._backend.close()

@@ -1,0 +1,74 @@
+"""Our Python functions in DuckDB: registered with the first statement that calls them.
+
+They belong to a cursor that lives as long as the database: DuckDB forgets a function, without
+noticing calls that are still to come, when the cursor that registered it is closed.
+
+A function that refuses raises `SqlError`; DuckDB would turn it into its own error with its own
+words, so it is kept in `Raised` of the thread, and raised again by the executor.
+"""
+
+import re
+import threading
+import weakref
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import TYPE_CHECKING, Any
+
+from redask.core.errors import SqlError
+from redask.core.sql.runtime.runtime_table import RUNTIME, registered
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+    from redask.stores.columnar.open_generation import OpenGeneration
+
+_CALL = re.compile(r"\bpg_[a-z0-9_]+(?=\()")
+_lock = threading.Lock()
+_known: "weakref.WeakKeyDictionary[OpenGeneration, tuple[DuckDBPyConnection, set[str]]]" = (
+    weakref.WeakKeyDictionary()
+)
+
+
+class Raised(threading.local):
+    """What a function of ours raised last, in this thread."""
+
+    error: SqlError | None = None
+
+
+RAISED = Raised()
+
+
+def register(opened: "OpenGeneration", text: str) -> None:
+    """Register what the text calls and the database does not know yet."""
+    called = {name for name in _CALL.findall(text) if name in RUNTIME}
+    with _lock:
+        if opened not in _known:
+            _known[opened] = (opened.connection.cursor(), set())
+        cursor, known = _known[opened]
+        for name in sorted(called - known):
+            row = RUNTIME[name]
+            arguments, result = registered(row)
+            cursor.create_function(  # type: ignore[call-overload]  # the stub wants enums
+                name,
+                _guarded(row.call, len(arguments)),
+                arguments,
+                result,
+                null_handling="special" if row.null_handling else "default",
+            )
+            known.add(name)
+
+
+def _guarded(call: Callable[..., Any], count: int) -> Callable[..., Any]:
+    """The function with as many parameters as DuckDB passes, which keeps what it raises."""
+
+    def guarded(*arguments: Any) -> Any:
+        try:
+            return call(*arguments)
+        except SqlError as error:
+            RAISED.error = error
+            raise
+
+    # DuckDB counts a function's parameters by its signature
+    named = [Parameter(f"a{place}", Parameter.POSITIONAL_ONLY) for place in range(count)]
+    guarded.__signature__ = Signature(named)  # type: ignore[attr-defined]
+    return guarded

@@ -1,1 +1,0 @@
-"""SELECT over collections as SQLite views. To be replaced by the columnar projection."""

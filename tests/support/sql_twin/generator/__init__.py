@@ -1,0 +1,1 @@
+"""Random statements that PostgreSQL mostly accepts, and whose result it decides: `statements`."""
