@@ -240,6 +240,7 @@ _TO_BINARY: dict[int, Encoder] = {
     INT4: _packed("!i", _integer),
     INT8: _packed("!q", _integer),
     **{oid: _packed("!I", _integer) for oid in _UNSIGNED},
+    REGTYPE: lambda value: struct.pack("!I", type_number(str(value)) or 0),
     FLOAT4: _packed("!f", _float),
     FLOAT8: _packed("!d", _float),
     NUMERIC: lambda value: pack_numeric(_decimal(value)),
