@@ -142,7 +142,7 @@ def _chosen(
         values = [
             inner.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values
         ]
-        if len(values) > 1:
+        if len(values) > 1 or (not values and name != "count"):
             _missing(name, values, location)
         return aggregate_rows.POLYMORPHIC[name](call, values)
     rows = aggregate_rows.AGGREGATES[name]

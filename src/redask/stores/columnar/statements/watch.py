@@ -40,6 +40,11 @@ class Watch:
         self._done = threading.Event()
         self._why: Literal["", "cancelled", "deadline"] = ""
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it shall end."""
+        return self._why != ""
+
     def stop(self, why: Literal["cancelled", "deadline"]) -> None:
         """Interrupt the statement; the watching thread goes on doing so until it has ended."""
         self._why = self._why or why
@@ -52,6 +57,7 @@ class Watch:
         watcher = threading.Thread(target=self._watch, name="select-deadline", daemon=True)
         watcher.start()
         runtime_functions.RAISED.error = None
+        runtime_functions.RAISED.watch = self
         try:
             yield
         except duckdb.Error as error:
@@ -60,6 +66,7 @@ class Watch:
             self._done.set()
             watcher.join()
             runtime_functions.RAISED.error = None
+            runtime_functions.RAISED.watch = None
 
     def _watch(self) -> None:
         while not self._done.wait(min(_LOOK_SECONDS, max(self._end - time.monotonic(), 0.001))):
