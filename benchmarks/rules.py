@@ -131,7 +131,7 @@ WHOLE_ASK: Sequence[tuple[str, AskState]] = (
     ("content versions and fingerprint of 20", fingerprint_all),
     ("prompt of 20 sources", lambda: prompt.assemble(QUESTION, SOURCES)),
     ("mode", lambda: capabilities.mode_for("openai", Mode.STRICT)),
-    ("knobs", lambda: determinism.settle(QUESTION, PRINT, capabilities.of("openai"))),
+    ("knobs", lambda: determinism.effective_knobs(QUESTION, PRINT, capabilities.of("openai"))),
     ("cache key and prompt hash", cache_key),
     ("cost check", lambda: cost.check(USAGE, cost.Spent(19675, 1.0), LIMITS, NOW)),
     ("citations of the answer", lambda: citations.parse(ANSWER, len(SOURCES))),

@@ -33,7 +33,7 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "support"))
 
 import grpc
-from fuzz_lines import asking, call
+from fuzz_jsonrpc import asking, call
 from served import Piped, Served, cpu_ms, fill
 
 import redask
@@ -139,15 +139,15 @@ def _piped(server: Served, token: str, name: str, message: object, stack: ExitSt
     if command == "mcp":
         about = {"capabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
         hello = call("initialize", {"protocolVersion": "2025-06-18", **about}, 0)
-        piped.talk(json.dumps(hello).encode() + b"\n")
-        piped.heard()
-        piped.talk(json.dumps(call("notifications/initialized", {})).encode() + b"\n")
+        piped.exchange(json.dumps(hello).encode() + b"\n")
+        piped.received()
+        piped.exchange(json.dumps(call("notifications/initialized", {})).encode() + b"\n")
     line = json.dumps(message).encode() + b"\n"
 
     def once() -> None:
-        received = piped.talk(line)
+        received = piped.exchange(line)
         while not received:
-            received = piped.heard()
+            received = piped.received()
         _must(b"citations" in received[0])
 
     return Way(name, piped.process.pid, once)

@@ -34,8 +34,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.sql": _RULES,
     "core.wire": _RULES | {"core.clauses"},
     "core.access": _RULES | {"core.wire.json"},
-    "stores": _ADAPTER | {"core.access", "core.wire.json"},
     "index": _ADAPTER,
+    "stores": _ADAPTER | {"core.access", "core.sql", "core.wire.json", "index.file_lock"},
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
     "providers": _ADAPTER | {"core.settings"},
     "ingest": _ADAPTER,
@@ -69,6 +69,7 @@ STANDARD = set(
 )
 # dates, UUIDs, float4 and time zones as values; nothing there asks the clock
 SQL_VALUES = {"calendar", "datetime", "struct", "uuid", "zoneinfo"}
+CLOCKS = set("datetime.now datetime.utcnow date.today uuid.uuid1 uuid.uuid4".split())
 # files, consoles, code made at run time, and what differs from process to process
 IMPURE_BUILTINS = set(
     "open input print breakpoint exec eval compile __import__ globals locals hash id".split()
@@ -157,6 +158,8 @@ def impurities(source: str, part: str) -> Iterator[str]:
         if isinstance(node, ast.Name) and node.id in IMPURE_BUILTINS:
             if isinstance(node.ctx, ast.Load):
                 yield f"line {node.lineno}: {node.id} in a pure part"
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) in CLOCKS:
+            yield f"line {node.lineno}: {ast.unparse(node)} in a pure part"
         elif isinstance(node, ast.Global):
             yield f"line {node.lineno}: a pure part keeps no state"
         elif isinstance(node, ast.AsyncFunctionDef) and part != "core.ports":
@@ -410,6 +413,12 @@ def test_a_new_part_is_told_to_add_a_row() -> None:
 def test_an_impurity_is_seen_in_a_pure_part_and_only_there(source: str) -> None:
     assert len(list(impurities(source, "core.rules"))) == 1
     assert list(impurities(source, "stores")) == []
+
+
+def test_values_of_dates_are_pure_in_sql_and_the_clock_is_not() -> None:
+    assert list(impurities("from datetime import date\nimport uuid", "core.sql")) == []
+    assert len(list(impurities("date.today()", "core.sql"))) == 1
+    assert len(list(impurities("uuid.uuid4()", "core.sql"))) == 1
 
 
 def test_what_is_pure_is_left_alone() -> None:

@@ -32,6 +32,7 @@ from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
+from redask.engine.findings import SourceFinder
 from redask.engine.process_selector import ProcessSelector
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -263,7 +264,7 @@ def build(
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
-        retriever=retriever,
+        finder=SourceFinder(retriever, chosen.limits),
         log=audit,
         recall=AnswerCaching(backend.answers, chosen, clock),
         budget=Budget(chosen.limits, backend.ledger, clock),

@@ -399,5 +399,5 @@ def test_an_unknown_token_is_hashed_all_the_same(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(credentials, "_digest", noting)
     for token in ("", "nonsense", f"redask_{'0' * 16}_{'0' * 64}"):
-        assert not credentials.opens(token, credentials.NO_LOCK)
+        assert not credentials.matches(token, credentials.NO_HASH)
     assert [len(secret) for secret in hashed] == [64] * 3

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from redask.stores.sqlite.select.prepared import PreparedSelects
 
 from redask.core.access import policy, predicate
 from redask.core.access.policy import Grant, Policy, Projection
@@ -21,7 +22,6 @@ from redask.index.lexical.bm25 import LexicalSearcher
 from redask.index.lexical.tantivy_terms import TermSearcher
 from redask.stores import visibility as store_visibility
 from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
-from redask.stores.sqlite.select.prepared import PreparedSelects
 from redask.stores.visibility import EVERYTHING, StoreVisibility
 from tests.access.checking import check
 

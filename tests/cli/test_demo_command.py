@@ -40,6 +40,32 @@ def test_the_demo_answers_declines_explains_and_verifies() -> None:
     assert "all as written" in result.output
 
 
+def test_the_demo_asks_nobody_who_costs_money_though_a_key_is_set(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-never-sent")
+    result = run("demo")
+    assert result.exit_code == 0, result.output
+    asks = [
+        line
+        for line in result.output.splitlines()
+        if line.startswith(("$ redask ask", "$ redask explain"))
+    ]
+    assert len(asks) == 4
+    assert all(line.endswith(" --using extractive --db redask-demo") for line in asks)
+    with redask.open("redask-demo") as db:
+        assert {entry.row["provider"] for entry in db.audit()} == {"extractive"}
+
+
+def test_the_demo_asks_the_provider_that_is_named() -> None:
+    result = run("demo", "--using", "scripted")
+    assert result.exit_code == 0, result.output
+    assert 'FDD-12316?" --using scripted --db redask-demo' in result.output
+    with redask.open("redask-demo") as db:
+        assert {entry.row["provider"] for entry in db.audit()} == {"scripted"}
+    assert run("demo", "--using", "nobody").exit_code == 2
+
+
 def test_the_demo_makes_a_database_of_its_own(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from transports import TRANSPORTS, Heard, Transports
+from transports import TRANSPORTS, Received, Transports
 from waiting import SECONDS, until_true
 
 from redask.core import errors
@@ -58,12 +58,12 @@ def everywhere(
 ) -> Any:
     """What each transport says, all asked at once; in process first."""
 
-    async def main() -> dict[str, Heard]:
+    async def main() -> dict[str, Received]:
         here = await transports.ask("here", question, options, user)
-        heard = await asyncio.gather(
+        received = await asyncio.gather(
             *(transports.ask(transport, question, options, user) for transport in TRANSPORTS)
         )
-        return {"here": here, **dict(zip(TRANSPORTS, heard, strict=True))}
+        return {"here": here, **dict(zip(TRANSPORTS, received, strict=True))}
 
     return transports.run(main())
 
@@ -80,21 +80,21 @@ def test_the_same_question_has_the_same_bytes_at_every_transport(
     answered = 0
     for number in range(start, start + AT_A_TIME):
         question, options = made_up(number)
-        heard = everywhere(transports, question, options)
-        kinds = {transport: each.kind for transport, each in heard.items()}
-        assert set(kinds.values()) == {"answered"}, (question, options, heard)
-        bodies = {each.body for each in heard.values()}
-        assert len(bodies) == 1, (question, options, heard)
-        answered += bool(json.loads(heard["here"].body)["citations"])
+        received = everywhere(transports, question, options)
+        kinds = {transport: each.kind for transport, each in received.items()}
+        assert set(kinds.values()) == {"answered"}, (question, options, received)
+        bodies = {each.body for each in received.values()}
+        assert len(bodies) == 1, (question, options, received)
+        answered += bool(json.loads(received["here"].body)["citations"])
     assert answered > AT_A_TIME / 5  # most are real answers, not the fixed sentence
 
 
 def test_an_answer_from_the_cache_is_the_same_at_every_transport(transports: Transports) -> None:
     options = {"using": "scripted", "cache": {"ttl": "5m"}}
     transports.run(transports.ask("here", FERRY, options))
-    heard = everywhere(transports, FERRY, options)
-    assert len({each.body for each in heard.values()}) == 1
-    assert json.loads(heard["http"].body)["cache_hit"] is True
+    received = everywhere(transports, FERRY, options)
+    assert len({each.body for each in received.values()}) == 1
+    assert json.loads(received["http"].body)["cache_hit"] is True
 
 
 OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
@@ -113,12 +113,12 @@ OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
 }
 
 
-def assert_mapped(heard: dict[str, Heard], error: type[errors.AskError]) -> None:
+def assert_mapped(received: dict[str, Received], error: type[errors.AskError]) -> None:
     """Every transport reports this outcome in its own way, and says the same about it."""
     row = outcomes.OUTCOMES[next(cls for cls in error.__mro__ if cls in outcomes.OUTCOMES)]
     streams = {"sse", "grpc-stream"}
     bodies = set()
-    for transport, each in heard.items():
+    for transport, each in received.items():
         if transport in streams and each.kind == "error frame":
             assert each.code == row.http, transport
             continue
@@ -146,14 +146,14 @@ def assert_mapped(heard: dict[str, Heard], error: type[errors.AskError]) -> None
 @pytest.mark.parametrize("what", OUTCOMES)
 def test_every_outcome_is_the_same_at_every_transport(transports: Transports, what: str) -> None:
     question, options, error = OUTCOMES[what]
-    heard = everywhere(transports, question, options)
-    assert_mapped(heard, error)
-    spoken = b"".join(each.body for each in heard.values())
+    received = everywhere(transports, question, options)
+    assert_mapped(received, error)
+    spoken = b"".join(each.body for each in received.values())
     assert b"KEY-1234" not in spoken
     assert b"Traceback" not in spoken
     if error is errors.Ungrounded:
         for transport in ("http", "rpc", "mcp", "mcp-http", "grpc"):
-            assert json.loads(heard[transport].body)["validation"]["ok"] is False
+            assert json.loads(received[transport].body)["validation"]["ok"] is False
 
 
 @pytest.mark.parametrize(
@@ -164,13 +164,13 @@ def test_every_outcome_is_the_same_at_every_transport(transports: Transports, wh
     ],
 )
 def test_every_transport_names_the_provider_that_failed_and_what_it_said(
-    transports: Transports, using: str, told: bytes
+    transports: Transports, using: str, response: bytes
 ) -> None:
-    for transport, heard in everywhere(transports, FERRY, {"using": using}).items():
-        assert told in heard.body, transport
+    for transport, received in everywhere(transports, FERRY, {"using": using}).items():
+        assert response in received.body, transport
 
 
-def test_whoever_is_not_signed_in_is_told_so_at_every_transport(transports: Transports) -> None:
+def test_an_unauthenticated_client_is_refused_at_every_transport(transports: Transports) -> None:
     async def revoke() -> None:
         [fact] = [each for each in await transports.db.tokens() if each.user == "gone"]
         await transports.db.revoke_token(fact.id)
@@ -180,7 +180,7 @@ def test_whoever_is_not_signed_in_is_told_so_at_every_transport(transports: Tran
 
 
 def test_a_full_house_is_overloaded_at_every_transport(transports: Transports) -> None:
-    async def full() -> dict[str, Heard]:
+    async def full() -> dict[str, Received]:
         at_once, waiting, room = (
             transports.admission.at_once,
             transports.admission.waiting,
@@ -202,8 +202,8 @@ def test_a_full_house_is_overloaded_at_every_transport(transports: Transports) -
 def test_without_its_audit_row_there_is_no_answer_at_any_transport(transports: Transports) -> None:
     with closing(sqlite3.connect(transports.directory / CALLS_FILE, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        heard = everywhere(transports, FERRY, {"using": "scripted"})
-    assert_mapped(heard, errors.AuditUnavailable)
+        received = everywhere(transports, FERRY, {"using": "scripted"})
+    assert_mapped(received, errors.AuditUnavailable)
 
 
 @pytest.fixture
@@ -223,7 +223,7 @@ def test_a_store_that_fails_says_so_at_every_transport(
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS)
-def test_a_caller_who_leaves_cancels_the_ask_and_its_row_says_so(
+def test_a_client_that_disconnects_cancels_the_ask_as_its_audit_row_shows(
     transports: Transports, transport: str
 ) -> None:
     question = f"ferry, asked and left at {transport}"

@@ -16,7 +16,7 @@ from redask.core.errors import (
     BadTtl,
     BadUrn,
     Cancelled,
-    Damaged,
+    CorruptIndex,
     DeadlineExceeded,
     Denied,
     Failure,
@@ -56,7 +56,7 @@ TREE: dict[type[AskError], tuple[type[Exception], str]] = {
     ProviderRefused: (ProviderFailed, "provider_refused"),
     ProvidersExhausted: (ProviderFailed, "providers_exhausted"),
     StoreFailed: (AskError, "store_failed"),
-    Damaged: (StoreFailed, "store_failed"),
+    CorruptIndex: (StoreFailed, "store_failed"),
     AuditUnavailable: (StoreFailed, "audit_unavailable"),
     Cancelled: (AskError, "cancelled"),
 }

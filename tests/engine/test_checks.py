@@ -26,6 +26,7 @@ def test_an_empty_answer_is_asked_for_again_and_then_given_up(harbour: Stage, bl
     db = harbour.open(player)
     with pytest.raises(errors.Ungrounded) as caught:
         db.ask(FERRY)
+    assert caught.value.message == "the answer is empty"
     assert caught.value.errors == (Notice("malformed", "empty answer"),)
     assert "- [malformed] empty answer\n" in player.calls[1][0].user
     row = last_row(db)

@@ -197,6 +197,26 @@ def test_an_ingest_stops_and_a_database_closed_in_two_threads_is_closed_once(
     assert was_closed(ingesting.ended())
 
 
+@pytest.mark.parametrize("step", ["ingest", "embed"])
+def test_a_progress_callback_cannot_close_the_database_it_would_wait_for_itself(
+    harbour: Stage, tmp_path: Path, step: str
+) -> None:
+    (tmp_path / "note.md").write_text("# Note\n\nThe ferry leaves.\n")
+    db = harbour.open(Endless(), toml='[embedder]\nname = "hashed"\n')
+    if step == "ingest":
+        working = InThread(lambda: db.ingest(tmp_path / "note.md", progress=lambda _: db.close()))
+    else:
+        working = InThread(lambda: db.embed(anew=True, progress=lambda *_: db.close()))
+    error = working.ended()
+    assert isinstance(error, errors.BadAsk)
+    assert error.message == (
+        "a progress callback cannot close the database, which waits for it: "
+        "raise an exception there to end the work"
+    )
+    assert db.ingest(tmp_path / "note.md").problems == ()  # it is still open
+    close(db)
+
+
 def test_work_in_a_thread_is_finished_and_its_result_handed_over(
     harbour: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -273,7 +293,7 @@ def test_a_caller_who_is_cancelled_is_cancelled_and_not_told_of_closing(harbour:
 
     asyncio.run(main())
     [row] = audited(harbour)
-    assert row["errors"][0]["detail"] == "the caller left before the answer was there"
+    assert row["errors"][0]["detail"] == "cancelled by the caller before the answer was complete"
 
 
 def test_a_database_closed_by_who_reads_its_stream_does_not_wait_for_itself(

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 import pytest
 from waiting import SECONDS, until, until_true
-from worker_selectors import TYPED, FakeSelector
+from worker_selectors import TYPED
 
 import redask
 from redask.app import build
@@ -28,7 +28,6 @@ LONG = int(SECONDS * 1000)
 @pytest.fixture
 def selector(tmp_path: Path) -> Iterator[ProcessSelector]:
     made = ProcessSelector(
-        FakeSelector(str(tmp_path)),
         "worker_selectors:make_selector",
         (str(tmp_path),),
         processes=1,
@@ -48,8 +47,6 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(selector: ProcessSe
     shape = selector.describe("SELECT 2", MIA, declared=["int4", None], timeout_ms=LONG)
     assert shape == SelectShape((("SELECT 2", "text"),), ("int4", "None"))
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]
-    assert selector.version() == 7
-    assert selector.select_now("SELECT 1", [], MIA) is None
 
 
 def test_values_of_every_type_come_as_they_are(selector: ProcessSelector) -> None:
@@ -100,13 +97,11 @@ def test_a_caller_who_leaves_has_his_statement_interrupted(
     assert selector.tables(MIA)
 
 
-def test_closing_ends_the_processes_and_closes_the_selector_here(tmp_path: Path) -> None:
-    local = FakeSelector(str(tmp_path))
-    made = ProcessSelector(local, "worker_selectors:make_selector", (str(tmp_path),), processes=2)
+def test_closing_ends_the_processes(tmp_path: Path) -> None:
+    made = ProcessSelector("worker_selectors:make_selector", (str(tmp_path),), processes=2)
     made.warm()
     assert until(lambda: len(made._pool.processes()) == 2)
     made.close()
-    assert local.closed
     assert made._pool.processes() == []
 
 
@@ -146,7 +141,6 @@ async def _with_fake(tmp_path: Path) -> redask.AsyncDatabase:
     db = await redask.aopen(tmp_path / "db", settings=Settings(select_timeout_ms=100 * LONG))
     db._app.selector.close()
     db._app.selector = ProcessSelector(
-        FakeSelector(str(tmp_path)),
         "worker_selectors:make_selector",
         (str(tmp_path),),
         processes=1,

@@ -398,7 +398,10 @@ def made_errors() -> list[AskError]:
         errors.Ungrounded("bad", (Notice("a", "b"),)),
         refused,
         errors.ProvidersExhausted((refused,)),
-        *(kind("m", detail="d") for kind in (errors.Damaged, errors.Denied, errors.NotCanonical)),
+        *(
+            kind("m", detail="d")
+            for kind in (errors.CorruptIndex, errors.Denied, errors.NotCanonical)
+        ),
     ]
 
 

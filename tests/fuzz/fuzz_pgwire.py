@@ -40,8 +40,8 @@ from typing import Any
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 os.environ.setdefault("REDASK_EMBEDDER_NAME", "none")
 
-import wire_mutations
-import wire_play as wire
+import fake_pgwire as wire
+import pgwire_mutations
 from certificates import pair
 from server_thread import SETTINGS, fill
 
@@ -100,7 +100,7 @@ class Fuzzed:
         self.admission = Admission()
         self.servers: list[PostgresListener] = []
         self.ports: list[int] = []
-        self.expected: list[wire.Said] = []
+        self.expected: list[wire.BackendMessage] = []
 
     async def open(self) -> None:
         self.token = fill(self.place / "db")["mia"]
@@ -113,7 +113,7 @@ class Fuzzed:
         context.load_cert_chain(certificate, key)
         self.trust = ssl.create_default_context(cafile=certificate)
         for given in (None, context):
-            server = PostgresListener(authenticator, self.admission, _converse, given)
+            server = PostgresListener(authenticator, self.admission, _make_planner, given)
             listening = socket.create_server(("127.0.0.1", 0), backlog=512)
             self.ports.append(listening.getsockname()[1])
             await server.listen(listening)
@@ -136,7 +136,7 @@ class Fuzzed:
             await client.writer.start_tls(self.trust, server_hostname="127.0.0.1")
         return client
 
-    async def honest(self) -> list[wire.Said]:
+    async def honest(self) -> list[wire.BackendMessage]:
         """What a well-behaved client receives."""
         client = await self.connect(tls=False)
         await client.sign_in(token=self.token)
@@ -167,16 +167,16 @@ class Fuzzed:
     async def one(self, rng: random.Random, report: PgReport) -> None:
         """One connection."""
         tls = rng.random() < 0.06
-        sent: wire_mutations.Volley | None = None
+        sent: pgwire_mutations.Volley | None = None
         try:
             async with asyncio.timeout(SECONDS):
                 client = await self.connect(tls=tls)
                 try:
                     if rng.random() < 0.25:
-                        sent = wire_mutations.stranger(rng)
+                        sent = pgwire_mutations.connect(rng)
                         await self.unauthenticated(client, sent, rng, report)
                     else:
-                        sent = wire_mutations.batch(rng, rng.randint(1, A_VOLLEY * 2))
+                        sent = pgwire_mutations.batch(rng, rng.randint(1, A_VOLLEY * 2))
                         await self.authenticated(client, sent, rng, report)
                 finally:
                     client.writer.transport.abort()
@@ -189,7 +189,7 @@ class Fuzzed:
     async def unauthenticated(
         self,
         client: wire.RawClient,
-        sent: wire_mutations.Volley,
+        sent: pgwire_mutations.Volley,
         rng: random.Random,
         report: PgReport,
     ) -> None:
@@ -203,7 +203,7 @@ class Fuzzed:
     async def authenticated(
         self,
         client: wire.RawClient,
-        sent: wire_mutations.Volley,
+        sent: pgwire_mutations.Volley,
         rng: random.Random,
         report: PgReport,
     ) -> None:
@@ -219,7 +219,7 @@ class Fuzzed:
         pouring = asyncio.create_task(pour(client, b"".join((*sent.messages, *end)), rng))
         seen = False
         while not seen or message.kind != "Z":
-            received = await client.hear()
+            received = await client.receive()
             if received is None:
                 raise Violation("the connection ended, though every frame was right")
             message = received
@@ -252,7 +252,7 @@ async def silence(client: wire.RawClient) -> bytes:
     return received
 
 
-def messages(data: bytes, kinds: frozenset[str]) -> list[wire.Said]:
+def messages(data: bytes, kinds: frozenset[str]) -> list[wire.BackendMessage]:
     """The messages in these bytes, all of these kinds; the last may be cut."""
     found = []
     while len(data) >= 5:
@@ -260,12 +260,12 @@ def messages(data: bytes, kinds: frozenset[str]) -> list[wire.Said]:
         if kind not in kinds or length < 4:
             raise Violation(f"received {data[:80]!r}")
         if len(data) > length:
-            found.append(wire.Said(kind, data[5 : 1 + length]))
+            found.append(wire.BackendMessage(kind, data[5 : 1 + length]))
         data = data[1 + length :]
     return found
 
 
-def note(message: wire.Said, report: PgReport) -> None:
+def note(message: wire.BackendMessage, report: PgReport) -> None:
     name = message.kind
     if message.kind == "E":
         name = message.fields["C"]
@@ -274,11 +274,11 @@ def note(message: wire.Said, report: PgReport) -> None:
     report.received[name] += 1
 
 
-def _shown(sent: wire_mutations.Volley | None) -> str:
+def _shown(sent: pgwire_mutations.Volley | None) -> str:
     return repr(sent.messages if sent else None)[-6000:]
 
 
-def _converse(client: Any) -> StatementPlanner:
+def _make_planner(client: Any) -> StatementPlanner:
     return StatementPlanner(
         client.session, user=client.user, database=client.database, startup=client.startup
     )

@@ -125,9 +125,8 @@ def unbound(store: SelectingStore, sql: str) -> str:
     import duckdb
 
     with store.selector._projection.reading(READER) as tables:
-        watch = Watch(tables.cursor, time.monotonic() + TIMEOUT_MS / 1000, TIMEOUT_MS, None)
         try:
-            with watch.watching():
+            with Watch(TIMEOUT_MS, None).watching(tables.cursor):
                 check_generated(tables.cursor, sql, ())
                 return repr(tables.cursor.execute(sql).fetchmany(50))
         except DeadlineExceeded:

@@ -28,7 +28,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
 
 from fuzz_grpc import GrpcFuzz
 from fuzz_http import HttpFuzz, Violation
-from fuzz_lines import McpFuzz, RpcFuzz
+from fuzz_jsonrpc import McpFuzz, RpcFuzz
 from mutations import Asked
 from served import Process, Served, audited, fill, megabytes
 
@@ -91,8 +91,8 @@ class Round:
             self.last.append(self.memory())
             client.close()
         except BaseException as error:
-            told = "" if isinstance(error, Violation) else traceback.format_exc()
-            self.violation = self.violation or f"seed {seed}: {told or error}"
+            response = "" if isinstance(error, Violation) else traceback.format_exc()
+            self.violation = self.violation or f"seed {seed}: {response or error}"
 
     def over(self) -> bool:
         enough = self.sent >= self.count or time.monotonic() > self.until
@@ -151,15 +151,15 @@ def attacked(made: Round, token: str, seed: int, tell: bool) -> None:
 
 
 def _watch(made: Round, threads: list[threading.Thread], tell: bool) -> None:
-    started = told = time.monotonic()
+    started = response = time.monotonic()
     try:
         while any(thread.is_alive() for thread in threads):
             threads[0].join(0.2)
             now = time.monotonic()
             if not made.warm and made.sent >= made.count * WARM and made.server.alive():
                 made.warm = made.memory()
-            if tell and now - told >= 5:
-                told, rate = now, made.sent / (now - started)
+            if tell and now - response >= 5:
+                response, rate = now, made.sent / (now - started)
                 facts = f"{made.sent:>10,} messages, {rate:,.0f}/s"
                 answers = f"{made.asked.answered.total():,} answers, {made.honest} honest clients"
                 print(
@@ -176,8 +176,8 @@ def _watch(made: Round, threads: list[threading.Thread], tell: bool) -> None:
 def _unaudited(directory: Path, rounds: list[Asked]) -> str:
     """What is wrong with the audit log: every answer that was heard has its row."""
     rows, intact = audited(directory)
-    heard = sum((each.answered for each in rounds), Counter[str]())
-    missing = [each for each, count in heard.items() if rows[each] < count]
+    received = sum((each.answered for each in rounds), Counter[str]())
+    missing = [each for each, count in received.items() if rows[each] < count]
     if missing:
         return f"{len(missing)} answers without a row: {missing[:3]}"
     return "" if intact else "the audit log is not what was written"

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redask.core.errors import Damaged
+from redask.core.errors import CorruptIndex
 from redask.core.wire.json import text
 from redask.index.analysis import analyzer
 from redask.index.analysis.vocabulary import hash64, token
@@ -197,13 +197,13 @@ def test_a_changed_value_fails_the_checksum(file: ForwardIndex, tmp_path: Path) 
     connection.close()
     with file.snapshot() as snapshot:
         assert snapshot.token_sequences([2]).keys == [2]
-        with pytest.raises(Damaged, match="row 1 fails its checksum; rebuild the index with"):
+        with pytest.raises(CorruptIndex, match="row 1 fails its checksum; rebuild the index with"):
             snapshot.token_sequences([1])
 
 
 def test_reading_does_not_create_a_missing_file(tmp_path: Path) -> None:
     missing = ForwardIndex(tmp_path / "missing.sqlite")
-    with pytest.raises(Damaged), missing.snapshot():
+    with pytest.raises(CorruptIndex), missing.snapshot():
         pass
     assert not list(tmp_path.iterdir())
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redask.core.errors import Damaged
+from redask.core.errors import CorruptIndex
 from redask.core.ports import Query
 from redask.core.wire.json import text
 from redask.index.analysis import analyzer
@@ -373,7 +373,7 @@ def test_a_panic_inside_tantivy_is_corruption() -> None:
             raise error
 
     for error in (PanicException("out of bounds"), ValueError("bad"), OSError("gone")):
-        with pytest.raises(Damaged):
+        with pytest.raises(CorruptIndex):
             fail(error)
     with pytest.raises(KeyboardInterrupt):
         fail(KeyboardInterrupt())
@@ -384,5 +384,5 @@ def test_a_real_panic_inside_tantivy_is_corruption() -> None:
     from tantivy import SchemaBuilder
 
     schema = SchemaBuilder().add_text_field("body").build()
-    with pytest.raises(Damaged), tantivy_errors():
+    with pytest.raises(CorruptIndex), tantivy_errors():
         Asked.phrase_query(schema, "body", ["alone"])

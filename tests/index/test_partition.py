@@ -4,12 +4,13 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Entity, Found
 from redask.core.wire.json import text
@@ -432,7 +433,7 @@ def test_a_search_that_finds_corruption_rebuilds_and_answers(
     ) -> object:
         calls.append(limit)
         if len(calls) == 1:
-            raise Damaged("a page is missing")
+            raise CorruptIndex("a page is missing")
         return search(lexical, query, limit, allowed, read)
 
     monkeypatch.setattr(LexicalSearcher, "search", failing)
@@ -444,7 +445,7 @@ def test_corruption_that_a_rebuild_does_not_repair_is_a_store_failure(
     filled: Opened, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def failing(*_: object) -> None:
-        raise Damaged("still broken")
+        raise CorruptIndex("still broken")
 
     monkeypatch.setattr(Generation, "catch_up", failing)
     monkeypatch.setattr(Generation, "state", failing)
@@ -469,3 +470,17 @@ def test_a_directory_that_cannot_be_created_is_a_store_failure(tmp_path: Path) -
     index = SearchIndex(tmp_path / "index", MemoryStore())
     with pytest.raises(StoreFailed, match="cannot be used"):
         index.search(ask("alpha"), CALLER)
+
+
+@pytest.mark.parametrize("changes", [1, 2, 3])
+def test_an_index_of_another_store_is_rebuilt_however_far_either_is(
+    opened: Opened, changes: int
+) -> None:
+    opened.store.put([row(1, text="ferry"), row(2, text="ferry")], CALLER)
+    assert found(opened.index, "ferry") == ["1", "2"]
+    opened.index.close()
+    other = MemoryStore("another")
+    other.put([row(10 + number, text="lighthouse") for number in range(changes)], CALLER)
+    with closing(SearchIndex(opened.directory, other)) as index:
+        assert found(index, "lighthouse") == [str(10 + number) for number in range(changes)]
+        assert found(index, "ferry") == []

@@ -70,3 +70,35 @@ def test_a_view_that_is_as_far_as_the_index_is_taken_at_its_word(
     assert found(index, view) == ["1"]
     monkeypatch.setattr(SqliteStore, "view", lambda *_: pytest.fail("another view was taken"))
     assert found(index, view) == ["1"]
+
+
+@pytest.mark.parametrize(
+    ("after_the_view", "expected"), [(None, ["2"]), ("open = true", ["1", "3"])]
+)
+def test_a_policy_that_changes_around_the_second_view_is_seen_with_the_index_caught_up_to_it(
+    store: SqliteStore,
+    index: SearchIndex,
+    monkeypatch: pytest.MonkeyPatch,
+    after_the_view: str | None,
+    expected: list[str],
+) -> None:
+    before = store.view(READER)
+    store.put(entities("t", [{"id": 3, "text": "alpha", "open": True}]), OWNER)
+    index.search(QUERY, OWNER)  # now the index is ahead of the view
+    take, views = store.view, 0
+
+    def view_amid_changes(caller: Caller) -> StoreView:
+        """The first call: the policy changes just before, perhaps again just after the view."""
+        nonlocal views
+        views += 1
+        if views > 1:
+            return take(caller)
+        store.set_policy("t", policy("id = 2"), OWNER)
+        view = take(caller)
+        if after_the_view:
+            store.set_policy("t", policy(after_the_view), OWNER)
+        return view
+
+    monkeypatch.setattr(store, "view", view_amid_changes)
+    assert found(index, before) == expected
+    assert views == (2 if after_the_view else 1)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import CorruptIndex, StoreFailed
 from redask.index.vector import files
 from redask.index.vector.cosine import Floats
 from redask.index.vector.nearest import VectorIndex
@@ -121,7 +121,7 @@ def test_a_corrupt_file_is_detected_when_opening(
     if (kind, corruption) == ("manifest", os.unlink):
         assert opened(folded).seq == 0  # as if there were no index: everything is replayed
     else:
-        with pytest.raises(Damaged):
+        with pytest.raises(CorruptIndex):
             opened(folded).search(random_rows(1, 3)[0], 3)
 
 
@@ -131,7 +131,7 @@ def test_missing_floats_are_detected_when_opening(
 ) -> None:
     os.truncate(only(folded, "floats"), 155 * D * 4)
     corruption(only(folded, "floats"))
-    with pytest.raises(Damaged, match="floats"):
+    with pytest.raises(CorruptIndex, match="floats"):
         assert opened(folded).seq
 
 
@@ -142,9 +142,9 @@ def test_overwritten_floats_are_detected_by_verify_and_by_search(
     opened(folded).verify()
     floats = only(folded, "floats")
     floats.write_bytes(noise * (150 * D * 4) + floats.read_bytes()[150 * D * 4 :])
-    with pytest.raises(Damaged, match="not unit vectors"):
+    with pytest.raises(CorruptIndex, match="not unit vectors"):
         opened(folded).verify()
-    with pytest.raises(Damaged, match="not unit vectors"):
+    with pytest.raises(CorruptIndex, match="not unit vectors"):
         opened(folded).search(random_rows(1, 3)[0], 150)
 
 
@@ -153,17 +153,17 @@ def test_a_missing_journal_is_detected(folded: Path) -> None:
     assert reader.seq == 2
     os.unlink(only(folded, "journal"))
     for index in (reader, opened(folded)):
-        with pytest.raises(Damaged, match="journal"):
+        with pytest.raises(CorruptIndex, match="journal"):
             assert index.seq
 
 
 def test_an_index_of_other_dimensions_or_another_layout_is_not_used(
     folded: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(Damaged, match="8 dimensions, not 9"):
+    with pytest.raises(CorruptIndex, match="8 dimensions, not 9"):
         assert VectorIndex(folded, 9).seq
     monkeypatch.setattr(files, "LAYOUT", 2)
-    with pytest.raises(Damaged, match="layout 1, not 2"):
+    with pytest.raises(CorruptIndex, match="layout 1, not 2"):
         assert opened(folded).seq
 
 

@@ -74,7 +74,7 @@ def test_params_that_are_no_list_are_refused(transports: Transports, params: str
     assert "params_json" in (found.details() or "")
 
 
-def test_without_a_token_nobody_is_served(transports: Transports) -> None:
+def test_without_a_token_no_client_is_served(transports: Transports) -> None:
     for metadata in ((), (("authorization", "Basic x"),), (("authorization", "Bearer x"),)):
         found = failure(transports, "Ask", pb.AskRequest(question=FERRY), metadata=metadata)
         assert found.code() is grpc.StatusCode.UNAUTHENTICATED
@@ -116,14 +116,14 @@ def test_a_long_error_still_fits_into_the_metadata(
 def test_health_and_reflection_answer(transports: Transports) -> None:
     async def main() -> tuple[int, set[str]]:
         health: Any = health_pb2_grpc.HealthStub(transports.channel)
-        told = await health.Check(health_pb2.HealthCheckRequest(service="redask.v1.Redask"))
+        response = await health.Check(health_pb2.HealthCheckRequest(service="redask.v1.Redask"))
         reflecting: Any = reflection_pb2_grpc.ServerReflectionStub(transports.channel)
         asked = reflection_pb2.ServerReflectionRequest(list_services="")
         call = reflecting.ServerReflectionInfo(iter([asked]))
         names: set[str] = set()
         async for reply in call:
             names |= {each.name for each in reply.list_services_response.service}
-        return told.status, names
+        return response.status, names
 
     status, names = transports.run(main())
     assert status == health_pb2.HealthCheckResponse.SERVING

@@ -80,7 +80,7 @@ class Scene:
         self._sockets.append(made)
         return made
 
-    async def heard(self, wire: socket.socket, what: bytes) -> bytes:
+    async def received(self, wire: socket.socket, what: bytes) -> bytes:
         """What a raw call hears, up to these bytes or the end."""
         found = b""
         while what not in found:
@@ -120,13 +120,13 @@ def play(scene: Callable[[Scene], Awaitable[None]], **admission: int) -> None:
     asyncio.run(main())
 
 
-def test_a_stranger_with_a_name_that_is_no_text_leaves_a_running_stream_whole() -> None:
+def test_an_unauthenticated_client_with_a_method_that_is_no_text_breaks_no_running_stream() -> None:
     async def scene(made: Scene) -> None:
         stream = made.stub.AskStream(pb.AskRequest(question="x"), metadata=MIA)
         assert (await stream.read()).answer_token.text == "before"
         for path in (b"/redask.v1.Redask/\xc1sk", b"/\xff", b"\xff"):
             wire = made.raw(path, (END_STREAM, b""))
-            await made.heard(wire, b"grpc-status")
+            await made.received(wire, b"grpc-status")
         made.authenticator.released.set()
         assert (await stream.read()).answer_token.text == "after"
         assert await stream.read() is grpc.aio.EOF
@@ -135,7 +135,7 @@ def test_a_stranger_with_a_name_that_is_no_text_leaves_a_running_stream_whole() 
     play(scene)
 
 
-def test_who_leaves_cancels_what_runs() -> None:
+def test_a_client_that_disconnects_cancels_what_runs() -> None:
     async def scene(made: Scene) -> None:
         call = made.stub.Explain(pb.AskRequest(question="x"), metadata=MIA)
         await made.until(lambda: made.authenticator.running == 1)
@@ -172,7 +172,7 @@ def test_a_crowd_is_refused_at_once_and_asked_for_nothing(monkeypatch: pytest.Mo
 def test_without_a_token_a_call_is_refused_before_its_message_came() -> None:
     async def scene(made: Scene) -> None:
         made.authenticator.sign_in = nobody  # type: ignore[method-assign]
-        found = await made.heard(made.raw(b"/redask.v1.Redask/Ask"), b"who?")
+        found = await made.received(made.raw(b"/redask.v1.Redask/Ask"), b"who?")
         assert b"who?" in found
         await made.until(lambda: not made.server._calls._open)
 
@@ -197,7 +197,7 @@ def test_who_does_not_take_the_answer_is_cut_off(monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("name", [b"Check", b"Watch", b"reflection"])
-def test_silent_strangers_do_not_keep_others_from_health_and_reflection(
+def test_silent_unauthenticated_clients_do_not_keep_others_from_health_and_reflection(
     monkeypatch: pytest.MonkeyPatch, name: bytes
 ) -> None:
     monkeypatch.setattr(public_services, "PLACES", 3)
@@ -214,10 +214,10 @@ def test_silent_strangers_do_not_keep_others_from_health_and_reflection(
             assert (await made.health.Check(WELL, timeout=SECONDS)).status == 1
         reflecting: Any = reflection_pb2_grpc.ServerReflectionStub(made.channel)
         asked = reflection_pb2.ServerReflectionRequest(list_services="")
-        told = [
+        response = [
             each async for each in reflecting.ServerReflectionInfo(iter([asked]), timeout=SECONDS)
         ]
-        assert len(told[0].list_services_response.service) == 3
+        assert len(response[0].list_services_response.service) == 3
 
     play(scene, at_once=1, waiting=1)
 
@@ -249,6 +249,6 @@ def test_watchers_take_no_thread_however_many_and_do_not_delay_the_end() -> None
 def test_a_health_check_that_is_no_message_is_refused(path: bytes, body: bytes) -> None:
     async def scene(made: Scene) -> None:
         wire = made.raw(path, (END_STREAM, body))
-        assert b"this is no message" in await made.heard(wire, b"type")
+        assert b"this is no message" in await made.received(wire, b"type")
 
     play(scene)

@@ -29,7 +29,7 @@ def transports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transports]
         yield opened
 
 
-def heard(transports: Transports, *pieces: bytes, pause: float = 0.0) -> bytes:
+def received(transports: Transports, *pieces: bytes, pause: float = 0.0) -> bytes:
     """What a socket hears until the server hangs up; the last piece comes again and again."""
     port = int(transports.url.rpartition(":")[2])
     found, end = b"", time.monotonic() + SECONDS
@@ -59,7 +59,7 @@ def test_who_drips_the_rest_of_a_refused_request_is_let_go(
     transports: Transports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(timeouts, "HEADER_SECONDS", 0.5)
-    found = heard(transports, head("/v1/ask", "Content-Length: 99999"), b"x", pause=0.1)
+    found = received(transports, head("/v1/ask", "Content-Length: 99999"), b"x", pause=0.1)
     assert found.startswith(b"HTTP/1.1 401")
 
 
@@ -68,7 +68,7 @@ def test_words_without_end_are_refused_wherever_they_stand(
     transports: Transports, opening: str
 ) -> None:
     first = head("/v1/ask", opening)[:-4]
-    assert b"400 Bad Request" in heard(
+    assert b"400 Bad Request" in received(
         transports, first + b"y" * (timeouts.HEAD_BYTES + timeouts.SLICE)
     )
 
@@ -77,7 +77,7 @@ def test_requests_sent_ahead_are_answered_in_order_however_many(transports: Tran
     many = 3000
     sent = b"".join(head(f"/{each}", f"X-Request-Id: {each}", method="GET") for each in range(many))
     last = head("/last", "Connection: close", method="GET")
-    found = heard(transports, sent + last)
+    found = received(transports, sent + last)
     names = [
         int(line.split()[1])
         for line in found.split(b"\r\n")
@@ -91,9 +91,9 @@ def test_the_mcp_door_waits_for_no_body_for_ever_and_takes_no_endless_one(
 ) -> None:
     monkeypatch.setattr(routes, "BODY_SECONDS", 0.3)
     opening = head("/mcp", "Content-Type: application/json", "Content-Length: 99999999")
-    assert b"did not come within" in heard(transports, opening, b"x", pause=0.1)
-    assert heard(transports, opening + b"x" * (routes.MAX_BODY + 9)).startswith(b"HTTP/1.1 413")
-    assert heard(transports, head("/mcp", "Connection: close", method="GET")).startswith(
+    assert b"did not come within" in received(transports, opening, b"x", pause=0.1)
+    assert received(transports, opening + b"x" * (routes.MAX_BODY + 9)).startswith(b"HTTP/1.1 413")
+    assert received(transports, head("/mcp", "Connection: close", method="GET")).startswith(
         b"HTTP/1.1 405"
     )
 
@@ -165,7 +165,7 @@ def test_a_call_nobody_can_name_does_not_close_the_transport(transports: Transpo
 
 
 @pytest.mark.parametrize("command", ["rpc", "mcp"])
-def test_a_command_nobody_listens_to_leaves_in_silence_and_audits_what_ran(
+def test_a_command_whose_output_is_closed_ends_without_an_error_and_audits_what_ran(
     tmp_path: Path, command: str
 ) -> None:
     token = fill(tmp_path / "db")["mia"]
@@ -174,16 +174,16 @@ def test_a_command_nobody_listens_to_leaves_in_silence_and_audits_what_ran(
         if command == "mcp":
             about = {"capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
             hello = {"protocolVersion": "2025-06-18", **about}
-            piped.talk(_line("initialize", 1, hello))
-            piped.heard()
-            piped.talk(_line("notifications/initialized", None, {}))
+            piped.exchange(_line("initialize", 1, hello))
+            piped.received()
+            piped.exchange(_line("notifications/initialized", None, {}))
             progress = {"_meta": {"progressToken": 1}}
-            piped.talk(
+            piped.exchange(
                 _line("tools/call", 2, {"name": "redask_ask", "arguments": asked, **progress})
             )
         else:
-            piped.talk(_line("stream", 2, asked))
-        piped.heard()  # it is being answered
+            piped.exchange(_line("stream", 2, asked))
+        piped.received()  # it is being answered
         pipe(piped.process.stdout).close()
         try:
             code = piped.process.wait(SECONDS)

@@ -123,14 +123,14 @@ def test_every_reply_has_a_request_id_the_callers_own_if_it_is_a_good_one(
     assert re.fullmatch(r"[0-9a-f]{16}", made)
 
 
-def test_who_is_not_signed_in_is_told_how(transports: Transports) -> None:
+def test_an_unauthenticated_client_gets_www_authenticate(transports: Transports) -> None:
     for given in ("Basic abc", "Bearer", "Bearer redask_nobody"):
         reply = call(transports, "GET", "/v1/audit", headers={"Authorization": given})
         assert (reply.status_code, reply.headers["www-authenticate"]) == (401, "Bearer")
     assert bearer("bearer  x ") == "x"
 
 
-def test_a_full_house_says_when_to_come_again(transports: Transports) -> None:
+def test_an_overloaded_server_says_when_to_retry(transports: Transports) -> None:
     transports.admission.at_once, transports.admission.waiting = 0, 0
     try:
         reply = call(transports, "POST", "/v1/ask", json={"question": FERRY})
@@ -146,19 +146,19 @@ def test_a_silent_stream_is_kept_open(
     body = {"question": FERRY, "options": {"using": "anthropic"}, "stream": True}
 
     async def listen() -> str:
-        heard, late = "", False
+        received, late = "", False
         async with transports.clients["mia"].http.stream("POST", "/v1/ask", json=body) as reply:
             assert reply.headers["content-type"].startswith("text/event-stream")
             async for piece in reply.aiter_text():
-                heard += piece
-                if not late and heard.count(": \n\n") > 3:
+                received += piece
+                if not late and received.count(": \n\n") > 3:
                     late = True
                     let_deadlines_pass(asyncio.get_running_loop())
-        return heard
+        return received
 
-    heard = transports.run(listen())
-    assert heard.endswith("\n\n")
-    assert "event: error\n" in heard
+    received = transports.run(listen())
+    assert received.endswith("\n\n")
+    assert "event: error\n" in received
 
 
 def test_the_openapi_document_has_every_route_and_no_other() -> None:
@@ -201,7 +201,7 @@ def test_a_public_address_is_not_served_without_sign_in() -> None:
     serving.check(serving.Serving(host="::1", anonymous=True))
 
 
-def test_a_port_in_use_is_said_clearly(transports: Transports) -> None:
+def test_a_port_in_use_is_a_clear_error(transports: Transports) -> None:
     port = int(transports.url.rpartition(":")[2])
     with pytest.raises(errors.Misconfigured, match=f"port {port} of 127.0.0.1 cannot be opened"):
         transports.run(serving.serve(transports.db, serving.Serving(http_port=port)))
@@ -212,16 +212,16 @@ def raw(transports: Transports, sent: bytes) -> bytes:
     host, _, port = transports.url.removeprefix("http://").partition(":")
     with socket.create_connection((host, int(port)), timeout=SECONDS) as wire:
         wire.sendall(sent)
-        heard = b""
+        received = b""
         with suppress(ConnectionResetError):  # what we sent was not all read
             while piece := wire.recv(65536):
-                heard += piece
-        return heard
+                received += piece
+        return received
 
 
 def test_headers_without_end_are_refused(transports: Transports) -> None:
-    heard = raw(transports, b"GET / HTTP/1.1\r\nX: " + b"y" * 200_000)
-    assert heard == b"" or heard.startswith(b"HTTP/1.1 400")
+    received = raw(transports, b"GET / HTTP/1.1\r\nX: " + b"y" * 200_000)
+    assert received == b"" or received.startswith(b"HTTP/1.1 400")
 
 
 def test_who_takes_too_long_to_ask_is_let_go(
@@ -232,7 +232,7 @@ def test_who_takes_too_long_to_ask_is_let_go(
     assert raw(transports, b"GET / HTTP/1.1\r\nHost: a\r\n") == b""
 
 
-def test_who_takes_too_long_to_send_a_body_is_told(
+def test_a_body_that_takes_too_long_is_refused(
     transports: Transports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(http, "BODY_SECONDS", 0.2)

@@ -51,16 +51,16 @@ async def pieces(chunks: Iterable[bytes]) -> AsyncIterator[bytes]:
 
 
 def replies(*lines: bytes) -> list[Any]:
-    heard: list[Any] = []
+    received: list[Any] = []
 
     async def write(message: bytes) -> None:
-        heard.append(json.loads(message))
+        received.append(json.loads(message))
 
     async def main() -> None:
         await jsonrpc.serve(Slow(), pieces(lines), write)  # type: ignore[arg-type]
 
     asyncio.run(main())
-    return heard
+    return received
 
 
 GARBAGE: dict[bytes, int] = {
@@ -82,25 +82,25 @@ GARBAGE: dict[bytes, int] = {
 
 @pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
 def test_garbage_gets_an_error_and_the_next_line_its_answer(garbage: bytes) -> None:
-    heard = replies(garbage, line("explain", "next", question="ferry"))
-    found = {json.dumps(each["id"]): each for each in heard}
+    received = replies(garbage, line("explain", "next", question="ferry"))
+    found = {json.dumps(each["id"]): each for each in received}
     assert found.pop('"next"')["result"] == {"question": "ferry"}
     [error] = found.values()
     assert error["error"]["code"] == GARBAGE[garbage]
 
 
-def test_nobody_is_told_about_a_notification() -> None:
-    told = replies(line("explain", question="ferry"), line("nothing"), line("explain"), b"  ")
-    assert told == []
+def test_a_notification_has_no_response() -> None:
+    response = replies(line("explain", question="ferry"), line("nothing"), line("explain"), b"  ")
+    assert response == []
 
 
 def test_a_batch_is_answered_as_a_whole() -> None:
     one, two = line("explain", 1, question="a"), line("explain", 2, question="b")
-    [heard] = replies(b"[%b,%b,%b,7]" % (one, line("explain", question="c"), two))
-    assert [each["id"] for each in heard] == [1, 2, None]
+    [received] = replies(b"[%b,%b,%b,7]" % (one, line("explain", question="c"), two))
+    assert [each["id"] for each in received] == [1, 2, None]
 
 
-def test_when_nobody_reads_any_more_what_runs_is_cancelled() -> None:
+def test_when_the_output_is_closed_what_runs_is_cancelled() -> None:
     async def main() -> int:
         session = Slow()
 
@@ -123,20 +123,20 @@ def test_when_nobody_reads_any_more_what_runs_is_cancelled() -> None:
 def test_an_id_that_is_in_use_is_refused_and_the_first_goes_on() -> None:
     async def main() -> list[Any]:
         session = Slow()
-        heard: list[Any] = []
+        received: list[Any] = []
 
         async def lines() -> AsyncIterator[bytes]:
             yield line("ask", 1, question="ferry")
             await session.started.wait()
             yield line("ask", 1, question="ferry")
-            await until_true(lambda: heard)  # the refusal
+            await until_true(lambda: received)  # the refusal
             yield line("cancel", 2, id=1)
 
         async def write(message: bytes) -> None:
-            heard.append(json.loads(message))
+            received.append(json.loads(message))
 
         await jsonrpc.serve(session, lines(), write)  # type: ignore[arg-type]
-        return heard
+        return received
 
     refused, *others = asyncio.run(main())
     assert (refused["id"], refused["error"]["code"]) == (1, jsonrpc.INVALID_REQUEST)
@@ -194,7 +194,7 @@ def test_the_command_answers_from_a_file_until_its_end(tmp_path: Path) -> None:
             timeout=SECONDS,
         )
     assert (run.returncode, run.stderr) == (0, b"")
-    heard = [json.loads(each) for each in run.stdout.splitlines()]
-    results = [each["result"] for each in heard if "result" in each]
+    received = [json.loads(each) for each in run.stdout.splitlines()]
+    results = [each["result"] for each in received if "result" in each]
     assert len(results) == 2
     assert results[0] == results[1]

@@ -12,7 +12,7 @@ from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters
 from mcp.shared.exceptions import MCPError
 from server_thread import fill
-from transports import Transports, mcp_heard
+from transports import Transports, mcp_received
 
 from redask.core.wire import schema
 
@@ -76,9 +76,9 @@ def test_a_refusal_names_the_path(
     transports: Transports, way: str, options: Any, path: str
 ) -> None:
     given = {"question": "ferry", "options": options}
-    heard = mcp_heard(transports.run(client(transports, way).call_tool("redask_ask", given)))
-    assert heard.kind == "bad_ask"
-    shown = json.loads(heard.body)["error"]
+    received = mcp_received(transports.run(client(transports, way).call_tool("redask_ask", given)))
+    assert received.kind == "bad_ask"
+    shown = json.loads(received.body)["error"]
     assert path in shown["detail"] + shown["message"]
 
 
@@ -96,17 +96,17 @@ def test_sources_and_own_audit_rows_are_resources(transports: Transports, way: s
 
 
 @WAYS
-def test_whoever_wants_progress_hears_every_piece(transports: Transports, way: str) -> None:
-    heard: list[str] = []
+def test_a_client_with_a_progress_token_gets_every_piece(transports: Transports, way: str) -> None:
+    received: list[str] = []
 
     async def noted(progress: float, total: float | None, message: str | None) -> None:
-        heard.append(message or "")
+        received.append(message or "")
 
     near = client(transports, way)
-    told = transports.run(near.call_tool("redask_ask", FERRY, progress_callback=noted))
+    response = transports.run(near.call_tool("redask_ask", FERRY, progress_callback=noted))
     plain = transports.run(near.call_tool("redask_ask", FERRY))
-    assert mcp_heard(told) == mcp_heard(plain)
-    assert "".join(heard[1:]) == json.loads(mcp_heard(plain).body)["answer"]
+    assert mcp_received(response) == mcp_received(plain)
+    assert "".join(received[1:]) == json.loads(mcp_received(plain).body)["answer"]
 
 
 def test_the_command_serves_a_client_that_starts_it(transports: Transports, tmp_path: Path) -> None:
@@ -124,4 +124,4 @@ def test_the_command_serves_a_client_that_starts_it(transports: Transports, tmp_
             return await started.call_tool("redask_ask", FERRY)
 
     here = transports.run(transports.ask("here", FERRY["question"], FERRY["options"]))  # type: ignore[arg-type]
-    assert mcp_heard(transports.run(main())).body == here.body
+    assert mcp_received(transports.run(main())).body == here.body

@@ -16,6 +16,7 @@ from psycopg.adapt import PyFormat, Transformer
 from psycopg.types.json import Json, Jsonb
 
 from redask.core.errors import BadAsk
+from redask.core.sql.runtime.numbers.numerics import as_float4
 from redask.server.pgwire.types import encoding, oids
 
 _words = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=20)
@@ -230,3 +231,60 @@ _SIZED = {
     "name": oids.NAME, "jsonb": oids.JSONB, "numeric": oids.NUMERIC,
     "unknown": oids.UNKNOWN, "timestamptz": oids.TIMESTAMPTZ,
 }  # fmt: skip
+
+
+_AWARE = st.datetimes(datetime(1, 1, 2), datetime(9999, 12, 30), timezones=st.just(UTC))
+_PYTHONS: dict[str, st.SearchStrategy[Any]] = {
+    "date": st.dates(),
+    "time": st.times(),
+    "timestamp": st.datetimes(),
+    "timestamptz": _AWARE,
+    "uuid": st.uuids(),
+    "date[]": st.lists(st.dates() | st.none(), max_size=3),
+    "timestamp[]": st.lists(st.datetimes() | st.none(), max_size=3),
+    "timestamptz[]": st.lists(_AWARE, max_size=3),
+    "numeric[]": st.lists(_decimals | st.none(), max_size=3),
+    "uuid[]": st.lists(st.uuids(), max_size=3),
+    "float4": st.floats(width=32, allow_nan=False),
+}
+
+
+@pytest.mark.parametrize("binary", [False, True])
+@pytest.mark.parametrize("kind", sorted(_PYTHONS))
+@given(data=st.data())
+def test_psycopg_reads_the_values_of_a_selector(
+    kind: str, binary: bool, data: st.DataObject
+) -> None:
+    value, oid = data.draw(_PYTHONS[kind]), oids.type_oid(kind)
+    sent = encoding.encode(oid, value, binary)
+    assert sent is not None
+    read = loaded(oid, sent, binary)
+    assert (as_float4(read) if kind == "float4" else read) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "oid", "text"),
+    [
+        (datetime(2026, 5, 4, 9, 30, 0, 500_000), oids.TIMESTAMP, b"2026-05-04 09:30:00.5"),
+        (datetime(2026, 5, 4, tzinfo=UTC), oids.TIMESTAMPTZ, b"2026-05-04 00:00:00+00"),
+        (1e15, oids.FLOAT8, b"1e+15"),
+        (100000000000000.0, oids.FLOAT8, b"100000000000000"),
+        (1e-05, oids.FLOAT8, b"1e-05"),
+        (0.1, oids.FLOAT4, b"0.1"),
+        ("1 mon 2 days", oids.INTERVAL, b"1 mon 2 days"),
+        (["1 mon"], 1187, b'{"1 mon"}'),
+    ],
+)
+def test_text_is_postgresqls(value: object, oid: int, text: bytes) -> None:
+    assert encoding.encode(oid, value, False) == text
+
+
+@pytest.mark.parametrize("text", ["1 year 2 mons", "-3 days +04:05:06.007", "00:00:00"])
+def test_an_interval_in_binary_is_microseconds_days_and_months(text: str) -> None:
+    sent = encoding.encode(oids.INTERVAL, text, True)
+    assert sent is not None
+    assert encoding.decode(oids.INTERVAL, sent, True) == text
+    months, days = struct.unpack("!qii", sent)[2], struct.unpack("!qii", sent)[1]
+    assert (months, days) == ({"1": 14}.get(text[0], 0), -3 if text[0] == "-" else 0)
+    with pytest.raises(BadAsk):
+        encoding.encode(oids.INTERVAL, "nonsense", True)

@@ -9,7 +9,7 @@ from typing import Any
 import httpx
 import pytest
 from certificates import pair
-from server_thread import SETTINGS, Talker, fill, serving_database
+from server_thread import SETTINGS, EndlessProvider, fill, serving_database
 from waiting import SECONDS
 
 from redask.api.sync import open_async
@@ -20,9 +20,9 @@ from redask.server import serving
 
 async def serve_and_stop(directory: Path, token: str, body: dict[str, Any], **more: Any) -> Any:
     """Ask, stop the server while it answers. → the reply, and the newest audit row."""
-    talker = Talker("anthropic", [])
+    endless = EndlessProvider("anthropic", [])
     async with await open_async(
-        directory, settings=load(SETTINGS, {}), providers={"anthropic": talker}
+        directory, settings=load(SETTINGS, {}), providers={"anthropic": endless}
     ) as db:
         async with serving_database(db, serving.Serving(http_port=0, **more)) as server:
             [url] = server.addresses
@@ -33,7 +33,7 @@ async def serve_and_stop(directory: Path, token: str, body: dict[str, Any], **mo
                 base_url=url, headers=headers, verify=verify, timeout=SECONDS
             ) as client:
                 asking = asyncio.create_task(client.post("/v1/ask", json=body))
-                while not talker.calls and not asking.done():
+                while not endless.calls and not asking.done():
                     await asyncio.sleep(0.01)
                 server.stop.set()
                 reply = await asking

@@ -23,7 +23,7 @@ from mcp.client.streamable_http import streamable_http_client
 from served import START, Served
 from server_thread import SETTINGS, fill, serving_database
 from stage import Player
-from transports import Heard, grpc_failed, mcp_heard
+from transports import Received, grpc_failed, mcp_received
 from waiting import SECONDS, until
 from wires import CHAT
 
@@ -39,7 +39,7 @@ from redask.server.grpc.generated import redask_pb2_grpc
 
 QUESTION = "When does the ferry leave?"
 ANSWER = "The ferry to Amrum leaves at nine. [^1]"
-Asking = Callable[[list[str], str], Awaitable[Heard]]
+Asking = Callable[[list[str], str], Awaitable[Received]]
 
 
 class Waiter(Player):
@@ -57,17 +57,17 @@ class Waiter(Player):
         return Completion(ANSWER, self.model, 100, 10)
 
 
-async def by_grpc(addresses: list[str], token: str) -> Heard:
+async def by_grpc(addresses: list[str], token: str) -> Received:
     async with grpc.aio.insecure_channel(addresses[1].removeprefix("grpc://")) as channel:
         stub: Any = redask_pb2_grpc.RedaskStub(channel)  # type: ignore[no-untyped-call]
         try:
             reply = await stub.Ask(request(), metadata=bearer(token), timeout=SECONDS)
         except grpc.aio.AioRpcError as error:
             return grpc_failed(error)
-        return Heard("answered", reply.answer.encode(), "OK")
+        return Received("answered", reply.answer.encode(), "OK")
 
 
-async def by_grpc_stream(addresses: list[str], token: str) -> Heard:
+async def by_grpc_stream(addresses: list[str], token: str) -> Received:
     async with grpc.aio.insecure_channel(addresses[1].removeprefix("grpc://")) as channel:
         stub: Any = redask_pb2_grpc.RedaskStub(channel)  # type: ignore[no-untyped-call]
         frames = [
@@ -77,29 +77,31 @@ async def by_grpc_stream(addresses: list[str], token: str) -> Heard:
     names = [each.WhichOneof("frame") for each in frames]
     assert names[0] == "sources"
     if names[-1] == "error":
-        return Heard("cancelled", frames[-1].error.message.encode(), frames[-1].error.code)
+        return Received("cancelled", frames[-1].error.message.encode(), frames[-1].error.code)
     assert names[-1] == "validation"
-    return Heard("answered", "".join(each.answer_token.text for each in frames).encode(), 200)
+    return Received("answered", "".join(each.answer_token.text for each in frames).encode(), 200)
 
 
-async def by_mcp(addresses: list[str], token: str, told: Any = None) -> Heard:
+async def by_mcp(addresses: list[str], token: str, response: Any = None) -> Received:
     async with (
         httpx2.AsyncClient(headers=dict(authorized(token)), timeout=SECONDS) as http,
         Client(streamable_http_client(f"{addresses[0]}/mcp", http_client=http)) as client,
     ):
         await client.list_tools()  # it would look up the schema of the answer afterwards
         given = {"question": QUESTION, "options": {"using": "anthropic"}}
-        heard = mcp_heard(await client.call_tool("redask_ask", given, progress_callback=told))
-    if heard.kind == "answered":
-        return Heard(heard.kind, json.loads(heard.body)["answer"].encode(), "")
-    return heard
+        received = mcp_received(
+            await client.call_tool("redask_ask", given, progress_callback=response)
+        )
+    if received.kind == "answered":
+        return Received(received.kind, json.loads(received.body)["answer"].encode(), "")
+    return received
 
 
-async def by_mcp_with_progress(addresses: list[str], token: str) -> Heard:
-    async def told(progress: float, total: float | None, message: str | None) -> None:
+async def by_mcp_with_progress(addresses: list[str], token: str) -> Received:
+    async def response(progress: float, total: float | None, message: str | None) -> None:
         pass
 
-    return await by_mcp(addresses, token, told)
+    return await by_mcp(addresses, token, response)
 
 
 TRANSPORTS = pytest.mark.parametrize("ask", [by_grpc, by_grpc_stream, by_mcp, by_mcp_with_progress])
@@ -117,7 +119,7 @@ def bearer(token: str) -> tuple[tuple[str, str], ...]:
     return (("authorization", f"Bearer {token}"),)
 
 
-async def stopped_while(directory: Path, ask: Asking, *, finish: bool) -> tuple[Heard, Any]:
+async def stopped_while(directory: Path, ask: Asking, *, finish: bool) -> tuple[Received, Any]:
     """→ what the caller heard, and the audit row."""
     token = fill(directory)["mia"]
     waiter, admission = Waiter(), Admission()
@@ -136,10 +138,10 @@ async def stopped_while(directory: Path, ask: Asking, *, finish: bool) -> tuple[
             await asyncio.sleep(0.01)
         if finish:
             waiter.released.set()
-        heard = await asking
+        received = await asking
         await server.task
         [newest] = await db.audit(1)
-        return heard, newest.row
+        return received, newest.row
 
 
 @TRANSPORTS
@@ -147,8 +149,8 @@ def test_what_runs_when_the_server_stops_may_finish(
     tmp_path: Path, ask: Asking, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "GRACE_SECONDS", SECONDS)
-    heard, row = asyncio.run(stopped_while(tmp_path / "db", ask, finish=True))
-    assert (heard.kind, heard.body.decode()) == ("answered", ANSWER)
+    received, row = asyncio.run(stopped_while(tmp_path / "db", ask, finish=True))
+    assert (received.kind, received.body.decode()) == ("answered", ANSWER)
     assert row["question"] == QUESTION
     assert (row["validation_ok"], row["errors"]) == (True, [])
 
@@ -159,9 +161,9 @@ def test_what_does_not_finish_in_time_is_cancelled_and_has_its_row(
 ) -> None:
     monkeypatch.setattr(serving, "GRACE_SECONDS", 0)
     monkeypatch.setattr(serving, "_CANCEL_SECONDS", 10 * SECONDS)  # it ends without taking them
-    heard, row = asyncio.run(stopped_while(tmp_path / "db", ask, finish=False))
-    assert heard.kind == "cancelled"
-    assert b"the server is stopping" in heard.body
+    received, row = asyncio.run(stopped_while(tmp_path / "db", ask, finish=False))
+    assert received.kind == "cancelled"
+    assert b"the server is stopping" in received.body
     assert [each["kind"] for each in row["errors"]] == ["cancelled"]
 
 
@@ -224,7 +226,7 @@ def test_a_signal_lets_a_real_server_finish_what_it_is_asked(
     tmp_path: Path, how: signal.Signals
 ) -> None:
     token = fill(tmp_path / "db")["mia"]
-    heard: list[httpx.Response] = []
+    received: list[httpx.Response] = []
     released = threading.Event()
     with Loopback() as host:
         host.play(replace(CHAT.whole(ANSWER), after=released))
@@ -233,7 +235,7 @@ def test_a_signal_lets_a_real_server_finish_what_it_is_asked(
             [url] = server.addresses
             body = {"question": QUESTION, "options": {"using": "openai"}}
             asking = threading.Thread(
-                target=lambda: heard.append(
+                target=lambda: received.append(
                     httpx.post(
                         f"{url}/v1/ask", json=body, headers=authorized(token), timeout=SECONDS
                     )
@@ -248,8 +250,8 @@ def test_a_signal_lets_a_real_server_finish_what_it_is_asked(
             asking.join(SECONDS)
             assert server.process.wait(SECONDS) == 0
             assert server.stderr().decode().splitlines()[1:] == ["redask: stopped"]
-    assert heard[0].status_code == 200, heard[0].text
-    assert heard[0].json()["answer"] == ANSWER
+    assert received[0].status_code == 200, received[0].text
+    assert received[0].json()["answer"] == ANSWER
     with redask.open(tmp_path / "db") as db:
         [row] = [each.row for each in db.audit()]
         assert (row["user"], row["provider"], row["errors"]) == ("mia", "openai", [])

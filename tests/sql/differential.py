@@ -65,14 +65,13 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=10_000, help="generated statements")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--list", type=Path, help="a file for every cause")
-    parser.add_argument("--keep", type=Path, help="a folder to keep the database in")
     given = parser.parse_args()
     os.environ["REDASK_EMBEDDER_NAME"] = "none"
     if given.list:
         given.list.unlink(missing_ok=True)
     with tempfile.TemporaryDirectory() as place:
         try:
-            with twins(shared_world(given.keep or Path(place))) as both:
+            with twins(shared_world(Path(place))) as both:
                 return compare(both, given.count, given.seed, given.list)
         except NoPostgres as error:
             print(f"make test-sql: NOTHING WAS COMPARED: {error}", file=sys.stderr)

@@ -12,6 +12,7 @@ from sql_twin.tally import Tally
 from sql_twin.twins import Twins, shared_world, twins
 from sql_twin.verdict import Outcome
 
+MOST_REFUSED = 0.5  # of what PostgreSQL answers in one part; more is a feature lost
 PARTS = sorted(CORPUS.glob("*.sql"), key=lambda path: path.name)
 
 
@@ -47,6 +48,15 @@ def test_statements_give_what_postgresql_gives_or_are_refused(both: Twins, path:
             different.append(f"{case.name}\n    {case.sql}\n    {verdict.why}")
     print(tally.summary())
     assert not different, "\n".join([tally.summary(), *different])
+    refused, equal = tally.counts[Outcome.REFUSED], tally.counts[Outcome.EQUAL]
+    assert refused <= MOST_REFUSED * (refused + equal), "\n".join(tally.listing())
+
+
+@needs_postgres
+def test_our_own_tables_are_announced_with_every_type(both: Twins) -> None:
+    announced = {table.name: dict(table.columns) for table, _ in both.here.tables()}
+    for name, types in world.COLUMN_TYPES.items():
+        assert {key: announced[name][key] for key in types} == types
 
 
 def test_the_corpus_has_at_least_450_statements_and_no_name_twice() -> None:

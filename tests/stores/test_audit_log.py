@@ -188,7 +188,7 @@ def test_retention_takes_old_rows_and_leaves_a_log_that_verifies(tmp_path: Path)
         assert left == list(range(31, 20, -1))
         verdict = log.verify()
     assert isinstance(verdict, Intact)
-    assert verdict.head.gone_seq == 20
+    assert verdict.head.pruned_seq == 20
 
 
 def test_when_the_row_cannot_be_written_append_says_so(tmp_path: Path) -> None:

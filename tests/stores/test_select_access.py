@@ -11,14 +11,14 @@ from typing import Any
 
 import pytest
 from guarded import FOREIGN, OWNER, READABLE, READER, SECRET, STRANGER, build
+from redask.stores.sqlite.select import authorizer, table_names
+from redask.stores.sqlite.select.views import CollectionViews
 from selecting_store import SelectingStore
 
 from redask.core.errors import AskError, BadAsk, BadStatement, Denied
 from redask.core.model import Caller
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
-from redask.stores.sqlite.select import authorizer, table_names
-from redask.stores.sqlite.select.views import CollectionViews
 from redask.stores.visibility import EVERYTHING
 
 QUESTIONS = (

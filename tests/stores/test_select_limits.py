@@ -6,15 +6,15 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from redask.stores.sqlite.select import table_names
+from redask.stores.sqlite.select.authorizer import FUNCTIONS, TABLE_FUNCTIONS
+from redask.stores.sqlite.select.table_names import MAX_SQL_BYTES
 from selecting_store import SelectingStore
 from waiting import in_a_thread
 
 from redask.core.errors import BadAsk, BadStatement, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
 from redask.stores.entity_rows import entities
-from redask.stores.sqlite.select import table_names
-from redask.stores.sqlite.select.authorizer import FUNCTIONS, TABLE_FUNCTIONS
-from redask.stores.sqlite.select.table_names import MAX_SQL_BYTES
 
 ME = Caller()
 FOREVER = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c)"

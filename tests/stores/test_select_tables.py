@@ -10,6 +10,7 @@ from guarded import ODD_KEYS
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from redask.stores.sqlite.select.views import TAKEN, named_apart
 from selecting_store import SelectingStore
 
 from redask.core.errors import BadAsk, BadStatement
@@ -17,7 +18,6 @@ from redask.core.model import Caller, Kind
 from redask.core.ports import Entity
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
-from redask.stores.sqlite.select.views import TAKEN, named_apart
 
 ME = Caller()
 

@@ -232,7 +232,7 @@ class History:
             log=NoLog(),
             recall=replace(app.engine.recall, cache=NoCache()),
             open_provider=opener(theirs, {}),
-            _sizes={},
+            finder=replace(app.engine.finder, _sizes={}),
             _opened={},
         )
         return Handle(app, twin, mine, theirs)

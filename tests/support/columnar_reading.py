@@ -11,10 +11,10 @@ from redask.core.model import Caller
 from redask.core.rules import urn as urns
 from redask.core.sql.column_names import sql_names
 from redask.core.sql.column_typing import column_type, value_classes
-from redask.core.sql.json_spelling import jsonb_text
 from redask.core.sql.types import SqlType
 from redask.core.wire.json import text
 from redask.stores.backend import EntityStore
+from redask.stores.columnar.json_columns import jsonb_text
 from redask.stores.columnar.projection import Projection
 
 Table = tuple[list[tuple[str, str]], list[tuple[object, ...]]]

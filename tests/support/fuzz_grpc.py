@@ -63,7 +63,7 @@ class Call:
 
     question: str = ""
     kind: str = ""
-    heard: bytes = b""
+    received: bytes = b""
 
 
 class Connection:
@@ -121,7 +121,7 @@ class Connection:
     def _of_call(self, kind: int, flags: int, stream: int, payload: bytes, asked: Asked) -> None:
         call = self.calls[stream]
         if kind == DATA:
-            call.heard += payload
+            call.received += payload
         elif kind == HEADERS and (found := STATUS.search(payload)):
             code = found[1]
             # gRPC itself calls it internal when it cannot read a header; our replies have a body
@@ -135,15 +135,15 @@ class Connection:
             del self.calls[stream]
             if call.question:
                 _check(call)
-                asked.hear(call.question)
+                asked.receive(call.question)
 
 
 def _check(call: Call) -> None:
     """Whether the messages of a good call are what they should be."""
     messages, at = [], 0
-    while at < len(call.heard):
-        size = int.from_bytes(call.heard[at + 1 : at + 5], "big")
-        messages.append(call.heard[at + 5 : at + 5 + size])
+    while at < len(call.received):
+        size = int.from_bytes(call.received[at + 1 : at + 5], "big")
+        messages.append(call.received[at + 5 : at + 5 + size])
         at += 5 + size
     try:
         if call.kind.endswith("/Ask"):
@@ -168,40 +168,40 @@ class GrpcFuzz:
 
     def batch(self, rng: random.Random) -> int:
         """A connection's worth. → how many messages it was"""
-        count, line = 0, Connection(self.server.grpc_port)
-        with line.wire:
+        count, connection = 0, Connection(self.server.grpc_port)
+        with connection.wire:
             for _ in range(rng.choice((0, 2, 16, 64))):
                 for _ in range(rng.randrange(1, BURST if rng.random() < 0.05 else ROUND)):
                     count += 1
                     if rng.random() < 0.25:
-                        line.pending += self.ignored(rng, line)
+                        connection.pending += self.ignored(rng, connection)
                     else:
-                        self.call(rng, line)
-                line.run(self.asked, LEFT)
-            line.run(self.asked)
-            last = self.breaking(rng, line)
+                        self.call(rng, connection)
+                connection.run(self.asked, LEFT)
+            connection.run(self.asked)
+            last = self.breaking(rng, connection)
             if rng.random() < 0.2:
-                last = mangled(rng, line.pending + last)
-            self._end_badly(line.wire, line.pending + last)
+                last = mangled(rng, connection.pending + last)
+            self._end_badly(connection.wire, connection.pending + last)
         return count + 1
 
     def honest(self) -> None:
         """A new client asks, and is answered."""
-        line = Connection(self.server.grpc_port)
-        with line.wire:
-            self._ask(line, METHODS[0])
-            line.run(self.asked)
+        connection = Connection(self.server.grpc_port)
+        with connection.wire:
+            self._ask(connection, METHODS[0])
+            connection.run(self.asked)
 
     def close(self) -> None:
         """Nothing is held."""
 
-    def call(self, rng: random.Random, line: Connection) -> None:
+    def call(self, rng: random.Random, connection: Connection) -> None:
         kind = rng.random()
         if kind < 0.01:
-            self._ask(line, rng.choice(METHODS[:2]))
+            self._ask(connection, rng.choice(METHODS[:2]))
             return
-        stream, method = line.next, rng.choice(METHODS)
-        line.next += 2
+        stream, method = connection.next, rng.choice(METHODS)
+        connection.next += 2
         message = _message(rng, method)
         fields = self._fields(rng, method, kind)
         if kind < 0.6:
@@ -222,21 +222,21 @@ class GrpcFuzz:
             made += frame(DATA, 0, stream, body[:cut])
             body = body[cut:]
         if rng.random() < 0.08:  # changed its mind
-            line.pending += made + frame(
+            connection.pending += made + frame(
                 RESET, 0, stream, struct.pack(">I", rng.choice((8, 0, 99)))
             )
             return
-        line.calls[stream] = Call(kind=f"{method} {fields!r} {body!r}")
-        line.pending += made + frame(DATA, END_STREAM, stream, body)
+        connection.calls[stream] = Call(kind=f"{method} {fields!r} {body!r}")
+        connection.pending += made + frame(DATA, END_STREAM, stream, body)
 
-    def _ask(self, line: Connection, method: str) -> None:
+    def _ask(self, connection: Connection, method: str) -> None:
         question = self.asked.new()
         message = pb.AskRequest(question=question, using="scripted").SerializeToString()
         fields = self._fields(random.Random(0), method, 0.1)
-        line.calls[line.next] = Call(question, method)
-        line.pending += frame(HEADERS, END_HEADERS, line.next, fields)
-        line.pending += frame(DATA, END_STREAM, line.next, packed(message))
-        line.next += 2
+        connection.calls[connection.next] = Call(question, method)
+        connection.pending += frame(HEADERS, END_HEADERS, connection.next, fields)
+        connection.pending += frame(DATA, END_STREAM, connection.next, packed(message))
+        connection.next += 2
 
     def _fields(self, rng: random.Random, method: str, kind: float) -> bytes:
         path, token = method.encode(), self.token
@@ -263,22 +263,22 @@ class GrpcFuzz:
             + extra
         )
 
-    def ignored(self, rng: random.Random, line: Connection) -> bytes:
+    def ignored(self, rng: random.Random, connection: Connection) -> bytes:
         """A frame that changes nothing."""
-        old = rng.randrange(1, line.next + 1) | 1
+        old = rng.randrange(1, connection.next + 1) | 1
         match rng.randrange(4):
             case 0:
                 return frame(PRIORITY, 0, old, rng.randbytes(5))
             case 1:
                 return frame(rng.randrange(11, 200), rng.randrange(256), old, rng.randbytes(9))
             case 2:
-                return frame(WINDOW, 0, old, struct.pack(">I", 1)) if line.next > old else b""
+                return frame(WINDOW, 0, old, struct.pack(">I", 1)) if connection.next > old else b""
             case _:
                 return frame(SETTINGS, 0, 0, struct.pack(">HI", 99, rng.getrandbits(32)))
 
-    def breaking(self, rng: random.Random, line: Connection) -> bytes:
+    def breaking(self, rng: random.Random, connection: Connection) -> bytes:
         """The last message of a connection: anything."""
-        stream = line.next
+        stream = connection.next
         match rng.randrange(9):
             case 0:
                 return rng.randbytes(rng.choice((1, 30, 3000)))

@@ -84,8 +84,8 @@ class HttpFuzz:
                 )
                 wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                 return len(requests) + 1
-            heard = Replies(requests)
-            self._exchange(wire, b"".join(each.sent for each in requests), heard.take)
+            received = Replies(requests)
+            self._exchange(wire, b"".join(each.sent for each in requests), received.take)
             if last:
                 self._end_badly(wire, last)
         self._drip(rng)
@@ -100,7 +100,7 @@ class HttpFuzz:
         def judge(status: int, reply: bytes) -> None:
             if status != 200 or not json.loads(reply)["citations"]:
                 raise Violation(f"an honest client heard {status}: {reply[:300]!r}")
-            self.asked.hear(question)
+            self.asked.receive(question)
 
         request = Request(head("POST", "/v1/ask", *lines) + body, judge)
         with self.connect() as wire:
@@ -184,7 +184,7 @@ class HttpFuzz:
                 or (stream and b"event: validation" not in body)
             ):
                 raise Violation(f"a good question heard {status}: {body[:300]!r}")
-            self.asked.hear(question)
+            self.asked.receive(question)
 
         given = {"question": question, "options": {"using": "scripted"}, "stream": stream}
         return self._post(rng, "/v1/ask", written(given), judge=judge)
@@ -247,18 +247,18 @@ class HttpFuzz:
     def _end_badly(self, wire: socket.socket, last: bytes) -> None:
         """The last message, then no more; whatever comes until the server hangs up is no 500."""
         wire.settimeout(SECONDS)
-        heard = b""
+        received = b""
         try:
             wire.sendall(last)
             wire.shutdown(socket.SHUT_WR)
             while piece := wire.recv(1 << 16):
-                heard += piece
+                received += piece
         except TimeoutError:
             raise Silence(f"the server did not hang up after {last[:200]!r}") from None
         except OSError:
             pass  # it hung up first
-        if b"HTTP/1.1 5" in heard:
-            raise Violation(f"{heard[:300]!r} to {last[:300]!r}")
+        if b"HTTP/1.1 5" in received:
+            raise Violation(f"{received[:300]!r} to {last[:300]!r}")
 
     def _drip(self, rng: random.Random) -> None:
         """Let every slow connection send a byte; who was let go is followed by another."""

@@ -39,7 +39,7 @@ class Asked:
     def new(self) -> str:
         return f"When does {self.name} {next(self._numbers)} leave, the ferry?"
 
-    def hear(self, question: str) -> None:
+    def receive(self, question: str) -> None:
         """An envelope came for this question."""
         self.answered[question] += 1
 

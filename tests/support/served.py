@@ -172,7 +172,7 @@ class Piped(Process):
     def ask_to_end(self) -> None:
         """It ends with its input, which is closed."""
 
-    def talk(self, sent: bytes, seconds: float = SECONDS) -> list[bytes]:
+    def exchange(self, sent: bytes, seconds: float = SECONDS) -> list[bytes]:
         """Write all of it, reading meanwhile. → the lines that came"""
         lines: list[bytes] = []
         view = memoryview(sent)
@@ -191,7 +191,7 @@ class Piped(Process):
         with suppress(OSError):
             os.write(self.into, sent)
 
-    def heard(self, seconds: float = SECONDS) -> list[bytes]:
+    def received(self, seconds: float = SECONDS) -> list[bytes]:
         """The lines that came, at least one piece; none at the end."""
         if not select.select([self.out], [], [], seconds)[0]:
             raise Silence(f"the process said nothing for {seconds} s")

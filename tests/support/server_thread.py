@@ -147,7 +147,7 @@ def fill(directory: Path) -> dict[str, str]:
         return {user: db.make_token(user) for user in ("mia", "gone", "olga")}
 
 
-class Talker(Player):
+class EndlessProvider(Player):
     """Says two pieces, and then waits for somebody to leave."""
 
     async def complete(self, prompt: Prompt, knobs: Knobs, **rest: Any) -> Completion:
@@ -170,6 +170,6 @@ def actors() -> dict[str, Any]:
         ),
         "openrouter": Player("openrouter", [ZeroDivisionError("a bug with a KEY-1234")]),
         "venice": Player("venice", [out_of_time]),
-        "anthropic": Talker("anthropic", []),
+        "anthropic": EndlessProvider("anthropic", []),
         "local": Player("local", ["An answer without a footnote."]),
     }

@@ -17,7 +17,7 @@ import grpc
 import httpx
 from fuzz_grpc import GrpcFuzz
 from fuzz_http import HttpFuzz
-from fuzz_lines import McpHttp, RpcFuzz, asking, call
+from fuzz_jsonrpc import McpHttp, RpcFuzz, asking, call
 from mutations import Asked, written
 from served import Piped, Served
 
@@ -55,7 +55,7 @@ class Soak:
     def note(self, who: str, what: str) -> None:
         self.figures.setdefault(who, Counter())[what] += 1
 
-    def heard(self, who: str, question: str) -> None:
+    def received(self, who: str, question: str) -> None:
         self.answered[question] += 1
         self.note(who, "answered")
 
@@ -85,7 +85,7 @@ def http_client(soak: Soak) -> ProviderTurn:
         reply = client.post("/v1/ask", json=given(question))
         if reply.status_code != 200 or not reply.json()["citations"]:
             raise AssertionError(f"{reply.status_code} {reply.text[:300]}")
-        soak.heard("http", question)
+        soak.received("http", question)
 
     return turn
 
@@ -105,7 +105,7 @@ def stream_client(soak: Soak) -> ProviderTurn:
                 if line.startswith("event: error"):
                     raise AssertionError("a stream failed")
                 if line.startswith("event: validation"):
-                    soak.heard("sse", question)
+                    soak.received("sse", question)
 
     return turn
 
@@ -122,7 +122,7 @@ def grpc_client(soak: Soak) -> ProviderTurn:
             asked = pb.AskRequest(question=question, using="scripted")
             if not stub.Ask(asked, **rest).citations:
                 raise AssertionError("no citations")
-            soak.heard("grpc", question)
+            soak.received("grpc", question)
             return
         asked = pb.AskRequest(question=question, using="scripted", model="streaming")
         leaves, frames = rng.random() < 0.33, stub.AskStream(asked, **rest)
@@ -132,7 +132,7 @@ def grpc_client(soak: Soak) -> ProviderTurn:
                 soak.note("grpc", "cancelled")
                 return
             if each.WhichOneof("frame") == "validation":
-                soak.heard("grpc", question)
+                soak.received("grpc", question)
 
     return turn
 
@@ -143,9 +143,9 @@ def pipe_client(soak: Soak, command: str) -> ProviderTurn:
     soak.figures.setdefault(command, Counter())
     if command == "mcp":
         opening = {**OPENING, "clientInfo": {"name": "soak", "version": "1"}}
-        piped.talk(written(call("initialize", opening, "hello")) + b"\n")
-        piped.heard()
-        piped.talk(written(call("notifications/initialized", {})) + b"\n")
+        piped.exchange(written(call("initialize", opening, "hello")) + b"\n")
+        piped.received()
+        piped.exchange(written(call("notifications/initialized", {})) + b"\n")
 
     def turn(rng: random.Random) -> None:
         if rng is ENDING:
@@ -163,11 +163,11 @@ def pipe_client(soak: Soak, command: str) -> ProviderTurn:
             made["arguments"] = given(question, "streaming" if leaves else "x")
             lines = [call("tools/call", made, name)]
             stop = call("notifications/cancelled", {"requestId": name})
-        heard = piped.talk(b"".join(written(each) + b"\n" for each in lines))
+        received = piped.exchange(b"".join(written(each) + b"\n" for each in lines))
         if leaves:
             time.sleep(0.1)
-            heard += piped.talk(written(stop) + b"\n")
-        reply = _reply(piped, heard, name, leaves and command == "mcp")
+            received += piped.exchange(written(stop) + b"\n")
+        reply = _reply(piped, received, name, leaves and command == "mcp")
         if reply is None or "error" in reply:
             if not leaves:
                 raise AssertionError(f"{reply}")
@@ -176,7 +176,7 @@ def pipe_client(soak: Soak, command: str) -> ProviderTurn:
             result = reply["result"]
             if (result.get("structuredContent") or result).get("answer") is None:
                 raise AssertionError(f"{result}")
-            soak.heard(command, question)
+            soak.received(command, question)
 
     return turn
 
@@ -184,16 +184,16 @@ def pipe_client(soak: Soak, command: str) -> ProviderTurn:
 ENDING = random.Random()  # the last turn: leave
 
 
-def _reply(piped: Piped, heard: list[bytes], name: str, maybe: bool) -> dict[str, Any] | None:
+def _reply(piped: Piped, received: list[bytes], name: str, maybe: bool) -> dict[str, Any] | None:
     """The reply of this name; a cancelled MCP request may get none."""
     end = time.monotonic() + (1.0 if maybe else 60)
     while True:
-        for line in heard:
+        for line in received:
             found: dict[str, Any] = json.loads(line)
             if found.get("id") == name and "method" not in found:
                 return found
         try:
-            heard = piped.heard(max(end - time.monotonic(), 0.01))
+            received = piped.received(max(end - time.monotonic(), 0.01))
         except Exception:
             if maybe:
                 return None
@@ -208,10 +208,10 @@ def mcp_http_client(soak: Soak) -> ProviderTurn:
         question = soak.question("mcp-http")
         body = call("tools/call", asking(question, rng.random() < 0.5), 1)
         reply = client.post("/mcp", json=body, headers=accept)
-        told = reply.text.replace(" ", "")
-        if "structuredContent" not in told or '"isError":true' in told:
-            raise AssertionError(f"{reply.status_code} {told[:300]}")
-        soak.heard("mcp-http", question)
+        response = reply.text.replace(" ", "")
+        if "structuredContent" not in response or '"isError":true' in response:
+            raise AssertionError(f"{reply.status_code} {response[:300]}")
+        soak.received("mcp-http", question)
 
     return turn
 

@@ -40,7 +40,7 @@ TRANSPORTS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "gr
 
 
 @dataclass(frozen=True)
-class Heard:
+class Received:
     """What a client heard: `answered` with the envelope, or an error."""
 
     kind: str
@@ -56,7 +56,7 @@ class Lines:
     admission: Admission
     incoming: asyncio.Queue[bytes | None] = field(default_factory=asyncio.Queue)
     waiting: dict[object, asyncio.Future[Any]] = field(default_factory=dict)
-    heard: dict[object, list[frames.Frame]] = field(default_factory=dict)
+    received: dict[object, list[frames.Frame]] = field(default_factory=dict)
     count: int = 0
 
     async def serve(self) -> None:
@@ -78,9 +78,9 @@ class Lines:
     async def _write(self, line: bytes) -> None:
         message = json.loads(line)
         if message.get("method") == "frame":
-            told = message["params"]
-            frame = frames.Frame(told["name"], told["payload"])
-            self.heard.setdefault(told["id"], []).append(frame)
+            response = message["params"]
+            frame = frames.Frame(response["name"], response["payload"])
+            self.received.setdefault(response["id"], []).append(frame)
         else:
             self.waiting[message["id"]].set_result(message)
 
@@ -133,11 +133,11 @@ class Transports(ServerThread):
         lines.admission = self.admission
         talking = asyncio.create_task(lines.serve())
 
-        async def hang_up() -> None:
+        async def disconnect() -> None:
             lines.incoming.put_nowait(None)
             await talking
 
-        stack.push_async_callback(hang_up)
+        stack.push_async_callback(disconnect)
         near = await stack.enter_async_context(
             Client(mcp_transport.server(authenticator, self.admission, token), mode="legacy")
         )
@@ -162,27 +162,27 @@ class Transports(ServerThread):
         question: str,
         options: dict[str, Any] | None = None,
         user: str = "mia",
-    ) -> Heard:
+    ) -> Received:
         """Ask through a transport."""
-        way: Callable[[Clients, dict[str, Any]], Awaitable[Heard]] = getattr(
+        way: Callable[[Clients, dict[str, Any]], Awaitable[Received]] = getattr(
             self, f"_{transport.replace('-', '_')}"
         )
         return await way(self.clients[user], {"question": question, "options": options or {}})
 
-    async def _here(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _here(self, clients: Clients, given: dict[str, Any]) -> Received:
         try:
             ask: Ask = clauses.from_options(given["question"], given["options"])
             answer = await clients.db.answer(ask)
         except errors.AskError as error:
             kind = outcomes.of(error).kind
-            return Heard(kind, canonical.encode(outcomes.body(error)), None)
-        return Heard("answered", canonical.encode(envelope.build(answer)), None)
+            return Received(kind, canonical.encode(outcomes.body(error)), None)
+        return Received("answered", canonical.encode(envelope.build(answer)), None)
 
-    async def _http(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _http(self, clients: Clients, given: dict[str, Any]) -> Received:
         reply = await clients.http.post("/v1/ask", json=given)
         return _http_heard(reply.status_code, reply.content)
 
-    async def _sse(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _sse(self, clients: Clients, given: dict[str, Any]) -> Received:
         async with clients.http.stream("POST", "/v1/ask", json={**given, "stream": True}) as reply:
             content = await reply.aread()
         if reply.status_code != 200:
@@ -194,32 +194,32 @@ class Transports(ServerThread):
                 found.append(frames.Frame(name, json.loads(data)))
         return folded(found)
 
-    async def _rpc(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _rpc(self, clients: Clients, given: dict[str, Any]) -> Received:
         _, reply = await clients.lines.call("ask", given)
         return _rpc_heard(reply)
 
-    async def _rpc_stream(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _rpc_stream(self, clients: Clients, given: dict[str, Any]) -> Received:
         name, reply = await clients.lines.call("stream", given)
-        heard = clients.lines.heard.pop(name, [])
+        received = clients.lines.received.pop(name, [])
         whole = _rpc_heard(reply)
         if whole.kind == "answered":
-            assert folded(heard).body == whole.body
+            assert folded(received).body == whole.body
         return whole
 
-    async def _mcp(self, clients: Clients, given: dict[str, Any]) -> Heard:
-        return mcp_heard(await clients.mcp.call_tool("redask_ask", given))
+    async def _mcp(self, clients: Clients, given: dict[str, Any]) -> Received:
+        return mcp_received(await clients.mcp.call_tool("redask_ask", given))
 
-    async def _mcp_http(self, clients: Clients, given: dict[str, Any]) -> Heard:
-        return mcp_heard(await clients.mcp_http.call_tool("redask_ask", given))
+    async def _mcp_http(self, clients: Clients, given: dict[str, Any]) -> Received:
+        return mcp_received(await clients.mcp_http.call_tool("redask_ask", given))
 
-    async def _grpc(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _grpc(self, clients: Clients, given: dict[str, Any]) -> Received:
         try:
             reply = await self.stub.Ask(grpc_request(given), metadata=clients.metadata)
         except grpc.aio.AioRpcError as error:
             return grpc_failed(error)
-        return Heard("answered", canonical.encode(grpc_envelope(reply)), "OK")
+        return Received("answered", canonical.encode(grpc_envelope(reply)), "OK")
 
-    async def _grpc_stream(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _grpc_stream(self, clients: Clients, given: dict[str, Any]) -> Received:
         found = []
         try:
             async for frame in self.stub.AskStream(grpc_request(given), metadata=clients.metadata):
@@ -228,7 +228,7 @@ class Transports(ServerThread):
             return grpc_failed(error)
         return folded(found)
 
-    async def _pg(self, clients: Clients, given: dict[str, Any]) -> Heard:
+    async def _pg(self, clients: Clients, given: dict[str, Any]) -> Received:
         statement = f"ASK %s{ask_clauses(given['options'])}"
         try:
             return await self._afar.run_from_afar(
@@ -258,7 +258,7 @@ def ask_clauses(options: dict[str, Any]) -> str:
     return "".join(f" {said[name](value)}" for name, value in options.items())
 
 
-async def _pg_asked(connection: Any, statement: str, question: str) -> Heard:
+async def _pg_asked(connection: Any, statement: str, question: str) -> Received:
     """One row; what is JSON in it is JSON as every transport writes it."""
     cursor = await connection.execute(statement, (question,))
     [row] = await cursor.fetchall()
@@ -268,53 +268,55 @@ async def _pg_asked(connection: Any, statement: str, question: str) -> Heard:
         whole[column.name] = float(value) if column.name == "cost_usd" else value
         if column.name in ("citations", "sources_flat", "validation"):
             assert raw.get_value(0, number) == canonical.encode(value)
-    return Heard("answered", canonical.encode(whole), "00000")
+    return Received("answered", canonical.encode(whole), "00000")
 
 
-def pg_failed(error: psycopg.Error) -> Heard:
+def pg_failed(error: psycopg.Error) -> Received:
     said = error.diag
     shown = {
         "detail": said.message_detail or "",
         "kind": said.source_function,
         "message": said.message_primary,
     }
-    return Heard(str(said.source_function), canonical.encode({"error": shown}), said.sqlstate)
+    return Received(str(said.source_function), canonical.encode({"error": shown}), said.sqlstate)
 
 
-def _http_heard(status: int, content: bytes) -> Heard:
+def _http_heard(status: int, content: bytes) -> Received:
     if status == 200:
-        return Heard("answered", content, 200)
-    return Heard(json.loads(content)["error"]["kind"], content, status)
+        return Received("answered", content, 200)
+    return Received(json.loads(content)["error"]["kind"], content, status)
 
 
-def folded(found: list[frames.Frame]) -> Heard:
+def folded(found: list[frames.Frame]) -> Received:
     """A stream as a plain answer; its last frame may be an error."""
     names = [frame.name for frame in found]
     assert names[0] == "sources"
     assert not {"sources", "validation", "error"} & set(names[1:-1])
     if names[-1] == "error":
-        return Heard("error frame", canonical.encode(found[-1].payload), found[-1].payload["code"])
+        return Received(
+            "error frame", canonical.encode(found[-1].payload), found[-1].payload["code"]
+        )
     assert names[-1] == "validation"
-    return Heard("answered", canonical.encode(frames.fold(found)), 200)
+    return Received("answered", canonical.encode(frames.fold(found)), 200)
 
 
-def _rpc_heard(reply: dict[str, Any]) -> Heard:
+def _rpc_heard(reply: dict[str, Any]) -> Received:
     if "error" in reply:
         found = reply["error"]
         shown = found["data"]
         assert shown["error"]["message"] == found["message"]
-        return Heard(shown["error"]["kind"], canonical.encode(shown), found["code"])
-    return Heard("answered", canonical.encode(reply["result"]), 0)
+        return Received(shown["error"]["kind"], canonical.encode(shown), found["code"])
+    return Received("answered", canonical.encode(reply["result"]), 0)
 
 
-def mcp_heard(result: Any) -> Heard:
+def mcp_received(result: Any) -> Received:
     """What a tool said, which it says twice."""
     [content] = result.content
     assert canonical.encode(result.structured_content).decode() == content.text
     if result.is_error:
         kind = result.structured_content["error"]["kind"]
-        return Heard(kind, content.text.encode(), "isError")
-    return Heard("answered", content.text.encode(), "")
+        return Received(kind, content.text.encode(), "isError")
+    return Received("answered", content.text.encode(), "")
 
 
 def grpc_request(given: dict[str, Any]) -> Any:
@@ -330,12 +332,12 @@ def grpc_request(given: dict[str, Any]) -> Any:
     return pb.AskRequest(question=given["question"], collection=named, **options)
 
 
-def grpc_failed(error: grpc.aio.AioRpcError) -> Heard:
+def grpc_failed(error: grpc.aio.AioRpcError) -> Received:
     trailer = dict(error.trailing_metadata() or ())
     body = trailer["redask-error-bin"]
     shown = json.loads(body)["error"]
     assert shown["message"] == error.details()
-    return Heard(shown["kind"], bytes(body), error.code().name)
+    return Received(shown["kind"], bytes(body), error.code().name)
 
 
 def grpc_envelope(reply: Any) -> dict[str, Any]:

@@ -99,6 +99,10 @@ class AsyncAdministration:
         """The policies, by collection."""
         return await self._as_caller(self._app.backend.store.policies)
 
+    async def fix_type(self, column: str, type_name: str | None) -> None:
+        """Fix the type of a column, `table.column`, for SELECT; None takes it from the data."""
+        await self._as_caller(lambda caller: self._app.selector.fix_type(column, type_name, caller))
+
     async def set_policy(self, collection: str, document: object | None) -> None:
         """Put a collection under a policy, or (None) open it to its whole tenant."""
         await self._as_caller(lambda caller: self._app.set_policy(collection, document, caller))
@@ -173,6 +177,10 @@ class Administration:
     def policies(self) -> dict[str, object]:
         """The policies, by collection."""
         return self._run(self._async.policies())
+
+    def fix_type(self, column: str, type_name: str | None) -> None:
+        """Fix the type of a column, `table.column`, for SELECT; None takes it from the data."""
+        self._run(self._async.fix_type(column, type_name))
 
     def set_policy(self, collection: str, document: object | None) -> None:
         """Put a collection under a policy, or (None) open it to its whole tenant."""

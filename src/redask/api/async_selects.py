@@ -15,6 +15,7 @@ from redask.app import App
 from redask.core.errors import DeadlineExceeded
 from redask.core.model import Caller
 from redask.core.ports import SelectResult, SelectShape, TableShape
+from redask.core.sql.text_limits import check_text
 
 _T = TypeVar("_T")
 
@@ -60,11 +61,14 @@ class AsyncSelects:
     ) -> SelectShape:
         """What a SELECT would give, and what its parameters are, without running it."""
         most = self._app.settings.select_timeout_ms
-        return await self._in_select_thread(
-            lambda caller, left: self._app.selector.describe(
+
+        def described(caller: Caller, left: threading.Event) -> SelectShape:
+            _check(sql)
+            return self._app.selector.describe(
                 sql, caller, declared=declared, facts=facts, timeout_ms=most, cancelled=left
             )
-        )
+
+        return await self._in_select_thread(described)
 
     async def tables(self) -> list[TableShape]:
         """What can be named in a SELECT, with names and types of the columns."""
@@ -101,6 +105,7 @@ class AsyncSelects:
         declared: Sequence[str | None] = (),
         facts: Mapping[str, str] | None = None,
     ) -> SelectResult:
+        _check(sql)
         chosen = self._app.settings
         return self._app.selector.select(
             *(sql, params, caller),
@@ -110,3 +115,8 @@ class AsyncSelects:
             max_rows=chosen.select_max_rows,
             cancelled=left,
         )
+
+
+def _check(sql: object) -> None:
+    if isinstance(sql, str):  # what is no text, the selector refuses
+        check_text(sql)

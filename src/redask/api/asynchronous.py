@@ -256,6 +256,14 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
         return await self._as_caller(lambda caller: self._app.doctor(caller, rebuild_index))
 
+    def _check_may_close(self) -> None:
+        """`BadAsk` in a progress callback, whose work closing waits for."""
+        if self._app.workers.is_current:
+            raise BadAsk(
+                "a progress callback cannot close the database, which waits for it: "
+                "raise an exception there to end the work"
+            )
+
     async def close(self) -> None:
         """Let go of the database; asks, streams and ingests that run are `Cancelled` first."""
         self._closed = True

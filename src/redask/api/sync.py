@@ -182,8 +182,12 @@ class OpenDatabase(Administration):
         return self._run(self._async.doctor(rebuild_index=rebuild_index))
 
     def close(self) -> None:
-        """Let go of the database; what runs is `Cancelled`. Closing twice is fine."""
+        """Let go of the database; what runs is `Cancelled`. Closing twice is fine.
+
+        In a progress callback it is `BadAsk`: closing would wait for the callback's own work.
+        """
         if not self._shared:
+            self._async._check_may_close()
             self._loop.close(self._async.close())
         elif not self._loop.closed:
             self._run(self._async.close())

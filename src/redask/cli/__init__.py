@@ -19,6 +19,7 @@ COMMANDS = {
     "explain": "Show what an ask would do, without asking anybody.",
     "search": "Find what the data holds on a question.",
     "select": "Run a SELECT over your data as tables.",
+    "tables": "List the tables of a SELECT, or fix a column's type.",
     "audit": "Look at the audit log, verify it, export it.",
     "user": "Add, list, change and remove users.",
     "token": "Make, list and revoke the tokens users sign in with.",
@@ -38,6 +39,7 @@ _FOLDERS = {
     **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
 }
 _WITHOUT_DATABASE = ("eval",)  # it makes one for the pack and drops it
+_WITHOUT_TOKEN = ("serve",)  # its callers bring theirs
 
 
 class Commands(click.Group):
@@ -61,7 +63,9 @@ def _load(name: str) -> click.Command:
     folder = _FOLDERS.get(name, "commands")
     module = importlib.import_module(f"redask.cli.{folder}.{name}_command")
     command: click.Command = module.command
-    return command if name in _WITHOUT_DATABASE else global_options.accept(command)
+    if name in _WITHOUT_DATABASE:
+        return command
+    return global_options.accept(command, token=name not in _WITHOUT_TOKEN)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,7 +1,8 @@
 """`--db`, `--token` and `--tenant` after a command: `redask ask "…" --db DIR`.
 
 Before the command they are options of `redask` itself; here the same ones are added to a command
-and to all that are below it. Given twice, the last one holds; the environment comes after both.
+and to all that are below it; one that signs nobody in (`serve`) takes no token. Given twice, the
+last one holds; the environment comes after both.
 """
 
 from typing import Any
@@ -28,9 +29,11 @@ def keep(ctx: click.Context, **given: str | None) -> None:
             ctx.meta[NAMED] = ctx.get_parameter_source(name) is ParameterSource.COMMANDLINE
 
 
-def accept(command: click.Command) -> click.Command:
-    """The command, taking all of them from now on."""
+def accept(command: click.Command, *, token: bool = True) -> click.Command:
+    """The command, taking all of them from now on, or all but the token."""
     for name, text in HELP.items():
+        if name == "token" and not token:
+            continue
         command.params.append(
             click.Option([f"--{name}"], expose_value=False, callback=_keep_given, help=text)
         )

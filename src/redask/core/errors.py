@@ -19,7 +19,7 @@
     │  ├─ ProviderRefused       provider_refused     stops the walk
     │  └─ ProvidersExhausted    providers_exhausted  every provider of the list failed
     ├─ StoreFailed              store_failed
-    │  ├─ Damaged               store_failed         index files to be rebuilt; the index catches it
+    │  ├─ CorruptIndex          store_failed         index files to be rebuilt; the index catches it
     │  └─ AuditUnavailable      audit_unavailable
     └─ Cancelled                cancelled
 
@@ -256,7 +256,7 @@ class StoreFailed(AskError):
     kind = "store_failed"
 
 
-class Damaged(StoreFailed):
+class CorruptIndex(StoreFailed):
     """Index files that cannot be used. The index is derived: whoever catches this rebuilds it."""
 
 

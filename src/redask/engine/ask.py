@@ -1,8 +1,8 @@
 """One ASK, top to bottom: the only place that orders I/O.
 
-    _find        1 terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
+    find         1 terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
     _walk          for each provider of the plan:
-    _turn        5   mode, knobs · 7 cache (the first one's in the same thread as _find)
+    _turn        5   mode, knobs · 7 cache (the first one's in the same thread as find)
     _attempt         for what is left of FIRST, RETRY:
     _call        8     limits, reserve · 9 call, settle
                 10     examine · 11 judge: Accept · Retry · GiveUp
@@ -35,7 +35,6 @@ from redask.core.model import (
     Mode,
     Notice,
     Prompt,
-    Source,
     SourcesFound,
     Usage,
     Validation,
@@ -43,11 +42,9 @@ from redask.core.model import (
 from redask.core.ports import Provider
 from redask.core.rules import (
     capabilities,
-    cost,
     determinism,
     explain,
     failover,
-    fingerprint,
     fusion,
     prompt,
     validation,
@@ -58,25 +55,13 @@ from redask.engine.answer_cache import AnswerCaching, ProviderTurn
 from redask.engine.ask_state import AskState, distinct
 from redask.engine.audit_writer import AuditSink
 from redask.engine.budget import Budget, billed, reported
-from redask.engine.retrieval import Hits, Retriever
+from redask.engine.findings import Findings, SourceFinder
 from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-
-
-@dataclass(frozen=True, slots=True)
-class Findings:
-    """What retrieval brought, trimmed to the limits, and the prompt made of it."""
-
-    hits: Hits
-    sources: tuple[Source, ...]
-    fingerprint: str
-    prompt: Prompt
-    size: Usage
-    warnings: tuple[Notice, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +78,7 @@ class ProviderCall:
 class Engine:
     """Everything an ASK needs, handed in once."""
 
-    retriever: Retriever
+    finder: SourceFinder
     log: AuditSink
     recall: AnswerCaching
     budget: Budget
@@ -104,7 +89,6 @@ class Engine:
     clock: Callable[[], int]
     running: RunningCalls
     workers: Workers
-    _sizes: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
     _opened: dict[failover.Step, Provider] = field(default_factory=dict)
 
     async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
@@ -134,7 +118,7 @@ class Engine:
         """What `ask` would do, without doing it."""
         _check_caller(caller)
         step = self._plan(ask)[0]
-        found = await self._hop(self._find, ask, caller)
+        found = await self._hop(self.finder.find, ask, caller)
         provider = await self._open(step)
         can = capabilities.of(step.provider, self.settings.capabilities)
         settled = self._settle_knobs(ask, found, can)
@@ -168,31 +152,11 @@ class Engine:
         warning = Notice("no_sources", "nothing in the data matches the question")
         return run.finish((), Validation(True, (), (*found.warnings, warning)))
 
-    def _find(self, ask: Ask, caller: Caller) -> Findings:
-        """Retrieve, drop from the tail what does not fit, and make the prompt."""
-        hits = self.retriever.find_for_provider(ask, caller)
-        versions = [fingerprint.content_version(source.payload) for source in hits.sources]
-        sizes = [self._size(*each) for each in zip(hits.sources, versions, strict=True)]
-        frame = prompt.frame_tokens(ask.question)
-        kept = cost.fit(sizes, frame, self.settings.limits)
-        sources = hits.sources[:kept]
-        warnings = (*hits.warnings, *hits.notices(kept))
-        if kept < len(hits.sources):
-            detail = f"{kept} of {len(hits.sources)} sources fit into the limits"
-            warnings = (Notice("sources_trimmed", detail), *warnings)
-        pairs = zip((source.urn for source in sources), versions, strict=False)
-        size = Usage(
-            prompt_tokens=frame + sum(tokens_ for tokens_, _ in sizes[:kept]),
-            sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
-        )
-        made = prompt.assemble(ask.question, sources)
-        return Findings(hits, sources, fingerprint.of(pairs), made, size, warnings)
-
     def _find_and_recall(
         self, ask: Ask, caller: Caller, step: failover.Step
     ) -> tuple[Findings, ProviderTurn | None]:
         """Both in one trip to a thread, if the first provider is open already."""
-        found = self._find(ask, caller)
+        found = self.finder.find(ask, caller)
         provider = self._opened.get(step)
         if provider is None or not found.sources:
             return found, None
@@ -263,8 +227,8 @@ class Engine:
                     run.attempt = validation.Attempt.RETRY
                     call = replace(call, prompt=prompt.with_hint(found.prompt, hint))
                     await run.reset("retry")
-                case validation.GiveUp(reasons):
-                    raise errors.Ungrounded("the answer cites what is not there", reasons)
+                case validation.GiveUp(reasons) as verdict:
+                    raise errors.Ungrounded(verdict.message, reasons)
                 case other:
                     assert_never(other)
 
@@ -335,7 +299,7 @@ class Engine:
         )
 
     def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:
-        return determinism.settle(
+        return determinism.effective_knobs(
             ask.question,
             found.fingerprint,
             can,
@@ -374,16 +338,6 @@ class Engine:
             found = await self._hop(self.open_provider, step.provider, step.model)
             self._opened[step] = found
         return found
-
-    def _size(self, source: Source, version: int) -> tuple[int, int]:
-        """The estimated tokens of one source in a prompt, and its bytes, remembered."""
-        known = self._sizes.get((source.urn, version))
-        if known is None:
-            if len(self._sizes) >= 100_000:
-                self._sizes.clear()
-            known = prompt.source_tokens(source), len(source.payload.encode())
-            self._sizes[source.urn, version] = known
-        return known
 
 
 def _as_sent(provider: Provider, settled: Knobs) -> Knobs:

@@ -190,7 +190,7 @@ def _as_ours(error: BaseException, timeout_ms: int) -> errors.AskError:
     if isinstance(error, errors.AskError):
         return error
     if isinstance(error, asyncio.CancelledError):
-        return errors.Cancelled("the caller left before the answer was there")
+        return errors.Cancelled("cancelled by the caller before the answer was complete")
     if isinstance(error, TimeoutError):
         message = f"ask.timeout_ms allows {timeout_ms}, and that has passed"
         return errors.DeadlineExceeded("timeout_ms", message)

@@ -113,6 +113,10 @@ class ProcessSelector:
         )
         return tables
 
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+        self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
+
     def close(self) -> None:
         """End the processes; statements that run are `Cancelled`."""
         self._pool.close()
@@ -125,6 +129,7 @@ class SelectService:
         self._selector = selector
         self.describe = selector.describe
         self.tables = selector.tables
+        self.fix_type = selector.fix_type
         self.close = selector.close
 
     def select(self, *arguments: Any, **named: Any) -> "SelectResult | Iterator[object]":

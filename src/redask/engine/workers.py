@@ -63,6 +63,12 @@ class Workers:
         finally:
             del job, waiting  # an error knows this frame, and they know the error
 
+    @property
+    def is_current(self) -> bool:
+        """Whether one of these threads asks, which cannot wait for all of them to end."""
+        with self._lock:  # a thread may run before it is in the list
+            return threading.current_thread() in self._threads
+
     def close(self) -> None:
         """Take no more work, and see the rest done."""
         atexit.unregister(self.close)

@@ -14,7 +14,7 @@ The metadata of the forward index also has the last change applied to the vector
 
 `state` gives a snapshot and a searcher of the same state. Tantivy's files are immutable, so sizes
 and mtimes detect corruption; where only mtimes differ (a copied directory), the CRC decides. Files
-that are corrupt or inconsistent raise `Damaged`, and the partition builds a new generation.
+that are corrupt or inconsistent raise `CorruptIndex`, and the partition builds a new generation.
 """
 
 import json
@@ -302,7 +302,7 @@ class Generation:
 
 @contextmanager
 def index_errors() -> Iterator[None]:
-    """Turn errors of SQLite and the file system into `Damaged` if corrupt, else `StoreFailed`."""
+    """Turn errors of SQLite and the file system into `CorruptIndex`, or else `StoreFailed`."""
     try:
         yield
     except sqlite3.DatabaseError as error:

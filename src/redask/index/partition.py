@@ -25,7 +25,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
 from redask.index import buckets
@@ -70,7 +70,7 @@ class Partition:
         view = view or self._store.view(caller)
         try:
             return self._search(query, caller, view)
-        except Damaged:
+        except CorruptIndex:
             self._replace_corrupt()
             return self._search(query, caller, view)
 
@@ -136,7 +136,7 @@ class Partition:
         return generation, state
 
     def _is_ahead(self, known: int, target: int) -> bool:
-        """Whether the index is ahead of the store; catching up then raises `Damaged`."""
+        """Whether the index is ahead of the store; catching up then raises `CorruptIndex`."""
         return known > target and known > self._store.watermark(self._tenant)
 
     def _replace_corrupt(self) -> None:

@@ -35,7 +35,7 @@ def resolve(manifest: OriginManifest, caller: Caller, make_edge: MakeEdge) -> It
             cached[path] = {urn: _heading_path(urn) for urn in manifest.chunks(path, caller)}
         return cached[path]
 
-    while unresolved := manifest.unlinked(_BATCH, caller):
+    while unresolved := manifest.pending_links(_BATCH, caller):
         edges = {}
         for path, links in unresolved.items():
             own = chunks_of(path) if links else {}

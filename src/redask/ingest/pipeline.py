@@ -9,7 +9,7 @@
 
 A file that cannot be read is reported with its reason, its earlier entities stay, and the run
 continues. When the store fails or the run is stopped, every committed file is complete, and the
-next run continues from there: a file that is done is recognised by its stamp.
+next run continues from there: a file that is done is recognised by its revision.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ from redask.ingest.records import (
     ReadItem,
     ReadLink,
     ReadRecord,
-    stamp,
+    revision,
 )
 from redask.ingest.spool import Spool
 
@@ -131,7 +131,7 @@ class _Ingest:
             found,
             root=known.root,
             name=name,
-            requested_collection=known.choice,
+            requested_collection=known.requested_collection,
             named_directly=False,
         )
 
@@ -149,7 +149,7 @@ class _Ingest:
         ]
         for start in range(0, len(missing), _DELETE_BATCH):
             batch = missing[start : start + _DELETE_BATCH]
-            self._removed += self._context.manifest.forget(batch, self._context.caller)
+            self._removed += self._context.manifest.remove(batch, self._context.caller)
             self._missing += len(batch)
             self._check_stopped()
         for path in missing:
@@ -190,7 +190,7 @@ class _Ingest:
         else:
             digest = content.digest((found.path, *(found.path + end for end in row.companions)))
         root = found.path if found.named_directly else found.root
-        origin = Origin(found.path, root, found.requested_collection, stamp(found, digest))
+        origin = Origin(found.path, root, found.requested_collection, revision(found, digest))
         if self._known.get(found.path) == origin:
             return None
         opened = OpenedFile(found, data, lambda done: self._report_progress(found.path, done))
@@ -270,7 +270,7 @@ class _Ingest:
                 part, first = following, False
         except BadAsk:
             if found.path not in self._known:
-                manifest.forget([found.path], caller)  # no partially written file stays
+                manifest.remove([found.path], caller)  # no partially written file stays
             raise
         self._tally(found, read=1, entities=written)
 
@@ -279,7 +279,7 @@ class _Ingest:
         conflicts, self._conflicts = self._conflicts, {}
         for found, other in conflicts.values():
             if not os.path.lexists(other):
-                self._removed += self._context.manifest.forget([other], self._context.caller)
+                self._removed += self._context.manifest.remove([other], self._context.caller)
             self._ingest_file(found)
             self._flush()
         for found, other in self._conflicts.values():
@@ -293,8 +293,8 @@ class _Ingest:
 
     def _fail(self, found: FoundFile, reason: str) -> None:
         known = self._known.get(found.path)
-        if known is not None and known.stamp == "":  # an interrupted run began it
-            self._removed += self._context.manifest.forget([found.path], self._context.caller)
+        if known is not None and known.revision == "":  # an interrupted run began it
+            self._removed += self._context.manifest.remove([found.path], self._context.caller)
         self._problems.append(FileProblem(found.path, reason))
         self._tally(found, failed=1)
 

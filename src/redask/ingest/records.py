@@ -85,8 +85,8 @@ class ReaderRow:
     companions: tuple[str, ...] = ()
 
 
-def stamp(found: FoundFile, digest: str) -> str:
-    """The digest of a file's content and one of how it is read: equal stamps, equal entities."""
+def revision(found: FoundFile, digest: str) -> str:
+    """The digest of a file's content and one of how it is read: equal revisions, equal entities."""
     row = found.reader
     reading = (
         row.name,

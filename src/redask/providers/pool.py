@@ -131,11 +131,11 @@ async def check_provider(settings: choices.Settings, name: str) -> dict[str, obj
             if isinstance(provider, Connected):
                 await provider.aclose()
     except TimeoutError:
-        return _unwell(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
+        return _failed_check(name, "timeout", f"no answer within {_CHECK_SECONDS} seconds")
     except ProviderFailed as error:
-        return _unwell(name, error.kind, error.said)
+        return _failed_check(name, error.kind, error.said)
     except AskError as error:
-        return _unwell(name, error.kind, error.message)
+        return _failed_check(name, error.kind, error.message)
     return {
         "build": completion.build,
         "milliseconds": round((time.perf_counter() - started) * 1000),
@@ -145,5 +145,5 @@ async def check_provider(settings: choices.Settings, name: str) -> dict[str, obj
     }
 
 
-def _unwell(name: str, kind: str, message: str) -> dict[str, object]:
+def _failed_check(name: str, kind: str, message: str) -> dict[str, object]:
     return {"kind": kind, "message": message, "name": name, "ok": False}

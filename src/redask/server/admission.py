@@ -98,7 +98,7 @@ class Admission:
 
     def _result(self, task: asyncio.Task[_T]) -> _T:
         if task.cancelled():
-            raise Cancelled("the server is stopping" if self._closed else "the caller left")
+            raise Cancelled("the server is stopping" if self._closed else "cancelled by the client")
         return task.result()
 
     async def _admitted(self, work: Callable[[], Awaitable[_T]]) -> _T:

@@ -16,6 +16,7 @@ from redask.core.errors import BadAsk
 from redask.core.model import Ask
 
 MAX_SAFE = 2**53 - 1
+LOOP_ROWS = 100  # more rows than these are encoded beside the event loop
 _MAX_DEPTH = 100
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -32,7 +32,7 @@ def extend(head: Head, rows: Iterable[AuditRow]) -> tuple[Head, list[ChainedRow]
         last = link(last, seq, row)
         filed = each.row["ts"], each.row["tenant"], each.row["user"]
         chained.append(ChainedRow(seq, *filed, row, last, each.build))
-    return Head(seq, last, head.gone_seq, head.gone_hash), chained
+    return Head(seq, last, head.pruned_seq, head.pruned_hash), chained
 
 
 def expired(

@@ -109,6 +109,14 @@ class EntityStore(Store, VectorStore, Protocol):
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
         """Put a collection under a policy, or (None) under none. → last sequence."""
 
+    def column_types(self, tenant: str) -> dict[str, dict[str, str]]:
+        """The types that somebody fixed, by collection and key; for SELECT."""
+
+    def set_column_type(
+        self, collection: str, key: str, type_name: str | None, caller: Caller
+    ) -> None:
+        """Fix the type of a column, or (None) fix none. It counts as a change of the policies."""
+
     def statistics(self, caller: Caller) -> Statistics:
         """What `doctor` tells about this store and the caller's tenant."""
 

@@ -8,7 +8,7 @@ a place           of an entity in its file counts from 0; an edge that was settl
 swept             with the last part of a file: what it brought earlier at a place from 0 on
                   and has not brought since its first part. With `link`: edges at LINK_PLACE
                   that are not among the new ones.
-a stamp           is kept with the last part only; until then it is None, or `NEVER_WHOLE` for
+a revision        is kept with the last part only; until then it is None, or `NEVER_WHOLE` for
                   a file that was not whole before. It counts for nothing (None) while
                   something that the file brought is deleted.
 to be linked      an origin that was loaded; and every origin that links to a path that was
@@ -52,10 +52,10 @@ def recorded(load: Load, before: Origin | None) -> Origin:
     """The origin as it is to be kept once a part of it is written; `before` is what was kept."""
     if load.last:
         return load.origin
-    was_whole = before is not None and before.stamp != NEVER_WHOLE
-    return replace(load.origin, stamp=None if was_whole else NEVER_WHOLE)
+    was_whole = before is not None and before.revision != NEVER_WHOLE
+    return replace(load.origin, revision=None if was_whole else NEVER_WHOLE)
 
 
 def known(origin: Origin, has_gaps: bool) -> Origin:
     """The origin as it is told; with gaps, something that it brought is deleted."""
-    return replace(origin, stamp=None) if has_gaps and origin.stamp != NEVER_WHOLE else origin
+    return replace(origin, revision=None) if has_gaps and origin.revision != NEVER_WHOLE else origin

@@ -84,7 +84,7 @@ def test_retention_takes_the_old_end_and_leaves_a_log_that_verifies(backend: Bac
     assert [seq for seq, _ in seen(backend)] == list(range(30, 19, -1))
     verdict = backend.audit.verify()
     assert isinstance(verdict, Intact)
-    assert (verdict.rows, verdict.head.gone_seq) == (11, 19)
+    assert (verdict.rows, verdict.head.pruned_seq) == (11, 19)
     backend.audit.append(rows(0, day=31))
     assert not isinstance(backend.audit.verify(), Broken)
     assert seen(backend)[0][0] == 31

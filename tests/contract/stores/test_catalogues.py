@@ -2,7 +2,7 @@
 
 import pytest
 
-from redask.core.errors import BadAsk
+from redask.core.errors import BadAsk, Denied
 from redask.core.model import Caller, Kind
 from redask.core.ports import Entity
 from redask.stores import entity_rows
@@ -133,3 +133,19 @@ def test_statistics_count_what_is_there(store: EntityStore) -> None:
     )
     assert (told.entities, told.tombstones, told.edges, told.vectors) == (4, 1, 1, 1)
     assert (told.identity, told.watermark) == (store.identity, store.watermark("local"))
+
+
+def test_a_fixed_type_stays_with_its_tenant_and_counts_as_a_change(store: EntityStore) -> None:
+    before = store.view(ME).visibility.version
+    store.set_column_type("tickets", "opened", "timestamp", ME)
+    store.set_column_type("tickets", "closed", "date", ME)
+    store.set_column_type("tickets", "opened", "timestamptz", ME)
+    assert store.column_types("local") == {"tickets": {"closed": "date", "opened": "timestamptz"}}
+    assert store.column_types("other") == {}
+    fixed = store.view(ME).visibility.version
+    assert fixed != before
+    store.set_column_type("tickets", "closed", None, ME)
+    assert store.column_types("local") == {"tickets": {"opened": "timestamptz"}}
+    assert store.view(ME).visibility.version != fixed
+    with pytest.raises(Denied):
+        store.set_column_type("tickets", "x", "text", Caller("local", "ada", "reader"))

@@ -11,8 +11,8 @@ from redask.stores.backend import EntityStore
 ME = Caller()
 
 
-def origin(path: str, stamp: str | None = "s") -> Origin:
-    return Origin(path, "/d", None, stamp)
+def origin(path: str, revision: str | None = "s") -> Origin:
+    return Origin(path, "/d", None, revision)
 
 
 def made(*ids: object, collection: str = "t", **values: object) -> list[Entity]:
@@ -40,11 +40,11 @@ def test_parts_are_swept_with_the_last_and_unfinished_until_then(
 ) -> None:
     manifest.load([Load(origin("/d/a", "old"), made(1, 2, 9))], ME)
     manifest.load([Load(origin("/d/a", "new"), made(1), last=False)], ME)
-    assert manifest.known("/d/a", ME)["/d/a"].stamp is None
+    assert manifest.known("/d/a", ME)["/d/a"].revision is None
     assert len(live(store)) == 3
     done = manifest.load([Load(origin("/d/a", "new"), made(3), first=False)], ME)
     assert (done.written, done.removed) == (1, 2)
-    assert manifest.known("/d/a", ME)["/d/a"].stamp == "new"
+    assert manifest.known("/d/a", ME)["/d/a"].revision == "new"
     assert live(store) == {"urn:reddb:row:t/1", "urn:reddb:row:t/3"}
 
 
@@ -77,7 +77,7 @@ def test_an_origin_that_collides_is_refused_and_the_others_are_written(
 def test_what_nobody_brought_is_taken_over(store: EntityStore, manifest: OriginManifest) -> None:
     store.put(made(1, 2), ME)
     manifest.load([Load(origin("/d/a"), made(1))], ME)
-    assert manifest.forget(["/d/a", "/d/never"], ME) == 1
+    assert manifest.remove(["/d/a", "/d/never"], ME) == 1
     assert live(store) == {"urn:reddb:row:t/2"}
 
 
@@ -99,12 +99,12 @@ def test_known_are_those_at_a_path_or_below_it(manifest: OriginManifest) -> None
     assert manifest.known("/d", Caller(tenant="other")) == {}
 
 
-def test_an_origin_with_something_missing_has_no_stamp(
+def test_an_origin_with_something_missing_has_no_revision(
     store: EntityStore, manifest: OriginManifest
 ) -> None:
     manifest.load([Load(origin("/d/a"), made(1, 2))], ME)
     store.delete(["urn:reddb:row:t/2"], ME)
-    assert manifest.known("/d/a", ME)["/d/a"].stamp is None
+    assert manifest.known("/d/a", ME)["/d/a"].revision is None
 
 
 def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(
@@ -113,17 +113,17 @@ def test_links_are_settled_anew_for_whoever_links_to_a_changed_origin(
     (one, two) = documents("one", "two")
     links = [FileLink(one.urn, "/d/b", "x")]
     manifest.load([Load(origin("/d/a"), [one], links), Load(origin("/d/b"), [two])], ME)
-    assert manifest.unlinked(10, ME) == {"/d/a": links, "/d/b": []}
-    assert list(manifest.unlinked(1, ME)) == ["/d/a"]
+    assert manifest.pending_links(10, ME) == {"/d/a": links, "/d/b": []}
+    assert list(manifest.pending_links(1, ME)) == ["/d/a"]
     assert manifest.chunks("/d/b", ME) == [two.urn]
     edge = entity_rows.link(one.urn, "links to", two.urn)
     assert manifest.link({"/d/a": [edge], "/d/b": []}, ME).written == 1
-    assert manifest.unlinked(10, ME) == {}
+    assert manifest.pending_links(10, ME) == {}
     manifest.load([Load(origin("/d/b"), [two])], ME)
-    assert list(manifest.unlinked(10, ME)) == ["/d/a", "/d/b"]
+    assert list(manifest.pending_links(10, ME)) == ["/d/a", "/d/b"]
     assert manifest.link({"/d/a": [], "/d/b": []}, ME).removed == 1
-    manifest.forget(["/d/b"], ME)
-    assert list(manifest.unlinked(10, ME)) == ["/d/a"]
+    manifest.remove(["/d/b"], ME)
+    assert list(manifest.pending_links(10, ME)) == ["/d/a"]
     assert live(store) == {one.urn}
 
 
@@ -131,7 +131,7 @@ def test_tenants_have_manifests_of_their_own(store: EntityStore, manifest: Origi
     other = Caller(tenant="other")
     manifest.load([Load(origin("/d/a"), made(1))], ME)
     assert manifest.load([Load(origin("/d/b"), made(1))], other).refused == {}
-    assert manifest.forget(["/d/a"], other) == 0
+    assert manifest.remove(["/d/a"], other) == 0
     assert manifest.collisions(origin("/d/z"), ["urn:reddb:row:t/1"], other) == "/d/b"
     assert len(live(store)) == 1
 

@@ -37,7 +37,7 @@ def settled(
     seed: int | None = None,
     default: float = 0.0,
 ) -> Knobs:
-    return determinism.settle(
+    return determinism.effective_knobs(
         "question",
         "fp",
         capabilities,
@@ -50,7 +50,7 @@ def settled(
 @pytest.mark.parametrize(("question", "fingerprint", "seed"), VECTORS)
 def test_a_seed_is_derived_as_in_the_table(question: str, fingerprint: str, seed: int) -> None:
     assert determinism.derive_seed(question, fingerprint) == seed
-    assert determinism.settle(question, fingerprint, BOTH) == Knobs(0.0, seed)
+    assert determinism.effective_knobs(question, fingerprint, BOTH) == Knobs(0.0, seed)
 
 
 @given(TEXT, TEXT)
@@ -97,7 +97,7 @@ def test_temperature_is_the_override_else_the_default_always_a_double(
 
 
 def test_the_default_temperature_is_zero() -> None:
-    assert determinism.settle("q", "f", BOTH).temperature == 0.0
+    assert determinism.effective_knobs("q", "f", BOTH).temperature == 0.0
 
 
 @pytest.mark.parametrize(
@@ -125,7 +125,7 @@ def test_equal_input_settles_equally(
     question: str, fingerprint: str, temperature: float | None, seed: int | None, default: float
 ) -> None:
     first, second = (
-        determinism.settle(
+        determinism.effective_knobs(
             question,
             fingerprint,
             BOTH,

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 
 from redask.core.sql.column_names import MAX_BYTES, sql_names
 from redask.core.sql.column_typing import column_type, is_mixed, value_classes
-from redask.core.sql.json_spelling import jsonb_text, plain_text
 
 UUID = "550e8400-e29b-41d4-a716-446655440000"
 VECTORS: list[tuple[str, list[object]]] = [
@@ -67,7 +66,6 @@ VECTORS: list[tuple[str, list[object]]] = [
     ("numeric(18,2)", ["7", "-0.50", "1.5"]),
     ("numeric(38,20)", ["0." + "1" * 20]),
     ("text", ["0." + "1" * 38]),
-    *[("text", ["7", odd]) for odd in ("007", "+49", "1e5", "-0", "-0.0", "", " 7", "7.", ".5")],
     ("text", ["7", 7]),
     ("text", ["2020-01-01", "7"]),
     ("int4[]", [[1, 2], [], [None]]),
@@ -107,6 +105,11 @@ def classes(values: list[object]) -> set[str]:
     return {each for value in values for each in value_classes(value)}
 
 
+@pytest.mark.parametrize("odd", ["007", "+49", "1e5", "-0", "-0.0", "", " 7", "7.", ".5"])
+def test_a_number_in_an_odd_spelling_is_text(odd: str) -> None:
+    assert str(column_type(classes(["7", odd]))) == "text"
+
+
 @pytest.mark.parametrize(("expected", "values"), VECTORS)
 def test_a_column_has_the_type_of_its_values(expected: str, values: list[object]) -> None:
     assert str(column_type(classes(values))) == expected
@@ -134,28 +137,18 @@ def test_rows_that_are_gone_leave_the_type_they_found(
 
 @pytest.mark.parametrize(
     ("mixed", "values"),
-    [(True, ["a", 1]), (True, [{}, 1]), (True, [10**38]), (False, ["a", None]), (False, [1])]
-    + [(False, []), (False, [{}])],
+    [
+        (True, ["a", 1]),
+        (True, [{}, 1]),
+        (True, [10**38]),
+        (False, ["a", None]),
+        (False, [1]),
+        (False, []),
+        (False, [{}]),
+    ],
 )
 def test_a_mixed_column_is_known(mixed: bool, values: list[object]) -> None:
     assert is_mixed(classes(values)) is mixed
-
-
-def test_jsonb_is_written_as_postgresql_writes_it() -> None:
-    source = (
-        '{"bb":[1,2.5,1e+20,12345678901234567890123,null,true,false],"a":"x\\u0001é\\n","é":{}}'
-    )
-    assert jsonb_text(source) == (
-        '{"a": "x\\u0001é\\n", "bb": [1, 2.5, 100000000000000000000, 12345678901234567890123,'
-        ' null, true, false], "é": {}}'
-    )
-    assert jsonb_text('{"a":1e-7}') == '{"a": 0.0000001}'
-
-
-def test_what_is_no_text_is_canonical_json_in_a_text_column() -> None:
-    assert plain_text('"a b"') == "a b"
-    assert plain_text('{"b":1,"a":[1e20]}') == '{"a":[1e+20],"b":1}'
-    assert plain_text("true") == "true"
 
 
 def test_names_that_postgresql_can_have_stay_as_they_are() -> None:

@@ -119,7 +119,7 @@ def test_two_jsonb_values_have_one_key_exactly_if_they_are_equal(oracle: Oracle)
     theirs = oracle.values("c0 = c1", (B, B), rows)
     for row, expected in zip(rows, theirs, strict=True):
         try:
-            keys = [pg_jsonb.jsonb_key(each) for each in row]
+            keys = [pg_jsonb.jsonb_key(pg_jsonb.jsonb_normal(each)) for each in row]
         except SqlError:
             assert expected[0] == "error"
             continue
@@ -129,12 +129,14 @@ def test_two_jsonb_values_have_one_key_exactly_if_they_are_equal(oracle: Oracle)
 def test_builders_write_postgresql_s_spacing(oracle: Oracle) -> None:
     """Lists of JSON texts, as the binder makes them."""
     random = Random(6)
-    rows = []
+    rows: list[list[Any]] = []
     while len(rows) < 400:
         values = [random.choice([*STRINGS, "1", "2.50", "true", '{"a" : 1}']) for _ in range(3)]
         rows.append([[*values, None], ["k", "kk", random.choice(["k", "j"]), 'q"']])
     values_sql = ", ".join(f"c0[{index}]::json" for index in range(1, 5))
     pairs_sql = ", ".join(f"c1[{index}], c0[{index}]::json" for index in range(1, 5))
+    lines = "(SELECT json_agg(a) FROM (SELECT array[v::json] a FROM unnest(c0) v) x)::text"
+    named = 'c0[1]::json AS k, c0[2]::json AS kk, c0[3]::json AS j, c0[4]::json AS "q"""'
     zipped = "unnest(c1, c0::json[]) AS z(k, v)"
     cases = [
         ("pg_json_build_array", f"json_build_array({values_sql})::text", 1),
@@ -142,6 +144,8 @@ def test_builders_write_postgresql_s_spacing(oracle: Oracle) -> None:
         ("pg_json_plain_array", "to_json(c0::json[])::text", 1),
         ("pg_json_build_array", "(SELECT json_agg(v) FROM unnest(c0::json[]) AS v)::text", 1),
         ("pg_jsonb_build_array", "(SELECT jsonb_agg(v) FROM unnest(c0::json[]) AS v)::text", 1),
+        ("pg_json_agg_lines", lines, 1),
+        ("pg_json_row", f"row_to_json((SELECT r FROM (SELECT {named}) r))::text", 2),
         ("pg_json_build_object", f"json_build_object({pairs_sql})::text", 2),
         ("pg_jsonb_build_object", f"jsonb_build_object({pairs_sql})::text", 2),
         ("pg_json_object_agg", f"(SELECT json_object_agg(k, v) FROM {zipped})::text", 2),
@@ -150,5 +154,9 @@ def test_builders_write_postgresql_s_spacing(oracle: Oracle) -> None:
     for name, expression, count in cases:
         theirs = oracle.values(expression, (A, A), rows)
         for (values, keys), expected in zip(rows, theirs, strict=True):
-            arguments = (keys, values) if count == 2 else (values,)
+            arguments: tuple[Any, ...] = (keys, values) if count == 2 else (values,)
+            if name == "pg_json_agg_lines":
+                arguments = ([FUNCTIONS["pg_json_plain_array"].call([each]) for each in values],)
+            elif name == "pg_json_row":
+                arguments = (["k", "kk", "j", 'q"'], values)
             assert ("value", FUNCTIONS[name].call(*arguments)) == expected, (name, values)

@@ -6,6 +6,7 @@ from typing import Any
 
 import duckdb
 import pytest
+from duckdb.func import DEFAULT, SPECIAL
 from postgres_oracle import Answer, Oracle, is_installed, running
 from random_sql_values import value
 
@@ -30,9 +31,9 @@ def oracle() -> Iterator[Oracle]:
 def duck() -> Iterator[duckdb.DuckDBPyConnection]:
     with duckdb.connect() as connection:
         for row in FUNCTIONS.values():
-            handling = "special" if row.null_handling else "default"
+            handling = SPECIAL if row.null_handling else DEFAULT
             connection.create_function(
-                row.name, row.call, list(row.arguments), row.result, null_handling=handling
+                row.name, row.call, [*row.arguments], row.result, null_handling=handling
             )
         yield connection
 

@@ -2,6 +2,7 @@
 
 import duckdb
 import pytest
+from duckdb.func import DEFAULT, SPECIAL
 
 from redask.core.errors import SqlError
 from redask.core.sql.runtime import pg_arrays, pg_quoting, pg_strings
@@ -26,9 +27,9 @@ def sample(row: RuntimeFunction, type_name: str) -> str:
 
 
 def register(connection: duckdb.DuckDBPyConnection, row: RuntimeFunction) -> None:
-    handling = "special" if row.null_handling else "default"
+    handling = SPECIAL if row.null_handling else DEFAULT
     connection.create_function(
-        row.name, row.call, list(row.arguments), row.result, null_handling=handling
+        row.name, row.call, [*row.arguments], row.result, null_handling=handling
     )
 
 

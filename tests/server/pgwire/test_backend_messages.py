@@ -13,7 +13,7 @@ from redask.server.pgwire.protocol.backend_messages import ResultColumn
 TEXTS = st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20)
 
 
-def heard(data: bytes, phase: ConnectionPhase = ConnectionPhase.SIMPLE_QUERY) -> list[Any]:
+def received(data: bytes, phase: ConnectionPhase = ConnectionPhase.SIMPLE_QUERY) -> list[Any]:
     decoder = BackendMessageDecoder()
     decoder.phase = phase
     decoder.feed(data)
@@ -24,23 +24,23 @@ def heard(data: bytes, phase: ConnectionPhase = ConnectionPhase.SIMPLE_QUERY) ->
 
 @given(st.lists(st.none() | st.binary(max_size=9), max_size=6))
 def test_a_row_arrives_with_its_nulls(cells: list[bytes | None]) -> None:
-    [row] = heard(backend_messages.data_row(cells))
+    [row] = received(backend_messages.data_row(cells))
     assert row == oracle.DataRow(cells)
 
 
 @given(st.lists(st.tuples(TEXTS, st.sampled_from([16, 25, 3802]), st.integers(0, 1)), max_size=4))
 def test_columns_arrive_with_type_size_and_format(found: list[tuple[str, int, int]]) -> None:
     columns = [ResultColumn(name, oid) for name, oid, _ in found]
-    [told] = heard(backend_messages.row_description(columns, [form for *_, form in found]))
-    assert [(each.name, each.type_oid, each.format_code) for each in told.fields] == found
+    [response] = received(backend_messages.row_description(columns, [form for *_, form in found]))
+    assert [(each.name, each.type_oid, each.format_code) for each in response.fields] == found
     sizes = {16: 1, 25: -1, 3802: -1}
-    assert [each.type_size for each in told.fields] == [sizes[oid] for _, oid, _ in found]
-    assert {each.type_modifier for each in told.fields} <= {-1}
+    assert [each.type_size for each in response.fields] == [sizes[oid] for _, oid, _ in found]
+    assert {each.type_modifier for each in response.fields} <= {-1}
 
 
 @given(TEXTS, TEXTS, TEXTS)
 def test_an_error_arrives_with_its_fields(message: str, detail: str, hint: str) -> None:
-    [error] = heard(
+    [error] = received(
         backend_messages.error_response(
             "42601", message, detail=detail, hint=hint, position=3, kind="k"
         )
@@ -51,10 +51,10 @@ def test_an_error_arrives_with_its_fields(message: str, detail: str, hint: str) 
 
 
 def test_text_that_cannot_travel_is_replaced_and_a_long_one_cut() -> None:
-    [error] = heard(backend_messages.error_response("42601", "a\0b\ud800c", fatal=True))
+    [error] = received(backend_messages.error_response("42601", "a\0b\ud800c", fatal=True))
     assert error.fields["M"] == "a\ufffdb?c"
     assert error.fields["S"] == "FATAL"
-    [long] = heard(backend_messages.error_response("42601", "ä" * 9000))
+    [long] = received(backend_messages.error_response("42601", "ä" * 9000))
     assert len(long.fields["M"]) == 4001
 
 
@@ -77,7 +77,7 @@ def test_the_small_messages_are_what_they_should_be() -> None:
         ),
         backend_messages.notice_response("25P01", "there is no transaction"),
     ]
-    found = heard(b"".join(said), ConnectionPhase.EXTENDED_QUERY)
+    found = received(b"".join(said), ConnectionPhase.EXTENDED_QUERY)
     assert [type(each).__name__ for each in found] == [
         *("ParseComplete", "BindComplete", "CloseComplete"),
         *("NoData", "EmptyQueryResponse", "PortalSuspended"),
@@ -85,23 +85,23 @@ def test_the_small_messages_are_what_they_should_be() -> None:
         *("ParameterDescription", "CommandComplete", "NoticeResponse"),
     ]
     assert found[7].status.value == "T"
-    [key] = heard(backend_messages.backend_key_data(7, b"abcd"), ConnectionPhase.INITIALIZATION)
+    [key] = received(backend_messages.backend_key_data(7, b"abcd"), ConnectionPhase.INITIALIZATION)
     assert key == oracle.BackendKeyData(7, b"abcd")
 
 
-def test_signing_in_is_said_as_pygwire_reads_it() -> None:
+def test_authentication_messages_are_as_pygwire_reads_them() -> None:
     said = (
         backend_messages.authentication_sasl("SCRAM-SHA-256")
         + backend_messages.authentication_sasl_continue(b"r=x")
         + backend_messages.authentication_sasl_final(b"v=x")
     )
-    offer, challenge, proof, fine = heard(
+    offer, challenge, proof, fine = received(
         said + backend_messages.AUTHENTICATION_OK, ConnectionPhase.AUTHENTICATING
     )
     assert offer.mechanisms == ["SCRAM-SHA-256"]
     assert (challenge.data, proof.data) == (b"r=x", b"v=x")
     assert isinstance(fine, oracle.AuthenticationOk)
-    [told] = heard(
+    [response] = received(
         backend_messages.negotiate_protocol_version(["_pq_.x"]), ConnectionPhase.AUTHENTICATING
     )
-    assert (told.newest_minor, told.unrecognized) == (3 << 16, ["_pq_.x"])
+    assert (response.newest_minor, response.unrecognized) == (3 << 16, ["_pq_.x"])

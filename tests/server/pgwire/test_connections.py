@@ -7,21 +7,20 @@ import struct
 from collections.abc import Awaitable, Callable
 from typing import Any
 
+import fake_pgwire as wire
 import pytest
-import wire_play as wire
 from certificates import pair
 from deadlines import deadlines, let_deadlines_pass
-from waiting import SECONDS, until_true
-from wire_play import (
+from fake_pgwire import (
     GSS_REQUEST,
     SSL_REQUEST,
     SYNC,
     TERMINATE,
     TOKEN,
-    PlayDesk,
-    Playing,
+    BackendMessage,
+    FakeAuthenticator,
+    FakeServer,
     RawClient,
-    Said,
     ScramClient,
     bind,
     execute,
@@ -29,25 +28,26 @@ from wire_play import (
     query,
     start_up,
 )
+from waiting import SECONDS, until_true
 
 from redask.core.access import credentials
 from redask.server.pgwire import listener
 from redask.server.pgwire.protocol import client_connection
 from redask.server.pgwire.session import startup
 
-Script = Callable[[Playing], Awaitable[None]]
+Script = Callable[[FakeServer], Awaitable[None]]
 CREDENTIALS = {"user": "mia", "database": "local", "token": TOKEN}
 
 
 def played(script: Script, **more: Any) -> None:
     async def main() -> None:
-        async with Playing(**more) as transport:
+        async with FakeServer(**more) as transport:
             await script(transport)
 
     asyncio.run(main())
 
 
-def states(found: list[Said]) -> list[tuple[str, str]]:
+def states(found: list[BackendMessage]) -> list[tuple[str, str]]:
     return [(each.fields["S"], each.fields["C"]) for each in found if each.kind == "E"]
 
 
@@ -64,10 +64,10 @@ def contexts(tmp_path_factory: pytest.TempPathFactory) -> tuple[ssl.SSLContext, 
 
 
 def test_a_client_with_a_good_token_is_let_in() -> None:
-    async def script(transport: Playing) -> None:
-        found = await (await transport.stranger()).sign_in()
+    async def script(transport: FakeServer) -> None:
+        found = await (await transport.connect()).sign_in()
         assert [each.kind for each in found][:2] == ["R", "R"]
-        assert found[-1] == Said("Z", b"I")
+        assert found[-1] == BackendMessage("Z", b"I")
 
     played(script)
 
@@ -84,26 +84,26 @@ def test_a_client_with_a_good_token_is_let_in() -> None:
     ids=["another token", "no token", "no such user", "no such tenant", "no tenant"],
 )
 def test_whatever_is_wrong_is_answered_with_the_same_bytes(wrong: dict[str, str]) -> None:
-    async def script(transport: Playing) -> None:
-        found = await (await transport.stranger()).sign_in(**{**CREDENTIALS, **wrong})
-        expected = await (await transport.stranger()).sign_in(token="redask_x")
+    async def script(transport: FakeServer) -> None:
+        found = await (await transport.connect()).sign_in(**{**CREDENTIALS, **wrong})
+        expected = await (await transport.connect()).sign_in(token="redask_x")
         assert found == expected
         assert states(found) == [("FATAL", "28P01")]
-        assert transport.plays == []
+        assert transport.planners == []
 
     played(script)
 
 
 def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
-    async def challenge(transport: Playing, user: str) -> bytes:
-        client = await transport.stranger()
+    async def challenge(transport: FakeServer, user: str) -> bytes:
+        client = await transport.connect()
         await client.send(start_up(user=user, database="local"))
         await client.until("R")
         await client.send(wire.sasl_first(ScramClient("x").first()))
         [answer] = await client.until("R")
         return answer.body.split(b",")[1]
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         salts = [await challenge(transport, user) for user in ("mia", "nobody", "nobody", "else")]
         assert salts[1] == salts[2]
         assert len(set(salts)) == 3
@@ -111,13 +111,13 @@ def test_unknown_users_have_a_salt_of_their_own_that_stays() -> None:
     played(script)
 
 
-def test_looking_somebody_up_takes_the_same_time_for_everybody(
+def test_looking_up_verifiers_takes_the_same_time_for_every_user(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(startup, "LOOKUP_SECONDS", 3)
     now, answered, real = [100.0], [], asyncio.sleep
 
-    class SlowDesk(PlayDesk):
+    class SlowDesk(FakeAuthenticator):
         async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
             now[0] += 2 if user == "mia" else 0
             return await super().verifiers(user, tenant)
@@ -126,13 +126,13 @@ def test_looking_somebody_up_takes_the_same_time_for_everybody(
         now[0] += seconds
         await real(0)
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         loop = asyncio.get_running_loop()
         with monkeypatch.context() as patch:
             patch.setattr(loop, "time", lambda: now[0])
             patch.setattr(asyncio, "sleep", sleep)
             for user in ("mia", "nobody"):
-                client = await transport.stranger()
+                client = await transport.connect()
                 began = now[0]
                 await client.send(start_up(user=user, database="local"))
                 await client.until("R")
@@ -145,22 +145,22 @@ def test_looking_somebody_up_takes_the_same_time_for_everybody(
 def test_all_tokens_of_a_user_open_the_transport() -> None:
     tokens = [credentials.new_token()[1] for _ in range(3)]
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         for token in tokens:
-            found = await (await transport.stranger()).sign_in(token=token)
+            found = await (await transport.connect()).sign_in(token=token)
             assert found[-1].kind == "Z"
 
-    played(script, authenticator=PlayDesk(tokens))
+    played(script, authenticator=FakeAuthenticator(tokens))
 
 
-def test_where_strangers_are_the_owner_nobody_is_asked() -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+def test_where_unauthenticated_clients_are_the_owner_no_password_is_requested() -> None:
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         found = await client.ask(start_up(user="anybody"))
-        assert found[0] == Said("R", bytes(4))
+        assert found[0] == BackendMessage("R", bytes(4))
         assert found[-1].kind == "Z"
 
-    played(script, authenticator=PlayDesk(anonymous=True))
+    played(script, authenticator=FakeAuthenticator(anonymous=True))
 
 
 @pytest.mark.parametrize(
@@ -172,21 +172,21 @@ def test_where_strangers_are_the_owner_nobody_is_asked() -> None:
         (start_up(user="mia", replication="database"), "0A000"),
     ],
 )
-def test_who_starts_in_another_way_is_told_why_not(first: bytes, expected: str) -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+def test_a_start_up_that_is_not_supported_gets_the_reason(first: bytes, expected: str) -> None:
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         assert states(await client.ask(first)) == [("FATAL", expected)]
 
     played(script)
 
 
 def test_a_newer_protocol_is_negotiated_down() -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         await client.send(start_up(3 << 16 | 2, user="mia", **{"_pq_.x": "1"}))
-        told = await client.hear()
-        assert told == Said("v", struct.pack("!ii", 3 << 16, 1) + b"_pq_.x\0")
-        assert (await client.hear() or told).kind == "R"
+        response = await client.receive()
+        assert response == BackendMessage("v", struct.pack("!ii", 3 << 16, 1) + b"_pq_.x\0")
+        assert (await client.receive() or response).kind == "R"
 
     played(script)
 
@@ -204,13 +204,13 @@ def test_a_newer_protocol_is_negotiated_down() -> None:
         start_up(user="mia", database="local") + TERMINATE,
     ],
 )
-def test_strangers_hear_nothing_but_how_to_sign_in(noise: bytes) -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+def test_unauthenticated_clients_receive_nothing_but_how_to_authenticate(noise: bytes) -> None:
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         await client.send(noise)
-        heard = await client.reader.read()
-        assert heard in (b"", b"N", bytes.fromhex("52000000170000000a") + b"SCRAM-SHA-256\0\0")
-        assert transport.plays == []
+        received = await client.reader.read()
+        assert received in (b"", b"N", bytes.fromhex("52000000170000000a") + b"SCRAM-SHA-256\0\0")
+        assert transport.planners == []
 
     played(script)
 
@@ -225,10 +225,10 @@ def test_strangers_hear_nothing_but_how_to_sign_in(noise: bytes) -> None:
     ],
 )
 def test_what_is_no_scram_is_refused(first: bytes, second: bytes, expected: str) -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         await client.send(start_up(user="mia", database="local"))
-        await client.send(wire.said(b"p", first), wire.said(b"p", second))
+        await client.send(wire.framed(b"p", first), wire.framed(b"p", second))
         assert states(await client.until()) == [("FATAL", expected)]
 
     played(script)
@@ -237,9 +237,9 @@ def test_what_is_no_scram_is_refused(first: bytes, second: bytes, expected: str)
 def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(startup, "SECONDS", SECONDS)
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         loop = asyncio.get_running_loop()
-        client, silent, slow = await transport.client(), *[await transport.stranger() for _ in "ab"]
+        client, silent, slow = await transport.client(), *[await transport.connect() for _ in "ab"]
         await slow.send(start_up(user="mia", database="local"))
         assert (await slow.until("R"))[-1].kind == "R"
         await until_true(lambda: transport.server._unauthenticated == 2)
@@ -253,23 +253,25 @@ def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatc
     played(script)
 
 
-def test_strangers_and_guests_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_unauthenticated_and_authenticated_connections_are_limited(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(listener, "MAX_UNAUTHENTICATED", 2)
     monkeypatch.setattr(listener, "MAX_CONNECTIONS", 1)
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         client = await transport.client()
-        waiting = [await transport.stranger() for _ in range(2)]
+        waiting = [await transport.connect() for _ in range(2)]
         await until_true(lambda: transport.server._unauthenticated == 2)
-        third = await transport.stranger()
+        third = await transport.connect()
         assert await third.reader.read() == b""
         await waiting[0].close()
         await until_true(lambda: transport.server._unauthenticated == 1)
-        found = await (await transport.stranger()).sign_in()
+        found = await (await transport.connect()).sign_in()
         assert states(found) == [("FATAL", "53300")]
         await client.send(TERMINATE)
         await until_true(lambda: not transport.server._sessions)
-        assert (await (await transport.stranger()).sign_in())[-1].kind == "Z"
+        assert (await (await transport.connect()).sign_in())[-1].kind == "Z"
 
     played(script)
 
@@ -278,8 +280,8 @@ def test_strangers_and_guests_are_counted(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_tls_starts_when_it_is_asked_for(contexts: tuple[ssl.SSLContext, ssl.SSLContext]) -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         await client.send(GSS_REQUEST)
         assert await client.reader.readexactly(1) == b"N"
         await client.send(SSL_REQUEST)
@@ -291,11 +293,11 @@ def test_tls_starts_when_it_is_asked_for(contexts: tuple[ssl.SSLContext, ssl.SSL
     played(script, context=contexts[0])
 
 
-def test_with_a_certificate_nobody_signs_in_without_tls(
+def test_with_a_certificate_tls_is_required(
     contexts: tuple[ssl.SSLContext, ssl.SSLContext],
 ) -> None:
-    async def script(transport: Playing) -> None:
-        found = await (await transport.stranger()).sign_in()
+    async def script(transport: FakeServer) -> None:
+        found = await (await transport.connect()).sign_in()
         assert states(found) == [("FATAL", "28000")]
 
     played(script, context=contexts[0])
@@ -304,20 +306,20 @@ def test_with_a_certificate_nobody_signs_in_without_tls(
 def test_bytes_sent_before_tls_starts_end_it(
     contexts: tuple[ssl.SSLContext, ssl.SSLContext],
 ) -> None:
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         for smuggled in (b"x", start_up(user="mia")):
-            client = await transport.stranger()
+            client = await transport.connect()
             await client.send(SSL_REQUEST + smuggled)
             assert await client.reader.read() == b""
 
     played(script, context=contexts[0])
 
 
-def test_noise_in_place_of_tls_harms_nobody(
+def test_noise_in_place_of_tls_harms_no_other_client(
     contexts: tuple[ssl.SSLContext, ssl.SSLContext],
 ) -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         await client.send(SSL_REQUEST)
         assert await client.reader.readexactly(1) == b"S"
         await client.send(start_up(user="mia", database="local"))
@@ -329,8 +331,8 @@ def test_noise_in_place_of_tls_harms_nobody(
 
 
 def test_without_a_certificate_tls_is_declined_and_plain_words_are_fine() -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         for request in (SSL_REQUEST, GSS_REQUEST):
             await client.send(request)
             assert await client.reader.readexactly(1) == b"N"
@@ -342,23 +344,23 @@ def test_without_a_certificate_tls_is_declined_and_plain_words_are_fine() -> Non
 # --- leaving and cancelling ----------------------------------------------------------------------
 
 
-async def running(transport: Playing) -> RawClient:
+async def running(transport: FakeServer) -> RawClient:
     client = await transport.client()
     await client.send(query("wait"))
-    await until_true(lambda: transport.plays[-1].ran == ["wait"])
+    await until_true(lambda: transport.planners[-1].ran == ["wait"])
     return client
 
 
 def test_a_request_to_cancel_stops_the_statement_and_not_the_connection() -> None:
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         client = await running(transport)
-        other = await transport.stranger()
+        other = await transport.connect()
         await other.send(wire.cancel(client.key))
         assert await other.reader.read() == b""
         assert states(await client.until()) == [("ERROR", "57014")]
-        assert transport.plays[0].left == 1
+        assert transport.planners[0].left == 1
         assert (await client.ask(query("rows 1")))[-1].kind == "Z"
-        idle = await transport.stranger()
+        idle = await transport.connect()
         await idle.send(wire.cancel(client.key))
         assert await idle.reader.read() == b""
         assert states(await client.ask(query("rows 1"))) == []
@@ -367,37 +369,37 @@ def test_a_request_to_cancel_stops_the_statement_and_not_the_connection() -> Non
 
 
 def test_a_wrong_key_cancels_nothing() -> None:
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         client = await running(transport)
         number, key = client.key[:4], client.key[4:]
         wrong = bytes([key[0] ^ 1]) + key[1:]
         for guess in (number + wrong, number + key + b"x", number + key[:3], bytes(4) + key):
-            other = await transport.stranger()
+            other = await transport.connect()
             await other.send(wire.cancel(guess))
             assert await other.reader.read() == b""
-        assert transport.plays[0].left == 0
+        assert transport.planners[0].left == 0
 
     played(script)
 
 
-def test_a_cancel_that_waits_for_its_turn_is_heard() -> None:
-    async def script(transport: Playing) -> None:
+def test_a_cancel_request_for_a_statement_that_waits_counts() -> None:
+    async def script(transport: FakeServer) -> None:
         transport.admission.at_once, transport.admission._slots = 1, asyncio.Semaphore(1)
         await running(transport)
         second = await transport.client()
         await second.send(query("wait"))
         await until_true(lambda: len(transport.admission._tasks) == 2)
-        other = await transport.stranger()
+        other = await transport.connect()
         await other.send(wire.cancel(second.key))
         assert states(await second.until()) == [("ERROR", "57014")]
-        assert [play.left for play in transport.plays] == [0, 0]
+        assert [planner.left for planner in transport.planners] == [0, 0]
 
     played(script)
 
 
 @pytest.mark.parametrize("way", ["end of file", "closed", "reset"])
-def test_a_client_who_leaves_cancels_what_runs(way: str) -> None:
-    async def script(transport: Playing) -> None:
+def test_a_client_that_disconnects_cancels_what_runs(way: str) -> None:
+    async def script(transport: FakeServer) -> None:
         client = await running(transport)
         if way == "end of file":
             client.writer.write_eof()
@@ -405,25 +407,29 @@ def test_a_client_who_leaves_cancels_what_runs(way: str) -> None:
             client.writer.close()
         else:
             client.writer.transport.abort()
-        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._connections)
+        await until_true(
+            lambda: transport.planners[0].left == 1 and not transport.server._connections
+        )
         assert transport.admission._tasks == set()
 
     played(script)
 
 
-def test_a_client_who_leaves_over_tls_cancels_what_runs(
+def test_a_client_that_disconnects_over_tls_cancels_what_runs(
     contexts: tuple[ssl.SSLContext, ssl.SSLContext],
 ) -> None:
-    async def script(transport: Playing) -> None:
-        client = await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        client = await transport.connect()
         await client.send(SSL_REQUEST)
         await client.reader.readexactly(1)
         await client.writer.start_tls(contexts[1], server_hostname="127.0.0.1")
         await client.sign_in()
         await client.send(query("wait"))
-        await until_true(lambda: transport.plays[-1].ran == ["wait"])
+        await until_true(lambda: transport.planners[-1].ran == ["wait"])
         client.writer.close()
-        await until_true(lambda: transport.plays[0].left == 1 and not transport.server._connections)
+        await until_true(
+            lambda: transport.planners[0].left == 1 and not transport.server._connections
+        )
 
     played(script, context=contexts[0])
 
@@ -432,11 +438,11 @@ def test_a_client_who_does_not_read_is_cut_off(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr(client_connection, "SEND_SECONDS", 0.1)
     monkeypatch.setattr(client_connection, "CLOSE_SECONDS", 0.1)
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         client = await transport.client()
         client.writer.transport.pause_reading()  # type: ignore[attr-defined]
-        [conn] = transport.server._connections
-        sock = conn.transport.get_extra_info("socket")
+        [connection] = transport.server._connections
+        sock = connection.transport.get_extra_info("socket")
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 4096)
         await client.send(query("rows 100000"))
         await until_true(lambda: not transport.server._connections)
@@ -449,13 +455,13 @@ def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
 ) -> None:
     monkeypatch.setattr(client_connection, "_LIMIT", 100_000)
 
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         client = await running(transport)
-        [conn] = transport.server._connections
+        [connection] = transport.server._connections
         client.writer.write(query("rows 1") * 2_000_000)
-        await until_true(lambda: not conn.transport.is_reading())
+        await until_true(lambda: not connection.transport.is_reading())
         await asyncio.sleep(0.05)  # and takes nothing more
-        assert len(conn.reader) < 1_000_000
+        assert len(connection.reader) < 1_000_000
         client.writer.transport.abort()
 
     played(script)
@@ -465,28 +471,28 @@ def test_a_flood_while_a_statement_runs_is_not_all_taken_in(
 
 
 def test_closing_sends_idle_clients_away_and_lets_the_others_end() -> None:
-    async def script(transport: Playing) -> None:
-        idle, stranger = await transport.client(), await transport.stranger()
+    async def script(transport: FakeServer) -> None:
+        idle, connect = await transport.client(), await transport.connect()
         busy = await running(transport)
         closing = asyncio.create_task(transport.server.close(SECONDS))
         assert states(await idle.until()) == [("FATAL", "57P01")]
-        await stranger.reader.read()
+        await connect.reader.read()
         await transport.admission.close(0)
         found = await busy.until("?")
         assert states(found) == [("ERROR", "57014"), ("FATAL", "57P01")]
         assert "stopping" in found[0].fields["M"]
         await closing
-        assert transport.plays[1].left == 1
+        assert transport.planners[1].left == 1
         with pytest.raises(OSError, match="Connect call failed"):
-            await transport.stranger()
+            await transport.connect()
 
     played(script)
 
 
 def test_what_does_not_end_in_time_is_cut() -> None:
-    async def script(transport: Playing) -> None:
+    async def script(transport: FakeServer) -> None:
         await running(transport)
         await transport.server.close(0.1)
-        await until_true(lambda: transport.plays[0].left == 1)
+        await until_true(lambda: transport.planners[0].left == 1)
 
     played(script)

@@ -14,9 +14,9 @@ import psycopg
 import pytest
 from certificates import pair
 from deadlines import let_timers_pass
+from pgwire_server import DRIVERS, Asyncpg, AsyncPsycopg, Driver, PgwireServer, Psycopg, sqlstate
 from psycopg import errors as psycopg_errors
 from waiting import SECONDS, until, until_true
-from wire_served import DRIVERS, Asyncpg, AsyncPsycopg, Driver, Psycopg, WireServed, sqlstate
 
 from redask.core import errors
 from redask.core.wire import envelope
@@ -31,18 +31,18 @@ ODD = "When does the 'ferry' — \"Ümläut\" \U0001f6a2; leave? $1 %s :p1 \\"
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireServed]:
-    with WireServed(tmp_path_factory.mktemp("pgwire") / "db") as opened:
+def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
+    with PgwireServer(tmp_path_factory.mktemp("pgwire") / "db") as opened:
         yield opened
 
 
 @pytest.fixture(params=DRIVERS)
-def driver(request: pytest.FixtureRequest, transport: WireServed) -> Iterator[Driver]:
+def driver(request: pytest.FixtureRequest, transport: PgwireServer) -> Iterator[Driver]:
     with transport.driver(request.param) as opened:
         yield opened
 
 
-def here(transport: WireServed, question: str, **options: Any) -> dict[str, Any]:
+def here(transport: PgwireServer, question: str, **options: Any) -> dict[str, Any]:
     """The envelope of the same question in process."""
 
     async def asked() -> dict[str, Any]:
@@ -62,7 +62,7 @@ def plain(row: tuple[Any, ...]) -> dict[str, Any]:
     return {**whole, "cost_usd": float(whole["cost_usd"])}
 
 
-def test_an_ask_is_the_envelope_in_a_row(transport: WireServed, driver: Driver) -> None:
+def test_an_ask_is_the_envelope_in_a_row(transport: PgwireServer, driver: Driver) -> None:
     options = {"using": "scripted", "limit": 2}
     for question in ("When does the ferry leave?", ODD):
         [row] = driver.rows("ASK $1 USING scripted LIMIT 2", question)
@@ -76,13 +76,13 @@ def test_an_ask_is_the_envelope_in_a_row(transport: WireServed, driver: Driver) 
 
 
 def test_a_literal_question_is_the_same_as_a_bound_one(
-    transport: WireServed, driver: Driver
+    transport: PgwireServer, driver: Driver
 ) -> None:
     [row] = driver.rows("ASK 'Isn''t the ferry late, Ümläut?' USING scripted")
     assert plain(row) == here(transport, "Isn't the ferry late, Ümläut?", using="scripted")
 
 
-def test_a_plan_is_one_column_of_json(transport: WireServed, driver: Driver) -> None:
+def test_a_plan_is_one_column_of_json(transport: PgwireServer, driver: Driver) -> None:
     [(plan,)] = driver.rows("EXPLAIN ASK 'ferry' USING scripted LIMIT 3")
     found = json.loads(plan) if isinstance(plan, str) else plan
     assert found["fusion"]["limit"] == 3
@@ -121,7 +121,7 @@ def test_an_error_has_the_sqlstate_of_its_outcome(driver: Driver, what: str) -> 
 
 
 def test_the_other_outcomes_have_theirs(
-    transport: WireServed, driver: Driver, monkeypatch: pytest.MonkeyPatch
+    transport: PgwireServer, driver: Driver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: Any, **__: Any) -> Any:
         raise errors.StoreFailed("the disk is gone")
@@ -139,7 +139,7 @@ def test_the_other_outcomes_have_theirs(
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-def test_a_token_that_is_revoked_opens_nothing_more(transport: WireServed, name: str) -> None:
+def test_a_token_that_is_revoked_opens_nothing_more(transport: PgwireServer, name: str) -> None:
     token = transport.run(transport.db.make_token("mia"))
     with transport.driver(name, token=token) as driver:
         assert driver.rows("SELECT 1") == [(1,)]
@@ -153,7 +153,9 @@ def test_a_token_that_is_revoked_opens_nothing_more(transport: WireServed, name:
 
 
 @pytest.mark.parametrize("name", DRIVERS)
-def test_who_leaves_cancels_the_ask_and_its_row_says_so(transport: WireServed, name: str) -> None:
+def test_a_client_that_disconnects_cancels_the_ask_as_its_audit_row_shows(
+    transport: PgwireServer, name: str
+) -> None:
     question = f"ferry, asked by {name} and left"
     before = len(transport.actors["anthropic"].calls)
     driver = transport.driver(name)
@@ -168,7 +170,7 @@ def test_who_leaves_cancels_the_ask_and_its_row_says_so(transport: WireServed, n
     asking.start()
     wait(lambda: len(transport.actors["anthropic"].calls) > before)
     if name in ("psycopg", "psycopg-binary", "psycopg-prepared", "pg8000"):
-        hang_up(driver)
+        disconnect(driver)
     else:
         driver.leave()
     wait(lambda: transport.newest()["question"] == question)
@@ -179,7 +181,7 @@ def test_who_leaves_cancels_the_ask_and_its_row_says_so(transport: WireServed, n
         assert again.rows("SELECT 1") == [(1,)]
 
 
-def hang_up(driver: Any) -> None:
+def disconnect(driver: Any) -> None:
     """Shut a socket that another thread is waiting on."""
     import os
     import socket
@@ -199,7 +201,7 @@ def wait(true: Any) -> None:
 
 
 @pytest.fixture
-def connection(transport: WireServed) -> Iterator[psycopg.Connection[Any]]:
+def connection(transport: PgwireServer) -> Iterator[psycopg.Connection[Any]]:
     with transport.driver("psycopg") as driver:
         assert isinstance(driver, Psycopg)
         yield driver.connection
@@ -232,7 +234,7 @@ def test_psycopg_runs_a_pipeline_and_survives_an_error_in_it(connection: Any) ->
     assert connection.execute("SELECT 3").fetchone() == (3,)
 
 
-def test_psycopg_cancels_the_ask_and_goes_on(transport: WireServed, connection: Any) -> None:
+def test_psycopg_cancels_the_ask_and_goes_on(transport: PgwireServer, connection: Any) -> None:
     before = len(transport.actors["anthropic"].calls)
 
     def cancel() -> None:
@@ -250,7 +252,7 @@ def test_psycopg_cancels_the_ask_and_goes_on(transport: WireServed, connection: 
     assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_a_statement_has_the_time_it_is_given(transport: WireServed, connection: Any) -> None:
+def test_a_statement_has_the_time_it_is_given(transport: PgwireServer, connection: Any) -> None:
     before = len(transport.actors["anthropic"].calls)
 
     async def pass_the_time() -> None:
@@ -268,7 +270,7 @@ def test_a_statement_has_the_time_it_is_given(transport: WireServed, connection:
     assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
-def test_psycopg_sees_the_state_of_its_transaction(transport: WireServed) -> None:
+def test_psycopg_sees_the_state_of_its_transaction(transport: PgwireServer) -> None:
     with psycopg.connect(
         f"{transport.address}/local", user="mia", password=transport.tokens["mia"]
     ) as given:
@@ -307,7 +309,7 @@ def test_psycopg_streams_rows_one_by_one(connection: Any) -> None:
     assert rows == connection.execute("SELECT id FROM notes ORDER BY id").fetchall()
 
 
-def test_async_psycopg_cancels_by_leaving_the_task(transport: WireServed) -> None:
+def test_async_psycopg_cancels_by_cancelling_the_task(transport: PgwireServer) -> None:
     with transport.driver("psycopg-async") as driver:
         assert isinstance(driver, AsyncPsycopg)
         before = len(transport.actors["anthropic"].calls)
@@ -331,7 +333,7 @@ def test_async_psycopg_cancels_by_leaving_the_task(transport: WireServed) -> Non
 
 
 @pytest.fixture
-def apg(transport: WireServed) -> Iterator[Asyncpg]:
+def apg(transport: PgwireServer) -> Iterator[Asyncpg]:
     with transport.driver("asyncpg") as driver:
         assert isinstance(driver, Asyncpg)
         yield driver
@@ -346,7 +348,7 @@ def test_asyncpg_walks_a_cursor_in_parts(apg: Asyncpg) -> None:
     assert apg.run(walk()) == [row[0] for row in apg.rows("SELECT id FROM notes ORDER BY id")]
 
 
-def test_asyncpg_has_a_pool(transport: WireServed, apg: Asyncpg) -> None:
+def test_asyncpg_has_a_pool(transport: PgwireServer, apg: Asyncpg) -> None:
     async def work() -> list[Any]:
         pool = asyncpg.create_pool(
             f"{transport.address}/local",
@@ -363,7 +365,7 @@ def test_asyncpg_has_a_pool(transport: WireServed, apg: Asyncpg) -> None:
     assert apg.run(work()) == [1] * 20
 
 
-def test_asyncpg_prepares_and_times_out(transport: WireServed, apg: Asyncpg) -> None:
+def test_asyncpg_prepares_and_times_out(transport: PgwireServer, apg: Asyncpg) -> None:
     async def story() -> None:
         prepared = await apg.connection.prepare("ASK $1 USING scripted")
         assert [each.name for each in prepared.get_attributes()] == COLUMNS
@@ -386,30 +388,32 @@ def test_asyncpg_prepares_and_times_out(transport: WireServed, apg: Asyncpg) -> 
 # --- signing in ------------------------------------------------------------------------------
 
 
-def heard(transport: WireServed, user: str, token: str, database: str = "local") -> str:
+def received(transport: PgwireServer, user: str, token: str, database: str = "local") -> str:
     with pytest.raises(psycopg.OperationalError) as caught:
         psycopg.connect(f"{transport.address}/{database}", user=user, password=token)
     return str(caught.value)
 
 
-def test_unknown_users_wrong_tokens_and_wrong_tenants_hear_the_same(transport: WireServed) -> None:
+def test_unknown_users_wrong_tokens_and_wrong_tenants_get_the_same_error(
+    transport: PgwireServer,
+) -> None:
     mia, olga = transport.tokens["mia"], transport.tokens["olga"]
     expired = transport.run(transport.db.make_token("mia", expires="1s"))
     said = {
-        heard(transport, "mia", olga),
-        heard(transport, "mia", "x"),
-        heard(transport, "nobody", mia),
-        heard(transport, "local", mia),
-        heard(transport, "mia", mia, "elsewhere"),
-        heard(transport, "mia", mia, "mia"),
+        received(transport, "mia", olga),
+        received(transport, "mia", "x"),
+        received(transport, "nobody", mia),
+        received(transport, "local", mia),
+        received(transport, "mia", mia, "elsewhere"),
+        received(transport, "mia", mia, "mia"),
     }
     time.sleep(1.1)
-    said.add(heard(transport, "mia", expired))
+    said.add(received(transport, "mia", expired))
     assert len(said) == 1
     assert "not a valid token" in said.pop()
 
 
-def test_a_token_from_before_has_no_keys_and_is_refused_alike(transport: WireServed) -> None:
+def test_a_token_from_before_has_no_keys_and_is_refused_alike(transport: PgwireServer) -> None:
     import sqlite3
     from contextlib import closing
 
@@ -419,13 +423,13 @@ def test_a_token_from_before_has_no_keys_and_is_refused_alike(transport: WireSer
             "UPDATE tokens SET stored_key = NULL, server_key = NULL WHERE id = ?",
             (token.split("_")[1],),
         )
-    assert "not a valid token" in heard(transport, "mia", token)
-    assert heard(transport, "mia", token) == heard(transport, "mia", "x")
+    assert "not a valid token" in received(transport, "mia", token)
+    assert received(transport, "mia", token) == received(transport, "mia", "x")
 
 
 def test_every_driver_comes_in_over_tls(tmp_path: Path) -> None:
     certificate, key = pair(tmp_path)
-    with WireServed(tmp_path / "db", certificate=certificate, key=key) as secure:
+    with PgwireServer(tmp_path / "db", certificate=certificate, key=key) as secure:
         for name in ("psycopg", "asyncpg", "pg8000"):
             with secure.driver(name) as driver:
                 assert driver.rows("SELECT 1") == [(1,)]
@@ -440,9 +444,9 @@ def test_every_driver_comes_in_over_tls(tmp_path: Path) -> None:
             psycopg.connect(address, **mia, sslmode="verify-full", sslrootcert="system")
 
 
-def test_where_nobody_is_asked_everybody_is_the_local_owner(tmp_path: Path) -> None:
+def test_without_authentication_every_client_is_the_local_owner(tmp_path: Path) -> None:
     with (
-        WireServed(tmp_path / "db", anonymous=True) as open_transport,
+        PgwireServer(tmp_path / "db", anonymous=True) as open_transport,
         psycopg.connect(f"{open_transport.address}/anything", user="anybody") as connection,
     ):
         assert connection.execute("SELECT count(*) FROM secrets").fetchone() == (1,)

@@ -4,8 +4,8 @@ import struct
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import fake_pgwire as wire
 import pytest
-import wire_play as wire
 from hypothesis import given
 from hypothesis import strategies as st
 from pygwire import messages as oracle
@@ -106,7 +106,7 @@ def outcome(data: bytes, cuts: Sequence[int]) -> tuple[list[object], str]:
 def test_bytes_that_are_no_messages_are_judged_the_same_however_they_are_cut(
     frames: list[tuple[int, bytes]], rest: bytes, cuts: list[int]
 ) -> None:
-    data = b"".join(wire.said(bytes([kind]), body) for kind, body in frames) + rest
+    data = b"".join(wire.framed(bytes([kind]), body) for kind, body in frames) + rest
     assert outcome(data, cuts) == outcome(data, ()) == outcome(data, range(len(data)))
 
 
@@ -204,7 +204,7 @@ def test_before_sign_in_only_secrets_are_read(kind: bytes) -> None:
 def test_what_is_wrong_inside_a_message_does_not_lose_the_next(
     kind: bytes, body: bytes, state: str
 ) -> None:
-    bad, good = read(wire.said(kind, body) + wire.SYNC)
+    bad, good = read(wire.framed(kind, body) + wire.SYNC)
     assert isinstance(bad, Malformed)
     assert (bad.kind, bad.fault.sqlstate) == (kind.decode(), state)
     assert good == frontend_messages.Sync()

@@ -16,8 +16,8 @@ import pandas as pd
 import psycopg
 import pytest
 import sqlalchemy as sa
+from pgwire_server import PgwireServer
 from waiting import SECONDS, until
-from wire_served import WireServed
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.api.results import CitedAnswer
@@ -28,7 +28,7 @@ from redask.core.wire import json as canonical
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.retrieval import Hits, Retriever
 from redask.server.pgwire.session import ask_statements
-from redask.server.pgwire.types.oids import INT8, TEXT, TYPES
+from redask.server.pgwire.types.oids import INT4, TEXT, TYPES
 
 ROOT = Path(__file__).parent.parent.parent
 NODE = ROOT / "node"
@@ -49,16 +49,16 @@ FAILING = {
     "ASK 'no log' USING scripted": "57P03",
     "ASK 'ferry' STREAM": "0A000",
     "SELECT * FROM secrets": "42501",
-    "SELECT nope FROM notes": "42601",
+    "SELECT nope FROM notes": "42703",
     "INSERT INTO notes VALUES (1)": "25006",
 }
 NAMES = [column.name for column in ask_statements.ANSWER]
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[WireServed]:
+def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
     with (
-        WireServed(tmp_path_factory.mktemp("programs") / "db") as opened,
+        PgwireServer(tmp_path_factory.mktemp("programs") / "db") as opened,
         pytest.MonkeyPatch.context() as patch,
     ):
         break_some(patch)
@@ -93,7 +93,7 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(AsyncDatabase, "answer", answered)
 
 
-def cells(transport: WireServed, question: str) -> dict[str, str]:
+def cells(transport: PgwireServer, question: str) -> dict[str, str]:
     """The envelope of the same question in process, as text on the wire."""
 
     async def asked() -> dict[str, Any]:
@@ -113,7 +113,7 @@ def cells(transport: WireServed, question: str) -> dict[str, str]:
     return said
 
 
-def plan(transport: WireServed, question: str, **options: Any) -> Any:
+def plan(transport: PgwireServer, question: str, **options: Any) -> Any:
     async def asked() -> Any:
         mia = await transport.db.signed_in(transport.tokens["mia"])
         return await mia.explain(question, **options)
@@ -144,7 +144,7 @@ def needs(program: str, also: Path | None = None) -> None:
 
 
 def psql(
-    transport: WireServed, *arguments: str, given: str = ""
+    transport: PgwireServer, *arguments: str, given: str = ""
 ) -> subprocess.CompletedProcess[str]:
     needs("psql")
     return ran(
@@ -159,41 +159,41 @@ def psql(
     )
 
 
-def test_psql_asks_with_a_variable_and_gets_the_envelope(transport: WireServed) -> None:
-    heard = psql(
+def test_psql_asks_with_a_variable_and_gets_the_envelope(transport: PgwireServer) -> None:
+    received = psql(
         transport, "-v", f"q={ODD}", "-A", "-F", "\x1f", "-R", "\x1e",
         given="ASK :'q' USING scripted LIMIT 2;",
     )  # fmt: skip
-    assert heard.stderr == ""
-    head, row, foot = heard.stdout.rstrip("\n").split("\x1e")
+    assert received.stderr == ""
+    head, row, foot = received.stdout.rstrip("\n").split("\x1e")
     assert head.split("\x1f") == NAMES
     assert dict(zip(NAMES, row.split("\x1f"), strict=True)) == cells(transport, ODD)
     assert foot == "(1 row)"
     assert transport.newest()["question"] == ODD
 
 
-def test_psql_explains_and_selects(transport: WireServed) -> None:
-    heard = psql(transport, "-At", "-c", "EXPLAIN ASK 'ferry' USING scripted")
-    assert heard.stdout == canonical.text(plan(transport, "ferry", using="scripted")) + "\n"
-    heard = psql(transport, "-At", "-c", "SELECT id, title, urn FROM notes ORDER BY id LIMIT 1")
-    assert heard.stdout == "1|Ferry timetable|urn:reddb:row:notes/1\n"
-    heard = psql(transport, "-At", given="SELECT 1; SELECT 2;\n\\d nosuch\n")
-    assert heard.stdout == "1\n2\n"
+def test_psql_explains_and_selects(transport: PgwireServer) -> None:
+    received = psql(transport, "-At", "-c", "EXPLAIN ASK 'ferry' USING scripted")
+    assert received.stdout == canonical.text(plan(transport, "ferry", using="scripted")) + "\n"
+    received = psql(transport, "-At", "-c", "SELECT id, title, urn FROM notes ORDER BY id LIMIT 1")
+    assert received.stdout == "1|Ferry timetable|urn:reddb:row:notes/1\n"
+    received = psql(transport, "-At", given="SELECT 1; SELECT 2;\n\\d nosuch\n")
+    assert received.stdout == "1\n2\n"
 
 
-def test_psql_lists_what_the_caller_may_see(transport: WireServed) -> None:
-    heard = psql(
+def test_psql_lists_what_the_caller_may_see(transport: PgwireServer) -> None:
+    received = psql(
         transport, "-At", *(f"-c\\{word}" for word in ("d", "dt", "dn", "l", "du", "d notes"))
     )
-    assert heard.stderr == ""
+    assert received.stderr == ""
     tables = [f"public|{name}|table|mia" for name in ("notes", "odd", "red_ask_audit")]
-    assert heard.stdout.splitlines() == [
+    assert received.stdout.splitlines() == [
         *tables,
         *tables,
         "public|mia",
         "local|mia|UTF8|C.UTF-8|C.UTF-8||libc|",
         "mia||{}",
-        *("id|bigint||not null|", "urn|text||not null|", "text|text|||", "title|text|||"),
+        *("id|integer||not null|", "urn|text||not null|", "text|text|||", "title|text|||"),
     ]
     more = psql(
         transport, "-c\\d+ notes", "-c\\dT", "-c\\df", "-c\\di", "-c\\dv", "-c\\dx", "-c\\z"
@@ -202,9 +202,9 @@ def test_psql_lists_what_the_caller_may_see(transport: WireServed) -> None:
     assert 'Table "public.notes"' in more.stdout
 
 
-def test_psql_hears_the_sqlstate_of_every_error(transport: WireServed) -> None:
-    heard = psql(transport, given="".join(f"{sql};\n" for sql in FAILING))
-    assert heard.stderr.splitlines() == [f"ERROR:  {state}" for state in FAILING.values()]
+def test_psql_gets_the_sqlstate_of_every_error(transport: PgwireServer) -> None:
+    received = psql(transport, given="".join(f"{sql};\n" for sql in FAILING))
+    assert received.stderr.splitlines() == [f"ERROR:  {state}" for state in FAILING.values()]
     needs("psql")
     wrong = ran(
         [
@@ -218,7 +218,7 @@ def test_psql_hears_the_sqlstate_of_every_error(transport: WireServed) -> None:
     assert "the password is not a valid token of this user" in wrong.stderr
 
 
-def test_psql_cancels_on_interrupt_and_goes_on(transport: WireServed) -> None:
+def test_psql_cancels_on_interrupt_and_goes_on(transport: PgwireServer) -> None:
     needs("psql")
     calls = transport.actors["anthropic"].calls
     before = len(calls)
@@ -241,7 +241,7 @@ def test_psql_cancels_on_interrupt_and_goes_on(transport: WireServed) -> None:
 
 
 @pytest.fixture(scope="module")
-def engine(transport: WireServed) -> Iterator[sa.Engine]:
+def engine(transport: PgwireServer) -> Iterator[sa.Engine]:
     url = sa.URL.create(
         "postgresql+psycopg",
         "mia",
@@ -257,7 +257,7 @@ def engine(transport: WireServed) -> Iterator[sa.Engine]:
 
 def test_sqlalchemy_reflects_what_the_caller_may_see(engine: sa.Engine) -> None:
     found = sa.inspect(engine)
-    assert found.get_table_names() == ["notes", "odd", "red_ask_audit"]
+    assert sorted(found.get_table_names()) == ["notes", "odd", "red_ask_audit"]
     assert found.has_table("notes")
     assert not found.has_table("secrets")
     assert found.get_view_names() == []
@@ -266,7 +266,7 @@ def test_sqlalchemy_reflects_what_the_caller_may_see(engine: sa.Engine) -> None:
         each["name"]: (str(each["type"]), each["nullable"]) for each in found.get_columns("notes")
     }
     assert columns == {
-        "id": ("BIGINT", False),
+        "id": ("INTEGER", False),
         "urn": ("TEXT", False),
         "text": ("TEXT", True),
         "title": ("TEXT", True),
@@ -294,7 +294,7 @@ def test_sqlalchemy_selects_from_a_reflected_table(engine: sa.Engine) -> None:
         assert connection.execute(counted).scalar_one() == 2
 
 
-def test_sqlalchemy_and_pandas_ask(transport: WireServed, engine: sa.Engine) -> None:
+def test_sqlalchemy_and_pandas_ask(transport: PgwireServer, engine: sa.Engine) -> None:
     asking = sa.text("ASK :q USING scripted LIMIT 2").bindparams(q=ODD)
     with engine.connect() as connection:
         row = connection.execute(asking).mappings().one()
@@ -317,7 +317,7 @@ def test_sqlalchemy_and_pandas_ask(transport: WireServed, engine: sa.Engine) -> 
     assert len(pd.read_sql_table("notes", engine)) == 3
 
 
-def test_sqlalchemy_hears_errors_and_goes_on(engine: sa.Engine) -> None:
+def test_sqlalchemy_gets_errors_and_goes_on(engine: sa.Engine) -> None:
     with engine.connect() as connection:
         for sql, state in FAILING.items():
             with pytest.raises(sa.exc.DBAPIError) as caught:
@@ -328,7 +328,7 @@ def test_sqlalchemy_hears_errors_and_goes_on(engine: sa.Engine) -> None:
         assert connection.execute(sa.text("SELECT 1")).scalar_one() == 1
 
 
-def test_sqlalchemy_cancels_and_goes_on(transport: WireServed, engine: sa.Engine) -> None:
+def test_sqlalchemy_cancels_and_goes_on(transport: PgwireServer, engine: sa.Engine) -> None:
     calls = transport.actors["anthropic"].calls
     before = len(calls)
     with engine.connect() as connection:
@@ -353,7 +353,7 @@ def test_sqlalchemy_cancels_and_goes_on(transport: WireServed, engine: sa.Engine
 # --- node ------------------------------------------------------------------------------------
 
 
-def test_node_postgres_does_it_all(transport: WireServed) -> None:
+def test_node_postgres_does_it_all(transport: PgwireServer) -> None:
     needs("node", NODE / "node_modules" / "pg")
     failing = [*([sql, []] for sql in FAILING), ["ASK $1", [" "]]]
     config = {
@@ -361,9 +361,9 @@ def test_node_postgres_does_it_all(transport: WireServed) -> None:
         "password": transport.tokens["mia"],
     }  # fmt: skip
     given = {"config": config, "question": ODD, "failing": failing}
-    heard = ran(["node", "--no-deprecation", str(NODE / "pg_probe.mjs")], json.dumps(given))
-    assert heard.stderr == ""
-    said = json.loads(heard.stdout)
+    received = ran(["node", "--no-deprecation", str(NODE / "pg_probe.mjs")], json.dumps(given))
+    assert received.stderr == ""
+    said = json.loads(received.stdout)
     expected = cells(transport, ODD)
     assert said["ask"]["columns"] == [[column.name, column.oid] for column in ask_statements.ANSWER]
     assert said["ask"]["rows"] == said["prepared"]["rows"]
@@ -377,8 +377,8 @@ def test_node_postgres_does_it_all(transport: WireServed) -> None:
             assert row[name] == expected[name]
     assert said["plan"]["rows"] == [{"plan": plan(transport, ODD)}]
     assert said["select"] == {
-        "columns": [["id", INT8], ["title", TEXT]],
-        "rows": [{"id": "2", "title": "Ferry prices"}],
+        "columns": [["id", INT4], ["title", TEXT]],
+        "rows": [{"id": 2, "title": "Ferry prices"}],
         "command": "SELECT",
     }
     assert said["text"] == said["select"]
@@ -392,31 +392,31 @@ def test_node_postgres_does_it_all(transport: WireServed) -> None:
 # --- JDBC ------------------------------------------------------------------------------------
 
 
-def test_jdbc_does_it_all(transport: WireServed) -> None:
+def test_jdbc_does_it_all(transport: PgwireServer) -> None:
     needs("java", JDBC)
-    heard = ran(
+    received = ran(
         ["java", "-Dfile.encoding=UTF-8", "-cp", str(JDBC), str(ROOT / "java" / "PgProbe.java"),
          f"jdbc:postgresql://{transport.host}:{transport.port}/local",
          "mia", transport.tokens["mia"], ODD],
         "".join(f"{sql}\n" for sql in FAILING),
         LC_ALL="C.UTF-8",
     )  # fmt: skip
-    assert heard.stderr == ""
-    lines = [line.split("\t") for line in heard.stdout.rstrip("\n").split("\n")]
+    assert received.stderr == ""
+    lines = [line.split("\t") for line in received.stdout.rstrip("\n").split("\n")]
     said = {name: _unescaped(value) for name, value in lines}
     kinds = {column.name: TYPES[column.oid].name for column in ask_statements.ANSWER}
     expected = cells(transport, ODD)
     for time_ in range(7):
         for name in NAMES:
             assert said[f"ask{time_}.{name}:{kinds[name]}"] == expected[name], (time_, name)
-        assert said[f"select{time_}.id:int8"] == "2"
+        assert said[f"select{time_}.id:int4"] == "2"
         assert said[f"select{time_}.title:text"] == "Ferry prices"
         assert said[f"select{time_}.urn:text"] == "urn:reddb:row:notes/2"
         assert said[f"ask{time_}.more"] == said[f"select{time_}.more"] == "false"
     assert said["plan.plan:jsonb"] == canonical.text(plan(transport, ODD, using="scripted"))
-    assert said["text.id:int8"] == "2"
+    assert said["text.id:int4"] == "2"
     assert said["tables"] == "notes odd red_ask_audit"
-    assert said["columns"] == "id int8 NO urn text NO text text YES title text YES"
+    assert said["columns"] == "id int4 NO urn text NO text text YES title text YES"
     assert (said["keys"], said["schemas"]) == ("", "information_schema pg_catalog public")
     assert said["types"] == "true"
     assert [value for name, value in lines if name == "state"] == list(FAILING.values())

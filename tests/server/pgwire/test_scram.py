@@ -5,9 +5,9 @@ import hashlib
 import hmac
 
 import pytest
+from fake_pgwire import ScramClient
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_play import ScramClient
 
 from redask.core.access import credentials
 from redask.core.access.credentials import TokenVerifier, Verifiers
@@ -81,18 +81,18 @@ def test_nobody_signs_in_with_the_keys_that_only_take_time() -> None:
     """A proof that fits the all-zero keys cannot be made up: nothing hashes to zeros."""
     exchange = Exchange(Verifiers(bytes(16), ()), NONCE)
     exchange.first(b"n,,n=,r=abc")
-    said = f"c=biws,r=abc{NONCE}".encode()
+    framed = f"c=biws,r=abc{NONCE}".encode()
     proof = base64.b64encode(bytes(32))
-    assert exchange.final(said + b",p=" + proof) is None
+    assert exchange.final(framed + b",p=" + proof) is None
 
 
 def test_known_and_unknown_users_cost_the_same_work(monkeypatch: pytest.MonkeyPatch) -> None:
     counted: list[int] = []
     real = hmac.digest
 
-    def counting(key: bytes, said: bytes, name: str) -> bytes:
+    def counting(key: bytes, framed: bytes, name: str) -> bytes:
         counted.append(1)
-        return real(key, said, name)
+        return real(key, framed, name)
 
     work = []
     salt = bytes(16)

@@ -15,7 +15,7 @@ from memory_backend.database import MemoryBackend
 
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import AuditRow
+from redask.core.ports import AuditRow, StoreView
 from redask.core.rules.audit import KEYS
 from redask.stores.backend import EntityStore
 from redask.stores.columnar import generation_builder, table_cache, table_patches, tenant_projection
@@ -78,6 +78,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(table_cache, "MAX_TABLES", 4)
     monkeypatch.setattr(table_patches, "SMALL", 4)
     monkeypatch.setattr(table_patches, "MAX_GAPS", 3)
+    monkeypatch.setattr(table_patches, "_SAMPLED", 3)
 
 
 @pytest.fixture
@@ -148,6 +149,57 @@ def test_a_table_that_is_first_named_late_is_of_the_state_of_its_reader(
     projection.close()
 
 
+@pytest.mark.parametrize("late", [1, 2])
+def test_policies_that_change_while_rows_are_read_are_seen(
+    late: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MemoryBackend(f"memory:/{tmp_path}").store
+    projection = Projection(tmp_path, store)
+    put(store, 3)
+    assert len(read_table(projection, "t", READER)[1]) == 3
+    view = store.view
+    policy = {"read": [{"roles": ["*"], "rows": "id = 1", "hide": ["x"]}]}
+    calls = []
+
+    def racing(caller: Caller) -> StoreView:
+        calls.append(caller)
+        if len(calls) == late:
+            store.set_policy("t", policy, ME)
+        found = view(caller)
+        if len(calls) == 1:
+            put(store, 5)  # so the rows will be ahead of this view
+        return found
+
+    put(store, 4)
+    monkeypatch.setattr(store, "view", racing)
+    assert read_table(projection, "t", READER)[1] == [(1, "urn:reddb:row:t/1")]
+    projection.close()
+
+
+def test_a_fold_that_fails_disturbs_no_reader_and_is_not_tried_at_once(
+    store: SqliteStore, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    projection = Projection(tmp_path / "p", store)
+    put(store, 30)
+    read_table(projection, "t", ME)
+    tried = []
+
+    def fail(*_: object) -> str:
+        tried.append(1)
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(tenant_projection, "build", fail)
+    put(store, 60)
+    for turn in range(5):
+        assert len(read_table(projection, "t", ME)[1]) == 60 + turn
+        for thread in threading.enumerate():
+            if thread.name == "columnar-fold":
+                thread.join()
+        store.put(entities("t", [{"id": 100 + turn, "x": turn}]), ME)
+    assert len(tried) == 1
+    projection.close()
+
+
 def test_a_large_tail_is_folded_and_other_projections_open_the_new_file(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
@@ -178,7 +230,8 @@ def test_a_generation_is_used_by_the_next_process(
         "from redask.core.model import Caller; from redask.stores.sqlite.store import SqliteStore\n"
         "from redask.stores.columnar.projection import Projection\n"
         "from redask.stores.entity_rows import entities\n"
-        "store = SqliteStore(Path(sys.argv[1])); projection = Projection(Path(sys.argv[2]), store)\n"
+        "store = SqliteStore(Path(sys.argv[1]))\n"
+        "projection = Projection(Path(sys.argv[2]), store)\n"
         "with projection.reading(Caller()) as tables: print(tables.physical('t'))\n"
         "print(read_table(projection, 't', Caller()))\n"
         "store.put(entities('t', [{'id': 0, 'x': 'other'}]), Caller())\n"

@@ -10,6 +10,7 @@ from memory_backend.database import MemoryBackend
 
 from redask.core.errors import Denied
 from redask.core.model import Caller, Kind
+from redask.stores.columnar.json_columns import jsonb_text, plain_text
 from redask.stores.columnar.projection import Projection
 from redask.stores.entity_rows import entities, link
 
@@ -219,3 +220,20 @@ def test_tenants_are_apart(backend: MemoryBackend, projection: Projection) -> No
     backend.store.put(entities("t", [{"id": 2, "x": "a"}], kind=Kind.NODE), other)
     assert read_table(projection, "t", ME)[1] == [(1, "urn:reddb:row:t/1", 1)]
     assert read_table(projection, "t", other)[1] == [(2, "urn:reddb:node:t/2", "a")]
+
+
+def test_jsonb_is_written_as_postgresql_writes_it() -> None:
+    source = (
+        '{"bb":[1,2.5,1e+20,12345678901234567890123,null,true,false],"a":"x\\u0001é\\n","é":{}}'
+    )
+    assert jsonb_text(source) == (
+        '{"a": "x\\u0001é\\n", "bb": [1, 2.5, 100000000000000000000, 12345678901234567890123,'
+        ' null, true, false], "é": {}}'
+    )
+    assert jsonb_text('{"a":1e-7}') == '{"a": 0.0000001}'
+
+
+def test_what_is_no_text_is_canonical_json_in_a_text_column() -> None:
+    assert plain_text('"a b"') == "a b"
+    assert plain_text('{"b":1,"a":[1e20]}') == '{"a":[1e+20],"b":1}'
+    assert plain_text("true") == "true"

@@ -49,7 +49,7 @@ class MemoryManifest:
         own = {urn: owners[urn] for urn in urns if urn in owners}
         return manifest_rules.collision(origin, own)
 
-    def forget(self, paths: Sequence[str], caller: Caller) -> int:
+    def remove(self, paths: Sequence[str], caller: Caller) -> int:
         must_own(caller)
         with self._access.writing(caller.tenant) as tenant:
             writer = Writer(self._access.shared, tenant)
@@ -63,7 +63,7 @@ class MemoryManifest:
             writer.finish()
             return removed
 
-    def unlinked(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
+    def pending_links(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
         origins = self._access.reading(caller.tenant).origins
         waiting = [(path, known) for path, known in sorted(origins.items()) if known.unlinked]
         return {

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from redask.core.access.credentials import Lock, TokenFacts, TokenVerifier, User
+from redask.core.access.credentials import TokenFacts, TokenHash, TokenVerifier, User
 from redask.core.access.policy import Policy, Principal
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
@@ -33,7 +33,7 @@ class Token(NamedTuple):
     """A token, what it is checked against, and whose it is."""
 
     facts: TokenFacts
-    lock: Lock
+    hash: TokenHash
     verifier: TokenVerifier
 
 
@@ -64,6 +64,7 @@ class Tenant:
     documents: dict[str, str] = field(default_factory=dict)  # policies by collection
     collections: dict[str, int] = field(default_factory=dict)
     languages: dict[str, str] = field(default_factory=dict)
+    column_types: dict[tuple[str, str], str] = field(default_factory=dict)
     classes: dict[tuple[int, str], int] = field(default_factory=dict)
     users: dict[str, User] = field(default_factory=dict)
     tokens: dict[str, Token] = field(default_factory=dict)
@@ -121,7 +122,7 @@ class Tenant:
 
 
 _DICTS = (
-    *("rows", "documents", "collections", "languages", "classes"),
+    *("rows", "documents", "collections", "languages", "column_types", "classes"),
     *("users", "tokens", "origins", "items"),
 )
 

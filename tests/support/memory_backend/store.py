@@ -169,6 +169,22 @@ class MemoryStore:
             writer.set_language(collection, language)
             return writer.finish()
 
+    def column_types(self, tenant: str) -> dict[str, dict[str, str]]:
+        types: dict[str, dict[str, str]] = {}
+        for (collection, key), name in sorted(self._access.reading(tenant).column_types.items()):
+            types.setdefault(collection, {})[key] = name
+        return types
+
+    def set_column_type(
+        self, collection: str, key: str, type_name: str | None, caller: Caller
+    ) -> None:
+        must_own(caller)
+        with self._access.writing(caller.tenant) as tenant:
+            tenant.column_types.pop((collection, key), None)
+            if type_name is not None:
+                tenant.column_types[collection, key] = type_name
+            tenant.version += 1
+
     def collections(self, caller: Caller) -> list[Collection]:
         tenant = self._access.reading(caller.tenant)
         return _collections(tenant, tenant.visibility(caller))

@@ -43,7 +43,7 @@ class MemoryUsers:
             user = tenant.users.get(token.facts.user) if token else None
             if token and user:
                 caller = Caller(tenant=name, user=user.name, role=user.role)
-                return StoredToken(token.facts, token.lock, caller)
+                return StoredToken(token.facts, token.hash, caller)
         return None
 
     def list_users(self, caller: Caller) -> list[User]:
@@ -100,12 +100,12 @@ class MemoryUsers:
     def make_token(self, user: str, now: int, seconds: int | None, caller: Caller) -> str:
         must_own(caller)
         expires = credentials.expiry(now, seconds)
-        ident, token, lock = credentials.new_token()
+        ident, token, stored = credentials.new_token()
         salt = credentials.scram_salt(self._access.shared.secret, caller.tenant, user)
         with self._access.writing(caller.tenant) as tenant:
             _known(tenant, user)
             facts = TokenFacts(ident, user, now, expires, None)
-            tenant.tokens[ident] = Token(facts, lock, credentials.verifier(token, salt))
+            tenant.tokens[ident] = Token(facts, stored, credentials.verifier(token, salt))
         return token
 
     def revoke_token(self, token_id: str, now: int, caller: Caller) -> None:

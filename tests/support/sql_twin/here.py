@@ -8,8 +8,7 @@ from redask.core.errors import AskError, DeadlineExceeded, SqlError
 from redask.core.model import Caller
 from redask.core.ports import TableShape
 from redask.core.sql.types import SqlType
-from redask.stores.backends import backend_for
-from redask.stores.columnar.selector import ColumnarSelector
+from redask.stores.selectors import open_selector
 from sql_twin.cases import Case
 from sql_twin.cells import canonical, written
 from sql_twin.reference import TIMEOUT_MS, quoted
@@ -24,8 +23,7 @@ class Here:
     """A redask database."""
 
     def __init__(self, directory: Path) -> None:
-        self._backend = backend_for(str(directory)).open(str(directory))
-        self._selector = ColumnarSelector(self._backend, directory)
+        self._selector = open_selector(str(directory))
 
     def __enter__(self) -> "Here":
         return self
@@ -37,7 +35,6 @@ class Here:
         trace: TracebackType | None,
     ) -> None:
         self._selector.close()
-        self._backend.close()
 
     def run_here(
         self, sql: str, params: Sequence[object], declared: Sequence[str | None] = ()

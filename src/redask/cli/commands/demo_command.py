@@ -2,7 +2,8 @@
 
 It has a database of its own, `./redask-demo`: REDASK_DB, REDASK_TOKEN and REDASK_TENANT are about
 the user's data and are left aside. With `--db` it is a command like the others, and the database
-must be new, empty, or hold the sample alone. Every command it prints can be typed again.
+must be new, empty, or hold the sample alone. It asks the provider that is built in, whatever keys
+are set, unless `--using` names another. Every command it prints can be typed again.
 """
 
 import shlex
@@ -13,6 +14,7 @@ import click
 from redask.cli import global_options, opening
 from redask.cli.opening import pretty, reports_errors
 from redask.core.errors import BadAsk
+from redask.core.rules import failover
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,8 +30,15 @@ QUESTIONS = (
 
 
 @click.command("demo")
+@click.option(
+    "--using",
+    default=failover.BUILT_IN,
+    show_default=True,
+    metavar="NAME",
+    help="The provider; others than the built-in one may cost money.",
+)
 @click.pass_context
-def command(ctx: click.Context) -> None:
+def command(ctx: click.Context, using: str) -> None:
     """Load a small sample company into ./redask-demo and ask it three questions.
 
     With --db into another directory, which must be new or hold nothing else.
@@ -49,12 +58,11 @@ def command(ctx: click.Context) -> None:
                     f"{place} holds other data than the sample, which stays as it is: "
                     "name a new directory with --db"
                 )
-            opening.warn_of_providers(place)
             console.print(f"[dim]loaded {sample.load(opened)} entities into {place}[/]\n")
-            _tour(console, opened, place)
+            _tour(console, opened, place, using)
 
 
-def _tour(console: "Console", opened: "OpenDatabase", place: str) -> None:
+def _tour(console: "Console", opened: "OpenDatabase", place: str, using: str) -> None:
     """What a user would type, and what that prints."""
     from redask.cli.commands.audit_command import plain
     from redask.cli.rendering import show_plan, show_sources
@@ -64,14 +72,17 @@ def _tour(console: "Console", opened: "OpenDatabase", place: str) -> None:
         line = f"$ redask {typed} --db {shlex.quote(place)}"
         console.print(line, style="bold cyan", markup=False)
 
+    default = opened.explain(QUESTIONS[0])["provider"]["name"]
+    named = "" if using == default else f" --using {using}"
     for question in QUESTIONS:
-        prompt(f'ask "{question}"')
-        answer = opened.ask(question)
+        prompt(f'ask "{question}"{named}')
+        answer = opened.ask(question, using=using)
         console.print(f"{answer.answer}\n", markup=False)
         show_sources(console, answer)
         console.print()
-    prompt(f'explain "{QUESTIONS[1]}"')
-    show_plan(console, opened.explain(QUESTIONS[1]), opened.search(QUESTIONS[1]))
+    prompt(f'explain "{QUESTIONS[1]}"{named}')
+    plan = opened.explain(QUESTIONS[1], using=using)
+    show_plan(console, plan, opened.search(QUESTIONS[1]))
     entry = opened.audit(2)[1]
     console.print()
     prompt(f"audit show {entry.seq}")

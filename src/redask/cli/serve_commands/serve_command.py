@@ -13,11 +13,16 @@ if TYPE_CHECKING:
     from redask.server.serving import Serving
 
 
+_PORT = click.IntRange(0, 65535)  # 0 takes any
+
+
 @click.command("serve")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen.")
-@click.option("--port", default=8080, show_default=True, help="The port of HTTP.")
-@click.option("--grpc-port", default=50051, show_default=True, help="The port of gRPC.")
-@click.option("--pg-port", default=5433, show_default=True, help="The port of PostgreSQL clients.")
+@click.option("--port", type=_PORT, default=8080, show_default=True, help="The port of HTTP.")
+@click.option("--grpc-port", type=_PORT, default=50051, show_default=True, help="The port of gRPC.")
+@click.option(
+    "--pg-port", type=_PORT, default=5433, show_default=True, help="The port of PostgreSQL clients."
+)
 @click.option("--http/--no-http", default=True, help="Whether HTTP (and MCP) is served.")
 @click.option("--grpc/--no-grpc", default=None, help="Whether gRPC is; if it is installed.")
 @click.option("--pg/--no-pg", default=True, help="Whether PostgreSQL clients are served.")

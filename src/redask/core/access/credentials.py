@@ -4,7 +4,7 @@
 
 Only a salted hash of the secret is stored, so a token is shown once, when it is made. The secret
 is random and long: a fast hash does not make it guessable, and keeps sign-in cheap enough to be
-repeated for every statement. `opens` costs the same whether a token is known or not, and compares
+repeated for every statement. `matches` costs the same whether a token is known or not, and compares
 in constant time. Every refusal is `REFUSED`, whatever its reason.
 
 For transports where a token is a password that must not travel (SCRAM-SHA-256), two keys derived
@@ -30,7 +30,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from redask.core.access.policy import ANYBODY
+from redask.core.access.policy import ANY_ROLE
 from redask.core.access.predicate import MAX_TEXT
 from redask.core.errors import BadAsk, Unauthenticated
 from redask.core.model import Caller
@@ -69,7 +69,7 @@ class TokenFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class Lock:
+class TokenHash:
     """The salted hash that a token is checked against."""
 
     salt: bytes
@@ -81,7 +81,7 @@ class StoredToken:
     """A token as it is stored, and the user it signs in."""
 
     facts: TokenFacts
-    lock: Lock
+    hash: TokenHash
     caller: Caller
 
 
@@ -104,13 +104,13 @@ class Verifiers:
 
 
 # Matches no secret: checking an unknown token takes the same time as a known one.
-NO_LOCK = Lock(bytes(16), bytes(32))
+NO_HASH = TokenHash(bytes(16), bytes(32))
 
 
-def new_token() -> tuple[str, str, Lock]:
+def new_token() -> tuple[str, str, TokenHash]:
     """A new token: its id, the whole token to show once, and the hash to store."""
     ident, secret, salt = secrets.token_hex(8), secrets.token_hex(32), secrets.token_bytes(16)
-    return ident, f"redask_{ident}_{secret}", Lock(salt, _digest(salt, secret))
+    return ident, f"redask_{ident}_{secret}", TokenHash(salt, _digest(salt, secret))
 
 
 def token_id(token: str) -> str:
@@ -119,11 +119,11 @@ def token_id(token: str) -> str:
     return found[1] if found else ""
 
 
-def opens(token: str, lock: Lock) -> bool:
+def matches(token: str, stored: TokenHash) -> bool:
     """Whether the token matches the stored hash."""
     found = _SHAPE.fullmatch(token)
-    given = _digest(lock.salt, found[2] if found else "0" * 64)
-    return hmac.compare_digest(given, lock.digest) and found is not None
+    given = _digest(stored.salt, found[2] if found else "0" * 64)
+    return hmac.compare_digest(given, stored.digest) and found is not None
 
 
 def scram_salt(secret: bytes, tenant: str, user: str) -> bytes:
@@ -149,8 +149,8 @@ def signed_in(token: str, found: StoredToken | None, now: int, tenant: str | Non
 
     It is unknown, cut, expired, revoked, of another tenant than asked for, or its user is gone.
     """
-    opened = opens(token, found.lock if found else NO_LOCK)
-    if not opened or not found or not is_live(found.facts, now):
+    matching = matches(token, found.hash if found else NO_HASH)
+    if not matching or not found or not is_live(found.facts, now):
         raise Unauthenticated(REFUSED)
     if tenant is not None and found.caller.tenant != tenant:
         raise Unauthenticated(REFUSED)
@@ -181,8 +181,8 @@ def check_user(name: object, role: object, attributes: object) -> User:
     assert isinstance(role, str)
     if name == LOCAL_USER:
         raise BadAsk(f"{name} is the name of whoever opens the files: choose another", detail=name)
-    if role == ANYBODY:
-        raise BadAsk(f"{ANYBODY} stands for every role in a policy: it is no role", detail="role")
+    if role == ANY_ROLE:
+        raise BadAsk(f"{ANY_ROLE} stands for every role in a policy: it is no role", detail="role")
     if not isinstance(attributes, Mapping) or len(attributes) > MAX_ITEMS:
         raise BadAsk(f"attributes are at most {MAX_ITEMS} names with values", detail="attributes")
     return User(name, role, {_name(key): _value(key, attributes[key]) for key in attributes})

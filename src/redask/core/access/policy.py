@@ -43,7 +43,7 @@ from redask.core.wire.json import text
 OWNER = "owner"
 AUDITOR = "auditor"
 AUDITORS = frozenset({OWNER, AUDITOR})  # who may see what others asked and spent
-ANYBODY = "*"
+ANY_ROLE = "*"
 MASK = "***"
 OPEN = "all"  # class key and projection key of what no policy speaks of
 MAX_PROJECTIONS = 16
@@ -164,7 +164,7 @@ def grant(policy: Policy | None, principal: Principal) -> Grant | None:
     """What the principal may read of the policy's collection; None for nothing."""
     if policy is None or principal.caller.role == OWNER:
         return Grant()
-    for role in (principal.caller.role, ANYBODY):
+    for role in (principal.caller.role, ANY_ROLE):
         for rule in policy.rules:
             if role in rule.roles:
                 user = principal.values()

@@ -21,15 +21,15 @@ class FileLink:
 class Origin:
     """A file that entities came from. `path` (absolute) names it, `root` is the folder asked for.
 
-    `choice` is the collection that was asked for; `stamp` says which content was read how, and
+    `requested_collection` is what the caller named; `revision` says which content was read how, and
     is None while that is unfinished, or when something of it is missing; it is empty as long as
     the file has never been whole here.
     """
 
     path: str
     root: str
-    choice: str | None
-    stamp: str | None
+    requested_collection: str | None
+    revision: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +67,10 @@ class OriginManifest(Protocol):
     def collisions(self, origin: Origin, urns: Sequence[str], caller: Caller) -> str | None:
         """The path of another origin that one of these belongs to, or None."""
 
-    def forget(self, paths: Sequence[str], caller: Caller) -> int:
+    def remove(self, paths: Sequence[str], caller: Caller) -> int:
         """Remove these origins with everything they brought. → how many entities went."""
 
-    def unlinked(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
+    def pending_links(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
         """Origins whose links are to be settled (anew), by path; empty when all are."""
 
     def chunks(self, path: str, caller: Caller) -> list[str]:

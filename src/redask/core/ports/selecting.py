@@ -90,5 +90,8 @@ class Selector(Protocol):
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
 
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+
     def close(self) -> None:
         """Let go of what is kept."""

@@ -23,12 +23,12 @@ GENESIS = "0" * 64
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The last row of the chain, and (`gone`) the last one that retention removed."""
+    """The last row of the chain, and (`pruned`) the last one that retention removed."""
 
     seq: int = 0
     hash: str = GENESIS
-    gone_seq: int = 0
-    gone_hash: str = GENESIS
+    pruned_seq: int = 0
+    pruned_hash: str = GENESIS
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ def link(previous: str, seq: int, row: str) -> str:
 
 def seal(head: Head) -> str:
     """The hash over all of a head."""
-    parts = f"{head.gone_seq} {head.gone_hash} {head.seq} {head.hash}"
+    parts = f"{head.pruned_seq} {head.pruned_hash} {head.seq} {head.hash}"
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
@@ -71,7 +71,7 @@ def verify(links: Iterable[Chained], head: Head, sealed: str) -> Intact | Broken
     """Verify a chain, given in the order of its numbers."""
     if seal(head) != sealed:
         return Broken(0, "the head of the log was changed")
-    seq, last = head.gone_seq, head.gone_hash
+    seq, last = head.pruned_seq, head.pruned_hash
     for each in links:
         if each.seq != seq + 1:
             return Broken(seq + 1, f"row {seq + 1} is missing")
@@ -84,4 +84,4 @@ def verify(links: Iterable[Chained], head: Head, sealed: str) -> Intact | Broken
         return Broken(seq + 1, f"row {seq + 1} is missing")
     if last != head.hash:
         return Broken(seq, f"row {seq} is not what was written")
-    return Intact(seq - head.gone_seq, head)
+    return Intact(seq - head.pruned_seq, head)

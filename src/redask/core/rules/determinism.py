@@ -21,7 +21,7 @@ _I64_MAX = (1 << 63) - 1
 _U32_MAX = (1 << 32) - 1
 
 
-def settle(
+def effective_knobs(
     question: str,
     fingerprint: str,
     capabilities: Capabilities,

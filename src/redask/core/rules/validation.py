@@ -30,13 +30,14 @@ class ReadAnswer:
     markers: citations.Parsed
 
 
+_EMPTY = "empty answer"
 Check = Callable[[ReadAnswer, Sequence[Source]], tuple[Issue, ...]]
 
 
 def _not_empty(answer: ReadAnswer, _: Sequence[Source]) -> tuple[Issue, ...]:
     if answer.text.strip():
         return ()
-    return (Issue("malformed", (0, len(answer.text)), "empty answer"),)
+    return (Issue("malformed", (0, len(answer.text)), _EMPTY),)
 
 
 def _markers(answer: ReadAnswer, _: Sequence[Source]) -> tuple[Issue, ...]:
@@ -81,6 +82,13 @@ class GiveUp:
     """The answer is refused for these reasons."""
 
     errors: tuple[Notice, ...]
+
+    @property
+    def message(self) -> str:
+        """What is wrong, in one sentence."""
+        if any(error.detail == _EMPTY for error in self.errors):
+            return "the answer is empty"
+        return "the answer cites what is not there"
 
 
 Verdict = Accept | Retry | GiveUp

@@ -218,7 +218,6 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "bytea": _bytea,
     "json": lambda text, _kind: checked(text),
     "jsonb": lambda text, _kind: jsonb_text(parse_jsonb(text)),
-    "char": lambda text, _kind: text[:1],
 }
 
 

@@ -15,7 +15,7 @@ them down, which makes its scores too high, never too low). Hence the bound, for
 
 A `TermWriter` writes; `commit` returns a stamp that changes with every commit and is kept in the
 files, so that a crash between this commit and that of the forward index is detected. Any error
-inside tantivy, panics included, is raised as `Damaged`: the partition is derived and can be
+inside tantivy, panics included, is raised as `CorruptIndex`: the partition is derived and can be
 rebuilt.
 """
 
@@ -96,7 +96,7 @@ class InvertedIndex:
         return found
 
     def verify_files(self, expected: dict[str, list[int]]) -> None:
-        """Raise `Damaged` unless the files are those of `file_checksums`.
+        """Raise `CorruptIndex` unless the files are those of `file_checksums`.
 
         Files are never changed in place, so equal sizes and times are enough; where only the
         times differ, the directory may have been copied, and the CRC decides.
@@ -291,7 +291,7 @@ class TermSearcher:
 
 @contextmanager
 def tantivy_errors() -> Iterator[None]:
-    """Turn any error of tantivy into `Damaged`; a Rust panic is not an `Exception`."""
+    """Turn any error of tantivy into `CorruptIndex`; a Rust panic is not an `Exception`."""
     try:
         yield
     except (ValueError, OSError) as error:

@@ -8,7 +8,7 @@
     journal-*        frames of the changes since the fold; append-only
 
 Every file is written under a new name, so a killed writer leaves the old state intact, and
-unreferenced files that the next fold removes. `Damaged` means that files are corrupt or
+unreferenced files that the next fold removes. `CorruptIndex` means that files are corrupt or
 inconsistent: the owner deletes the directory and replays the store's change log.
 
 A frame is the length and CRC of its body, then the sequence, the number of the first row added,

@@ -12,9 +12,9 @@ Keys never influence which vectors are found: the caller breaks ties (by URN), w
 tie is returned, and `k` may be exceeded.
 
 The caller holds the partition's lock around `apply` and `fold`; replays the store's change log
-from `seq`, which a power cut (not a killed process) may reset to an earlier value; on `Damaged`
-deletes the directory and starts again. Searching needs no lock, in any number of threads and
-processes: each sees what others wrote.
+from `seq`, which a power cut (not a killed process) may reset to an earlier value; on
+`CorruptIndex` deletes the directory and starts again. Searching needs no lock, in any number
+of threads and processes: each sees what others wrote.
 
 Vectors are float32 of length 1 in one append-only, memory-mapped file. A fold writes codes and a
 table of rows beside it, and leaves the floats as they are, unless more than a quarter of them are
@@ -91,7 +91,7 @@ class VectorIndex:
         return self._current().search(query, k, allowed)
 
     def verify(self) -> None:
-        """Read every vector; raise `Damaged` if one is corrupt."""
+        """Read every vector; raise `CorruptIndex` if one is corrupt."""
         snapshot = self._current()
         for start in range(0, len(snapshot.keys), _CHUNK):
             if not are_unit_vectors(snapshot.floats[start : start + _CHUNK]):

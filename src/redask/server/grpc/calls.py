@@ -90,7 +90,7 @@ class GrpcCall:
 
     def _finished(self, answering: Future[None]) -> None:
         if answering.cancelled() and not self._failed:
-            self.fail(grpc.StatusCode.CANCELLED, "the caller left", {})
+            self.fail(grpc.StatusCode.CANCELLED, "cancelled by the client", {})
         self._finished_at = time.monotonic()
         self._responses.put(END)
 

@@ -121,6 +121,8 @@ class GrpcTransport:
             raise BadAsk("params_json: expected a JSON list", detail="params_json")
         statement, values = request.statement, params
         rows = await self._admission.run(lambda: session.query(statement, values))
+        if len(rows) > request_json.LOOP_ROWS:
+            return pb.QueryReply(rows_json=await asyncio.to_thread(canonical.encode, rows))
         return pb.QueryReply(rows_json=canonical.encode(rows))
 
 

@@ -114,7 +114,7 @@ class HttpTransport:
         rows = await self._admission.run(
             lambda: session.query(statement, params), _disconnected(request)
         )
-        return plain({"rows": request_json.for_browsers(rows)})
+        return await _rows_reply(rows)
 
     async def put(self, request: Request) -> Response:
         session = await self._session(request)
@@ -144,7 +144,7 @@ class HttpTransport:
         limit = _number(request, "limit", 20, 1000)
         before = _number(request, "before", None, 2**63 - 1)
         rows = audit_rows(await session.audit(limit or 20, before))
-        return plain({"rows": request_json.for_browsers(rows)})
+        return await _rows_reply(rows)
 
     async def _session(self, request: Request) -> AsyncDatabase:
         return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
@@ -207,6 +207,15 @@ class Envelope:
         except Exception as error:
             if not started:
                 await responses.failed(error)(scope, receive, named)
+
+
+async def _rows_reply(rows: list[dict[str, Any]]) -> Response:
+    """Rows as JSON; many are encoded beside the event loop."""
+
+    def reply() -> Response:
+        return plain({"rows": request_json.for_browsers(rows)})
+
+    return await asyncio.to_thread(reply) if len(rows) > request_json.LOOP_ROWS else reply()
 
 
 def application(

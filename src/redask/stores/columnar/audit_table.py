@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from redask.core.model import Caller
 from redask.core.ports import AuditLog
 from redask.core.rules.audit import KEYS
-from redask.core.sql.json_spelling import jsonb_text
 from redask.core.sql.types import SqlType
 from redask.core.wire.json import text
+from redask.stores.columnar.json_columns import jsonb_text
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from redask.core.access.policy import OPEN
 from redask.core.ports import Store
-from redask.stores.columnar.connections import literal, open_builder
+from redask.stores.columnar.duckdb_connections import literal, open_builder
 from redask.stores.columnar.row_counts import State
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.typed_tables import table_columns, table_query

@@ -5,12 +5,13 @@ reader ends. `catch_up` is for one thread at a time; it disturbs no reader, who 
 """
 
 import json
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redask.core.errors import Damaged
+from redask.core.errors import CorruptIndex
 from redask.core.ports import Store
-from redask.stores.columnar.connections import columnar_errors, open_reader
+from redask.stores.columnar.duckdb_connections import columnar_errors, open_reader
 from redask.stores.columnar.generation_builder import LAYOUT, read_changes
 from redask.stores.columnar.row_counts import State
 from redask.stores.columnar.row_log import RowLog
@@ -24,7 +25,7 @@ class OpenGeneration:
     """An opened generation; None is an empty one, which has no file."""
 
     def __init__(self, path: Path | None, store: Store, tenant: str) -> None:
-        """`Damaged` when the file cannot be used."""
+        """`CorruptIndex` when the file cannot be used."""
         self.path = path
         self._store = store
         self._tenant = tenant
@@ -33,7 +34,8 @@ class OpenGeneration:
         with columnar_errors():
             self.connection = open_reader(path)
             try:
-                self.loaded, typed = State(), {}
+                self.loaded = State()
+                typed: dict[str, str] = {}
                 if path is not None:
                     self.loaded, typed = _read(self.connection, store, tenant)
                 base = None if path is None else "generation.main"
@@ -55,6 +57,18 @@ class OpenGeneration:
             raise _unusable("it is ahead of its store")
         with columnar_errors():
             self.state = read_changes(self._log, self.state, self._store, self._tenant)
+
+    def rows(
+        self, collection: str, groups: Iterable[str], step: int
+    ) -> Iterator[tuple[str, dict[str, object]]]:
+        """URN and content of each row of these groups, `id` included, after a step."""
+        cursor = self.connection.cursor()
+        with columnar_errors():
+            cursor.execute(self._log.rows_at(step, collection, groups))
+            while page := cursor.fetchmany(10_000):
+                for urn, own_id, payload in page:
+                    content = json.loads(payload)
+                    yield urn, content if own_id is None else {**content, "id": own_id}
 
     def leave(self) -> None:
         """A reader ended."""
@@ -92,5 +106,5 @@ def _read(
     return state, dict(typed)
 
 
-def _unusable(problem: str) -> Damaged:
-    return Damaged(f"the columnar projection is of no use: {problem}; it is made again")
+def _unusable(problem: str) -> CorruptIndex:
+    return CorruptIndex(f"the columnar projection is of no use: {problem}; it is made again")

@@ -15,8 +15,11 @@ from contextlib import contextmanager
 from hashlib import sha256
 from pathlib import Path
 
+from redask.core.access.policy import must_own
+from redask.core.errors import BadAsk
 from redask.core.model import Caller
 from redask.core.ports import AuditLog
+from redask.core.sql.types import SqlType
 from redask.stores.backend import EntityStore
 from redask.stores.columnar.readable_tables import ReadableTables
 from redask.stores.columnar.tenant_projection import TenantProjection
@@ -34,7 +37,7 @@ class Projection:
 
     @contextmanager
     def reading(self, caller: Caller) -> Iterator[ReadableTables]:
-        """The caller's tables, caught up, in one state; `Damaged` may be tried once more."""
+        """The caller's tables, caught up, in one state; `CorruptIndex` may be tried once more."""
         with self._tenant(caller.tenant).reading(caller) as tables:
             yield tables
 
@@ -42,6 +45,29 @@ class Projection:
         """Changes whenever anything that the caller can read, or its types, may have changed."""
         view = self._store.view(caller)
         return view.watermark, view.visibility.version
+
+    def fix_type(self, table: str, column: str, kind: SqlType | None, caller: Caller) -> None:
+        """Fix a column's type, or (None) let it come from the data again; for owners.
+
+        Refused while a value does not fit. One that comes later makes a SELECT of the column fail.
+        """
+        must_own(caller)
+        with self.reading(caller) as tables:
+            found = tables.key(table, column)
+            if found is None:
+                raise BadAsk(f"table {table!a} has no column {column!a} whose type can be fixed")
+            collection, key = found
+            if kind is not None:
+                if key == "id" and (kind.is_array or kind.name == "jsonb"):
+                    raise BadAsk(f"the column id is a scalar, not {kind}")
+                count, example = tables.misfits(collection, key, kind)
+                if count:
+                    raise BadAsk(
+                        f"{count} values of {table}.{column} are not of type {kind.sql_name},"
+                        f" such as that of {example}",
+                        detail=example,
+                    )
+        self._store.set_column_type(collection, key, None if kind is None else str(kind), caller)
 
     def close(self) -> None:
         """Let go of everything; running statements end first."""

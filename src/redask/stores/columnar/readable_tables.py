@@ -10,15 +10,17 @@ So what is invisible does not make a collection known. Names are PostgreSQL's: s
 """
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redask.core.errors import Denied
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
 from redask.core.sql.column_names import sql_names
+from redask.core.sql.fixed_types import fits, value_fits
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.audit_table import AUDIT, AUDIT_COLUMNS, make_audit_table
-from redask.stores.columnar.connections import columnar_errors
+from redask.stores.columnar.duckdb_connections import columnar_errors
 from redask.stores.columnar.edge_groups import is_readable
 from redask.stores.columnar.entity_values import is_system
 from redask.stores.columnar.open_generation import OpenGeneration
@@ -32,6 +34,14 @@ if TYPE_CHECKING:
 Columns = tuple[tuple[str, SqlType, str], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What was declared besides the data: collections by policies and languages, types by key."""
+
+    collections: Callable[[], frozenset[str]]
+    types: Mapping[str, Mapping[str, SqlType]]
+
+
 class ReadableTables:
     """The tables of one caller; `cursor` runs statements over them. For one thread."""
 
@@ -40,10 +50,9 @@ class ReadableTables:
         opened: OpenGeneration,
         caller: Caller,
         view: StoreView,
-        declared: Callable[[], frozenset[str]],
+        declared: Declared,
         audit: AuditLog | None,
     ) -> None:
-        """`declared` gives the collections that a policy names or that have a language."""
         self._opened = opened
         self._state = opened.state
         self._caller = caller
@@ -79,6 +88,24 @@ class ReadableTables:
                 self._named[name] = self._make(name)
         return self._named[name]
 
+    def key(self, name: str, column: str) -> tuple[str, str] | None:
+        """The collection and the payload's key behind a column; None when there is none."""
+        collection = None if name == AUDIT else self._collection(name)
+        if collection is None:
+            return None
+        keys = [each.key for each in self._shape(collection) if each.name == column]
+        return (collection, keys[0]) if keys and keys[0] is not None else None
+
+    def misfits(self, collection: str, key: str, kind: SqlType) -> tuple[int, str]:
+        """How many values of a column would not fit a type, and the first URN that has one."""
+        groups = self._groups(collection)
+        classes = {each for group in groups.values() for each in group.columns.get(key, ())}
+        if all(fits(kind, each) for each in classes):
+            return 0, ""
+        found = self._opened.rows(collection, groups, self._state.step)
+        urns = [urn for urn, content in found if not value_fits(kind, content.get(key))]
+        return len(urns), min(urns, default="")
+
     def close(self) -> None:
         """Let go of the tables."""
         for table in self._kept:
@@ -103,7 +130,8 @@ class ReadableTables:
 
     def _shape(self, collection: str) -> tuple[TableColumn, ...]:
         if collection not in self._shapes:
-            self._shapes[collection] = table_columns(self._groups(collection).values())
+            fixed = self._declared.types.get(collection, {})
+            self._shapes[collection] = table_columns(self._groups(collection).values(), fixed)
         return self._shapes[collection]
 
     def _groups(self, collection: str) -> dict[str, GroupCounts]:
@@ -128,7 +156,7 @@ class ReadableTables:
         """The collections that the caller knows, by their names in SQL."""
         if self._by_name is None:
             held = {name for name in self._state.collections if self._groups(name)}
-            known = {name for name in held | self._declared() if not is_system(name)}
+            known = {name for name in held | self._declared.collections() if not is_system(name)}
             names = sql_names(known - self._visibility.denied)
             self._by_name = {name: collection for collection, name in names.items()}
         return self._by_name

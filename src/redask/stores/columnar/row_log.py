@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from redask.core.access.policy import OPEN
 from redask.core.ports import Change
-from redask.stores.columnar.connections import literal
+from redask.stores.columnar.duckdb_connections import literal
 from redask.stores.columnar.edge_groups import (
     Part,
     group_name,

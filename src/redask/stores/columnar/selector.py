@@ -9,9 +9,12 @@ from collections.abc import Mapping, Sequence
 from redask.core.model import Caller
 from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
 from redask.core.ports.selecting import Cancellation
+from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements.execution import Statements
+from redask.stores.columnar.statements.plans import Request
+from redask.stores.columnar.statements.watch import Watch
 
 FOLDER = "columnar"
 
@@ -39,9 +42,8 @@ class ColumnarSelector:
         cancelled: Cancellation | None = None,
     ) -> SelectResult:
         """The rows of a SELECT."""
-        return self._statements.select(
-            sql, params, caller, declared, facts or {}, timeout_ms, max_rows, cancelled
-        )
+        request = Request(sql, caller, tuple(declared), facts or {})
+        return self._statements.select(request, params, Watch(timeout_ms, cancelled), max_rows)
 
     def describe(
         self,
@@ -50,11 +52,11 @@ class ColumnarSelector:
         *,
         declared: Sequence[str | None] = (),
         facts: Mapping[str, str] | None = None,
-        timeout_ms: int = SELECT_MS,
-        cancelled: Cancellation | None = None,
+        timeout_ms: int = SELECT_MS,  # noqa: ARG002 - nothing is run
+        cancelled: Cancellation | None = None,  # noqa: ARG002
     ) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
-        return self._statements.describe(sql, caller, declared, facts or {})
+        return self._statements.describe(Request(sql, caller, tuple(declared), facts or {}))
 
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
@@ -70,6 +72,17 @@ class ColumnarSelector:
     def interrupt(self) -> None:
         """Stop the statements that run."""
         self._statements.interrupt()
+
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
+        kind = None if type_name is None else read_type(type_name)
+        with self._projection.reading(caller) as tables:
+            known = set(tables.names())
+        # a name may have a point itself: the longest table that there is
+        dots = [place for place, letter in enumerate(column) if letter == "."]
+        cuts = [place for place in dots if column[:place] in known]
+        table, name = (column[: cuts[-1]], column[cuts[-1] + 1 :]) if cuts else (column, "")
+        self._projection.fix_type(table, name, kind, caller)
 
     def close(self) -> None:
         """Let go of what is kept."""

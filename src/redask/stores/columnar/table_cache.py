@@ -22,6 +22,7 @@ from redask.stores.columnar.table_patches import MaterialisedTable, Patcher, Sor
 from redask.stores.columnar.typed_tables import (
     TableColumn,
     empty_query,
+    failing_view,
     table_columns,
     table_query,
 )
@@ -31,10 +32,11 @@ if TYPE_CHECKING:
 
 MAX_TABLES = 256
 MAX_BYTES = 1 << 30
-MAX_CHANGED = 10_000  # rows that are patched or copied; more are made of JSON again
+MAX_CHANGED = 10_000  # rows, or a quarter of the table: beyond, it is made of JSON again
 _CELL_BYTES = 24  # of a cell in memory, by and large
 
-_Key = tuple[str, tuple[tuple[str, int], ...]]  # collection; groups, and when each changed
+# collection; groups, and when each changed; columns
+_Key = tuple[str, tuple[tuple[str, int], ...], tuple[TableColumn, ...]]
 
 
 class TableCache:
@@ -56,6 +58,7 @@ class TableCache:
         self._numbers = itertools.count(1)
         self._clock = itertools.count(1)
         self._tables: dict[_Key, MaterialisedTable] = {}
+        self._of_generation: dict[str, MaterialisedTable] = {}
         self._patcher = Patcher(connection, self._new_name)
 
     def name(
@@ -66,14 +69,16 @@ class TableCache:
         step: int,
     ) -> tuple[str, MaterialisedTable | None]:
         """The table of these groups in the state of a step; `release` it if there is one."""
-        unchanged = set(groups) == {OPEN} and not groups[OPEN].changed
-        if unchanged and collection in self._typed:
-            return self._generation_table(collection).name, None
-        key = (collection, tuple(sorted((name, each.changed) for name, each in groups.items())))
+        if collection in self._typed and set(groups) == {OPEN} and not groups[OPEN].changed:
+            first = self._generation_table(collection)
+            if first.columns == columns:
+                return first.name, None
+        stamps = tuple(sorted((name, each.changed) for name, each in groups.items()))
+        key = (collection, stamps, columns)
         with self._lock:
             table = self._tables.get(key)
             if table is None:
-                table = self._make(key, columns, step)
+                table = self._make(key, step)
                 table.sorted.users += 1
                 self._tables[key] = table
             table.readers += 1
@@ -86,27 +91,34 @@ class TableCache:
         with self._lock:
             table.readers -= 1
 
-    def _make(self, key: _Key, columns: tuple[TableColumn, ...], step: int) -> MaterialisedTable:
-        collection = key[0]
-        groups = tuple(group for group, _ in key[1])
+    def _make(self, key: _Key, step: int) -> MaterialisedTable:
+        collection, stamps, columns = key
+        groups = tuple(group for group, _ in stamps)
 
         def rows(keys: Sequence[int]) -> str:
             changed = self._log.changed_rows_at(step, collection, groups, keys)
             return table_query(columns, changed)
 
-        old = self._earlier(collection, groups, columns, step) if groups else None
+        unfit = any(each.unfit for each in columns)
+        old = None
+        if groups and not unfit:
+            old = self._earlier(collection, groups, columns, step)
         if old is not None:
             query = self._log.changed(collection, old.step, step)
-            changed = self._connection.execute(f"{query} LIMIT {MAX_CHANGED}").fetchall()
-            if len(changed) + len(old.changed) < MAX_CHANGED:
+            most = max(MAX_CHANGED, old.sorted.rows // 4)
+            changed = self._connection.execute(f"{query} LIMIT {most}").fetchall()
+            if len(changed) + len(old.changed) < most:
                 return self._patcher.next_table(old, changed, rows, step)
-        name = self._new_name("t")
+        name = table = self._new_name("t")
         query = empty_query(columns)
         if groups:
             query = table_query(columns, self._log.rows_at(step, collection, groups))
-        self._connection.execute(f"CREATE TABLE {name} AS {query}")
-        (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
-        return MaterialisedTable(name, collection, groups, columns, step, SortedTable(name, count))
+        self._connection.execute(f"CREATE TABLE {table} AS {query}")
+        if unfit:
+            name = self._new_name("v")
+            self._connection.execute(f"CREATE VIEW {name} AS {failing_view(columns, table)}")
+        (count,) = self._connection.execute(f"SELECT count(*) FROM {table}").fetchone() or (0,)
+        return MaterialisedTable(name, collection, groups, columns, step, SortedTable(table, count))
 
     def _earlier(
         self,
@@ -129,10 +141,19 @@ class TableCache:
         return max(found, key=lambda table: table.step, default=None)
 
     def _generation_table(self, collection: str) -> MaterialisedTable:
-        held = self._loaded.collections[collection]
-        name = f"generation.main.{self._typed[collection]}"
-        base = SortedTable(name, held[OPEN].rows, owned=False)
-        return MaterialisedTable(name, collection, (OPEN,), table_columns(held.values()), 0, base)
+        found = self._of_generation.get(collection)
+        if found is None:
+            held = self._loaded.collections[collection]
+            name = f"generation.main.{self._typed[collection]}"
+            found = self._of_generation[collection] = MaterialisedTable(
+                name,
+                collection,
+                (OPEN,),
+                table_columns(held.values()),
+                0,
+                SortedTable(name, held[OPEN].rows, owned=False),
+            )
+        return found
 
     def _new_name(self, letter: str) -> str:
         return f"memory.main.{letter}{next(self._numbers)}"
@@ -160,8 +181,9 @@ class TableCache:
         return sum(sizes.values()) * _CELL_BYTES
 
     def _drop(self, table: MaterialisedTable) -> None:
-        if table.patch is not None:
+        if table.name != table.sorted.name:
             self._connection.execute(f"DROP VIEW {table.name}")
+        if table.patch is not None:
             self._connection.execute(f"DROP TABLE {table.patch}")
         table.sorted.users -= 1
         if table.sorted.owned and not table.sorted.users:

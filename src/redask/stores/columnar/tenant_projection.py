@@ -16,6 +16,7 @@ Made again from the store's change log: a generation that is missing, damaged, o
 another store, or ahead of its store. Deleting the directory loses nothing.
 """
 
+import logging
 import os
 import secrets
 import threading
@@ -24,17 +25,19 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from redask.core.access.policy import OWNER
-from redask.core.errors import Damaged, StoreFailed
+from redask.core.errors import AskError, CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
+from redask.core.sql.types import SqlType
 from redask.index.file_lock import FileLock
 from redask.stores.backend import EntityStore
-from redask.stores.columnar.connections import columnar_errors, is_broken, is_damage
+from redask.stores.columnar.duckdb_connections import columnar_errors, is_broken, is_damage
 from redask.stores.columnar.generation_builder import build, remove_others
 from redask.stores.columnar.open_generation import OpenGeneration
-from redask.stores.columnar.readable_tables import ReadableTables
+from redask.stores.columnar.readable_tables import Declared, ReadableTables
 
-MAX_TAIL = 20_000  # rows, or a twentieth of the generation's, if that is more
+MAX_TAIL = 2_000  # rows, or a fiftieth of the generation's, if that is more
+_log = logging.getLogger(__name__)
 _CURRENT = "current"
 _LOCK = "projection.lock"
 
@@ -52,6 +55,8 @@ class TenantProjection:
         self._lock = threading.Lock()
         self._opened: tuple[object, OpenGeneration] | None = None
         self._fold: threading.Thread | None = None
+        self._failed_at = 0  # rows of the tail when a fold failed: it is tried again much later
+        self._types: tuple[int, dict[str, dict[str, SqlType]]] | None = None
 
     @contextmanager
     def reading(self, caller: Caller) -> Iterator[ReadableTables]:
@@ -59,11 +64,12 @@ class TenantProjection:
         with self._lock:
             try:
                 opened, view = self._caught_up(caller)
-            except Damaged:
+            except CorruptIndex:
                 self._discard()
                 opened, view = self._caught_up(caller)
             opened.readers += 1
-            tables = ReadableTables(opened, caller, view, self._declared, self._audit)
+            declared = Declared(self._declared, self._fixed(view.visibility.version))
+            tables = ReadableTables(opened, caller, view, declared, self._audit)
         try:
             yield tables
         except Exception as error:
@@ -98,7 +104,7 @@ class TenantProjection:
         rows = sum(
             each.rows for groups in opened.loaded.collections.values() for each in groups.values()
         )
-        if opened.tail_rows > max(MAX_TAIL, rows // 20):
+        if opened.tail_rows - self._failed_at > max(MAX_TAIL, rows // 50):
             self._start_fold(opened)
         return opened, view
 
@@ -112,6 +118,7 @@ class TenantProjection:
             self._retire()
             path = None if stamp is None else self._folder / self._current()
             self._opened = (stamp, OpenGeneration(path, self._store, self._tenant))
+            self._failed_at = 0
         return self._opened[1]
 
     def _is_much(self, target: int) -> bool:
@@ -126,14 +133,33 @@ class TenantProjection:
         spoken = {each.name for each in self._store.collections(owner) if each.language is not None}
         return frozenset(spoken | self._store.policies(owner).keys())
 
+    def _fixed(self, version: int) -> dict[str, dict[str, SqlType]]:
+        """The types that were fixed, by collection and key, as they are since this version."""
+        if self._types is None or self._types[0] != version:
+            found = self._store.column_types(self._tenant)
+            self._types = (
+                version,
+                {
+                    collection: {key: SqlType.parse(kind) for key, kind in columns.items()}
+                    for collection, columns in found.items()
+                },
+            )
+        return self._types[1]
+
     # --- generations -----------------------------------------------------------------------
 
     def _start_fold(self, opened: OpenGeneration) -> None:
         if self._fold is not None and self._fold.is_alive():
             return
-        self._fold = threading.Thread(
-            target=self._build, args=(opened,), name="columnar-fold", daemon=True
-        )
+
+        def fold() -> None:
+            try:
+                self._build(opened)
+            except AskError as error:
+                self._failed_at = opened.tail_rows
+                _log.warning("the columnar projection was not folded: %s", error.message)
+
+        self._fold = threading.Thread(target=fold, name="columnar-fold", daemon=True)
         self._fold.start()
 
     def _build(self, opened: OpenGeneration | None) -> None:
@@ -163,9 +189,10 @@ class TenantProjection:
         with self._lock:
             if self._opened is None or self._opened[1] is not opened:
                 return
-            if isinstance(error, Damaged) or is_damage(error):
+            errors = list(_behind(error))
+            if any(isinstance(each, CorruptIndex) or is_damage(each) for each in errors):
                 self._discard()
-            elif is_broken(error):
+            elif any(is_broken(each) for each in errors):
                 self._retire()
 
     def _retire(self) -> None:
@@ -196,6 +223,13 @@ class TenantProjection:
             ) from error
         with lock:
             yield
+
+
+def _behind(error: BaseException | None) -> Iterator[BaseException]:
+    """An error and those that it was raised for."""
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
 
 
 def _replace(path: Path, content: bytes) -> None:

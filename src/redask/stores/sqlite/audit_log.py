@@ -104,7 +104,7 @@ def _head(connection: Connection) -> tuple[audit_chain.Head, str]:
 
 
 def _set_head(connection: Connection, head: audit_chain.Head) -> None:
-    values = (head.seq, head.hash, head.gone_seq, head.gone_hash, audit_chain.seal(head))
+    values = (head.seq, head.hash, head.pruned_seq, head.pruned_hash, audit_chain.seal(head))
     changed = connection.execute(
         "UPDATE audit_head SET seq = ?, hash = ?, gone_seq = ?, gone_hash = ?, seal = ?", values
     )

@@ -180,3 +180,16 @@ def _contradictions(connection: sqlite3.Connection) -> list[str]:
         if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
             found.append(sentence)
     return found
+
+
+def column_types(connection: sqlite3.Connection, tenant: str) -> dict[str, dict[str, str]]:
+    """The types that somebody fixed, by collection and key."""
+    found = connection.execute(
+        "SELECT collection, key, type FROM column_types JOIN tenants ON id = tenant"
+        " WHERE name = ? ORDER BY collection, key",
+        (tenant,),
+    )
+    types: dict[str, dict[str, str]] = {}
+    for collection, key, type_name in found.fetchall():
+        types.setdefault(collection, {})[key] = type_name
+    return types

@@ -94,7 +94,7 @@ class SqliteManifest:
             owners = _owners(connection, tenant, urns)
         return manifest_rules.collision(origin, owners)
 
-    def forget(self, paths: Sequence[str], caller: Caller) -> int:
+    def remove(self, paths: Sequence[str], caller: Caller) -> int:
         """Remove these origins with everything they brought. → how many entities went."""
         must_own(caller)
         with self._database.writing() as connection:
@@ -113,7 +113,7 @@ class SqliteManifest:
             writer.finish()
             return removed
 
-    def unlinked(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
+    def pending_links(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
         """Origins whose links are to be settled (anew), by path; empty when all are."""
         with self._database.reading() as connection:
             origins = connection.execute(
@@ -176,7 +176,7 @@ def _keep(
         (writer.tenant, load.origin.path),
     ).fetchone()
     origin = manifest_rules.recorded(load, Origin(*before) if before else None)
-    row = (writer.tenant, origin.path, origin.root, origin.choice, origin.stamp)
+    row = (writer.tenant, origin.path, origin.root, origin.requested_collection, origin.revision)
     (number,) = connection.execute(_KEEP_ORIGIN, row).fetchone()
     if load.first:
         connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))

@@ -218,9 +218,20 @@ _PROOFS = (
     "CREATE INDEX tokens_by_user ON tokens (tenant, user)",
 )
 
+# Types of columns that somebody fixed for SELECT.
+_COLUMN_TYPES = (
+    """CREATE TABLE column_types (
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        collection TEXT NOT NULL,
+        key TEXT NOT NULL,
+        type TEXT NOT NULL,
+        PRIMARY KEY (tenant, collection, key)
+    ) WITHOUT ROWID""",
+)
+
 Migrations = tuple[tuple[str, ...], ...]  # steps of single statements
 
-MIGRATIONS: Migrations = (_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS)
+MIGRATIONS: Migrations = (_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS, _COLUMN_TYPES)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, migrations: Migrations) -> None:

@@ -174,6 +174,7 @@ class SqliteStore:
     @contextmanager
     def _reading_as(self, caller: Caller) -> Iterator[tuple[sqlite3.Connection, StoreVisibility]]:
         """A connection inside one state of the store, and what the caller may see in it."""
+        write_rules.check_tenant(caller.tenant)
         with self._database.reading() as connection:
             connection.execute("BEGIN")
             yield connection, self._visibility.of(connection, caller)
@@ -287,6 +288,21 @@ class SqliteStore:
         """The columns of a collection as the caller sees it, by name."""
         with self._reading_as(caller) as (connection, visibility):
             return inspection.columns(connection, caller.tenant, collection, visibility)
+
+    def column_types(self, tenant: str) -> dict[str, dict[str, str]]:
+        """The types that somebody fixed, by collection and key."""
+        with self._database.reading() as connection:
+            return inspection.column_types(connection, tenant)
+
+    def set_column_type(
+        self, collection: str, key: str, type_name: str | None, caller: Caller
+    ) -> None:
+        """Fix the type of a column, or (None) fix none."""
+        must_own(caller)
+        with self._database.writing() as connection:
+            writer = EntityWriter(connection, caller.tenant)
+            writer.set_column_type(collection, key, type_name)
+            writer.finish()
 
     # --- health ----------------------------------------------------------------------------
 

@@ -13,9 +13,9 @@ from collections.abc import Mapping
 
 from redask.core.access import credentials
 from redask.core.access.credentials import (
-    Lock,
     StoredToken,
     TokenFacts,
+    TokenHash,
     TokenVerifier,
     User,
     Verifiers,
@@ -73,7 +73,7 @@ class SqliteUsers:
         if found is None:
             return None
         caller = Caller(tenant=found[7], user=found[1], role=found[8])
-        return StoredToken(TokenFacts(*found[:5]), Lock(*found[5:7]), caller)
+        return StoredToken(TokenFacts(*found[:5]), TokenHash(*found[5:7]), caller)
 
     def list_users(self, caller: Caller) -> list[User]:
         """The users of the caller's tenant, by name."""
@@ -145,7 +145,7 @@ class SqliteUsers:
         """A token for a user, for so many seconds or (None) until it is revoked; shown once."""
         must_own(caller)
         expires = credentials.expiry(now, seconds)
-        ident, token, lock = credentials.new_token()
+        ident, token, stored = credentials.new_token()
         with self._database.writing() as connection:
             tenant = _tenant(connection, caller.tenant)
             _known(connection, tenant, user)
@@ -156,7 +156,7 @@ class SqliteUsers:
                 " (id, tenant, user, salt, digest, made, expires, stored_key, server_key)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
-                    *(ident, tenant, user, lock.salt, lock.digest, now, expires),
+                    *(ident, tenant, user, stored.salt, stored.digest, now, expires),
                     *(proof.stored_key, proof.server_key),
                 ),
             )

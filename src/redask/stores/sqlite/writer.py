@@ -141,6 +141,16 @@ class EntityWriter:
                 self._drop_vectors_of(collection_id)
             self._reclassify(collection_id, name)
 
+    def set_column_type(self, collection: str, key: str, type_name: str | None) -> None:
+        """Fix a column's type, or (None) fix none."""
+        where = (self.tenant, collection, key)
+        self._db.execute(
+            "DELETE FROM column_types WHERE tenant = ? AND collection = ? AND key = ?", where
+        )
+        if type_name is not None:
+            self._db.execute("INSERT INTO column_types VALUES (?, ?, ?, ?)", (*where, type_name))
+        self._classes.changes += 1
+
     def finish(self) -> int:
         """Write the watermark and the catalogues. → the tenant's last sequence."""
         if self._classes.changes:

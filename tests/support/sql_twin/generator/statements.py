@@ -19,9 +19,11 @@ from sql_twin.generator.aggregate_templates import (
     ORDERED_AGGREGATES,
     WINDOWS,
 )
-from sql_twin.generator.expressions import Column, Maker
+from sql_twin.generator.expressions import Column, Maker, plain
 from sql_twin.generator.sources import Source, source
-from sql_twin.generator.templates import KEYS, TEMPLATES
+from sql_twin.generator.templates import KEYS, RISKY, TEMPLATES
+from sql_twin.reference import quoted
+from sql_twin.world import COLUMN_TYPES
 
 _PARAMETER = re.compile(r"\$(\d+)::")
 _SORTABLE = (*KEYS, "int4[]", "text[]")
@@ -46,8 +48,8 @@ def statement(tables: Sequence[TableShape], seed: int, number: int) -> Case:
     rng = Random(f"{seed}/{number}")
     maker = Maker(rng, [], loose=rng.random() < 0.15)
     shape: Callable[[Maker, Sequence[TableShape]], Query] = rng.choices(
-        (_plain, _grouped, _windowed, _distinct, _combined, _nested, _correlated),
-        (30, 25, 12, 8, 8, 12, 5),
+        (_plain, _grouped, _windowed, _distinct, _combined, _nested, _correlated, _risky),
+        (30, 25, 12, 8, 8, 12, 5, 8),
     )[0]
     query = shape(maker, tables)
     return _case(f"seed {seed} number {number}", query.text, maker.params)
@@ -235,3 +237,13 @@ def _correlated(maker: Maker, tables: Sequence[TableShape]) -> Query:
         word = rng.choice(("", "NOT "))
         return Query(f"SELECT k.id FROM {outer} WHERE {word}{exists} ORDER BY k.id", [])
     return Query(f"SELECT k.id, x.v FROM {outer}, LATERAL ({inner} AND {condition}) AS x(v)", [])
+
+
+def _risky(maker: Maker, tables: Sequence[TableShape]) -> Query:
+    """One expression that may raise an error, for every row of a table."""
+    table = maker.rng.choice([each for each in tables if each.name in COLUMN_TYPES])
+    maker.columns = [
+        Column(quoted(name), plain(kind)) for name, kind in table.columns if name != "urn"
+    ]
+    risk = maker.fill(maker.rng.choice(RISKY), "int4", maker.rng.choice((1, 1, 2)))
+    return Query(f"SELECT id, {risk} FROM {quoted(table.name)}", [])

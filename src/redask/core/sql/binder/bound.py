@@ -15,7 +15,12 @@ Node = dict[str, Any]  # a node of the syntax tree, as JSON gives it
 MAX_DIGITS = 38
 
 BOOL, TEXT, UNKNOWN = SqlType("bool"), SqlType("text"), SqlType("unknown")
-INT4, INT8, NUMERIC, FLOAT8 = SqlType("int4"), SqlType("int8"), SqlType("numeric"), SqlType("float8")
+INT4, INT8, NUMERIC, FLOAT8 = (
+    SqlType("int4"),
+    SqlType("int8"),
+    SqlType("numeric"),
+    SqlType("float8"),
+)
 INTEGER_DIGITS = {"int2": 5, "int4": 10, "int8": 19, "oid": 10}
 
 
@@ -86,7 +91,12 @@ def made(
 
 def numeric_text(value: Bound) -> str:
     """A numeric as VARCHAR in PostgreSQL's spelling."""
-    return value.sql if value.digits is None else f"CAST({value.sql} AS VARCHAR)"
+    if value.digits is None:
+        return value.sql
+    places, scale = value.digits
+    if places == scale:  # DuckDB would write `.5`
+        return f"CAST(CAST({value.sql} AS DECIMAL({places + 1},{scale})) AS VARCHAR)"
+    return f"CAST({value.sql} AS VARCHAR)"
 
 
 def renamed(value: Bound, name: str) -> Bound:

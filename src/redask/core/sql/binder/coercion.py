@@ -9,10 +9,11 @@ at the caller's. Text becomes a value of another type by PostgreSQL's input rule
 our own functions (`pg_in_…`), so that no error shows DuckDB's words.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
+from redask.core.errors import SqlError
 from redask.core.sql import literals
 from redask.core.sql.binder.bound import (
     INTEGER_DIGITS,
@@ -20,12 +21,11 @@ from redask.core.sql.binder.bound import (
     TEXT,
     Bound,
     fail,
-    made,
     numeric_text,
     unsupported,
 )
-from redask.core.sql.binder.overloads import fits
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
+from redask.core.sql.functions.overloads import fits
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import SqlType
 
@@ -54,16 +54,16 @@ _EXPLICIT = {
 }
 
 
-@dataclass(slots=True)
 class Parameters:
     """The parameters of a statement: declared types, else the first that a context wants.
 
     `scales` are those of numeric values, where the values are known.
     """
 
-    types: dict[int, SqlType] = field(default_factory=dict)
-    scales: dict[int, tuple[int, int]] = field(default_factory=dict)
-    numbers: set[int] = field(default_factory=set)
+    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
+        self.types = types
+        self.scales = scales
+        self.numbers: set[int] = set()
 
     def typed(self, number: int, location: int) -> Bound:
         self.numbers.add(number)
@@ -72,9 +72,7 @@ class Parameters:
             return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
         digits = self.scales.get(number) if known.name == "numeric" else None
         kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
-        return Bound(
-            f"CAST(${number} AS {kept})", known.bare, digits, location=location
-        )
+        return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)
 
     def settle(self, number: int, type: SqlType, location: int) -> Bound:
         self.types.setdefault(number, type.bare)
@@ -91,12 +89,17 @@ def constant(value: object, type: SqlType, location: int = -1) -> Bound:
     return Bound(literals.duckdb_literal(value, type), type, location=location)
 
 
+def _constant_of_text(text: str, type: SqlType, location: int) -> Bound:
+    return constant(literals.read(text, type), type, location)
+
+
 def _digits_of(text: str) -> tuple[int, int] | None:
     """DECIMAL(p,s) of a number's notation; None when it does not fit."""
     if not set(text) <= set("-0123456789."):
         return None
     whole, _, fraction = text.lstrip("-").partition(".")
-    places = max(len(whole.lstrip("0")) + len(fraction), 1)
+    # one digit before the point at least: DuckDB writes a DECIMAL(1,1) as `.5`
+    places = max(len(whole.lstrip("0")), 1) + len(fraction)
     return (places, len(fraction)) if places <= MAX_DIGITS else None
 
 
@@ -138,8 +141,8 @@ class Coercion:
                 value.location,
             )
         if value.type.bare == wanted.bare:
-            return self._modified(value, wanted, context)
-        return self._modified(self._cast(value, wanted.bare), wanted, context)
+            return self._modified(value, wanted)
+        return self._modified(self._cast(value, wanted.bare), wanted)
 
     def _typed(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
         if value.parameter:
@@ -157,17 +160,23 @@ class Coercion:
         if wanted.name in _REGISTERED and not wanted.is_array:
             if self.registered is None:
                 unsupported(f"the type {wanted.name}", value.location)
-            return self.registered.constant(value.literal, wanted, value.location)
+            return self._read(value, wanted, self.registered.constant)
         if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
-            return self._modified(replace(bare, type=wanted.bare), wanted, context)
+            return self._modified(replace(bare, type=wanted.bare), wanted)
+        return self._read(value, wanted, _constant_of_text)
+
+    def _read(
+        self, value: Bound, wanted: SqlType, read: Callable[[str, SqlType, int], Bound]
+    ) -> Bound:
         try:
-            return constant(literals.read(value.literal, wanted), wanted, value.location)
-        except literals.SqlError as error:
+            return read(value.literal or "", wanted, value.location)
+        except SqlError as error:
             error.position = error.position or value.location + 1
             raise
 
-    def _modified(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
+    @staticmethod
+    def _modified(value: Bound, wanted: SqlType) -> Bound:
         """The value cut or rounded to the modifier of the type."""
         if not wanted.modifier or value.type.modifier == wanted.modifier:
             return value
@@ -268,8 +277,8 @@ def alike(values: Sequence[Bound]) -> list[Bound]:
             replace(each, sql=f"CAST({each.sql} AS DECIMAL({whole},{digits[1]}))", digits=digits)
             for each in values
         ]
-    scales = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
-    scale = scales.pop() if len(scales) == 1 else None
+    known = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
+    scale = known.pop() if len(known) == 1 else None
     return [replace(each, sql=numeric_text(each), digits=None, scale=scale) for each in values]
 
 
@@ -313,9 +322,7 @@ def _float_to_numeric(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _float_to_integer(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(
-        f"CAST(round_even({value.sql}, 0) AS {wanted.duckdb_type})", type=wanted
-    )
+    return value.like(f"CAST(round_even({value.sql}, 0) AS {wanted.duckdb_type})", type=wanted)
 
 
 def _from_text(value: Bound, wanted: SqlType) -> Bound:
@@ -357,7 +364,7 @@ _MOMENTS = frozenset(("timestamp", "timestamptz"))
 _CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]]] = [
     (_among(_STRINGS, _STRINGS), _same),
     (_among(_STRINGS, _READABLE), _from_text),
-    (lambda one, other: other in _STRINGS, _to_text),
+    (lambda _, other: other in _STRINGS, _to_text),
     (_among(_INTS, frozenset(("numeric",))), _integer_to_numeric),
     (_among(_INTS | _REGISTERED, _INTS | _FLOATS | _REGISTERED), _plain),
     (_among(frozenset(("numeric",)), _INTEGERS), _numeric_to_integer),
@@ -381,8 +388,6 @@ _CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]
     (_among(frozenset(("jsonb",)), _INTEGERS | _FLOATS | {"bool", "numeric"}), _jsonb_to),
     (
         _among(frozenset(("time",)), frozenset(("interval",))),
-        lambda value, wanted: value.like(
-            f"to_microseconds(epoch_us({value.sql}))", type=wanted
-        ),
+        lambda value, wanted: value.like(f"to_microseconds(epoch_us({value.sql}))", type=wanted),
     ),
 ]

@@ -3,7 +3,6 @@
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules, patterns
 from redask.core.sql.binder.bound import (
     BOOL,
     TEXT,
@@ -12,13 +11,13 @@ from redask.core.sql.binder.bound import (
     Node,
     fail,
     made,
-    only,
     unsupported,
 )
-from redask.core.sql.binder.operator_rows import INVERSE
-from redask.core.sql.types import SqlType
+from redask.core.sql.functions import numeric_rules, pattern_operators
+from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
+    from redask.core.sql.binder.context import BoundQuery
     from redask.core.sql.binder.expressions import Expressions
 
 _ORDERED = ("=", "<>", "<", ">", "<=", ">=")
@@ -38,7 +37,7 @@ def bind_operator(self: "Expressions", node: Node) -> Bound:
                 "AEXPR_NOT_BETWEEN_SYM"):  # fmt: skip
         return _between(self, node, kind)
     if kind in ("AEXPR_LIKE", "AEXPR_ILIKE", "AEXPR_SIMILAR"):
-        return patterns.bind_like(self, node, name, kind)
+        return pattern_operators.bind_like(self, node, name, kind)
     if "lexpr" not in node:
         return self.prefix(name, self.bind(node["rexpr"]), location)
     if "RowExpr" in node["lexpr"] or "RowExpr" in node["rexpr"]:
@@ -62,9 +61,9 @@ def special_operator(
 ) -> Bound | None:
     """Operators whose operands may be of any type: arrays, `||`, patterns."""
     if name in ("~", "~*", "!~", "!~*"):
-        return patterns.bind_match(self, name, left, right, location)
+        return pattern_operators.bind_match(self, name, left, right, location)
     if left.type.is_array or right.type.is_array:
-        return _with_arrays(self, name, left, right, location)
+        return _with_arrays(self, name, left, right)
     if name == "||":
         strings = ("S", "X", "Z")
         json = ("json", "jsonb")
@@ -85,9 +84,7 @@ def _concatenated(self: "Expressions", left: Bound, right: Bound) -> Bound:
     return one.like(f"({one.sql} || {other.sql})", other, type=TEXT)
 
 
-def _with_arrays(
-    self: "Expressions", name: str, left: Bound, right: Bound, location: int
-) -> Bound | None:
+def _with_arrays(self: "Expressions", name: str, left: Bound, right: Bound) -> Bound | None:
     if left.is_untyped:
         left = self.coercion.coerce(left, right.type)
     if right.is_untyped:
@@ -184,8 +181,8 @@ def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
         kinds = {each.type.category for each in (left, *values) if not each.is_untyped}
         if len(kinds) <= 1 and not any(each.type.is_array for each in (left, *values)):
             type = self.coercion.common_type([left, *values], "IN")
-            self.operator("=", *self.coercion.unify([left, values[0]], type), location)
             left, *values = self.coercion.unify([left, *values], type)
+            self.operator("=", left, values[0], location)  # there must be one
             listed = ", ".join(numeric_rules.order(each) for each in values)
             text = f"({numeric_rules.order(left)} IN ({listed}))"
             found = made(text, BOOL, left, *values, location=location)
@@ -215,9 +212,7 @@ def _between(self: "Expressions", node: Node, kind: str) -> Bound:
     return made(text, BOOL, *parts, location=location)
 
 
-def _distinct(
-    self: "Expressions", left: Bound, right: Bound, kind: str, location: int
-) -> Bound:
+def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, location: int) -> Bound:
     self.operator("=", left, right, location)  # there must be one
     type = self.coercion.common_type([left, right], "IS DISTINCT FROM")
     one, other = self.coercion.unify([left, right], type)
@@ -238,7 +233,9 @@ def _rows(self: "Expressions", node: Node, name: str, location: int) -> Bound:
         fail("42601", "unequal number of entries in row expressions", location)
     if name not in ("=", "<>"):
         unsupported(f"the operator {name} for rows", location)
-    tests = [self.operator("=", one, other, location) for one, other in zip(left, right, strict=True)]
+    tests = [
+        self.operator("=", one, other, location) for one, other in zip(left, right, strict=True)
+    ]
     text = f"({' AND '.join(each.sql for each in tests)})"
     return made(f"(NOT {text})" if name == "<>" else text, BOOL, *tests, location=location)
 
@@ -303,26 +300,25 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         fail("42601", f"subquery has too {few} columns", location)
     if "RowExpr" in node["testexpr"]:
         unsupported("a row before a subquery", location)
-    return _with_subquery(self, node, name, query.sql, column.type, column.digits, reads)
+    return _with_subquery(self, node, name, query, reads)
 
 
 def _with_subquery(
     self: "Expressions",
     node: Node,
     name: str,
-    query: str,
-    type: SqlType,
-    digits: tuple[int, int] | None,
+    query: "BoundQuery",
     reads: Bound,
 ) -> Bound:
     location = node.get("location", 0)
     left = self.bind(node["testexpr"])
     alias = self.context.alias("q")
-    right = Bound(f"{alias}.o1", type, digits)
+    column = query.columns[0]
+    right = Bound(f"{alias}.o1", column.type, column.digits, column.scale)
     self.operator(name, left, right, location)  # there must be one
     if name not in INVERSE and name != "!=":
         unsupported(f"{name} ANY (subquery)", location)
-    if not left.is_untyped and left.type.category != type.category:
+    if not left.is_untyped and left.type.category != column.type.category:
         unsupported("a subquery of another kind of type", location)
     common = self.coercion.common_type([left, right], "ANY")
     one, other = self.coercion.unify([left, right], common)
@@ -330,9 +326,6 @@ def _with_subquery(
     sign = "<>" if name == "!=" else name
     text = (
         f"({numeric_rules.order(one)} {sign} {word}"
-        f" (SELECT {numeric_rules.order(other)} FROM ({query}) AS {alias}))"
+        f" (SELECT {numeric_rules.order(other)} FROM ({query.sql}) AS {alias}))"
     )
     return made(text, BOOL, one, reads, location=location)
-
-
-assert only

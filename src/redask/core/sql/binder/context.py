@@ -1,12 +1,12 @@
 """What binding one statement needs and collects: `Context`; the caller's tables: `Schema`."""
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from redask.core.sql.binder.bound import Node, unsupported
+from redask.core.sql.binder.bound import Node, Read, unsupported
 from redask.core.sql.binder.coercion import Coercion
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.types import SqlType
@@ -51,24 +51,31 @@ class BoundQuery:
 
     sql: str
     columns: tuple[Column, ...]
-    outer: tuple[object, ...] = ()
+    outer: tuple[Read, ...] = ()
     untyped: tuple[bool, ...] = ()
 
 
-@dataclass(slots=True)
 class Context:
     """One statement being bound. `tables` are those it reads, in the order of their markers.
 
     `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
     """
 
-    schema: Schema
-    coercion: Coercion
-    facts: Facts
-    query: Callable[[Node, Scope], BoundQuery]
-    source: bytes = b""
-    tables: list[TableDefinition] = field(default_factory=list)
-    _numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    def __init__(
+        self,
+        schema: Schema,
+        coercion: Coercion,
+        facts: Facts,
+        query: Callable[[Node, Scope], BoundQuery],
+        source: bytes,
+    ) -> None:
+        self.schema = schema
+        self.coercion = coercion
+        self.facts = facts
+        self.query = query
+        self.source = source
+        self.tables: list[TableDefinition] = []
+        self._numbers = itertools.count(1)
 
     def alias(self, letter: str) -> str:
         """A new name in the generated text."""

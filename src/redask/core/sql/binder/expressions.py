@@ -8,8 +8,9 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from typing import Any
 
-from redask.core.sql.binder import comparisons, operator_rows, set_functions
+from redask.core.sql.binder import comparisons
 from redask.core.sql.binder.bound import (
     BOOL,
     INT4,
@@ -25,14 +26,15 @@ from redask.core.sql.binder.bound import (
     quoted,
     unsupported,
 )
-from redask.core.sql.binder.calls import bind_call
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.binder.context import Context
+from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
-from redask.core.sql.binder.overloads import AMBIGUOUS, Overload, choose
-from redask.core.sql.binder.set_functions import RECORD
 from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.functions import operator_rows, set_functions
+from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
+from redask.core.sql.functions.set_functions import RECORD
 from redask.core.sql.types import SqlType
 
 _C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
@@ -63,7 +65,7 @@ class Expressions:
         self.clause = clause
         self.coercion = context.coercion
 
-    def inside(self, **changes: bool) -> "Expressions":
+    def inside(self, **changes: Any) -> "Expressions":
         """The same, with other things allowed."""
         return Expressions(self.context, self.scope, replace(self.clause, **changes))
 
@@ -186,9 +188,8 @@ class Expressions:
     def _cast(self, node: Node) -> Bound:
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
-        if wanted.is_array and node["arg"].get("A_ArrayExpr", {}).get("elements", 0) in (0, []):
-            if "A_ArrayExpr" in node["arg"]:
-                return constant([], wanted.bare, location)
+        if wanted.is_array and not node["arg"].get("A_ArrayExpr", {"elements": 1}).get("elements"):
+            return constant([], wanted.bare, location)
         value = self.bind(node["arg"])
         if field is not None and value.literal is not None:
             text = value.literal.strip()
@@ -209,9 +210,7 @@ class Expressions:
             if subject is None:
                 conditions.append(self.condition(when["expr"], "CASE/WHEN"))
             else:
-                conditions.append(
-                    self.operator("=", subject, self.bind(when["expr"]), location)
-                )
+                conditions.append(self.operator("=", subject, self.bind(when["expr"]), location))
             results.append(self.bind(when["result"]))
         last = (
             self.bind(node["defresult"])
@@ -261,8 +260,8 @@ class Expressions:
         location = node.get("location", 0)
         values = [self.bind(each) for each in node.get("elements", [])]
         if not values:
-            fail("42P18", "cannot determine type of empty array", location,
-                 "Explicitly cast to the desired type, for example ARRAY[]::integer[].")  # fmt: skip
+            hint = "Explicitly cast to the desired type, for example ARRAY[]::integer[]."
+            fail("42P18", "cannot determine type of empty array", location, hint)
         type = self.coercion.common_type(values, "ARRAY")
         if type.is_array or type.name == "numeric":
             unsupported(f"ARRAY of {type.sql_name}", location)
@@ -304,7 +303,7 @@ class Expressions:
         }
         known = values.get(VALUE_FUNCTIONS.get(node["op"], ""))
         if known is None:
-            unsupported(VALUE_FUNCTIONS.get(node["op"], node["op"]), location)
+            unsupported(VALUE_FUNCTIONS.get(node["op"], str(node["op"])), location)
         return constant(known[0], SqlType(known[1]), location)
 
     def _collate(self, node: Node) -> Bound:
@@ -333,7 +332,7 @@ class Expressions:
 def _number(text: str, location: int) -> Bound:
     """A constant with a point, an exponent or too many digits for an integer."""
     plain = text.replace("_", "")
-    if plain.isdigit() and int(plain) < 1 << 63:
+    if plain.removeprefix("-").isdigit() and -(1 << 63) <= int(plain) < 1 << 63:
         return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
     value = Decimal(plain)
     if abs(value.adjusted()) > 60:

@@ -6,11 +6,11 @@ subquery sees the items before it only when it is LATERAL; a function always doe
 
 from dataclasses import replace
 
-from redask.core.sql.binder import set_functions
 from redask.core.sql.binder.bound import INT8, Bound, Node, fail, only, unsupported
 from redask.core.sql.binder.context import Context
 from redask.core.sql.binder.expressions import Clause, Expressions
 from redask.core.sql.binder.namespace import Column, Relation, Scope
+from redask.core.sql.functions import set_functions
 
 _JOINS = {
     "JOIN_INNER": "INNER JOIN",
@@ -56,10 +56,7 @@ class _From:
         alias = self._context.alias("r")
         common = self._scope.common_table(name) if schema is None else None
         if common is not None:
-            columns = [
-                replace(each, sql=f"{alias}.{each.sql}")
-                for each in common.columns
-            ]
+            columns = [replace(each, sql=f"{alias}.{each.sql}") for each in common.columns]
             return f"{common.alias} AS {alias}", [_named(node, name, columns, None)]
         if node.get("catalogname") not in (None, self._context.facts.database):
             fail("0A000", "cross-database references are not implemented", location)
@@ -95,10 +92,7 @@ class _From:
             fail("42601", f"{what} in FROM must have an alias")
         query = self._context.query(node["subquery"], self._sees(lateral, left))
         alias = self._context.alias("r")
-        columns = [
-            replace(each, sql=f"{alias}.{each.sql}")
-            for each in query.columns
-        ]
+        columns = [replace(each, sql=f"{alias}.{each.sql}") for each in query.columns]
         word = "LATERAL " if lateral else ""
         return f"{word}({query.sql}) AS {alias}", [_named(node, None, columns, None)]
 
@@ -126,10 +120,7 @@ class _From:
             values = [expressions.bind(each) for each in content.get("args", [])]
             found = set_functions.as_list(expressions, name, values, location)
         query = found.table or f"SELECT unnest({found.sql}) AS c1"
-        columns = [
-            replace(each, sql=f"{alias}.{each.sql}")
-            for each in found.columns
-        ]
+        columns = [replace(each, sql=f"{alias}.{each.sql}") for each in found.columns]
         if node.get("ordinality"):
             query = f"SELECT c1, row_number() OVER () AS n1 FROM ({query})"
             columns.append(Column("ordinality", f"{alias}.n1", INT8))
@@ -163,9 +154,7 @@ class _From:
         relations = [*left, *right]
         if names:
             tests, merged = self._merged(expressions, left, right, names, kind)
-            rest = [
-                each for each in (*_open(left), *_open(right)) if each.name not in names
-            ]
+            rest = [each for each in (*_open(left), *_open(right)) if each.name not in names]
             for relation in relations:
                 relation.is_open = False
             relations.append(Relation(None, (*merged, *rest), is_named=False))
@@ -236,9 +225,7 @@ def _value(column: Column) -> Bound:
     return Bound(column.sql, column.type, column.digits, column.scale)
 
 
-def _named(
-    node: Node, name: str | None, columns: list[Column], schema: str | None
-) -> Relation:
+def _named(node: Node, name: str | None, columns: list[Column], schema: str | None) -> Relation:
     """The relation under its alias, with the columns that the alias renames."""
     alias = node.get("alias", {})
     own = alias.get("aliasname", name)
@@ -246,7 +233,8 @@ def _named(
     if len(names) > len(columns):
         fail(
             "42P10",
-            f'table "{own}" has {len(columns)} columns available but {len(names)} columns specified',
+            f'table "{own}" has {len(columns)} columns available but {len(names)} columns '
+            "specified",
         )
     renamed = [
         replace(each, name=names[place] if place < len(names) else each.name)

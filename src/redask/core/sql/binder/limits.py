@@ -29,6 +29,3 @@ def bind_limit(context: Context, node: Node, scope: Scope) -> tuple[str, tuple[R
         text += f" {word} {cast.sql}"
         reads += cast.columns
     return text, reads
-
-
-

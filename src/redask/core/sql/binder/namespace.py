@@ -6,7 +6,7 @@ not found is looked up in the query around, one deeper. Unknown: 42703, several:
 """
 
 import difflib
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from redask.core.sql.binder.bound import Bound, Read, fail
 from redask.core.sql.types import SqlType
@@ -23,15 +23,22 @@ class Column:
     scale: int | None = None
 
 
-@dataclass(slots=True)
 class Relation:
     """Something in FROM."""
 
-    name: str | None
-    columns: tuple[Column, ...]
-    is_named: bool = True
-    is_open: bool = True
-    schema: str | None = None
+    def __init__(
+        self,
+        name: str | None,
+        columns: tuple[Column, ...],
+        *,
+        is_named: bool = True,
+        schema: str | None = None,
+    ) -> None:
+        self.name = name
+        self.columns = columns
+        self.is_named = is_named
+        self.is_open = True
+        self.schema = schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +49,22 @@ class CommonTable:
     columns: tuple[Column, ...]
 
 
-@dataclass(slots=True)
 class Scope:
     """What the names of one query can mean. `groups` are the texts of GROUP BY, once known."""
 
-    parent: "Scope | None" = None
-    depth: int = 0
-    relations: list[Relation] = field(default_factory=list)
-    tables: dict[str, CommonTable] = field(default_factory=dict)
-    groups: frozenset[str] | None = None
-    windows: dict[str, dict[str, object]] = field(default_factory=dict)
+    def __init__(
+        self,
+        parent: "Scope | None" = None,
+        depth: int = 0,
+        relations: list[Relation] | None = None,
+        tables: dict[str, CommonTable] | None = None,
+    ) -> None:
+        self.parent = parent
+        self.depth = depth
+        self.relations = [] if relations is None else relations
+        self.tables = {} if tables is None else tables
+        self.groups: frozenset[str] | None = None
+        self.windows: dict[str, dict[str, object]] = {}
 
     def inner(self) -> "Scope":
         """The scope of a query inside."""

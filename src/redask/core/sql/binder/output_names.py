@@ -45,6 +45,8 @@ def _figure(node: Node) -> tuple[int, str]:
         return 2, last_name(content["funcname"])
     if kind == "A_Expr":
         return (2, "nullif") if content["kind"] == "AEXPR_NULLIF" else (0, "")
+    if kind == "CollateClause":
+        return _figure(content["arg"])
     if kind == "A_Indirection":
         for each in reversed(content.get("indirection", [])):
             if "String" in each:
@@ -53,11 +55,13 @@ def _figure(node: Node) -> tuple[int, str]:
     if kind == "TypeCast":
         strength, name = _figure(content["arg"])
         return (strength, name) if strength > 1 else (1, last_name(content["typeName"]["names"]))
-    if kind == "CollateClause":
-        return _figure(content["arg"])
     if kind == "CaseExpr":
         strength, name = _figure(content["defresult"]) if "defresult" in content else (0, "")
         return (strength, name) if strength > 1 else (1, "case")
+    return _of_others(kind, content)
+
+
+def _of_others(kind: str, content: Node) -> tuple[int, str]:
     if kind == "MinMaxExpr":
         return 2, "least" if content.get("op") == "IS_LEAST" else "greatest"
     if kind == "SQLValueFunction":

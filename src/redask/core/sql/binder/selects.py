@@ -8,7 +8,6 @@ a position in both. What is neither grouped nor aggregated is 42803.
 
 from dataclasses import dataclass, replace
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import TEXT, Bound, Node, Read, fail, made, only, unsupported
 from redask.core.sql.binder.context import BoundQuery, Context
 from redask.core.sql.binder.expressions import Clause, Expressions
@@ -17,6 +16,7 @@ from redask.core.sql.binder.limits import bind_limit
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.binder.output_names import output_name
 from redask.core.sql.binder.windows import check_orderable, direction
+from redask.core.sql.functions import numeric_rules
 
 _SETS = {
     "GROUPING_SET_ROLLUP": "ROLLUP",
@@ -45,6 +45,7 @@ class _Select:
         self._node = node
         self._scope = scope
         self._reads: list[Bound] = []
+        self._grouped_targets: dict[int, Bound] = {}  # by the node's identity
 
     def bound(self) -> BoundQuery:
         node, scope = self._node, self._scope
@@ -62,7 +63,10 @@ class _Select:
         if node.get("groupClause"):
             scope.groups = frozenset(each.sql for each in groups)
         listed = self._in("SELECT", aggregates=True, windows=True, sets=True)
-        values = [each.value or listed.bind(each.node or {}) for each in targets]
+        values = [
+            each.value or self._grouped_targets.get(id(each.node)) or listed.bind(each.node or {})
+            for each in targets
+        ]
         untyped = tuple(value.is_untyped for value in values)
         values = [
             self._context.coercion.coerce(value, TEXT) if value.is_untyped else value
@@ -169,8 +173,7 @@ class _Select:
         expressions = self._in("GROUP BY")
         kind, content = only(node)
         if kind == "A_Const":
-            target = self._at(content, targets, "GROUP BY")
-            return target.value or expressions.bind(target.node or {})
+            return self._of_target(self._at(content, targets, "GROUP BY"), expressions)
         if kind == "ColumnRef" and len(content["fields"]) == 1:
             name = content["fields"][0].get("String", {}).get("sval")
             own = any(
@@ -183,8 +186,18 @@ class _Select:
             if found:
                 if len(found) > 1:
                     fail("42702", f'GROUP BY "{name}" is ambiguous', content.get("location", 0))
-                return found[0].value or expressions.bind(found[0].node or {})
+                return self._of_target(found[0], expressions)
         return expressions.bind(node)
+
+    def _of_target(self, target: Target, expressions: Expressions) -> Bound:
+        """An item of the select list to group by; the list has the same text then."""
+        if target.value is not None:
+            return target.value
+        value = expressions.bind(target.node or {})
+        depth = self._scope.depth
+        kept = tuple(each for each in value.columns if each.depth != depth)
+        self._grouped_targets[id(target.node)] = replace(value, columns=kept)
+        return value
 
     def _at(self, constant: Node, targets: list[Target], what: str) -> Target:
         location = constant.get("location", 0)
@@ -208,9 +221,7 @@ class _Select:
 
     # --- ORDER BY, DISTINCT, LIMIT ---------------------------------------------------------
 
-    def _sorts(
-        self, targets: list[Target], values: list[Bound]
-    ) -> list[tuple[Bound, str]]:
+    def _sorts(self, targets: list[Target], values: list[Bound]) -> list[tuple[Bound, str]]:
         expressions = self._in("ORDER BY", aggregates=True, windows=True)
         sorts = []
         for each in self._node.get("sortClause", []):
@@ -245,14 +256,14 @@ class _Select:
                 return next(iter(found.values()))
         return expressions.bind(node)
 
-    def _assembled(
-        self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str
-    ) -> str:
+    def _assembled(self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str) -> str:
         items = [f"{value.sql} AS o{place}" for place, value in enumerate(values, 1)]
         limit, reads = bind_limit(self._context, self._node, self._scope)
         self._reads.append(replace(made("", TEXT), columns=reads))
         distinct = self._node.get("distinctClause")
-        by_output = {value.sql: f"o{place}" for place, value in reversed(list(enumerate(values, 1)))}
+        by_output = {
+            value.sql: f"o{place}" for place, value in reversed(list(enumerate(values, 1)))
+        }
         if distinct is None:
             order = _order([(_key(value, by_output), way) for value, way in sorts])
             return f"SELECT {', '.join(items)}{body}{order}{limit}"
@@ -264,8 +275,8 @@ class _Select:
             numeric_rules.refuse_as_key(value, "DISTINCT of")
         for value, _ in sorts:
             if value.sql not in by_output:
-                fail("42P10", "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
-                     value.location)  # fmt: skip
+                message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list"
+                fail("42P10", message, value.location)
         order = _order([(_key(value, by_output), way) for value, way in sorts])
         return f"SELECT DISTINCT {', '.join(items)}{body}{order}{limit}"
 
@@ -290,7 +301,9 @@ class _Select:
                  keys[0].location)  # fmt: skip
         self._reads += keys
         outputs = ", ".join(f"q.o{place} AS o{place}" for place in range(1, len(values) + 1))
-        kept = [f"{numeric_rules.order(value)} AS k{place}" for place, (value, _) in enumerate(sorts, 1)]
+        kept = [
+            f"{numeric_rules.order(value)} AS k{place}" for place, (value, _) in enumerate(sorts, 1)
+        ]
         order = _order([(numeric_rules.order(value), way) for value, way in sorts])
         number = (
             f"row_number() OVER (PARTITION BY {', '.join(each.sql for each in keys)}{order}) AS n1"
@@ -305,7 +318,13 @@ class _Select:
 def _of_star(column: Column, depth: int, location: int, name: str | None) -> Target:
     read = Read(depth, f"{name}.{column.name}" if name else column.name, location)
     value = Bound(
-        column.sql, column.type, column.digits, column.scale, columns=(read,), location=location, name=column.name
+        column.sql,
+        column.type,
+        column.digits,
+        column.scale,
+        columns=(read,),
+        location=location,
+        name=column.name,
     )
     return Target(column.name, None, value)
 

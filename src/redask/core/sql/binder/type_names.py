@@ -6,6 +6,10 @@ from redask.core.sql.types import TYPE_ROWS, SqlType
 _MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
 # bits of an interval's modifier: INTERVAL '1' MONTH
 INTERVAL_FIELDS = {4: "year", 2: "month", 8: "day", 1024: "hour", 2048: "minute", 4096: "second"}
+_REFUSED = frozenset(
+    """bit bytea cidr inet int4range money point record timetz tsquery tsvector unknown varbit void
+    xid xml""".split()
+)
 _NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
 
 
@@ -19,8 +23,7 @@ def read_type(node: Node) -> tuple[SqlType, str | None]:
     if node.get("setof") or node.get("pct_type"):
         unsupported("SETOF and %TYPE", location)
     if name not in TYPE_ROWS or name in _NO_VALUES:
-        if name in ("bytea", "xml", "money", "bit", "varbit", "timetz", "inet", "cidr", "point",
-                    "tsvector", "tsquery", "record", "void", "unknown", "xid", "int4range"):  # fmt: skip
+        if name in _REFUSED:
             unsupported(f"the type {name}", location)
         fail("42704", f'type "{name}" does not exist', location)
     bounds = node.get("arrayBounds", [])
@@ -48,7 +51,7 @@ def _numeric(modifiers: list[int], location: int) -> list[int]:
     precision, scale = modifiers[0], modifiers[1] if len(modifiers) > 1 else 0
     if not 1 <= precision <= 1000:
         fail("22023", f"NUMERIC precision {precision} must be between 1 and 1000", location)
-    if precision > 38 or not 0 <= scale <= precision:
+    if precision > 38 or scale == 38 or not 0 <= scale <= precision:
         unsupported(f"numeric({precision},{scale})", location)
     return [precision, scale]
 

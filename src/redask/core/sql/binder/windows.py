@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder import numeric_rules
 from redask.core.sql.binder.bound import INT8, TEXT, Bound, Node, fail, unsupported
+from redask.core.sql.functions import numeric_rules
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
@@ -128,5 +128,3 @@ def _frame(expressions: "Expressions", node: Node, options: int) -> str:
         return text
 
     return f"{unit} BETWEEN {edge(_STARTS, 'startOffset')} AND {edge(_ENDS, 'endOffset')}"
-
-

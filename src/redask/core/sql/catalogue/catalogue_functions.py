@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from redask.core.errors import SqlError
 from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made, quoted
 from redask.core.sql.binder.coercion import constant
-from redask.core.sql.binder.overloads import Overload
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
+from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -48,9 +48,7 @@ def _always(text: str, kind: SqlType) -> "Special":
     """The same for all arguments."""
 
     def call(self: "Expressions", values: list[Bound], location: int) -> Bound:
-        given = [
-            self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values
-        ]
+        given = [self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
         return made(f"CAST({text} AS {kind.duckdb_type})", kind, *given)
 
     return call
@@ -102,9 +100,7 @@ def _privilege(count: int, is_table: bool) -> "Special":
             values = values[1:]
         if is_table and values[0].literal is not None:
             self.coercion.coerce(values[0], _REGCLASS)  # there must be one
-        given = [
-            self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values
-        ]
+        given = [self.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
         wanted = given[-1]
         listed = ", ".join(quoted(each) for each in _PRIVILEGES)
         text = f"(lower(trim({wanted.sql}, ' ')) IN ({listed}))"
@@ -162,7 +158,9 @@ def _size_pretty(self: "Expressions", values: list[Bound], location: int) -> Bou
 
 FUNCTIONS: dict[str, list[Overload]] = {
     "pg_encoding_to_char": [
-        Overload((INT4,), _NAME, "(CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END)")
+        Overload(
+            (INT4,), _NAME, "(CASE {0} WHEN 6 THEN 'UTF8' WHEN 0 THEN 'SQL_ASCII' ELSE '' END)"
+        )
     ],
     "pg_char_to_encoding": [
         Overload((_NAME,), INT4, "(CASE WHEN lower({0}) IN ('utf8', 'utf-8', 'unicode')"

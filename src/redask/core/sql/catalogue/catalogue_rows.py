@@ -2,7 +2,7 @@
 
 Filled are the tables below; the rest is there and empty, because clients ask for indexes, keys,
 rules, policies and comments, and an empty answer is the true one. A cell that no row sets is
-false, 0, empty or NULL by its type: `DEFAULTS`.
+false, 0, empty or NULL by its type: `DEFAULTS`, and NULL in `information_schema`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -34,7 +34,9 @@ _PRECISION: Mapping[str, Row] = {
     "float4": {"numeric_precision": 24, "numeric_precision_radix": 2},
     "float8": {"numeric_precision": 53, "numeric_precision_radix": 2},
     "date": {"datetime_precision": 0},
-    **dict.fromkeys(("time", "timestamp", "timestamptz", "interval"), {"datetime_precision": 6}),
+    **{
+        name: {"datetime_precision": 6} for name in ("time", "timestamp", "timestamptz", "interval")
+    },
 }
 
 
@@ -52,6 +54,11 @@ def rows_of(schema: str, table: str, facts: CatalogueFacts) -> list[Row]:
     """The rows of one table of the catalogue."""
     make = _ROWS.get(f"{schema}.{table}")
     return [] if make is None else make(facts)
+
+
+def is_fixed(schema: str, table: str) -> bool:
+    """Whether a table of the catalogue is the same for everybody."""
+    return f"{schema}.{table}" in _FIXED or f"{schema}.{table}" not in _ROWS
 
 
 def _namespaces(_facts: CatalogueFacts) -> list[Row]:
@@ -116,7 +123,7 @@ def _roles(facts: CatalogueFacts) -> list[Row]:
 def _settings(facts: CatalogueFacts) -> list[Row]:
     return [
         {"name": name, "setting": value, "vartype": "string", "context": "user",
-         "source": "default"}
+         "source": "default", "sourceline": None}
         for name, value in sorted(facts.settings.items(), key=lambda each: each[0].lower())
     ]  # fmt: skip
 
@@ -175,7 +182,7 @@ def _privileges(facts: CatalogueFacts) -> list[Row]:
     ]  # fmt: skip
 
 
-def _fixed(*rows: Row) -> Callable[[CatalogueFacts], list[Row]]:
+def _same(*rows: Row) -> Callable[[CatalogueFacts], list[Row]]:
     return lambda _facts: list(rows)
 
 
@@ -189,15 +196,15 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     "pg_catalog.pg_database": _databases,
     "pg_catalog.pg_roles": _roles,
     "pg_catalog.pg_user": lambda facts: [{"usesysid": OWNER, "usename": facts.user}],
-    "pg_catalog.pg_am": _fixed({"oid": 2, "amname": "heap", "amhandler": 3, "amtype": "t"}),
-    "pg_catalog.pg_collation": _fixed(
+    "pg_catalog.pg_am": _same({"oid": 2, "amname": "heap", "amhandler": 3, "amtype": "t"}),
+    "pg_catalog.pg_collation": _same(
         {"oid": COLLATION, "collname": "default", "collnamespace": SYSTEM, "collowner": OWNER,
          "collprovider": "d", "collisdeterministic": True, "collencoding": -1},
         {"oid": 950, "collname": "C", "collnamespace": SYSTEM, "collowner": OWNER,
          "collprovider": "c", "collisdeterministic": True, "collencoding": -1,
          "collcollate": "C", "collctype": "C"},
     ),
-    "pg_catalog.pg_tablespace": _fixed(
+    "pg_catalog.pg_tablespace": _same(
         {"oid": 1663, "spcname": "pg_default", "spcowner": OWNER}
     ),
     "pg_catalog.pg_settings": _settings,
@@ -211,3 +218,6 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     ],
     "information_schema.enabled_roles": lambda facts: [{"role_name": facts.user}],
 }  # fmt: skip
+_FIXED = frozenset(
+    f"pg_catalog.pg_{name}" for name in ("namespace", "type", "am", "collation", "tablespace")
+)

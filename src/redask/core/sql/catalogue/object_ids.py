@@ -43,9 +43,7 @@ def name_parts(text: str) -> list[str]:
         found = _PART.match(text, at)
         if found is None or found.end() == at:
             raise SqlError("42602", "invalid name syntax")
-        parts.append(
-            found[1].replace('""', '"') if found[1] is not None else found[2].lower()
-        )
+        parts.append(found[1].replace('""', '"') if found[1] is not None else found[2].lower())
         at = found.end()
     if not parts or text.rstrip().endswith("."):
         raise SqlError("42602", "invalid name syntax")

@@ -27,10 +27,16 @@ class NativeText(NamedTuple):
     template: str
 
 
+def _of_case(function: str, old: str, new: str) -> str:
+    """Only ASCII letters change. DuckDB's function is many times faster than its translate."""
+    translated = f"translate({{0}}, '{old}', '{new}')"
+    return f"CASE WHEN strlen({{0}}) = length({{0}}) THEN {function}({{0}}) ELSE {translated} END"
+
+
 _T, _I = "text", "int4"
 STRING_TEXTS: dict[str, NativeText] = {
-    "lower": NativeText("lower(c0)", (_T,), f"translate({{0}}, '{_UPPER}', '{_LOWER}')"),
-    "upper": NativeText("upper(c0)", (_T,), f"translate({{0}}, '{_LOWER}', '{_UPPER}')"),
+    "lower": NativeText("lower(c0)", (_T,), _of_case("lower", _UPPER, _LOWER)),
+    "upper": NativeText("upper(c0)", (_T,), _of_case("upper", _LOWER, _UPPER)),
     "length": NativeText("length(c0)", (_T,), "CAST(length({0}) AS INTEGER)"),
     "octet_length": NativeText("octet_length(c0)", (_T,), "CAST(strlen({0}) AS INTEGER)"),
     "bit_length": NativeText("bit_length(c0)", (_T,), "CAST(bit_length({0}) AS INTEGER)"),

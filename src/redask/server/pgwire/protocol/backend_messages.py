@@ -22,10 +22,11 @@ _MAX_TEXT = 4000  # characters of a text in a message
 
 @dataclass(frozen=True, slots=True)
 class ResultColumn:
-    """A column of a result, with the OID of its type."""
+    """A column of a result, with the OID and the modifier of its type (-1: none)."""
 
     name: str
     oid: int
+    modifier: int = -1
 
 
 def framed(kind: bytes, body: bytes = b"") -> bytes:
@@ -82,7 +83,7 @@ def parameter_description(oids: Sequence[int]) -> bytes:
 def row_description(columns: Sequence[ResultColumn], formats: Sequence[int]) -> bytes:
     """RowDescription: names, types and format codes of the columns."""
     parts = [
-        _text(each.name) + _COLUMN.pack(0, 0, each.oid, oids.size(each.oid), -1, form)
+        _text(each.name) + _COLUMN.pack(0, 0, each.oid, oids.size(each.oid), each.modifier, form)
         for each, form in zip(columns, formats, strict=True)
     ]
     return framed(b"T", _COUNT.pack(len(parts)) + b"".join(parts))

@@ -21,7 +21,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from redask.core.errors import AskError, BadAsk, BadStatement, Cancelled
+from redask.core.errors import AskError, BadStatement, Cancelled, SqlError
 from redask.core.wire import outcomes
 from redask.server.admission import Admission
 from redask.server.pgwire.protocol import backend_messages, frontend_messages
@@ -40,10 +40,11 @@ from redask.server.pgwire.session.prepared_statements import (
     PreparedStatements,
     bind,
 )
-from redask.server.pgwire.types import encoding
+from redask.server.pgwire.session.row_pages import LOOP_CELLS, RowEncoder, pages
 
 BY_REQUEST = "the statement was cancelled on request"
 OUT_OF_TIME = "the statement was cancelled: statement_timeout is over"
+_LONG_TEXT = 16 * 1024  # characters of a statement that is read beside the event loop
 _TURN = 8  # immediate statements of one session between turns of the others
 _FAILED = "the transaction has failed: nothing is done until it is ended"
 
@@ -118,7 +119,7 @@ class MessageLoop:
 
     async def _simple_query(self, text: str) -> None:
         try:
-            statements = self._planner.split(text)
+            statements = await self._split(text)
             if not statements:
                 self._connection.send(backend_messages.EMPTY_QUERY_RESPONSE)
             for sql in statements:
@@ -174,8 +175,14 @@ class MessageLoop:
             case frontend_messages.Flush():
                 await self._connection.flush()
 
+    async def _split(self, text: str) -> list[str]:
+        """The statements of a text; a long one is read in a thread, which takes its time."""
+        if len(text) <= _LONG_TEXT:
+            return self._planner.split(text)
+        return await asyncio.to_thread(self._planner.split, text)
+
     async def _parse(self, name: str, text: str, declared: Sequence[int]) -> None:
-        statements = self._planner.split(text)
+        statements = await self._split(text)
         if len(statements) > 1:
             raise SqlStateError("42601", "a prepared statement is one statement, not several")
         planned = await self._plan(statements[0], declared, text) if statements else None
@@ -217,22 +224,16 @@ class MessageLoop:
         formats: Sequence[int],
         rows: Sequence[Sequence[object]],
     ) -> None:
-        encoders = [
-            encoding.encoder(column.oid, form == 1)
-            for column, form in zip(columns, formats, strict=True)
-        ]
-        try:
-            for row in rows:
-                cells = [
-                    None if value is None else encode(value)
-                    for encode, value in zip(encoders, row, strict=True)
-                ]
-                self._connection.send(backend_messages.data_row(cells))
-                if self._connection.should_flush:
-                    await self._connection.flush()
-                    await asyncio.sleep(0)  # the other sessions' turn
-        except BadAsk as error:
-            raise SqlStateError("22000", error.message) from None
+        encoder = RowEncoder([column.oid for column in columns], formats)
+        for page in pages(rows, len(columns)):
+            if len(page) * len(columns) > LOOP_CELLS:
+                encoded = await asyncio.to_thread(encoder.data_rows, page)
+            else:
+                encoded = encoder.data_rows(page)
+            self._connection.send(encoded)
+            if self._connection.should_flush:
+                await self._connection.flush()
+                await asyncio.sleep(0)  # the other sessions' turn
 
     async def _plan(self, sql: str, declared: Sequence[int], whole: str) -> PlannedStatement:
         try:
@@ -240,6 +241,10 @@ class MessageLoop:
         except BadStatement as error:
             self._check_transaction(None)
             raise _SyntaxError(error, _position(error, sql, whole)) from None
+        except SqlError as error:
+            self._check_transaction(None)
+            place = max(0, whole.find(sql)) + error.position if error.position else 0
+            raise SqlError(error.sqlstate, error.message, position=place, hint=error.hint) from None
         except (AskError, SqlStateError):
             self._check_transaction(None)
             raise
@@ -335,6 +340,15 @@ def error_response(error: Exception, *, fatal: bool = False) -> bytes:
     if isinstance(error, SqlStateError):
         return backend_messages.error_response(
             error.sqlstate, error.message, fatal=fatal, hint=error.hint
+        )
+    if isinstance(error, SqlError):
+        return backend_messages.error_response(
+            error.sqlstate,
+            error.message,
+            fatal=fatal,
+            hint=error.hint,
+            position=error.position,
+            kind=outcomes.of(error).kind,
         )
     position = error.position if isinstance(error, _SyntaxError) else 0
     shown = error.error if isinstance(error, _SyntaxError) else error

@@ -2,8 +2,8 @@
 
 Any name can be set, because drivers and pools set many; only a few have an effect:
 `statement_timeout` (milliseconds or with a unit), `application_name`, and those that would make
-a client read results wrongly (`client_encoding`, `DateStyle`, `standard_conforming_strings`): of
-these only our own value is accepted.
+a client read results wrongly (`client_encoding`, `DateStyle`, `IntervalStyle`, `TimeZone`,
+`standard_conforming_strings`): of these only our own value is accepted.
 """
 
 import re
@@ -19,6 +19,7 @@ DEFAULTS: dict[str, str] = {
     "client_encoding": "UTF8",
     "client_min_messages": "notice",
     "DateStyle": "ISO, MDY",
+    "default_table_access_method": "heap",
     "default_transaction_deferrable": "off",
     "default_transaction_isolation": "read committed",
     "default_transaction_read_only": "off",
@@ -56,6 +57,8 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "client_encoding": ("utf8", "utf-8", "unicode", "default"),
     "standard_conforming_strings": ("on", "true", "1", "yes", "default"),
     "integer_datetimes": ("on",),
+    "IntervalStyle": ("postgres", "default"),
+    "TimeZone": ("utc", "gmt", "etc/utc", "uct", "z", "zulu", "0", "default"),
 }
 _READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3.6e6, "d": 8.64e7}
@@ -93,7 +96,7 @@ class RuntimeParameters:
             raise SqlStateError("55P02", f'parameter "{known}" cannot be changed')
         taken = _FIXED.get(known)
         if taken is not None and value.lower().strip("'\"") not in taken:
-            raise SqlStateError("22023", f'"{value[:100]}" is no {known} that is spoken here')
+            raise SqlStateError("22023", f'"{value[:100]}" is no supported {known}')
         if len(self._values) >= _MOST or len(value) > _LONGEST or len(name) > _LONGEST:
             raise SqlStateError("54000", "too many settings, or one that is too long")
         if known == "statement_timeout" and _milliseconds(value) is None:

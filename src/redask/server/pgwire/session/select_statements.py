@@ -1,108 +1,91 @@
-"""SELECT on collections over the Postgres wire: its columns are known before it runs.
+"""SELECT over the Postgres wire: its columns and its parameters are known before it runs.
 
-The selector describes the statement as the caller, with PostgreSQL's types. A statement that
-SQLite does not parse is tried once more in SQLite's dialect (`dialect`).
-
-    type of the column     a parameter compared with it takes
-    int8                   an integer, also written as text
-    float8                 a number, also written as text
-    bool                   true and false, t, 1, on …
-    text                   text; a number is written out
-    any other              what came
+The selector describes the statement as the caller. A parameter has the type that the client
+declared, else the one that PostgreSQL would infer; the values are bound as those types. If the
+result is not what was announced, because the data or a policy changed since, the statement fails
+with PostgreSQL's message, and the client prepares it anew.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 
 from redask.api.asynchronous import AsyncDatabase
-from redask.core.errors import BadAsk
-from redask.core.ports import SelectResult, SelectShape
+from redask.core.ports import SelectResult
+from redask.core.ports.selecting import Columns
+from redask.core.sql.catalogue.object_ids import modifier_number
+from redask.core.sql.types import BY_OID, SqlType
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
-from redask.server.pgwire.session.dialect import respelt
-from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
-from redask.server.pgwire.types import encoding
-from redask.server.pgwire.types.oids import TEXT, TYPES, UNKNOWN, type_oid
+from redask.server.pgwire.session.planned_statement import (
+    NeverImmediate,
+    StatementResult,
+    TransactionStep,
+)
+from redask.server.pgwire.types.oids import UNKNOWN, type_oid
+
+Facts = Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class CollectionSelect:
-    """A planned SELECT; `wanted` are the types of the parameters in the statement."""
+class SelectStatement(NeverImmediate):
+    """A planned SELECT. `shape` and `types` are its columns and parameters as they were described.
+
+    `facts` gives what the session knows; `settings` are what set_config() in it sets.
+    """
 
     session: AsyncDatabase
     sql: str
     columns: tuple[ResultColumn, ...]
     parameters: tuple[int, ...]
-    wanted: tuple[str, ...]
+    shape: Columns
+    types: tuple[str, ...]
+    facts: Facts
+    apply: Callable[[], None]
+    word: str = "SELECT"
     step: TransactionStep | None = None
 
-    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
-        return None
-
     async def run(self, parameters: Sequence[object]) -> StatementResult:
-        found = await self.session.select_result(self.sql, self._values(parameters))
-        if not self._has_announced_columns(found):
-            # SQLite may name a column otherwise when it describes: only another description counts
-            shape = await self.session.describe(self.sql)
-            if [name for name, _ in shape.columns] != [column.name for column in self.columns]:
-                # the data or the policy changed since it was planned; PostgreSQL's message
-                raise SqlStateError("0A000", "cached plan must not change result type")
-        return _rows(found)
+        found = await self.session.select_result(
+            self.sql, parameters, declared=self.types, facts=self.facts()
+        )
+        if found.columns != self.shape:
+            raise SqlStateError("0A000", "cached plan must not change result type")
+        self.apply()
+        return self._rows(found)
 
-    def _has_announced_columns(self, found: SelectResult) -> bool:
-        names = [name for name, _ in found.columns]
-        return not found.rows or names == [column.name for column in self.columns]
-
-    def _values(self, parameters: Sequence[object]) -> list[object]:
-        return [_fitting(given, want) for given, want in zip(parameters, self.wanted, strict=True)]
-
-
-def _rows(found: SelectResult) -> StatementResult:
-    return StatementResult(found.rows, f"SELECT {len(found.rows)}")
+    def _rows(self, found: SelectResult) -> StatementResult:
+        tag = self.word if self.word == "EXPLAIN" else f"SELECT {len(found.rows)}"
+        return StatementResult(found.rows, tag)
 
 
 async def plan_select(
-    session: AsyncDatabase, sql: str, declared: Sequence[int]
-) -> CollectionSelect:
-    """Describe the SELECT as it is written, else as SQLite would write it."""
-    try:
-        shape, text = await session.describe(sql), sql
-    except BadAsk:
-        other = respelt(sql)
-        if other is None or other == sql:
-            raise
-        shape, text = await session.describe(other), other
-    return CollectionSelect(
-        session,
-        text,
-        tuple(ResultColumn(name, type_oid(kind)) for name, kind in shape.columns),
-        announced(shape, declared),
-        shape.parameters,
+    session: AsyncDatabase,
+    sql: str,
+    declared: Sequence[int],
+    *,
+    facts: Facts,
+    apply: Callable[[], None],
+    word: str = "SELECT",
+) -> SelectStatement:
+    """Describe the statement."""
+    shape = await session.describe(sql, declared=declared_types(declared), facts=facts())
+    columns = tuple(
+        ResultColumn(name, type_oid(kind), modifier_number(SqlType.parse(kind)))
+        for name, kind in shape.columns
+    )
+    parameters = tuple(type_oid(kind) for kind in shape.parameters)
+    return SelectStatement(
+        *(session, sql, columns, parameters, shape.columns, shape.parameters, facts, apply, word)
     )
 
 
-def announced(shape: SelectShape, declared: Sequence[int]) -> tuple[int, ...]:
-    """The types of the parameters: as the client declared them, else as they are compared."""
-    given = [*declared, *[0] * len(shape.parameters)]
-    return tuple(
-        own if own in TYPES and own != UNKNOWN else type_oid(kind)
-        for own, kind in zip(given, shape.parameters, strict=False)
-    )
-
-
-def _fitting(value: object, kind: str) -> object:
-    """The value as one of the type that it is compared with, if it can be."""
-    if value is None:
-        return None
-    if isinstance(value, Decimal):
-        value = int(value) if value == value.to_integral_value() else float(value)
-    if kind in ("int8", "float8", "bool") and isinstance(value, str):
-        try:
-            return encoding.decode(type_oid(kind), value.encode(), False)
-        except BadAsk:
-            return value  # equal to no number
-    if kind == "text" and isinstance(value, int | float) and not isinstance(value, bool):
-        written = encoding.encode(TEXT, value, False)
-        return "" if written is None else written.decode()
-    return value
+def declared_types(declared: Sequence[int]) -> tuple[str | None, ...]:
+    """The types that a client declared; None where it left that to us."""
+    found: list[str | None] = []
+    for number, oid in enumerate(declared, start=1):
+        if oid not in (0, UNKNOWN) and oid not in BY_OID:
+            raise SqlStateError(
+                "0A000", f"the type of parameter ${number} (OID {oid}) is not known"
+            )
+        found.append(None if oid in (0, UNKNOWN) else str(BY_OID[oid]))
+    return tuple(found)

@@ -91,7 +91,8 @@ async def _start(
 ) -> AuthenticatedClient:
     if start.major != 3:
         raise ConnectionRejected(
-            "0A000", f"protocol {start.major}.{start.minor} is not spoken here, 3.0 is"
+            "0A000",
+            f"unsupported frontend protocol {start.major}.{start.minor}: the server supports 3.0",
         )
     given = dict(start.parameters)
     unknown = sorted(name for name in given if name.startswith(_OPTION))
@@ -127,7 +128,8 @@ async def _authenticate(
         mechanism, response = frontend_messages.sasl_initial(await _password(connection))
         if mechanism != scram.MECHANISM:
             raise ConnectionRejected(
-                frontend_messages.VIOLATION, f"only {scram.MECHANISM} is spoken here"
+                frontend_messages.VIOLATION,
+                f"the only supported SASL mechanism is {scram.MECHANISM}",
             )
         connection.send(backend_messages.authentication_sasl_continue(exchange.first(response)))
         proven = exchange.final(await _password(connection))

@@ -2,12 +2,13 @@
 
 begins with                                planned by
 ASK, EXPLAIN ASK                           ask_statements
-SELECT, WITH on collections                select_statements, as the caller
-SELECT, WITH, VALUES on anything else      catalog.queries
+SELECT, WITH, VALUES, TABLE, EXPLAIN       select_statements, as the caller
 SET, SHOW, BEGIN, COMMIT, DISCARD …        commands
 INSERT, UPDATE, CREATE, COPY …             refused: 25006, read-only transaction
-EXPLAIN SELECT, DECLARE, PREPARE …         refused: 0A000
+DECLARE, PREPARE …                         refused: 0A000
 anything else                              refused: 42601, with the position
+
+A SELECT is parsed by the selector, which is not in the event loop.
 """
 
 import asyncio
@@ -15,21 +16,21 @@ from collections.abc import Mapping, Sequence
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadStatement
-from redask.server.pgwire.catalog.queries import Catalogue
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import splitting
 from redask.server.pgwire.session.ask_statements import plan_ask
 from redask.server.pgwire.session.commands import COMMANDS, command
-from redask.server.pgwire.session.dialect import reads
 from redask.server.pgwire.session.planned_statement import PlannedStatement
-from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
-from redask.server.pgwire.session.select_statements import CollectionSelect, plan_select
+from redask.server.pgwire.session.runtime_parameters import SERVER_VERSION, RuntimeParameters
+from redask.server.pgwire.session.select_statements import SelectStatement, plan_select
 
+VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
     """INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE COPY GRANT REVOKE COMMENT REINDEX
     CLUSTER VACUUM ANALYZE REFRESH IMPORT SECURITY REASSIGN LOCK CALL DO LOAD""".split()
 )
-_UNSUPPORTED = frozenset("EXPLAIN DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY TABLE".split())
+_UNSUPPORTED = frozenset("DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY".split())
+_QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "")
 _LONGEST = 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
 
@@ -42,7 +43,11 @@ class StatementPlanner:
     ) -> None:
         self._session = session
         self._parameters = RuntimeParameters(startup)
-        self._catalogue = Catalogue(session, self._parameters, user=user, database=database)
+        self._known = {
+            "session:user": user,
+            "session:database": database,
+            "session:version": VERSION,
+        }
 
     def split(self, text: str) -> list[str]:
         """The statements of a simple query."""
@@ -50,10 +55,15 @@ class StatementPlanner:
 
     async def plan(self, sql: str, declared: Sequence[int]) -> PlannedStatement:
         """Parse one statement; nothing of it is run."""
-        begins = splitting.words(sql, 2)
+        is_long = len(sql) > _LONGEST
+        begins = (
+            await asyncio.to_thread(splitting.words, sql, 2) if is_long else splitting.words(sql, 2)
+        )
         first = begins[0] if begins else ""
         if first == "ASK" or begins == ["EXPLAIN", "ASK"]:
-            return plan_ask(self._session, splitting.unescaped(sql), declared)
+            if is_long:
+                return await asyncio.to_thread(_planned_ask, self._session, sql, declared)
+            return _planned_ask(self._session, sql, declared)
         if first in COMMANDS:
             return command(sql, self._parameters)
         if first in _WRITES:
@@ -63,20 +73,41 @@ class StatementPlanner:
                 hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
             )
         if first in _UNSUPPORTED:
-            raise SqlStateError("0A000", f"{' '.join(begins)} is not spoken here: {_EXPECTED}")
+            raise SqlStateError("0A000", f"{' '.join(begins)} is not supported: {_EXPECTED}")
         if not first and sql.lstrip()[:1] != "(":
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
-        if first not in ("SELECT", "WITH", "VALUES", ""):
+        if first not in _QUERIES:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
-        # parsing a long statement takes long: other sessions need the loop meanwhile
-        subject = reads(sql) if len(sql) <= _LONGEST else await asyncio.to_thread(reads, sql)
-        if subject == "catalogue":
-            return await self._catalogue.plan(sql, declared)
-        return await self._select(sql, tuple(declared))
+        return await self._select(sql, tuple(declared), first or "SELECT")
 
-    async def _select(self, sql: str, declared: tuple[int, ...]) -> CollectionSelect:
+    async def _select(self, sql: str, declared: tuple[int, ...], word: str) -> SelectStatement:
         """The plan of a SELECT."""
-        return await plan_select(self._session, sql, declared)
+        settings = await self._set_by(sql)
+
+        def apply() -> None:
+            for name, value in settings:
+                self._parameters.set(name, value)
+
+        return await plan_select(
+            self._session, sql, declared, facts=self._facts, apply=apply, word=word
+        )
+
+    async def _set_by(self, sql: str) -> list[tuple[str, str]]:
+        """What the calls of set_config() in a statement set."""
+        if "set_config" not in sql.lower():
+            return []
+        pieces = await asyncio.to_thread(splitting.pieces, sql)
+        return [
+            (splitting.value(pieces[place + 2]), splitting.value(pieces[place + 4]))
+            for place, piece in enumerate(pieces[:-5])
+            if piece.lower() == "set_config"
+            and [pieces[place + 1], pieces[place + 3], pieces[place + 5]] == ["(", ",", ","]
+            and pieces[place + 2][:1] == pieces[place + 4][:1] == "'"
+        ]
+
+    def _facts(self) -> dict[str, str]:
+        """What the functions of the session tell."""
+        return {**dict(self._parameters.all()), **self._known}
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""
@@ -89,6 +120,10 @@ class StatementPlanner:
     def changed_parameters(self) -> dict[str, str]:
         """The reported run-time parameters that changed since the last call."""
         return self._parameters.changes()
+
+
+def _planned_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> PlannedStatement:
+    return plan_ask(session, splitting.unescaped(sql), declared)
 
 
 def _start(sql: str) -> tuple[int, int]:

@@ -9,8 +9,8 @@ from datetime import UTC, date, datetime, timedelta
 from datetime import time as clock_time
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.interval_input import read_interval
-from redask.core.sql.runtime.intervals import Interval, interval_text
+from redask.core.sql.runtime.dates.interval_input import read_interval
+from redask.core.sql.runtime.dates.intervals import Interval, interval_text
 
 _EPOCH_DAY = date(2000, 1, 1)
 _EPOCH = datetime(2000, 1, 1)

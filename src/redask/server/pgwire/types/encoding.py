@@ -27,6 +27,7 @@ from uuid import UUID
 
 from redask.core.errors import BadAsk
 from redask.core.sql.runtime import spelling
+from redask.core.sql.runtime.numbers.numerics import as_float4
 from redask.server.pgwire.types import datetimes
 from redask.server.pgwire.types.arrays import array_items, array_text, pack_array, unpack_array
 from redask.server.pgwire.types.numeric import pack_numeric, unpack_numeric, written
@@ -225,7 +226,7 @@ _TO_TEXT: dict[int, Encoder] = {
     BYTEA: _bytea_out,
     **{oid: _ranged(bits) for oid, bits in _INT_BITS.items()},
     **{oid: _ranged(32, unsigned=True) for oid in (OID, XID, CID)},
-    FLOAT4: lambda value: spelling.float4_text(_float(value)).encode(),
+    FLOAT4: lambda value: spelling.float4_text(as_float4(_float(value))).encode(),
     FLOAT8: _float_out,
     NUMERIC: lambda value: written(_decimal(value)).encode(),
     VOID: lambda _: b"",

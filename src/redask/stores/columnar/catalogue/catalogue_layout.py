@@ -1,7 +1,7 @@
 """The tables of the catalogue with PostgreSQL's own columns: `definition(schema, name)`.
 
-`relations.txt` has one table a line, `schema.table column:type …`. Vectors (`int2vector`) are arrays
-here: the tables that have them are empty.
+`relations.txt` has one table a line, `schema.table column:type …`. Vectors (`int2vector`) are
+arrays here: the tables that have them are empty.
 """
 
 from functools import cache

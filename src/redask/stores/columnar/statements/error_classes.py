@@ -6,9 +6,10 @@ never from a value in it.
 
 import re
 
-from redask.core.errors import AskError, LimitExceeded, SqlError
+from redask.core.errors import AskError, LimitExceeded, SqlError, StoreFailed
+from redask.stores.columnar.duckdb_connections import is_broken, is_damage
 
-_OURS = re.compile(r"pg:([0-9A-Z]{5}):([a-z :]+)")
+_OURS = re.compile(r"pg:([0-9A-Z]{5}):([a-z :]+(?:\(urn:[!-~]+\))?)")
 # a part of DuckDB's message → SQLSTATE and message
 _PARTS: tuple[tuple[str, str, str], ...] = (
     ("Division by zero", "22012", "division by zero"),
@@ -38,6 +39,8 @@ def sql_error(error: Exception) -> AskError:
     said = str(error)
     if isinstance(error, duckdb.OutOfMemoryException):
         return LimitExceeded("select.memory", "the SELECT needs too much memory", detail="memory")
+    if is_damage(error) or is_broken(error):  # the projection then opens another generation
+        return StoreFailed("the columnar projection failed: run the SELECT again", detail=said)
     ours = _OURS.search(said)
     if ours is not None:
         return SqlError(ours[1], ours[2])

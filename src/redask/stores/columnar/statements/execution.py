@@ -1,54 +1,36 @@
-"""One SELECT, step by step: `Statements(projection, catalogue).select(…)` and `describe(…)`.
+"""One SELECT, step by step: `Statements(projection).select(…)` and `describe(…)`.
 
-    1  the text is checked and parsed                     `text_limits`, `parsing`
-    2  the caller's tables are caught up                  `Projection.reading`
-    3  the tree is bound to them                          `core.sql.binder`
-    4  the generated text is read once more               `generated_text`
-    5  it runs, watched: deadline, cancellation, rows     here
-
-What was parsed and bound is kept for the next run of the same text over the same state.
+1  the caller's tables are caught up                  `Projection.reading`
+2  the text is checked, parsed and bound to them      `plans`
+3  the generated text is read once more               `generated_text`
+4  it runs, watched: deadline, cancellation, rows     `watch`, and here
 """
 
 import re
 import threading
-import time
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from redask.core.errors import LimitExceeded, SqlError
+from redask.core.errors import LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import SelectResult, SelectShape
-from redask.core.ports.selecting import Cancellation
-from redask.core.sql.binder.context import Facts
-from redask.core.sql.binder.statement import BoundStatement, bind
-from redask.core.sql.text_limits import check_statement
-from redask.core.sql.types import SqlType
+from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.stores.columnar.projection import Projection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema
 from redask.stores.columnar.statements.generated_text import check_generated
-from redask.stores.columnar.statements.parsing import in_code_points, parse
-from redask.stores.columnar.statements.result_values import converters, output_text
+from redask.stores.columnar.statements.plans import Plan, Plans, Request
+from redask.stores.columnar.statements.result_values import converters
 from redask.stores.columnar.statements.watch import Watch
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 MAX_RESULT_BYTES = 64 * 1024 * 1024
+_PAGE, _CHECKED = 1000, 512
 _PARAMETER = re.compile(r"\$([0-9]+)")
-_PAGE = 1000
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """A bound statement and whether its text was checked already."""
-
-    bound: BoundStatement
-    text: str  # with the output columns as Python takes them
 
 
 class Statements:
@@ -56,8 +38,10 @@ class Statements:
 
     def __init__(self, projection: Projection) -> None:
         self._projection = projection
+        self._plans = Plans()
         self._lock = threading.Lock()
         self._running: set[Watch] = set()
+        self._checked: OrderedDict[tuple[str, tuple[str, ...]], None] = OrderedDict()
 
     def interrupt(self) -> None:
         """Stop every statement that runs: nobody waits for it any more."""
@@ -65,108 +49,64 @@ class Statements:
             for watch in self._running:
                 watch.stop("cancelled")
 
-    def describe(
-        self,
-        sql: str,
-        caller: Caller,
-        declared: Sequence[str | None],
-        facts: Mapping[str, str],
-    ) -> SelectShape:
+    def describe(self, request: Request) -> SelectShape:
         """The columns and the parameters of a statement."""
-        with self._reading(caller, facts) as tables:
-            plan = self._plan(sql, caller, declared, facts, {}, tables)
-        columns = tuple((name, str(type)) for name, type in plan.bound.columns)
-        return SelectShape(columns, tuple(str(type) for type in plan.bound.parameters))
+        with self._reading(request.caller, request.facts) as schema:
+            bound = self._plans.plan(request, schema).bound
+        columns = tuple((name, str(type)) for name, type in bound.columns)
+        return SelectShape(columns, tuple(str(type) for type in bound.parameters))
 
     def select(
-        self,
-        sql: str,
-        params: Sequence[object],
-        caller: Caller,
-        declared: Sequence[str | None],
-        facts: Mapping[str, str],
-        timeout_ms: int,
-        max_rows: int,
-        cancelled: Cancellation | None,
+        self, request: Request, params: Sequence[object], watch: Watch, max_rows: int
     ) -> SelectResult:
         """The rows of a statement."""
-        end = time.monotonic() + timeout_ms / 1000
-        with self._reading(caller, facts) as tables:
-            plan = self._plan(sql, caller, declared, facts, {}, tables)
+        with self._reading(request.caller, request.facts) as schema:
+            plan = self._plans.plan(request, schema)
             values = parameter_values.checked(params, len(plan.bound.parameters))
             scales = parameter_values.numeric_scales(values, plan.bound.parameters)
             if scales:
-                plan = self._plan(sql, caller, declared, facts, scales, tables)
+                plan = self._plans.plan(request, schema, scales)
             given = [
-                parameter_values.parameter(value, type, number, tables.oid)
+                parameter_values.parameter(value, type, number, schema.oid)
                 for number, (value, type) in enumerate(
                     zip(values, plan.bound.parameters, strict=True), 1
                 )
             ]
-            names = [tables.physical(each) for each in plan.bound.tables]
-            text = plan.bound.render(names)
-            text = f"{plan.text.format(text)} LIMIT {max_rows + 1}"
-            with self._watched(tables.cursor, end, timeout_ms, cancelled):
-                runtime_functions.register(tables.owner, text)
-                check_generated(tables.cursor, text, names)
-                return _run(tables.cursor, text, given, plan.bound, max_rows)
+            with self._watched(watch, schema.cursor):
+                text = self._text(plan, schema, max_rows)
+                return _run(schema.cursor, text, given, plan.bound, max_rows)
+
+    def _text(self, plan: Plan, schema: CallerSchema, max_rows: int) -> str:
+        """The text to run, with its tables made, its functions registered, and checked."""
+        names = [schema.physical(each) for each in plan.bound.tables]
+        text = plan.text(names, max_rows)
+        runtime_functions.register(schema.owner, text)
+        key = (text, tuple(names))
+        with self._lock:
+            is_checked = key in self._checked
+        if not is_checked:
+            check_generated(schema.cursor, text, names)
+            with self._lock:
+                self._checked[key] = None
+                if len(self._checked) > _CHECKED:
+                    self._checked.popitem(last=False)
+        return text
 
     @contextmanager
-    def _watched(
-        self,
-        cursor: "DuckDBPyConnection",
-        end: float,
-        timeout_ms: int,
-        cancelled: Cancellation | None,
-    ) -> Iterator[None]:
-        watch = Watch(cursor, end, timeout_ms, cancelled)
+    def _watched(self, watch: Watch, cursor: "DuckDBPyConnection") -> Iterator[None]:
         with self._lock:
             self._running.add(watch)
         try:
-            with watch.watching():
+            with watch.watching(cursor):
                 yield
         finally:
             with self._lock:
                 self._running.discard(watch)
 
     @contextmanager
-    def _reading(self, caller: Caller, facts: Mapping[str, str]) -> Iterator["CallerSchema"]:
+    def _reading(self, caller: Caller, facts: Mapping[str, str]) -> Iterator[CallerSchema]:
         with self._projection.reading(caller) as tables:
             yield CallerSchema(tables, caller, facts)
-
-    def _plan(
-        self,
-        sql: str,
-        caller: Caller,
-        declared: Sequence[str | None],
-        facts: Mapping[str, str],
-        scales: Mapping[int, tuple[int, int]],
-        schema: "CallerSchema",
-    ) -> Plan:
-        tree = _parsed(sql)
-        user = facts.get("session:user", caller.user)
-        database = facts.get("session:database", caller.tenant)
-        now = Facts(user, database, datetime.now(UTC), facts)
-        types = [None if each is None else SqlType.parse(each) for each in declared]
-        try:
-            bound = bind(tree, sql, schema, now, types, scales)
-        except SqlError as error:
-            raise in_code_points(sql, error) from None
-        outputs = ", ".join(
-            f"{output_text(f'q.o{place}', type)} AS o{place}"
-            for place, (_, type) in enumerate(bound.columns, 1)
-        )
-        return Plan(bound, f"SELECT {outputs} FROM ({{}}) AS q")
-
-
-@lru_cache(maxsize=512)
-def _kept(sql: str) -> dict[str, Any]:
-    return parse(sql)
-
-
-def _parsed(sql: str) -> dict[str, Any]:
-    check_statement(sql)
-    return _kept(sql) if len(sql) <= 4096 else parse(sql)
 
 
 def _run(

@@ -16,16 +16,17 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 _FUNCTIONS = frozenset(
-    """+ - * / // % & | ~ || abs acos and arg_max arg_min array_agg ascii asin atan atan2 avg
-    bit_and bit_length bit_or bool_and bool_or cbrt ceil concat_ws cos count count_star cume_dist
-    date_part date_trunc degrees dense_rank epoch_us error exp first_value floor generate_series
-    isfinite isinf lag last_value lead left len length like_escape list list_append list_concat
-    list_extract list_filter list_has_all list_has_any list_position list_prepend list_value ln
-    log10 lpad ltrim max md5 min not_like_escape nth_value ntile percent_rank pi pow radians rank
-    regexp_extract regexp_matches regexp_replace replace right round round_even row_number rpad
-    rtrim sign sin sqrt starts_with string_agg struct_extract row list_transform lower strlen strpos substring sum tan to_microseconds
-    to_days to_months translate make_timestamp list_transform gcd lcm cot bit_xor trim trunc unnest xor nullif greatest least now
-    """.split()
+    """% & * + - / // abs acos and arg_max arg_min array_agg ascii asin atan atan2 avg bit_and
+    bit_length bit_or bit_xor bool_and bool_or cbrt ceil concat_ws cos cot count count_star
+    cume_dist date_part date_trunc degrees dense_rank epoch_us error exp first_value floor gcd
+    generate_series greatest isfinite isinf lag last_value lcm lead least left len length
+    like_escape list list_append list_concat list_extract list_filter list_has_all list_has_any
+    list_position list_prepend list_transform list_value ln log10 lower lpad ltrim
+    make_timestamp max md5 min not_like_escape now nth_value ntile nullif percent_rank pi pow
+    radians rank regexp_extract regexp_matches regexp_replace replace right round round_even row
+    row_number rpad rtrim sign sin sqrt starts_with string_agg strlen strpos struct_extract
+    struct_pack substring sum tan to_days to_microseconds to_months translate trim trunc unnest
+    upper xor | || ~""".split()
 )
 _TABLE_FUNCTIONS = frozenset(("generate_series", "unnest"))
 _NODES = frozenset(
@@ -47,7 +48,7 @@ _REFUSED = "the statement is not supported"
 def check_generated(cursor: "DuckDBPyConnection", text: str, tables: Collection[str]) -> None:
     """Refuse a text that is anything but what the binder writes."""
     found = cursor.execute("SELECT json_serialize_sql($1)", [text]).fetchone()
-    tree = json.loads(found[0]) if found else {"error": True}
+    tree: dict[str, Any] = json.loads(found[0]) if found else {"error": True}
     if tree.get("error") or len(tree.get("statements", [])) != 1:
         raise SqlError("0A000", _REFUSED)
     fault = tree_fault(tree, frozenset(tables))

@@ -11,6 +11,7 @@ import re
 import threading
 import weakref
 from collections.abc import Callable
+from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from redask.core.errors import SqlError
@@ -50,7 +51,7 @@ def register(opened: "OpenGeneration", text: str) -> None:
         for name in sorted(called - known):
             row = RUNTIME[name]
             arguments, result = registered(row)
-            cursor.create_function(
+            cursor.create_function(  # type: ignore[call-overload]  # the stub wants enums
                 name,
                 _guarded(row.call, len(arguments)),
                 arguments,
@@ -79,17 +80,7 @@ def _guarded(call: Callable[..., Any], count: int) -> Callable[..., Any]:
             RAISED.error = error
             raise
 
-    return _WITH_PARAMETERS[count](guarded)
-
-
-# DuckDB counts a function's parameters by its signature
-_WITH_PARAMETERS: dict[int, Callable[[Callable[..., Any]], Callable[..., Any]]] = {
-    0: lambda f: lambda: f(),
-    1: lambda f: lambda a: f(a),
-    2: lambda f: lambda a, b: f(a, b),
-    3: lambda f: lambda a, b, c: f(a, b, c),
-    4: lambda f: lambda a, b, c, d: f(a, b, c, d),
-    5: lambda f: lambda a, b, c, d, e: f(a, b, c, d, e),
-    6: lambda f: lambda a, b, c, d, e, g: f(a, b, c, d, e, g),
-    7: lambda f: lambda a, b, c, d, e, g, h: f(a, b, c, d, e, g, h),
-}
+    # DuckDB counts a function's parameters by its signature
+    named = [Parameter(f"a{place}", Parameter.POSITIONAL_ONLY) for place in range(count)]
+    guarded.__signature__ = Signature(named)  # type: ignore[attr-defined]
+    return guarded

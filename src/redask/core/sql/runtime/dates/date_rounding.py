@@ -184,7 +184,7 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction(
         "pg_date_part_interval", (_V, _I), "DOUBLE", _of_interval(date_parts.part_interval)
     ),
-    # equal for a constant unit of day … millennium: CAST(date_trunc('unit', x) AS TIMESTAMP)
+    # equal: CAST(date_trunc('unit', x) AS TIMESTAMP), but not for century and millennium
     RuntimeFunction("pg_date_trunc_timestamp", (_V, _T), _T, trunc_timestamp),
     RuntimeFunction("pg_date_trunc_timestamptz", (_V, _T), _T, trunc_timestamptz),
     RuntimeFunction("pg_date_trunc_in_zone", (_V, _T, _V), _T, trunc_in_zone),

@@ -47,6 +47,8 @@ _ISO = re.compile(
 )
 _ISO_UNITS = ("year", "month", "week", "day", "hour", "minute", "second")
 
+_WHOLE_NUMBER = re.compile(r"(?<![\d.])\d{20,}")
+
 _Amount = tuple[str, str]  # a number's text and its unit
 
 
@@ -54,6 +56,10 @@ def read_interval(text: str) -> Interval:
     """The interval, or SqlError 22007, 22015 (a field out of range) or 0A000."""
     amounts: list[_Amount]
     stripped = text.strip()
+    if any(len(each.lstrip("0")) > 19 for each in _WHOLE_NUMBER.findall(text)):
+        raise _out_of_range(text)
+    if len(text) > 1000:
+        raise unsupported("an interval of more than 1000 characters")
     if stripped.startswith("P"):
         amounts, ago = _iso_amounts(stripped, text), False
     else:

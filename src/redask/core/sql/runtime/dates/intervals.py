@@ -258,8 +258,11 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_justify_hours", (_I,), _I, _one(justify_hours)),
     RuntimeFunction("pg_justify_days", (_I,), _I, _one(justify_days)),
     RuntimeFunction("pg_justify_interval", (_I,), _I, _one(justify_interval)),
+    # equal: DuckDB compares intervals in the same order
     RuntimeFunction("pg_interval_order", (_I,), "HUGEINT", lambda one: order(from_carried(one))),
+    # equal: age(a, b)
     RuntimeFunction("pg_age", ("TIMESTAMP",) * 2, _I, lambda one, two: carried(age(one, two))),
+    # equal: a - b, a + v, a - v, but that DuckDB goes on beyond year 9999
     RuntimeFunction(
         "pg_timestamp_sub", ("TIMESTAMP",) * 2, _I, lambda one, two: carried(between(one, two))
     ),

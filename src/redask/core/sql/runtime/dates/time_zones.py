@@ -10,7 +10,7 @@ forms are refused.
 
 import re
 from datetime import UTC, datetime, timedelta
-from functools import cache
+from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
 from redask.core.errors import SqlError
@@ -38,7 +38,7 @@ def known_zone(text: str) -> str | None:
     return "UTC" if lower in _SAME else _zones().get(lower)
 
 
-@cache
+@lru_cache(maxsize=1024)
 def _zone(text: str) -> ZoneInfo | None:
     """The zone; None is UTC."""
     name = known_zone(text)

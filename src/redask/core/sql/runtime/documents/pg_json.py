@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from redask.core.errors import SqlError
+from redask.core.sql.runtime.documents.json_spans import Span, element, field, whole
 from redask.core.sql.runtime.documents.json_text import (
     Piece,
     parse_json,
@@ -61,43 +62,44 @@ def as_text(text: str, piece: Piece) -> str | None:
     return unquoted(as_json(text, piece)) if piece.kind == "string" else as_json(text, piece)
 
 
-def _field(piece: Piece, key: str) -> Piece | None:
-    found = None
-    for name, part in zip(piece.keys, piece.parts, strict=False):
-        found = part if name == key else found
-    return found if piece.kind == "object" else None
+Give = Callable[[str, Span], str | None]
+Write = Callable[[str, Piece], str | None]
 
 
-def _element(piece: Piece, index: int) -> Piece | None:
-    if piece.kind != "array" or not -len(piece.parts) <= index < len(piece.parts):
+def _span_json(text: str, span: Span) -> str:
+    return text[span[0] : span[1]]
+
+
+def _span_text(text: str, span: Span) -> str | None:
+    found = text[span[0] : span[1]]
+    if found.strip(" \t\n\r") == "null":
         return None
-    return piece.parts[index]
+    return unquoted(found) if found.lstrip(" \t\n\r").startswith('"') else found
 
 
-def _path(piece: Piece, path: list[str]) -> Piece | None:
-    if not path and piece.kind not in ("array", "object"):
-        return piece._replace(start=0)  # PostgreSQL gives a scalar with the blanks before it
-    found: Piece | None = piece
+def _path(text: str, span: Span, path: list[str]) -> Span | None:
+    if not path and text[span[0]] not in "[{":
+        return 0, span[1]  # PostgreSQL gives a scalar with the blanks before it
+    found: Span | None = span
     for step in path:
         if found is None:
             return None
-        if found.kind == "array":
+        if text[found[0]] == "[":
             index = path_index(step)
-            found = None if index is None else _element(found, index)
+            found = None if index is None else element(text, found, index)
         else:
-            found = _field(found, step)
+            found = field(text, found, step)
     return found
 
 
-Give = Callable[[str, Piece], str | None]
-
-
-def _getter(find: Callable[[Piece, Any], Piece | None], give: Give) -> Callable[..., Any]:
+def _getter(find: Callable[[str, Span, Any], Span | None], give: Give) -> Callable[..., Any]:
     def get(text: str, step: Any) -> str | None:
         if isinstance(step, list) and None in step:
             return None
-        piece = find(parse_json(text), step)
-        return None if piece is None else give(text, piece)
+        if "\\u" in text:
+            parse_json(text)  # PostgreSQL reads every string here, and may refuse one
+        span = find(text, whole(text), step)
+        return None if span is None else give(text, span)
 
     return nullable(get)
 
@@ -110,7 +112,9 @@ def array_length(text: str) -> int:
     raise _fault(f"cannot get array length of a {kind}")
 
 
-def _elements(name: str, give: Give) -> Callable[[str], list[str | None]]:
+def _elements(
+    name: str, give: Callable[[str, Piece], str | None]
+) -> Callable[[str], list[str | None]]:
     def elements(text: str) -> list[str | None]:
         piece = _container(
             text,
@@ -182,10 +186,10 @@ def build_array(elements: list[str | None]) -> str:
 
 def agg_lines(elements: list[str | None]) -> str:
     """json_agg of arrays or rows; a NULL follows its comma on the same line."""
-    parts = [each if each is not None else "null" for each in elements]
-    out = parts[:1]
-    for each, element in zip(parts[1:], elements[1:], strict=True):
-        out.append((", " if element is None else ", \n ") + each)
+    out: list[str] = []
+    for each in elements:
+        comma = ", " if each is None else ", \n "
+        out += [comma if out else "", "null" if each is None else each]
     return "[" + "".join(out) + "]"
 
 
@@ -216,12 +220,12 @@ _V, _L, _I = "VARCHAR", "VARCHAR[]", "INTEGER"
 FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_json_in", (_V,), _V, checked),
     RuntimeFunction("pg_json_typeof", (_V,), _V, typeof),
-    RuntimeFunction("pg_json_get_key", (_V, _V), _V, _getter(_field, as_json), True),
-    RuntimeFunction("pg_json_get_key_text", (_V, _V), _V, _getter(_field, as_text), True),
-    RuntimeFunction("pg_json_get_index", (_V, _I), _V, _getter(_element, as_json), True),
-    RuntimeFunction("pg_json_get_index_text", (_V, _I), _V, _getter(_element, as_text), True),
-    RuntimeFunction("pg_json_get_path", (_V, _L), _V, _getter(_path, as_json), True),
-    RuntimeFunction("pg_json_get_path_text", (_V, _L), _V, _getter(_path, as_text), True),
+    RuntimeFunction("pg_json_get_key", (_V, _V), _V, _getter(field, _span_json), True),
+    RuntimeFunction("pg_json_get_key_text", (_V, _V), _V, _getter(field, _span_text), True),
+    RuntimeFunction("pg_json_get_index", (_V, _I), _V, _getter(element, _span_json), True),
+    RuntimeFunction("pg_json_get_index_text", (_V, _I), _V, _getter(element, _span_text), True),
+    RuntimeFunction("pg_json_get_path", (_V, _L), _V, _getter(_path, _span_json), True),
+    RuntimeFunction("pg_json_get_path_text", (_V, _L), _V, _getter(_path, _span_text), True),
     RuntimeFunction("pg_json_array_length", (_V,), _I, array_length),
     RuntimeFunction("pg_json_array_elements", (_V,), _L, _elements("json_array_elements", as_json)),
     RuntimeFunction(

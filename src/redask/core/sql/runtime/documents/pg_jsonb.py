@@ -16,6 +16,7 @@ from redask.core.sql.runtime.documents.json_text import (
     number_text,
     parse_jsonb,
     path_index,
+    read_jsonb,
     sorted_items,
 )
 from redask.core.sql.runtime.runtime_function import (
@@ -50,11 +51,11 @@ def _key(value: Any) -> Any:
 
 def jsonb_key(text: str) -> str:
     """The same text for equal values."""
-    return jsonb_text(_key(parse_jsonb(text)))
+    return jsonb_text(_key(read_jsonb(text)))
 
 
 def typeof(text: str) -> str:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     return "null" if value is None else _KINDS.get(type(value), "boolean")
 
 
@@ -93,16 +94,16 @@ def as_text(value: Any) -> str | None:
 
 
 def get_key(text: str, key: str) -> Any:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     return value.get(key, _MISSING) if isinstance(value, dict) else _MISSING
 
 
 def get_index(text: str, index: int) -> Any:
-    return _index(parse_jsonb(text), index)
+    return _index(read_jsonb(text), index)
 
 
 def get_path(text: str, path: list[str | None]) -> Any:
-    return _path(parse_jsonb(text), path)
+    return _path(read_jsonb(text), path)
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -121,7 +122,7 @@ def _deep_contains(whole: Any, part: Any) -> bool:
 
 def contains(whole: str, part: str) -> bool:
     """`@>`; at the top an array also contains a scalar."""
-    left, right = parse_jsonb(whole), parse_jsonb(part)
+    left, right = read_jsonb(whole), read_jsonb(part)
     if isinstance(left, list) and not isinstance(right, list | dict):
         return any(_same(each, right) for each in left)
     return _deep_contains(left, right)
@@ -134,21 +135,21 @@ def _has(value: Any, key: str) -> bool:
 
 
 def exists(text: str, key: str) -> bool:
-    return _has(parse_jsonb(text), key)
+    return _has(read_jsonb(text), key)
 
 
 def exists_any(text: str, keys: list[str | None]) -> bool:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     return any(_has(value, key) for key in keys if key is not None)
 
 
 def exists_all(text: str, keys: list[str | None]) -> bool:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     return all(_has(value, key) for key in keys if key is not None)
 
 
 def concat(left: str, right: str) -> str:
-    one, other = parse_jsonb(left), parse_jsonb(right)
+    one, other = read_jsonb(left), read_jsonb(right)
     if isinstance(one, dict) and isinstance(other, dict):
         return jsonb_text(one | other)
     lists = [each if isinstance(each, list) else [each] for each in (one, other)]
@@ -156,7 +157,7 @@ def concat(left: str, right: str) -> str:
 
 
 def delete_keys(text: str, keys: list[str | None]) -> str:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if isinstance(value, dict):
         return jsonb_text({key: each for key, each in value.items() if key not in keys})
     if isinstance(value, list):
@@ -170,7 +171,7 @@ def delete_key(text: str, key: str) -> str:
 
 
 def delete_index(text: str, index: int) -> str:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if isinstance(value, dict):
         raise _fault("cannot delete from object using integer index")
     if not isinstance(value, list):
@@ -214,7 +215,7 @@ def _changed(value: Any, path: list[str | None], depth: int, new: Any, create: b
 
 def set_path(text: str, path: list[str | None], new: str, create: bool) -> str:
     """jsonb_set()."""
-    value, given = parse_jsonb(text), parse_jsonb(new)
+    value, given = read_jsonb(text), read_jsonb(new)
     if not isinstance(value, dict | list):
         raise _fault("cannot set path in scalar")
     if not path or (not value and not create):
@@ -224,7 +225,7 @@ def set_path(text: str, path: list[str | None], new: str, create: bool) -> str:
 
 def delete_path(text: str, path: list[str | None]) -> str:
     """`#-`."""
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if not isinstance(value, dict | list):
         raise _fault("cannot delete path in scalar")
     if not path or not value:
@@ -239,7 +240,7 @@ def _stripped(value: Any) -> Any:
 
 
 def strip_nulls(text: str) -> str:
-    return jsonb_text(_stripped(parse_jsonb(text)))
+    return jsonb_text(_stripped(read_jsonb(text)))
 
 
 def _pretty(value: Any, indent: str, out: list[str]) -> None:
@@ -260,12 +261,12 @@ def _pretty(value: Any, indent: str, out: list[str]) -> None:
 
 def pretty(text: str) -> str:
     out: list[str] = []
-    _pretty(parse_jsonb(text), "", out)
+    _pretty(read_jsonb(text), "", out)
     return "".join(out)
 
 
 def array_length(text: str) -> int:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if isinstance(value, list):
         return len(value)
     raise _fault(
@@ -274,7 +275,7 @@ def array_length(text: str) -> int:
 
 
 def _elements(text: str) -> list[Any]:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if isinstance(value, list):
         return value
     raise _fault(
@@ -283,7 +284,7 @@ def _elements(text: str) -> list[Any]:
 
 
 def object_keys(text: str) -> list[str]:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if isinstance(value, dict):
         return [key for key, _ in sorted_items(value)]
     kind = "an array" if isinstance(value, list) else "a scalar"
@@ -291,7 +292,7 @@ def object_keys(text: str) -> list[str]:
 
 
 def _pairs(text: str, name: str) -> list[tuple[str, Any]]:
-    value = parse_jsonb(text)
+    value = read_jsonb(text)
     if isinstance(value, dict):
         return sorted_items(value)
     raise _fault(f"cannot call {name} on a non-object")

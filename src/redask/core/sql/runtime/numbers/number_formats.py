@@ -47,7 +47,7 @@ _Node = tuple[str, str]  # ("9", …) an action, or ("", text)
 def _nodes(pattern: str) -> Iterator[_Node]:
     place = 0
     while place < len(pattern):
-        upper = pattern[place:].upper()
+        upper = pattern[place : place + 4].upper()
         if pattern[place] == '"':
             end = pattern.find('"', place + 1)
             if end < 0 or "\\" in pattern[place:end]:

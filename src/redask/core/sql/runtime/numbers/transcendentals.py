@@ -95,8 +95,10 @@ def power(base_text: str, exponent_text: str) -> str:
         return spell(at_scale(base, MIN_SIGNIFICANT))
     if base < 0:
         raise unsupported("this power of a negative number")
-    context = _wide(60)
-    value = float(context.multiply(base.ln(context), exponent))
+    # the size of the result, estimated with as few digits as PostgreSQL takes for it
+    rough = max(8 - _ln_weight(base), 0)
+    size = EXACT.multiply(at_scale(base.ln(_wide(60)), rough), exponent)
+    value = float(at_scale(size, rough))
     if abs(value) > 2000 * 3.01:
         if value > 0:
             raise SqlError("22003", "value overflows numeric format")

@@ -44,13 +44,18 @@ def similar_text(subject: str, pattern: str, escape: str | None = None) -> str:
 
 
 def like_text(
-    subject: str, pattern: str, escape: str | None = None, *, ignore_case: bool = False
+    subject: str,
+    pattern: str,
+    escape: str | None = None,
+    *,
+    ignore_case: bool = False,
+    simple: bool = False,
 ) -> str:
-    """LIKE and ILIKE."""
+    """LIKE and ILIKE; `simple` is a subject that is a column."""
     written = like_pattern(pattern, escape)
     if ignore_case:
         written = written.translate(_UPPER_TO_LOWER)
-        subject = native_text("lower", [subject]) or subject
+        subject = native_text("lower", [subject], [simple]) or subject
     return f"({subject} LIKE {quoted(written)} ESCAPE '\\')"
 
 

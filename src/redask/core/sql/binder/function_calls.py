@@ -1,0 +1,283 @@
+"""Calls of functions: scalar ones, aggregates, window functions and set-returning ones.
+
+A function is looked up by name in `function_rows` and `aggregate_rows` and chosen by the types of
+its arguments. What is not there is 42883, with the signature, as in PostgreSQL.
+"""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, NoReturn
+
+from redask.core.sql.binder.bound import (
+    FLOAT8,
+    INT4,
+    TEXT,
+    Bound,
+    Node,
+    fail,
+    made,
+    numeric_text,
+    unsupported,
+)
+from redask.core.sql.binder.windows import check_orderable, over, sorted_by
+from redask.core.sql.functions import aggregate_rows, function_rows, set_functions
+from redask.core.sql.functions.aggregate_rows import AggregateCall
+from redask.core.sql.functions.overloads import AMBIGUOUS, choose
+
+if TYPE_CHECKING:
+    from redask.core.sql.binder.expressions import Expressions
+
+_HINT = (
+    "No function matches the given name and argument types. "
+    "You might need to add explicit type casts."
+)
+
+
+def bind_call(self: "Expressions", node: Node) -> Bound:
+    """A FuncCall."""
+    location = node.get("location", 0)
+    names = [each["String"]["sval"] for each in node["funcname"]]
+    name = names[-1]
+    if len(names) > 1 and names[0] not in ("pg_catalog", "information_schema"):
+        fail("3F000", f'schema "{names[0]}" does not exist', location)
+    if node.get("func_variadic"):
+        unsupported("VARIADIC", location)
+    if any("NamedArgExpr" in each for each in node.get("args", [])):
+        unsupported("an argument by name", location)
+    is_aggregate = name in aggregate_rows.ALL_NAMES
+    if name in aggregate_rows.WINDOW_FUNCTIONS or name in aggregate_rows.VALUE_WINDOWS or (
+        name == "ntile"
+    ):  # fmt: skip
+        return _window_function(self, node, name)
+    if is_aggregate:
+        return _aggregate(self, node, name)
+    for key, word in (("over", "OVER"), ("agg_distinct", "DISTINCT"), ("agg_filter", "FILTER"),
+                      ("agg_order", "ORDER BY")):  # fmt: skip
+        if node.get(key):
+            fail("42809", f"{word} specified, but {name} is not an aggregate function", location)
+    if node.get("agg_star"):
+        fail("42809", f"{name}(*) specified, but {name} is not an aggregate function", location)
+    if set_functions.is_set(name):
+        if not self.clause.sets:
+            fail(
+                "0A000", f"set-returning functions are not allowed in {self.clause.name}", location
+            )
+        values = [self.bind(each) for each in node.get("args", [])]
+        found = set_functions.as_list(self, name, values, location)
+        if len(found.columns) != 1:
+            unsupported(f"{name} in a select list", location)
+        text = f"unnest({found.sql})"
+        column = found.columns[0]
+        return replace(made(text, column.type, *values, location=location), has_set=True)
+    values = [self.bind(each) for each in node.get("args", [])]
+    return scalar(self, name, values, location)
+
+
+def scalar(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
+    """A scalar function of bound arguments."""
+    special = function_rows.SPECIAL.get(name)
+    if special is not None:
+        found = special(self, values, location)
+        if found is not None:
+            return replace(found, location=location)
+    rows = function_rows.FUNCTIONS.get(name, [])
+    chosen = choose(rows, [each.type for each in values])
+    if chosen is None:
+        _missing(name, values, location)
+    if chosen == AMBIGUOUS:
+        fail("42725", f"function {_signature(name, values)} is not unique", location, _HINT)
+    return self.emit(*chosen, values, location)
+
+
+def _signature(name: str, values: list[Bound]) -> str:
+    return f"{name}({', '.join(each.type.bare.sql_name for each in values)})"
+
+
+def _missing(name: str, values: list[Bound], location: int) -> NoReturn:
+    fail("42883", f"function {_signature(name, values)} does not exist", location, _HINT)
+
+
+# --- aggregates --------------------------------------------------------------------------------
+
+
+def _aggregate(self: "Expressions", node: Node, name: str) -> Bound:
+    location = node.get("location", 0)
+    is_window = "over" in node
+    if not is_window:
+        if self.clause.in_aggregate:
+            fail("42803", "aggregate function calls cannot be nested", location)
+        if not self.clause.aggregates:
+            fail("42803", f"aggregate functions are not allowed in {self.clause.name}", location)
+    elif not self.clause.windows:
+        fail("42P20", f"window functions are not allowed in {self.clause.name}", location)
+    inner = self.inside(windows=False, sets=False, in_aggregate=not is_window)
+    if name in aggregate_rows.ORDERED_SET:
+        return _ordered_set(self, inner, node, name)
+    if node.get("agg_within_group"):
+        fail("42809", f"{name} is not an ordered-set aggregate", location)
+    values = [inner.bind(each) for each in node.get("args", [])]
+    if not values and not node.get("agg_star"):
+        fail(
+            "42809", f"{name}(*) must be used to call a parameterless aggregate function", location
+        )
+    call, parts = _call(self, inner, node)
+    if is_window and (call.distinct or node.get("agg_order")):
+        unsupported("DISTINCT and ORDER BY in an aggregate that is a window function", location)
+    if call.distinct and node.get("agg_order"):
+        _check_distinct_order(values, call, location)
+    found = _chosen(inner, name, values, call, location)
+    return _finished(self, found, (*values, *parts), is_window, location)
+
+
+def _check_distinct_order(values: list[Bound], call: AggregateCall, location: int) -> None:
+    sorts = [each.sql for each in call.parts[: call.sorts]]
+    if set(sorts) - {each.sql for each in values}:
+        fail(
+            "42P10",
+            "in an aggregate with DISTINCT, ORDER BY expressions must appear in argument list",
+            location,
+        )
+
+
+def _chosen(
+    inner: "Expressions", name: str, values: list[Bound], call: AggregateCall, location: int
+) -> Bound:
+    if name in aggregate_rows.POLYMORPHIC:
+        values = [inner.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
+        if len(values) > 1 or (not values and name != "count"):
+            _missing(name, values, location)
+        return aggregate_rows.POLYMORPHIC[name](call, values)
+    rows = aggregate_rows.AGGREGATES[name]
+    chosen = choose([each.overload for each in rows], [each.type for each in values])
+    if chosen is None or chosen == AMBIGUOUS:
+        _missing(name, values, location)
+    row = next(each for each in rows if each.overload == chosen[0])
+    cast = [
+        inner.coercion.coerce(value, want) for value, want in zip(values, row.takes, strict=True)
+    ]
+    return row.emit(call, cast)
+
+
+def _call(
+    self: "Expressions", inner: "Expressions", node: Node
+) -> tuple[AggregateCall, tuple[Bound, ...]]:
+    parts: tuple[Bound, ...] = ()
+    order, sorts = sorted_by(inner, node.get("agg_order", []))
+    parts += sorts
+    tail = ""
+    if "agg_filter" in node:
+        condition = inner.condition(node["agg_filter"], "FILTER")
+        tail += f" FILTER (WHERE {condition.sql})"
+        parts += (condition,)
+    if "over" in node:
+        text, values = over(self, node["over"])
+        tail += text
+        parts += values
+    is_window = "over" in node
+    is_distinct = bool(node.get("agg_distinct"))
+    return AggregateCall(is_distinct, order, tail, parts, is_window, len(sorts)), parts
+
+
+def _finished(
+    self: "Expressions", found: Bound, parts: tuple[Bound, ...], is_window: bool, location: int
+) -> Bound:
+    """The result: an aggregate has read its columns, a window function has not."""
+    if is_window:
+        whole = made(found.sql, found.type, found, *parts, digits=found.digits)
+        return replace(whole, has_window=True, location=location)
+    depth = self.scope.depth
+    reads = made("", found.type, found, *parts).columns
+    if reads and all(each.depth < depth for each in reads):
+        unsupported("an aggregate of an outer query's columns", location)
+    kept = tuple(each for each in reads if each.depth != depth)
+    return replace(found, columns=kept, has_aggregate=True, location=location)
+
+
+def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: str) -> Bound:
+    """percentile_cont(0.5) WITHIN GROUP (ORDER BY x)."""
+    location = node.get("location", 0)
+    if not node.get("agg_within_group") or "over" in node:
+        fail("42809", f"WITHIN GROUP is required for ordered-set aggregate {name}", location)
+    sorts = node.get("agg_order", [])
+    if len(sorts) != 1:
+        unsupported(f"{name} with several columns", location)
+    value = inner.bind(sorts[0]["SortBy"]["node"])
+    if value.is_untyped:
+        value = inner.coercion.coerce(value, TEXT)
+    if name == "percentile_cont":
+        value = inner.coercion.coerce(value, FLOAT8)
+    check_orderable(value)
+    _, parts = _call(self, inner, {**node, "agg_order": []})
+    tail = f" FILTER (WHERE {parts[0].sql})" if "agg_filter" in node else ""
+    order, _ = sorted_by(inner, sorts, lambda _: value)
+    item = numeric_text(value) if value.type.name == "numeric" else value.sql
+    listed = f"list_filter(list({item} {order}){tail}, lambda x: x IS NOT NULL)"
+    arguments = [inner.bind(each) for each in node.get("args", [])]
+    if name == "mode":
+        unsupported("the aggregate mode", location)
+    if len(arguments) != 1 or arguments[0].type.is_array:
+        unsupported(f"{name} of several fractions", location)
+    fraction = inner.coercion.coerce(arguments[0], FLOAT8)
+    if name == "percentile_cont":
+        text = f"pg_percentile_cont({listed}, {fraction.sql})"
+    else:
+        place = f"pg_percentile_place(len({listed}), {fraction.sql})"
+        text = f"list_extract({listed}, {place})"
+    found = made(text, value.type.bare if name != "percentile_cont" else FLOAT8, value)
+    return _finished(self, found, (value, *parts, *arguments), False, location)
+
+
+# --- window functions --------------------------------------------------------------------------
+
+
+def _window_function(self: "Expressions", node: Node, name: str) -> Bound:
+    location = node.get("location", 0)
+    if "over" not in node:
+        fail("42809", f"window function {name} requires an OVER clause", location)
+    if not self.clause.windows:
+        fail("42P20", f"window functions are not allowed in {self.clause.name}", location)
+    if node.get("agg_filter"):
+        fail("0A000", "FILTER is not implemented for non-aggregate window functions", location)
+    inner = self.inside(windows=False, sets=False)
+    values = [inner.bind(each) for each in node.get("args", [])]
+    tail, parts = over(self, node["over"])
+    if name in aggregate_rows.WINDOW_FUNCTIONS:
+        if values:
+            _missing(name, values, location)
+        type, _ = aggregate_rows.WINDOW_FUNCTIONS[name]
+        found = made(f"{name}(){tail}", type)
+    elif name == "ntile":
+        if len(values) != 1:
+            _missing(name, values, location)
+        count = self.coercion.coerce(values[0], INT4)
+        if count.integer is not None and count.integer < 1:
+            fail("22014", "argument of ntile must be greater than zero", location)
+        if count.integer is None:
+            unsupported("ntile of anything but a positive constant", location)
+        found = made(f"CAST(ntile({count.sql}){tail} AS INTEGER)", INT4)
+    else:
+        found = _value_window(self, name, values, tail, location)
+    return _finished(self, found, (*values, *parts), True, location)
+
+
+def _value_window(
+    self: "Expressions", name: str, values: list[Bound], tail: str, location: int
+) -> Bound:
+    most = {"lag": 3, "lead": 3, "nth_value": 2}.get(name, 1)
+    least = 2 if name == "nth_value" else 1
+    if not least <= len(values) <= most:
+        _missing(name, values, location)
+    value = values[0]
+    if value.is_untyped:
+        fail("42804", "could not determine polymorphic type because input has type unknown",
+             location)  # fmt: skip
+    value = replace(value, type=value.type.bare)
+    arguments = [value.sql]
+    if len(values) > 1:
+        arguments.append(self.coercion.coerce(values[1], INT4).sql)
+    if len(values) > 2:
+        type = self.coercion.common_type([value, values[2]], name)
+        value, default = self.coercion.unify([value, values[2]], type)
+        arguments[0] = value.sql
+        arguments.append(default.sql)
+    text = f"{name}({', '.join(arguments)}){tail}"
+    return made(text, value.type, value, digits=value.digits)

@@ -1,0 +1,47 @@
+"""The rows of a result as DataRow messages, page by page: `pages`, `RowEncoder`.
+
+A page has at most `PAGE_CELLS` values, and at least a row. Encoding more than `LOOP_CELLS` takes
+long enough for other sessions to notice: whoever has an event loop does it in a thread.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from redask.core.errors import BadAsk
+from redask.server.pgwire.protocol import backend_messages
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.types import encoding
+
+LOOP_CELLS = 1_000
+PAGE_CELLS = 20_000
+Rows = Sequence[Sequence[object]]
+
+
+def pages(rows: Rows, width: int) -> Iterator[Rows]:
+    """The rows in pages."""
+    step = max(1, PAGE_CELLS // max(1, width))
+    for start in range(0, len(rows), step):
+        yield rows[start : start + step]
+
+
+class RowEncoder:
+    """Encodes rows whose columns have these types and format codes."""
+
+    def __init__(self, oids: Sequence[int], formats: Sequence[int]) -> None:
+        self._encoders = [
+            encoding.encoder(oid, form == 1) for oid, form in zip(oids, formats, strict=True)
+        ]
+
+    def data_rows(self, rows: Rows) -> bytes:
+        """Their DataRow messages; 22000 for a value that does not fit its column."""
+        try:
+            return b"".join(
+                backend_messages.data_row(
+                    [
+                        None if value is None else encode(value)
+                        for encode, value in zip(self._encoders, row, strict=True)
+                    ]
+                )
+                for row in rows
+            )
+        except BadAsk as error:
+            raise SqlStateError("22000", error.message) from None
