@@ -116,6 +116,35 @@ def test_any_history_ends_in_the_tables_of_a_new_projection(
         each.close()
 
 
+def test_sums_of_doubles_have_equal_bits_whatever_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_patches, "SMALL", 100)
+    store = MemoryBackend(f"memory:/{tmp_path}").store
+    rng = random.Random(5)
+    rows = [{"id": n, "x": rng.gauss(0, 1) * 10.0 ** rng.randrange(30)} for n in range(9000)]
+    store.put(entities("t", rows), ME)
+    old = Projection(tmp_path / "old", store)
+    monkeypatch.setattr(tenant_projection, "MAX_TAIL", 1_000_000)
+    unfolded = Projection(tmp_path / "unfolded", store)
+
+    def total(projection: Projection) -> list[object]:
+        with projection.reading(ME) as tables:
+            query = f"SELECT sum(c3), avg(c3), stddev(c3) FROM {tables.physical('t')}"
+            return list(tables.cursor.execute(query).fetchall())
+
+    total(old)
+    for turn in range(6):
+        changes = [{"id": rng.randrange(9000), "x": 1.5 * turn + 0.1}, {"id": -turn, "x": 1e9 / 7}]
+        store.put(entities("t", changes), ME)
+        store.delete([f"urn:reddb:row:t/{rng.randrange(9000)}"], ME)
+        new = Projection(tmp_path / f"new{turn}", store)
+        assert total(old) == total(unfolded) == total(new), turn
+        new.close()
+    old.close()
+    unfolded.close()
+
+
 def test_a_reader_keeps_its_state_while_rows_change_and_generations_follow(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:

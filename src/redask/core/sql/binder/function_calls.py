@@ -143,7 +143,7 @@ def _chosen(
 ) -> Bound:
     if name in aggregate_rows.POLYMORPHIC:
         values = [inner.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
-        if len(values) > 1:
+        if len(values) > 1 or (not values and name != "count"):
             _missing(name, values, location)
         return aggregate_rows.POLYMORPHIC[name](call, values)
     rows = aggregate_rows.AGGREGATES[name]
@@ -213,18 +213,15 @@ def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: st
     listed = f"list_filter(list({item} {order}){tail}, lambda x: x IS NOT NULL)"
     arguments = [inner.bind(each) for each in node.get("args", [])]
     if name == "mode":
-        if value.type.name == "numeric" or arguments:
-            unsupported("mode of numerics", location)
-        text = f"pg_list_mode_{value.type.name}({listed})"
+        unsupported("the aggregate mode", location)
+    if len(arguments) != 1 or arguments[0].type.is_array:
+        unsupported(f"{name} of several fractions", location)
+    fraction = inner.coercion.coerce(arguments[0], FLOAT8)
+    if name == "percentile_cont":
+        text = f"pg_percentile_cont({listed}, {fraction.sql})"
     else:
-        if len(arguments) != 1 or arguments[0].type.is_array:
-            unsupported(f"{name} of several fractions", location)
-        fraction = inner.coercion.coerce(arguments[0], FLOAT8)
-        if name == "percentile_cont":
-            text = f"pg_percentile_cont({listed}, {fraction.sql})"
-        else:
-            place = f"pg_percentile_place(len({listed}), {fraction.sql})"
-            text = f"list_extract({listed}, {place})"
+        place = f"pg_percentile_place(len({listed}), {fraction.sql})"
+        text = f"list_extract({listed}, {place})"
     found = made(text, value.type.bare if name != "percentile_cont" else FLOAT8, value)
     return _finished(self, found, (value, *parts, *arguments), False, location)
 

@@ -45,7 +45,7 @@ class _Select:
         self._node = node
         self._scope = scope
         self._reads: list[Bound] = []
-        self._grouped_targets: dict[int, Bound] = {}  # by the node's identity
+        self._grouped_targets: dict[int, Bound] = {}  # by their place in the list
 
     def bound(self) -> BoundQuery:
         node, scope = self._node, self._scope
@@ -64,8 +64,8 @@ class _Select:
             scope.groups = frozenset(each.sql for each in groups)
         listed = self._in("SELECT", aggregates=True, windows=True, sets=True)
         values = [
-            each.value or self._grouped_targets.get(id(each.node)) or listed.bind(each.node or {})
-            for each in targets
+            each.value or self._grouped_targets.get(place) or listed.bind(each.node or {})
+            for place, each in enumerate(targets)
         ]
         untyped = tuple(value.is_untyped for value in values)
         values = [
@@ -173,7 +173,8 @@ class _Select:
         expressions = self._in("GROUP BY")
         kind, content = only(node)
         if kind == "A_Const":
-            return self._of_target(self._at(content, targets, "GROUP BY"), expressions)
+            place = targets.index(self._at(content, targets, "GROUP BY"))
+            return self._of_target(targets, place, expressions)
         if kind == "ColumnRef" and len(content["fields"]) == 1:
             name = content["fields"][0].get("String", {}).get("sval")
             own = any(
@@ -186,17 +187,18 @@ class _Select:
             if found:
                 if len(found) > 1:
                     fail("42702", f'GROUP BY "{name}" is ambiguous', content.get("location", 0))
-                return self._of_target(found[0], expressions)
+                return self._of_target(targets, targets.index(found[0]), expressions)
         return expressions.bind(node)
 
-    def _of_target(self, target: Target, expressions: Expressions) -> Bound:
+    def _of_target(self, targets: list[Target], place: int, expressions: Expressions) -> Bound:
         """An item of the select list to group by; the list has the same text then."""
+        target = targets[place]
         if target.value is not None:
             return target.value
         value = expressions.bind(target.node or {})
         depth = self._scope.depth
         kept = tuple(each for each in value.columns if each.depth != depth)
-        self._grouped_targets[id(target.node)] = replace(value, columns=kept)
+        self._grouped_targets[place] = replace(value, columns=kept)
         return value
 
     def _at(self, constant: Node, targets: list[Target], what: str) -> Target:

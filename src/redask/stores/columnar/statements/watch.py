@@ -34,6 +34,11 @@ class Watch:
         self._cancelled = cancelled
         self._why: Literal["", "cancelled", "deadline"] = ""
 
+    @property
+    def stopped(self) -> bool:
+        """Whether it shall end."""
+        return self._why != ""
+
     def stop(self, why: Literal["cancelled", "deadline"]) -> None:
         """Interrupt the statement; the watching thread goes on doing so until it has ended."""
         self._why = self._why or why
@@ -44,6 +49,7 @@ class Watch:
         import duckdb
 
         runtime_functions.RAISED.error = None
+        runtime_functions.RAISED.watch = self
         _WATCHER.add(self, cursor)
         try:
             yield
@@ -52,6 +58,7 @@ class Watch:
         finally:
             _WATCHER.remove(self)
             runtime_functions.RAISED.error = None
+            runtime_functions.RAISED.watch = None
 
     def is_over(self) -> bool:
         """Whether the statement has to end."""
