@@ -37,8 +37,6 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SelectingStore]:
         "SELECT count(*) FROM generate_series(1, 1000000000000)",
         "SELECT sum(n::numeric / 7) FROM generate_series(1, 100000000) n",
         "SELECT count(initcap(repeat('a', 1000000) || n)) FROM generate_series(1, 2000) n",
-        "SELECT count(regexp_replace(repeat('ab', 100000) || n, '(a|b)*c', 'x'))"
-        " FROM generate_series(1, 100000) n",
         "SELECT count(exp(n / 7.0)) FROM generate_series(1, 100000) n",
     ],
 )
@@ -99,7 +97,7 @@ def test_no_single_call_is_long_work(store: SelectingStore, sql: str) -> None:
     "sql",
     [
         "SELECT 10::numeric ^ 100000",
-        "SELECT 1.0000001::numeric ^ 1000000000",
+        "SELECT 1.1::numeric ^ 1000000000",
         "SELECT power(9999999999::numeric, 9999999999)",
         "SELECT exp(100000::numeric)",
         "SELECT 10 ^ 400",
@@ -127,9 +125,9 @@ def test_patterns_that_could_go_astray_do_not(store: SelectingStore) -> None:
 @pytest.mark.parametrize(
     ("sql", "state", "why"),
     [
-        ("DELETE FROM t", "0A000", ""),
-        ("SELECT 1; SELECT 2", "42601", ""),
-        ("WITH x AS (SELECT 1) DELETE FROM t", "0A000", ""),
+        ("DELETE FROM t", "0A000", "Delete"),
+        ("SELECT 1; SELECT 2", "42601", "statement"),
+        ("WITH x AS (SELECT 1) DELETE FROM t", "0A000", "Delete"),
         ("PRAGMA user_version", "42601", 'at or near "PRAGMA"'),
         ("SELECT 1 +\n+", "42601", "end of input"),
         ("SELECT 'abc", "42601", "unterminated quoted string"),
@@ -137,13 +135,13 @@ def test_patterns_that_could_go_astray_do_not(store: SelectingStore) -> None:
         ("SELECT \0", "22021", "0x00"),
         ("SELECT '\ud800'", "22021", "UTF8"),
         ("SELECT " + "(" * 5000 + "1" + ")" * 5000, "54001", "too complex"),
-        ("SELECT '" + "x" * MAX_BYTES + "'", "54001", "too complex"),
+        ("SELECT '" + "x" * MAX_BYTES + "'", "54000", "longer than"),
         ("SELECT nosuch FROM t", "42703", 'column "nosuch" does not exist'),
         ("SELECT rowid FROM t", "42703", "rowid"),
         ("SELECT nosuch(1)", "42883", "function nosuch(integer) does not exist"),
         ("SELECT id FROM t a, t b", "42702", 'column reference "id" is ambiguous'),
-        ("SELECT t.text FROM t AS u", "42P01", "invalid reference to FROM-clause entry"),
-        ("SELECT 9e999::float8", "22003", "out of range"),
+        ("SELECT t.text FROM t AS u", "42P01", "FROM-clause entry"),
+        ("SELECT '9e999'::float8", "22003", "out of range"),
     ],
 )
 def test_what_cannot_run_is_told_as_postgresql_does(
@@ -183,7 +181,7 @@ def test_a_question_mark_gets_a_hint(store: SelectingStore) -> None:
 
 
 def test_a_statement_is_text(store: SelectingStore) -> None:
-    with pytest.raises(BadAsk):
+    with pytest.raises(BadAsk, match="not NoneType"):
         store.select(None, (), ME)
 
 

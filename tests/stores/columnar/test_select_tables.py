@@ -1,19 +1,15 @@
 """A collection as a table: which columns, which values, in which order."""
 
-import json
 from collections.abc import Iterator
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
 from guarded import ODD_KEYS
-from hypothesis import given
-from hypothesis import settings as hypothesis_settings
-from hypothesis import strategies as st
-from redask.stores.sqlite.select.views import TAKEN, named_apart
 from selecting_store import SelectingStore
 
-from redask.core.errors import BadAsk, BadStatement
+from redask.core.errors import BadAsk, SqlError
 from redask.core.model import Caller, Kind
 from redask.core.ports import Entity
 from redask.core.wire.json import text
@@ -52,17 +48,12 @@ def test_each_type_has_its_values(store: SelectingStore) -> None:
         {"id": 1, "i": 2**63 - 1, "r": 1, "t": "é", "b": True, "j": [1, {"a": "é"}], "n": None},
         {"id": 2, "i": -(2**63), "r": 0.5, "t": "", "b": False, "j": {"k": []}, "n": None},
     )
-    assert ask(store, "SELECT i, r, typeof(r) AS k, t, b, j, n FROM t") == [
-        {
-            "i": 2**63 - 1,
-            "r": 1.0,
-            "k": "real",
-            "t": "é",
-            "b": 1,
-            "j": '[1,{"a":"é"}]',
-            "n": None,
-        },
-        {"i": -(2**63), "r": 0.5, "k": "real", "t": "", "b": 0, "j": '{"k":[]}', "n": None},
+    found = store.selector.select("SELECT i, r, t, b, j, n FROM t", (), ME)
+    types = ["int8", "numeric(18,1)", "text", "bool", "jsonb", "text"]
+    assert [kind for _, kind in found.columns] == types
+    assert found.rows == [
+        (2**63 - 1, Decimal("1.0"), "é", True, '[1, {"a": "é"}]', None),
+        (-(2**63), Decimal("0.5"), "", False, '{"k": []}', None),
     ]
 
 
@@ -71,7 +62,7 @@ def test_a_mixed_column_is_text_and_no_digit_of_a_long_integer_is_lost(
 ) -> None:
     mixture: list[object] = ["x", 5, 0.1, True, None, [1], 10**40, 1e300]
     put(store, "t", *({"id": n, "m": m} for n, m in enumerate(mixture)))
-    said = [row["m"] for row in ask(store, "SELECT m FROM t")]
+    said = [row["m"] for row in ask(store, "SELECT m FROM t ORDER BY id")]
     digits = "1" + "0" * 40
     assert said == ["x", "5", "0.1", "true", None, "[1]", digits, text(1e300)]
 
@@ -90,28 +81,21 @@ def test_the_id_is_the_payloads_own_or_else_that_of_the_urn(store: SelectingStor
     ]
 
 
-def test_names_that_sql_does_not_tell_apart_are_numbered(store: SelectingStore) -> None:
-    put(store, "t", {"id": 1, "ID": 2, "Name": 3, "name": 4, "NAME": 5, "name_2": 6, "urn": 7})
+def test_names_are_told_apart_by_case_and_folded_when_they_are_not_quoted(
+    store: SelectingStore,
+) -> None:
+    put(store, "t", {"id": 1, "ID": 2, "Name": 3, "name": 4, "NAME": 5, "urn": 7})
     assert ask(store, "SELECT * FROM t") == [
-        {
-            "id": 1,
-            "urn": "urn:reddb:row:t/1",
-            "ID_2": 2,
-            "NAME": 5,
-            "Name_3": 3,
-            "name_4": 4,
-            "name_2": 6,
-            "urn_2": 7,
-        }
+        {"id": 1, "urn": "urn:reddb:row:t/1", "ID": 2, "NAME": 5, "Name": 3, "name": 4, "urn_2": 7}
     ]
+    assert ask(store, 'SELECT ID, NAME, "NAME" FROM T') == [{"id": 1, "name": 4, "NAME": 5}]
     assert ask(store, 'SELECT a.id, b.id, 1 AS "ID" FROM t a, t b') == [
-        {"id": 1, "id_2": 1, "ID_3": 1}
+        {"id": 1, "id_2": 1, "ID": 1}
     ]
     put(store, "u", {"id": 1, "TRUE": 2, "False": 3, "null": 4})
-    assert ask(store, 'SELECT "true_2", False_2, "null" FROM u') == [
-        {"TRUE_2": 2, "False_2": 3, "null": 4}
+    assert ask(store, 'SELECT "TRUE", "False", "null" FROM u') == [
+        {"TRUE": 2, "False": 3, "null": 4}
     ]
-    assert named_apart(["é", "É", "a", "A"]) == ["é", "É", "a", "A_2"]
 
 
 @pytest.mark.parametrize(
@@ -121,18 +105,17 @@ def test_names_that_sql_does_not_tell_apart_are_numbered(store: SelectingStore) 
 def test_any_key_is_a_column(store: SelectingStore, key: str, value: object) -> None:
     put(store, "t", {"id": 1, key: value}, {"id": 2, key[::-1] + "2": "other"})
     quoted = '"' + key.replace('"', '""') + '"'
-    wanted = value if isinstance(value, str | None) or value in (1, True, 0.5) else text(value)
+    wanted = Decimal(str(value)) if isinstance(value, float) else value
     assert ask(store, f"SELECT {quoted} FROM t WHERE id = 1") == [{key: wanted}]
     assert ask(store, "SELECT * FROM t WHERE id = 1")[0][key] == wanted
 
 
 def test_an_empty_key_and_one_called_rowid_are_columns_too(store: SelectingStore) -> None:
-    store.put([Entity("urn:reddb:row:t/1", '{"":5,"ROWID":6,"oid":7}')], ME)
-    assert ask(store, "SELECT * FROM t") == [
-        {"id": "1", "urn": "urn:reddb:row:t/1", "": 5, "ROWID": 6, "oid": 7}
-    ]
-    assert ask(store, "SELECT rowid, oid FROM t a") == [{"ROWID": 6, "oid": 7}]
-    assert ask(store, "SELECT a.* FROM t a JOIN t b USING (urn)")[0][""] == 5
+    store.put([Entity("urn:reddb:row:t/1", '{"":5,"ROWID":6,"oid":7,"rowid":8}')], ME)
+    found = store.selector.select("SELECT * FROM t", (), ME)
+    assert len(found.columns) == 6
+    assert sorted(value for value in found.rows[0] if isinstance(value, int)) == [1, 5, 6, 7, 8]
+    assert ask(store, 'SELECT rowid, oid, "ROWID" FROM t a') == [{"rowid": 8, "oid": 7, "ROWID": 6}]
 
 
 def test_all_kinds_of_a_collection_are_its_rows_in_the_order_of_their_urns(
@@ -144,7 +127,7 @@ def test_all_kinds_of_a_collection_are_its_rows_in_the_order_of_their_urns(
     said = [row["urn"] for row in ask(store, "SELECT urn FROM t")]
     assert said == sorted(said)
     assert len(said) == 4
-    assert ask(store, "SELECT group_concat(id) AS all_ids FROM t") == [{"all_ids": "3,9,1,2"}]
+    assert ask(store, "SELECT string_agg(id::text, ',') AS ids FROM t") == [{"ids": "3,9,1,2"}]
 
 
 def test_what_was_deleted_is_gone_with_its_columns(store: SelectingStore) -> None:
@@ -152,16 +135,18 @@ def test_what_was_deleted_is_gone_with_its_columns(store: SelectingStore) -> Non
     store.delete(["urn:reddb:row:t/2"], ME)
     assert ask(store, "SELECT * FROM t") == [{"id": 1, "urn": "urn:reddb:row:t/1"}]
     store.delete(["urn:reddb:row:t/1"], ME)
-    with pytest.raises(BadStatement, match="found 't'"):
+    with pytest.raises(SqlError, match='relation "t" does not exist'):
         ask(store, "SELECT * FROM t")
 
 
 @pytest.mark.parametrize(
     ("sql", "rows"),
     [
-        ("SELECT count(*) AS n, sum(price) AS s, avg(price) AS a FROM t", [[4, 10.0, 2.5]]),
+        ("SELECT count(*) AS n, sum(price) AS s, avg(id) AS a FROM t",
+         [[4, Decimal("10.0"), Decimal("2.5000000000000000")]]),
         ("SELECT t.name, u.note FROM t JOIN u ON u.of = t.id ORDER BY 2", [["b", "x"], ["b", "y"]]),
-        ("SELECT name FROM t LEFT JOIN u ON u.of = t.id WHERE u.id IS NULL", [["a"], ["c"], ["d"]]),
+        ("SELECT name FROM t LEFT JOIN u ON u.of = t.id WHERE u.id IS NULL ORDER BY 1",
+         [["a"], ["c"], ["d"]]),
         ("SELECT name FROM t WHERE id IN (SELECT of FROM u)", [["b"]]),
         ("SELECT name FROM t WHERE EXISTS (SELECT 1 FROM u WHERE of = t.id)", [["b"]]),
         ("WITH c AS (SELECT id FROM t WHERE price > 2) SELECT count(*) FROM c", [[2]]),
@@ -169,28 +154,26 @@ def test_what_was_deleted_is_gone_with_its_columns(store: SelectingStore) -> Non
         ("WITH entities AS (SELECT 5 AS a) SELECT count(*), max(a) FROM entities", [[1, 5]]),
         (
             "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 4)"
-            " SELECT group_concat(n) FROM c",
+            " SELECT string_agg(n::text, ',' ORDER BY n) FROM c",
             [["1,2,3,4"]],
         ),
         (
-            "SELECT name, row_number() OVER (ORDER BY price DESC) FROM t LIMIT 2",
+            "SELECT name, row_number() OVER (ORDER BY price DESC) FROM t ORDER BY 2 LIMIT 2",
             [["d", 1], ["c", 2]],
         ),
         ("SELECT name FROM t WHERE id < 3 EXCEPT SELECT 'a'", [["b"]]),
-        ("SELECT note FROM u UNION SELECT name FROM t WHERE id = 1", [["a"], ["x"], ["y"]]),
-        ("SELECT j.value FROM t, json_each(t.tags) AS j WHERE t.id = 1", [["p"], ["q"]]),
-        ("SELECT value FROM json_each('[1,2]')", [[1], [2]]),
-        ("SELECT (SELECT max(price) FROM t) - price FROM t WHERE id = 1", [[3.0]]),
+        ("SELECT note FROM u UNION SELECT name FROM t WHERE id = 1 ORDER BY 1",
+         [["a"], ["x"], ["y"]]),
+        ("SELECT unnest(tags) FROM t WHERE t.id = 1", [["p"], ["q"]]),
+        ("SELECT value FROM jsonb_array_elements_text('[1,2]')", [["1"], ["2"]]),
+        ("SELECT (SELECT max(price) FROM t) - price FROM t WHERE id = 1", [[Decimal("3.0")]]),
         ("SELECT CASE WHEN price > 3 THEN 'dear' ELSE 'cheap' END FROM t WHERE id = 4", [["dear"]]),
         ("select T.NAME from t AS T where T.Id = 1;", [["a"]]),
-        ("SELECT tags ->> 1 FROM t WHERE id = 1", [["q"]]),
-        ("SELECT printf('%.1f|%03d', price, id) FROM t WHERE id = 1", [["1.0|001"]]),
-        ("SELECT trim('xxaxx', 'x'), ltrim('xa','x'), rtrim('ax','x'), trim(' a ')", [["a"] * 4]),
-        ("SELECT replace('aXbX','X','-'), replace('a','',1)", [["a-b-", "a"]]),
-        ("SELECT replace('a',NULL,1), trim(NULL,'a')", [[None, None]]),
-        ("SELECT instr('añb','b'), instr(1.5,'.'), instr('a','z')", [[3, 2, 0]]),
+        ("SELECT tags[2] FROM t WHERE id = 1", [["q"]]),
         ("SELECT 1 -- a comment\n /* another */ AS one", [[1]]),
-        ("SELECT [name], `price` FROM [t] LIMIT 1", [["a", 1.0]]),
+        ("SELECT name FROM t WHERE id = '1'", [["a"]]),
+        ("SELECT name FROM t WHERE name LIKE 'A%'", []),
+        ('SELECT "name" FROM public."t" WHERE id = 1', [["a"]]),
     ],
 )  # fmt: skip
 def test_sql_works(store: SelectingStore, sql: str, rows: list[list[object]]) -> None:
@@ -205,34 +188,34 @@ def test_sql_works(store: SelectingStore, sql: str, rows: list[list[object]]) ->
     assert [list(row.values()) for row in ask(store, sql)] == rows
 
 
-def test_a_column_is_called_what_the_user_wrote(store: SelectingStore) -> None:
+def test_a_column_is_called_as_postgresql_calls_it(store: SelectingStore) -> None:
     put(store, "t", {"id": 1, "a b": 2})
-    written = '(SELECT count(*) FROM t WHERE "a b" = ?)'
-    assert ask(store, f"WITH c AS (SELECT 1) SELECT {written} FROM c", 2) == [{written: 1}]
+    sql = "SELECT count(*), 1 + 1, upper('a'), \"a b\", CASE WHEN TRUE THEN 1 END FROM t GROUP BY 4"
+    found = store.selector.select(sql, (), ME)
+    assert [name for name, _ in found.columns] == ["count", "?column?", "upper", "a b", "case"]
 
 
-def test_parameters_are_bound_by_place_or_number(store: SelectingStore) -> None:
-    assert ask(store, "SELECT ? AS a, ? AS b", "x", None) == [{"a": "x", "b": None}]
-    assert ask(store, "SELECT $2 AS a, $1 AS b, $2 AS c", 1.5, True) == [{"a": 1, "b": 1.5, "c": 1}]
-    assert ask(store, "SELECT '?' AS a, ? AS b", "'; DROP") == [{"a": "?", "b": "'; DROP"}]
+def test_parameters_are_bound_by_number(store: SelectingStore) -> None:
+    assert ask(store, "SELECT $1 AS a, $2::int AS b", "x", None) == [{"a": "x", "b": None}]
+    assert ask(store, "SELECT $2::bool AS a, $1::numeric AS b, $2 AS c", 1.5, True) == [
+        {"a": True, "b": Decimal("1.5"), "c": True}
+    ]
+    assert ask(store, "SELECT '$2' AS a, $1 AS b", "'; DROP") == [{"a": "$2", "b": "'; DROP"}]
+    assert ask(store, "SELECT $1::int + 1 AS a", "41") == [{"a": 42}]
 
 
 @pytest.mark.parametrize(
     ("sql", "params", "why"),
     [
-        ("SELECT ?", (), "has 1 parameters, and 0 values"),
-        ("SELECT 1", (1,), "has 0 parameters, and 1 values"),
-        ("SELECT ?, $1", (1,), "either"),
-        ("SELECT :a", (1,), "found ':a'"),
-        ("SELECT @a", (1,), "found '@a'"),
-        ("SELECT $a", (1,), r"found '\$a'"),
-        ("SELECT $9999", (), "at most 1000"),
-        ("SELECT ?", (2**63,), "parameter 1 of the SELECT is beyond 64 bits"),
-        ("SELECT ?", (float("nan"),), "no finite number"),
-        ("SELECT ?", (b"x",), "is bytes"),
-        ("SELECT ?", ([1],), "is list"),
-        ("SELECT ?", ("\ud800",), "lone surrogate"),
-        ("SELECT ?", ("x" * 10_000_000,), "too long"),
+        ("SELECT $1", (), "1 parameters?, and 0 values|parameter"),
+        ("SELECT 1", (1,), "0 parameters?, and 1 values|parameter"),
+        ("SELECT :a", (1,), "syntax error"),
+        ("SELECT $a", (1,), "syntax error"),
+        ("SELECT $1::int8", (2**63,), "out of range"),
+        ("SELECT $1::int", ("abc",), "invalid input syntax for type integer"),
+        ("SELECT $1::int", (b"x",), "bytes"),
+        ("SELECT $1::int", ([1],), "list"),
+        ("SELECT $1", ("\ud800",), "lone surrogate|UTF8"),
         ("SELECT 1", "x", "are a list"),
         ("SELECT 1", {"a": 1}, "are a list"),
     ],
@@ -240,48 +223,3 @@ def test_parameters_are_bound_by_place_or_number(store: SelectingStore) -> None:
 def test_a_bad_parameter_is_named(store: SelectingStore, sql: str, params: Any, why: str) -> None:
     with pytest.raises(BadAsk, match=why):
         store.select(sql, params, ME)
-
-
-_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers(-(2**70), 2**70) | st.text(max_size=5)
-    | st.floats(allow_nan=False, allow_infinity=False),
-    lambda inner: st.lists(inner, max_size=2)
-    | st.dictionaries(st.text(max_size=2), inner, max_size=2),
-    max_leaves=4,
-)  # fmt: skip
-_TEXTS = st.sampled_from(["true", "FALSE", "null", "Id", "rowid", "oid", "key", "e"]) | st.text(
-    st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6
-)
-
-
-@hypothesis_settings(max_examples=25)
-@given(st.lists(st.dictionaries(_TEXTS, _VALUES, max_size=4), min_size=1, max_size=4))
-def test_every_value_is_the_one_that_was_written(
-    tmp_path_factory: pytest.TempPathFactory, rows: list[dict[str, Any]]
-) -> None:
-    made = []
-    for number, row in enumerate(rows):
-        payload = text({key: value for key, value in row.items() if key != "id"})
-        if "\\u0000" not in payload:
-            made.append(Entity(f"urn:reddb:row:t/{number}", payload))
-    with SelectingStore(tmp_path_factory.mktemp("t")) as store:
-        store.put(made, ME)
-        if not made:
-            return
-        types = {column.name: column.type for column in store.columns("t", ME)}
-        names = named_apart(sorted(types), TAKEN)
-        plain = store.select("SELECT * FROM t", (), ME)
-        copied = store.select("SELECT a.* FROM t a JOIN t b USING (urn)", (), ME)
-        assert plain == copied
-        for row, entity in zip(plain, made, strict=True):
-            content = json.loads(entity.payload)
-            for key, name in zip(sorted(types), names, strict=True):
-                assert row[name] == _wanted(content.get(key), types[key]), key
-
-
-def _wanted(value: Any, kind: str) -> object:
-    if value is None or isinstance(value, str):
-        return value
-    if isinstance(value, list | dict) or kind == "text":
-        return text(value)
-    return value
