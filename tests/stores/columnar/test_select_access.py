@@ -139,6 +139,7 @@ RAW = (
     "SELECT 1 FROM memory.main.t1",
     "WITH v AS (SELECT * FROM entity_rows) SELECT * FROM v",
     "WITH entity_rows AS (SELECT payload FROM memory.main.entity_rows) SELECT * FROM entity_rows",
+    "WITH pg_settings AS (SELECT * FROM pg_settings) SELECT * FROM pg_settings",
     "SELECT (SELECT count(*) FROM t1)",
     "SELECT * FROM duckdb_tables()",
     "SELECT * FROM duckdb_tables",
