@@ -51,11 +51,11 @@ def test_time_is_bounded(store: SelectingStore, sql: str) -> None:
 def test_time_that_is_over_while_a_table_is_made_is_a_deadline(
     store: SelectingStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def endless(cursor: Any, *_: object) -> str:
+    def endless(_opened: object, cursor: Any, *_: object) -> str:
         cursor.execute("SELECT count(*) FROM range(1000000000000)").fetchall()
         return "never"
 
-    monkeypatch.setattr(caller_schema, "make_catalogue_table", endless)
+    monkeypatch.setattr(caller_schema, "catalogue_table", endless)
     with pytest.raises(DeadlineExceeded, match="longer than 200 ms"):
         in_a_thread(partial(store.select, "SELECT 1 FROM pg_class", (), ME, timeout_ms=200))
 
