@@ -5,6 +5,7 @@ spelling, where each value has its own scale. `columns` are the columns that it 
 aggregates, by the depth of their query: GROUP BY is checked with them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -72,6 +73,8 @@ def made(
     location: int = -1,
 ) -> Bound:
     """An expression made of others: it reads what they read."""
+    if len(sql) > MAX_TEXT:
+        raise SqlError("54001", "statement too complex")
     columns: dict[int, Read] = {}
     for part in parts:
         for read in part.columns:
@@ -91,7 +94,49 @@ def made(
 
 def numeric_text(value: Bound) -> str:
     """A numeric as VARCHAR in PostgreSQL's spelling."""
-    return value.sql if value.digits is None else f"CAST({value.sql} AS VARCHAR)"
+    if value.digits is None:
+        return value.sql
+    precision, scale = value.digits
+    if (
+        precision == scale and precision < MAX_DIGITS
+    ):  # where DuckDB writes no zero before the point
+        return f"CAST(CAST({value.sql} AS DECIMAL({precision + 1},{scale})) AS VARCHAR)"
+    return f"CAST({value.sql} AS VARCHAR)"
+
+
+MAX_TEXT = 1 << 19  # characters of the text of one expression
+SHORT = 160  # characters of operands that may be written again and again
+
+
+def once(template: Callable[..., str], *operands: str) -> str:
+    """The template's text over operands that it writes several times.
+
+    Long operands are evaluated into a struct first, and the template is written over its fields:
+    nested calls would double the text at each level otherwise.
+    """
+    if sum(map(len, operands)) <= SHORT:
+        return template(*operands)
+    fields = ", ".join(f"v{place} := {text}" for place, text in enumerate(operands))
+    body = template(*(f"struct_extract(pg_v, 'v{place}')" for place in range(len(operands))))
+    return f"list_extract(list_transform([struct_pack({fields})], lambda pg_v: {body}), 1)"
+
+
+def shared(*values: Bound) -> tuple[list[Bound], Callable[[Bound], Bound]]:
+    """The values to be written several times, and what to do with the expression made of them."""
+    if sum(len(each.sql) for each in values) <= SHORT or any(each.has_set for each in values):
+        return list(values), lambda found: found
+    fields = [f"v{place} := {each.sql}" for place, each in enumerate(values) if not each.is_untyped]
+    read = [
+        each if each.is_untyped else replace(each, sql=f"struct_extract(pg_v, 'v{place}')")
+        for place, each in enumerate(values)
+    ]
+
+    def finished(found: Bound) -> Bound:
+        packed = f"[struct_pack({', '.join(fields)})]"
+        text = f"list_extract(list_transform({packed}, lambda pg_v: {found.sql}), 1)"
+        return replace(found, sql=text)
+
+    return read, finished
 
 
 def renamed(value: Bound, name: str) -> Bound:

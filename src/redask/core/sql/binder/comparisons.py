@@ -11,6 +11,8 @@ from redask.core.sql.binder.bound import (
     Node,
     fail,
     made,
+    once,
+    shared,
     unsupported,
 )
 from redask.core.sql.functions import numeric_rules, pattern_operators
@@ -44,11 +46,12 @@ def bind_operator(self: "Expressions", node: Node) -> Bound:
         return _rows(self, node, name, location)
     left, right = self.bind(node["lexpr"]), self.bind(node["rexpr"])
     if kind == "AEXPR_NULLIF":
+        (left, right), finished = shared(left, right)
         equal = self.operator("=", left, right, location)
         if left.is_untyped:
             left = self.coercion.coerce(left, TEXT)
         text = f"(CASE WHEN {equal.sql} THEN NULL ELSE {left.sql} END)"
-        return left.like(text, equal, digits=left.digits)
+        return finished(left.like(text, equal, digits=left.digits))
     if kind in ("AEXPR_DISTINCT", "AEXPR_NOT_DISTINCT"):
         return _distinct(self, left, right, kind, location)
     if kind != "AEXPR_OP":
@@ -115,9 +118,13 @@ def _with_arrays(self: "Expressions", name: str, left: Bound, right: Bound) -> B
 
 def _joined(one: str, other: str) -> str:
     """Arrays one after the other; NULL is no array at all."""
-    return (
-        f"(CASE WHEN {one} IS NULL THEN {other} WHEN {other} IS NULL THEN {one}"
-        f" ELSE list_concat({one}, {other}) END)"
+    return once(
+        (
+            "(CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0}"
+            " ELSE list_concat({0}, {1}) END)"
+        ).format,
+        one,
+        other,
     )
 
 
@@ -128,9 +135,13 @@ def _known(array: str) -> str:
 
 def _contains(whole: str, part: str) -> str:
     """Whether every element is there; NULL never is."""
-    return (
-        f"(CASE WHEN {whole} IS NOT NULL AND {part} IS NOT NULL THEN"
-        f" list_has_all({whole}, {part}) AND len({_known(part)}) = len({part}) END)"
+    return once(
+        (
+            "(CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN list_has_all({0}, {1})"
+            f" AND len({_known('{1}')}) = len({{1}}) END)"
+        ).format,
+        whole,
+        part,
     )
 
 
@@ -150,22 +161,45 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
     checked = self.operator(name, left, probe, location)
     if left.is_untyped:
         left = self.coercion.coerce(left, element_type)
-    if left.type.name == "numeric" or element_type.name == "numeric":
-        unsupported("ANY and ALL of numerics", location)
-    if checked.type != BOOL or name not in _ORDERED:
-        unsupported(f"{name} {word} (array)", location)
-    if left.type.bare != element_type.bare:
-        wide = self.coercion.common_type([left, probe], "ANY")
-        left = self.coercion.coerce(left, wide)
-        array = self.coercion.coerce(array, wide.array)
-    test = f"({left.sql} {name} {word} (SELECT unnest({array.sql})))"
-    return made(
-        f"(CASE WHEN {array.sql} IS NOT NULL THEN {test} END)",
-        BOOL,
-        left,
-        array,
-        location=location,
+    if checked.type != BOOL:
+        fail("42809", "op ANY/ALL (array) requires operator to yield boolean", location)
+    is_found = (name, word) in (("=", "ANY"), ("<>", "ALL"), ("!=", "ALL"))
+    if is_found and left.type.bare == element_type.bare and left.type.name in _FINDABLE:
+        text = once(_FOUND.format, left.sql, array.sql)
+        text = text if word == "ANY" else f"(NOT {text})"
+    else:
+        text = _each_tested(self, name, word, left, array, location)
+    return made(text, BOOL, left, array, location=location)
+
+
+_FINDABLE = frozenset(
+    ("int2", "int4", "int8", "text", "varchar", "date", "timestamp", "timestamptz", "bool", "uuid")
+)
+# an empty array has nothing even for NULL; a NULL in it may be what is looked for
+_FOUND = (
+    "(CASE WHEN {1} IS NULL THEN NULL WHEN len({1}) = 0 THEN false WHEN {0} IS NULL THEN NULL"
+    " WHEN list_contains({1}, {0}) THEN true"
+    " WHEN len(list_filter({1}, lambda x: x IS NULL)) > 0 THEN NULL ELSE false END)"
+)
+
+
+def _each_tested(
+    self: "Expressions", name: str, word: str, left: Bound, array: Bound, location: int
+) -> str:
+    """The operator with every element, then OR or AND of the results."""
+    own = replace(left, sql="struct_extract(pg_w, 'l')")
+    test = self.operator(name, own, Bound("pg_x", array.type.element), location)
+    tests = (
+        f"list_extract(list_transform([struct_pack(l := {left.sql}, a := {array.sql})],"
+        f" lambda pg_w: list_transform(struct_extract(pg_w, 'a'), lambda pg_x: {test.sql})), 1)"
     )
+    decides, otherwise = ("true", "false") if word == "ANY" else ("false", "true")
+    body = (
+        f"CASE WHEN pg_t IS NULL THEN NULL WHEN list_contains(pg_t, {decides}) THEN {decides}"
+        " WHEN len(list_filter(pg_t, lambda x: x IS NULL)) > 0 THEN NULL"
+        f" ELSE {otherwise} END"
+    )
+    return f"list_extract(list_transform([{tests}], lambda pg_t: {body}), 1)"
 
 
 def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
@@ -196,6 +230,7 @@ def _between(self: "Expressions", node: Node, kind: str) -> Bound:
     location = node.get("location", 0)
     value = self.bind(node["lexpr"])
     low, high = (self.bind(each) for each in node["rexpr"]["List"]["items"])
+    (value, low, high), finished = shared(value, low, high)
 
     def within(one: Bound, other: Bound) -> str:
         above = self.operator(">=", value, one, location)
@@ -209,7 +244,7 @@ def _between(self: "Expressions", node: Node, kind: str) -> Bound:
         text = f"({text} OR {within(high, low)})"
     if "NOT" in kind:
         text = f"(NOT {text})"
-    return made(text, BOOL, *parts, location=location)
+    return finished(made(text, BOOL, *parts, location=location))
 
 
 def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, location: int) -> Bound:

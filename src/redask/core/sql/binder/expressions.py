@@ -22,6 +22,7 @@ from redask.core.sql.binder.bound import (
     Node,
     fail,
     made,
+    once,
     only,
     quoted,
     unsupported,
@@ -134,7 +135,9 @@ class Expressions:
         ]
         if callable(row.emit):
             return replace(row.emit(*cast), location=location)
-        text = row.emit.format(*(each.sql for each in cast))
+        again = any(row.emit.count(f"{{{place}}}") > 1 for place in range(len(cast)))
+        texts = [each.sql for each in cast]
+        text = once(row.emit.format, *texts) if again else row.emit.format(*texts)
         return made(text, row.gives, *cast, location=location)
 
     # --- single kinds of nodes -------------------------------------------------------------
@@ -282,7 +285,9 @@ class Expressions:
             if subscript is None or subscript.get("is_slice") or not value.type.is_array:
                 unsupported("a field or slice of a value", value.location)
             place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
-            text = f"(CASE WHEN {place.sql} >= 1 THEN list_extract({value.sql}, {place.sql}) END)"
+            text = once(
+                "(CASE WHEN {1} >= 1 THEN list_extract({0}, {1}) END)".format, value.sql, place.sql
+            )
             value = made(text, value.type.element, value, place, location=value.location)
         return value
 

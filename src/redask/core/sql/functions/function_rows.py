@@ -19,6 +19,7 @@ from redask.core.sql.functions import (
     session_functions,
     text_functions,
 )
+from redask.core.sql.functions.operator_rows import POWER
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.types import SqlType
 
@@ -93,7 +94,7 @@ FUNCTIONS: dict[str, list[Overload]] = {
     "log10": [_float("log10({0})"), _numeric("pg_numeric_log")],
     **{
         name: [
-            _float(_finite("pow({0}, {1})"), 2),
+            _float(POWER, 2),
             Overload((NUMERIC, NUMERIC), NUMERIC, numeric_rules.power),
         ]
         for name in ("power", "pow")

@@ -1,0 +1,16 @@
+select NULL::int = ANY('{}'::int[]), NULL::int = ANY('{1}'), 1=ANY('{NULL,1}'), 1=ANY('{NULL,2}'), 1 <> ALL('{NULL,2}'), 1 <> ALL('{}'), 1<>ALL('{1,NULL}');
+select 1.5 = ANY(ARRAY[1.5::float8, 2]), 1 < ANY(array[0,5]), 2 > ALL(array[0,1]), 'abc' LIKE ANY (ARRAY['a%','b']), 'abc' NOT LIKE ALL (ARRAY['a%','b']), 'x' ILIKE ANY(ARRAY['X']);
+select power(0::float8, 2), power(2::float8, 3), power(-2::float8, 3);
+select power(0::float8, -1);
+select power(-1.5::float8, 0.5::float8);
+select 1.5::float8/0::float8;
+select 1e200::float8*1e200::float8;
+select 1e-200::float8*1e-200::float8;
+select 1e-200::float8/1e200::float8;
+select 1.5::float8/'inf'::float8, 'nan'::float8/0::float8;
+select 0.001::text, 0.5::numeric(3,3)::text, concat(0.25);
+select id, nullif(n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n, 5), n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n+n between 3 and 300 from kinds;
+select count(*), ratio+ratio+ratio+ratio+ratio+ratio+ratio from kinds group by 2;
+select id from kinds where n = any(nums) or n <> all(nums) or n > any(nums) order by id;
+select id, 'red' = any(tags), 'red' <> all(tags), 'r%' like any(tags), n < all(nums) from kinds;
+select 1 || any('{1}');
