@@ -116,9 +116,25 @@ def once(template: Callable[..., str], *operands: str) -> str:
     """
     if sum(map(len, operands)) <= SHORT:
         return template(*operands)
+    return _packed(template, *operands)
+
+
+def _packed(template: Callable[..., str], *operands: str) -> str:
     fields = ", ".join(f"v{place} := {text}" for place, text in enumerate(operands))
     body = template(*(f"struct_extract(pg_v, 'v{place}')" for place in range(len(operands))))
     return f"list_extract(list_transform([struct_pack({fields})], lambda pg_v: {body}), 1)"
+
+
+def held(template: Callable[..., str], *values: Bound) -> str:
+    """The template's text, where it writes the values inside a lambda of its own."""
+    is_plain = not any(
+        each.has_aggregate or each.has_window or each.has_set or "SELECT" in each.sql
+        for each in values
+    )
+    texts = [each.sql for each in values]
+    if is_plain and sum(map(len, texts)) <= SHORT:
+        return template(*texts)
+    return _packed(template, *texts)
 
 
 def shared(*values: Bound) -> tuple[list[Bound], Callable[[Bound], Bound]]:

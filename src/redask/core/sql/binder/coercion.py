@@ -222,6 +222,9 @@ class Coercion:
             return replace(value, type=wanted)
         if value.type.name in _INTEGERS and wanted.name in _STRINGS:
             return value.like(f"CAST({value.sql} AS VARCHAR[])", type=wanted)
+        if value.type.name in _STRINGS and wanted.name in _READABLE - {"numeric", "interval"}:
+            item = call_text(f"pg_in_{wanted.name}", "x")
+            return value.like(f"list_transform({value.sql}, lambda x: {item})", type=wanted)
         return unsupported(
             f"the cast from {value.type.sql_name} to {wanted.sql_name}", value.location
         )
@@ -313,6 +316,8 @@ def _numeric_to_integer(value: Bound, wanted: SqlType) -> Bound:
 
 def _numeric_to_float(value: Bound, wanted: SqlType) -> Bound:
     # by its text: DuckDB divides by a power of ten, which rounds twice for long numbers
+    if value.digits is None and f"pg_numeric_{wanted.name}" in RUNTIME:
+        return value.like(f"pg_numeric_{wanted.name}({value.sql})", type=wanted)
     return value.like(f"CAST({numeric_text(value)} AS {wanted.duckdb_type})", type=wanted)
 
 
@@ -351,7 +356,15 @@ def _to_text(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _jsonb_to(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(f"pg_jsonb_{wanted.name}({value.sql})", type=wanted)
+    kind = "boolean" if wanted.name == "bool" else "number"
+    text = f"pg_jsonb_scalar({value.sql}, '{kind}', '{wanted.sql_name}')"
+    if wanted.name == "bool":
+        return value.like(f"({text} = 'true')", type=wanted)
+    number = value.like(text, type=SqlType("numeric"))
+    if wanted.name == "numeric":
+        return number
+    cast = _numeric_to_integer if wanted.name in _INTEGERS else _numeric_to_float
+    return cast(number, wanted)
 
 
 def _among(given: frozenset[str], wanted: frozenset[str]) -> Callable[[str, str], bool]:

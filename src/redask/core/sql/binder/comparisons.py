@@ -15,7 +15,7 @@ from redask.core.sql.binder.bound import (
     shared,
     unsupported,
 )
-from redask.core.sql.functions import numeric_rules, pattern_operators
+from redask.core.sql.functions import numeric_rules, pattern_operators, row_operators
 from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def bind_operator(self: "Expressions", node: Node) -> Bound:
     if "lexpr" not in node:
         return self.prefix(name, self.bind(node["rexpr"]), location)
     if "RowExpr" in node["lexpr"] or "RowExpr" in node["rexpr"]:
-        return _rows(self, node, name, location)
+        return row_operators.compared(self, node, name, location)
     left, right = self.bind(node["lexpr"]), self.bind(node["rexpr"])
     if kind == "AEXPR_NULLIF":
         (left, right), finished = shared(left, right)
@@ -168,7 +168,13 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
         text = once(_FOUND.format, left.sql, array.sql)
         text = text if word == "ANY" else f"(NOT {text})"
     else:
-        text = _each_tested(self, name, word, left, array, location)
+        test = self.operator(
+            name,
+            replace(left, sql="struct_extract(pg_w, 'l')"),
+            Bound("pg_x", element_type),
+            location,
+        )
+        text = _each_tested(test.sql, word, left, array)
     return made(text, BOOL, left, array, location=location)
 
 
@@ -183,15 +189,11 @@ _FOUND = (
 )
 
 
-def _each_tested(
-    self: "Expressions", name: str, word: str, left: Bound, array: Bound, location: int
-) -> str:
+def _each_tested(test: str, word: str, left: Bound, array: Bound) -> str:
     """The operator with every element, then OR or AND of the results."""
-    own = replace(left, sql="struct_extract(pg_w, 'l')")
-    test = self.operator(name, own, Bound("pg_x", array.type.element), location)
     tests = (
         f"list_extract(list_transform([struct_pack(l := {left.sql}, a := {array.sql})],"
-        f" lambda pg_w: list_transform(struct_extract(pg_w, 'a'), lambda pg_x: {test.sql})), 1)"
+        f" lambda pg_w: list_transform(struct_extract(pg_w, 'a'), lambda pg_x: {test})), 1)"
     )
     decides, otherwise = ("true", "false") if word == "ANY" else ("false", "true")
     body = (
@@ -207,7 +209,8 @@ def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
     items = node["rexpr"]["List"]["items"]
     if "RowExpr" in node["lexpr"]:
         tests = [
-            _rows(self, {"lexpr": node["lexpr"], "rexpr": item}, "=", location) for item in items
+            row_operators.compared(self, {"lexpr": node["lexpr"], "rexpr": item}, "=", location)
+            for item in items
         ]
     else:
         left = self.bind(node["lexpr"])
@@ -256,25 +259,6 @@ def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, locatio
     return made(text, BOOL, one, other, location=location)
 
 
-def _rows(self: "Expressions", node: Node, name: str, location: int) -> Bound:
-    """(a, b) = (c, d) and the like."""
-    sides = []
-    for side in (node["lexpr"], node["rexpr"]):
-        if "RowExpr" not in side:
-            unsupported("a comparison of a row with something else", location)
-        sides.append([self.bind(each) for each in side["RowExpr"].get("args", [])])
-    left, right = sides
-    if len(left) != len(right):
-        fail("42601", "unequal number of entries in row expressions", location)
-    if name not in ("=", "<>"):
-        unsupported(f"the operator {name} for rows", location)
-    tests = [
-        self.operator("=", one, other, location) for one, other in zip(left, right, strict=True)
-    ]
-    text = f"({' AND '.join(each.sql for each in tests)})"
-    return made(f"(NOT {text})" if name == "<>" else text, BOOL, *tests, location=location)
-
-
 def bind_boolean(self: "Expressions", node: Node) -> Bound:
     """AND, OR, NOT."""
     word = {"AND_EXPR": "AND", "OR_EXPR": "OR", "NOT_EXPR": "NOT"}[node["boolop"]]
@@ -287,6 +271,8 @@ def bind_boolean(self: "Expressions", node: Node) -> Bound:
 
 def bind_null_test(self: "Expressions", node: Node) -> Bound:
     """IS NULL."""
+    if "RowExpr" in node["arg"]:
+        return row_operators.null_test(self, node)
     value = self.bind(node["arg"])
     if value.is_untyped:
         value = self.coercion.coerce(value, TEXT)
@@ -334,7 +320,7 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         few = "few" if len(query.columns) < count else "many"
         fail("42601", f"subquery has too {few} columns", location)
     if "RowExpr" in node["testexpr"]:
-        unsupported("a row before a subquery", location)
+        return row_operators.in_subquery(self, node, name, query, reads)
     return _with_subquery(self, node, name, query, reads)
 
 

@@ -16,10 +16,16 @@ from redask.core.sql.binder.bound import (
     fail,
     made,
     numeric_text,
+    once,
     unsupported,
 )
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
-from redask.core.sql.functions import aggregate_rows, function_rows, set_functions
+from redask.core.sql.functions import (
+    aggregate_rows,
+    function_rows,
+    json_functions,
+    set_functions,
+)
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import AMBIGUOUS, choose
 
@@ -146,6 +152,11 @@ def _chosen(
         if len(values) > 1:
             _missing(name, values, location)
         return aggregate_rows.POLYMORPHIC[name](call, values)
+    if name in aggregate_rows.JSON:
+        found = json_functions.aggregate(inner, name, call, values, location)
+        if found is None:
+            _missing(name, values, location)
+        return found
     rows = aggregate_rows.AGGREGATES[name]
     chosen = choose([each.overload for each in rows], [each.type for each in values])
     if chosen is None or chosen == AMBIGUOUS:
@@ -213,9 +224,10 @@ def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: st
     listed = f"list_filter(list({item} {order}){tail}, lambda x: x IS NOT NULL)"
     arguments = [inner.bind(each) for each in node.get("args", [])]
     if name == "mode":
-        if value.type.name == "numeric" or arguments:
-            unsupported("mode of numerics", location)
-        text = f"pg_list_mode_{value.type.name}({listed})"
+        if value.type.name in ("numeric", "float4", "float8", "interval") or arguments:
+            unsupported(f"mode of {value.type.sql_name}", location)
+        place = "pg_mode_place(CAST({0} AS VARCHAR[]))"
+        text = once(f"list_extract({{0}}, {place})".format, listed)
     else:
         if len(arguments) != 1 or arguments[0].type.is_array:
             unsupported(f"{name} of several fractions", location)
@@ -223,8 +235,8 @@ def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: st
         if name == "percentile_cont":
             text = f"pg_percentile_cont({listed}, {fraction.sql})"
         else:
-            place = f"pg_percentile_place(len({listed}), {fraction.sql})"
-            text = f"list_extract({listed}, {place})"
+            place = "pg_percentile_place(len({0}), {1})"
+            text = once(f"list_extract({{0}}, {place})".format, listed, fraction.sql)
     found = made(text, value.type.bare if name != "percentile_cont" else FLOAT8, value)
     return _finished(self, found, (value, *parts, *arguments), False, location)
 

@@ -32,9 +32,13 @@ _UNORDERED = frozenset(("json", "jsonb", "xid"))
 
 def direction(sort: Node) -> str:
     """ASC or DESC with the place of NULL, which PostgreSQL puts last when ascending."""
-    if sort.get("sortby_dir") == "SORTBY_USING":
-        unsupported("ORDER BY … USING", sort.get("location", 0))
     is_down = sort.get("sortby_dir") == "SORTBY_DESC"
+    if sort.get("sortby_dir") == "SORTBY_USING":
+        sign = sort["useOp"][-1]["String"]["sval"]
+        if sign not in ("<", ">"):
+            fail("42809", f"operator {sign} is not a valid ordering operator",
+                 sort.get("location", 0))  # fmt: skip
+        is_down = sign == ">"
     nulls = sort.get("sortby_nulls")
     first = nulls == "SORTBY_NULLS_FIRST" if nulls != "SORTBY_NULLS_DEFAULT" else is_down
     return f"{'DESC' if is_down else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"

@@ -174,12 +174,9 @@ def _pairs(name: str) -> Emit:
     return emit
 
 
-def _json_agg(name: str, gives: SqlType) -> Emit:
-    def emit(call: AggregateCall, values: list[Bound]) -> Bound:
-        listed = call.text("list", values[0].sql, ordered=True)
-        return made(f"{name}({listed})", gives, values[0])
-
-    return emit
+def _count_of_pairs(call: AggregateCall, values: list[Bound]) -> Bound:
+    both = " AND ".join(f"{each.sql} IS NOT NULL" for each in values)
+    return made(call.text("count", f"CASE WHEN {both} THEN 1 END"), INT8, *values)
 
 
 _INTS = [SqlType(each) for each in ("int2", "int4", "int8")]
@@ -240,6 +237,7 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
             "regr_syy",
         )
     },
+    "regr_count": [AggregateRow((FLOAT8, FLOAT8), INT8, _count_of_pairs)],
     "bit_xor": [AggregateRow((each,), each, _simple("bit_xor", each)) for each in _INTS],
     "bit_and": [AggregateRow((each,), each, _simple("bit_and", each)) for each in _INTS],
     "bit_or": [AggregateRow((each,), each, _simple("bit_or", each)) for each in _INTS],
@@ -260,4 +258,5 @@ WINDOW_FUNCTIONS: dict[str, tuple[SqlType, str]] = {
     "cume_dist": (FLOAT8, ""),
 }
 VALUE_WINDOWS = frozenset(("lag", "lead", "first_value", "last_value", "nth_value"))
-ALL_NAMES = frozenset((*AGGREGATES, *POLYMORPHIC, *ORDERED_SET))
+JSON = frozenset(("json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"))
+ALL_NAMES = frozenset((*AGGREGATES, *POLYMORPHIC, *ORDERED_SET, *JSON))

@@ -111,7 +111,7 @@ def rounded(value: Bound, places: Bound | None, name: str = "round") -> Bound:
         return made(
             f"pg_numeric_{name}({numeric_text(value)}, {places.sql})", NUMERIC, value, places
         )
-    count = min(count, 2000)  # PostgreSQL's bound of a result's scale
+    count = min(count, 16383)  # PostgreSQL's NUMERIC_DSCALE_MAX
     parts = (value,) if places is None else (value, places)
     text = f"pg_numeric_{name}({numeric_text(value)}, {count})"
     if value.digits is not None and 0 <= count <= value.digits[1]:

@@ -84,6 +84,18 @@ def _finite(sign: str) -> list[Overload]:
     return [Overload(each.takes, each.gives, partial(emit, each.gives)) for each in _floats("")]
 
 
+def _shifts(way: str) -> list[Overload]:
+    return [
+        _row(
+            each,
+            INT4,
+            each,
+            f"CAST(pg_shift_{way}({{0}}, {{1}}, {bits}) AS {each.duckdb_type})",
+        )
+        for each, bits in ((SqlType("int2"), 16), (INT4, 32), (SqlType("int8"), 64))
+    ]
+
+
 def _compared(sign: str) -> list[Overload]:
     rows = [
         _row(SqlType(one), SqlType(other), BOOL, f"({{0}} {sign} {{1}})")
@@ -197,6 +209,8 @@ BINARY: dict[str, list[Overload]] = {
     ],
     "&": _integers("({0} & {1})"),
     "|": _integers("({0} | {1})"),
+    "<<": _shifts("left"),
+    ">>": _shifts("right"),
     "#": _integers("xor({0}, {1})"),
     **{sign: _compared(sign) for sign in _COMPARISONS},
     "~~": _matched(_LIKE),
