@@ -75,6 +75,21 @@ def _simple(name: str, gives: SqlType, cast: str = "") -> Emit:
     return emit
 
 
+def _in_order(name: str) -> Emit:
+    """A sum or average of doubles: a window adds from the start of its frame, as PostgreSQL does.
+
+    DuckDB would add partial sums of a tree, which rounds otherwise.
+    """
+
+    def emit(call: AggregateCall, values: list[Bound]) -> Bound:
+        is_framed = call.is_window and ("ORDER BY" in call.tail or "BETWEEN" in call.tail)
+        if not is_framed:
+            return made(call.text(name, values[0].sql), FLOAT8, *values)
+        return made(f"list_{name}({call.text('list', values[0].sql)})", FLOAT8, *values)
+
+    return emit
+
+
 def _sum_of_numerics(call: AggregateCall, values: list[Bound]) -> Bound:
     value = values[0]
     if value.digits is None:
@@ -200,13 +215,13 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
         AggregateRow((INT4,), INT8, _simple("sum", INT8, "BIGINT")),
         AggregateRow((INT8,), NUMERIC, _sum_of_bigints),
         AggregateRow((NUMERIC,), NUMERIC, _sum_of_numerics),
-        AggregateRow((FLOAT8,), FLOAT8, _simple("sum", FLOAT8)),
+        AggregateRow((FLOAT8,), FLOAT8, _in_order("sum")),
         AggregateRow((SqlType("float4"),), SqlType("float4"), _over_values("pg_float4_sum")),
         AggregateRow((_SPAN,), _SPAN, _over_values("pg_interval_sum")),
     ],
     "avg": [
         *(AggregateRow((each,), NUMERIC, _average) for each in (*_INTS, NUMERIC)),
-        AggregateRow((FLOAT8,), FLOAT8, _simple("avg", FLOAT8)),
+        AggregateRow((FLOAT8,), FLOAT8, _in_order("avg")),
         AggregateRow((_SPAN,), _SPAN, _over_values("pg_interval_avg")),
     ],
     "min": [AggregateRow((each,), each, _extreme("min")) for each in _ORDERED],

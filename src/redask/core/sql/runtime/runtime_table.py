@@ -14,6 +14,7 @@ from redask.core.sql.runtime.dates import (
     date_reading,
     date_rounding,
     intervals,
+    overlaps,
     time_zones,
 )
 from redask.core.sql.runtime.documents import pg_json, pg_jsonb
@@ -42,6 +43,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
     **intervals.FUNCTIONS,
+    **overlaps.FUNCTIONS,
     **time_zones.FUNCTIONS,
     **date_rounding.FUNCTIONS,
     **date_formats.FUNCTIONS,

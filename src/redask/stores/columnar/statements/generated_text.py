@@ -20,13 +20,14 @@ _FUNCTIONS = frozenset(
     bit_length bit_or bit_xor bool_and bool_or cbrt ceil concat_ws cos cot count count_star
     cume_dist date_part date_trunc degrees dense_rank epoch_us error exp first_value floor gcd
     generate_series greatest isfinite isinf isnan lag last_value lcm lead least left len length
-    like_escape list list_append list_concat list_contains list_extract list_filter list_has_all
-    list_has_any list_position list_prepend list_reduce list_transform list_value ln log10 lower
-    lpad ltrim make_timestamp max md5 min not_like_escape now nth_value ntile nullif
-    percent_rank pi pow radians rank regexp_extract regexp_extract_all regexp_matches
-    regexp_replace replace right round round_even row row_number rpad rtrim sign sin sqrt
-    starts_with string_agg string_split_regex strlen strpos struct_extract struct_pack substring
-    sum tan to_days to_microseconds to_months translate trim trunc unnest upper xor | || ~""".split()
+    like_escape list list_append list_avg list_concat list_contains list_extract list_filter
+    list_has_all list_has_any list_position list_prepend list_reduce list_sum list_transform
+    list_value ln log10 lower lpad ltrim make_timestamp max md5 min not_like_escape now
+    nth_value ntile nullif percent_rank pi pow radians rank regexp_extract regexp_extract_all
+    regexp_matches regexp_replace replace right round round_even row row_number rpad rtrim sign
+    sin sqrt starts_with string_agg string_split_regex strlen strpos struct_extract struct_pack
+    substring sum tan to_days to_microseconds to_months translate trim trunc unnest upper xor |
+    || ~""".split()
 )
 _TABLE_FUNCTIONS = frozenset(("generate_series", "unnest"))
 _NODES = frozenset(
