@@ -53,7 +53,8 @@ proto: $(VENV)/.installed
 fuzz: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_rules.py
 
-# a hundred thousand generated SELECTs: no write, no row and no word outside the policy
+# a hundred thousand generated SELECTs (COUNT=1000 for others): no write, no row and no word outside
+# the policy
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
 

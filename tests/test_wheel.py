@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 NOT_CODE = (  # files that are no modules and that redask does not run without
     "py.typed",
     "evaluation/sample/company.json",
-    "server/pgwire/catalog/relations.txt",
+    "stores/columnar/catalogue/relations.txt",
     "server/grpc/generated/redask.proto",
 )
 

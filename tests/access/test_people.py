@@ -152,7 +152,7 @@ def test_who_is_signed_in_loses_and_changes_rights_with_the_next_statement(
 
 
 GIVEN: dict[str, tuple[object, ...]] = {  # where "x" would not do
-    "execute": ("ASK 'x'",),
+    **dict.fromkeys(("execute", "query"), ("ASK 'x'",)),
     "ingest": ("x",),
     **dict.fromkeys(("answer", "plan", "events", "find"), (Ask("x"),)),
 }

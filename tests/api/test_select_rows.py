@@ -34,7 +34,7 @@ def test_rows_are_a_list_of_dicts_with_columns_and_types(tmp_path: Path) -> None
         assert rows == [{"id": 1, "text": "a"}, {"id": 2, "text": "b"}]
         assert isinstance(rows, list)
         assert rows[1]["text"] == "b"
-        assert rows.columns == (("id", "int8"), ("text", "text"))
+        assert rows.columns == (("id", "int4"), ("text", "text"))
         none = db.select("SELECT id, text FROM notes WHERE id = 9")
         assert (none, [name for name, _ in none.columns]) == ([], ["id", "text"])
         assert db.execute("SELECT id FROM notes WHERE id = 1") == [{"id": 1}]

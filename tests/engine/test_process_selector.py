@@ -37,7 +37,9 @@ def selector(tmp_path: Path) -> Iterator[ProcessSelector]:
     made.close()
 
 
-def test_a_selector_in_a_process_is_asked_what_the_port_says(selector: ProcessSelector) -> None:
+def test_a_selector_in_a_process_is_asked_what_the_port_says(
+    selector: ProcessSelector, tmp_path: Path
+) -> None:
     options = {"declared": ["int4", None], "facts": MappingProxyType({"current_user": "mia"})}
     found = selector.select("SELECT 1", [1, "x"], MIA, **options, timeout_ms=LONG, max_rows=9)  # type: ignore[arg-type]  # both are in one dict
     asked = {"declared": ("int4", None), "facts": {"current_user": "mia"}, "max_rows": 9}
@@ -47,6 +49,8 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(selector: ProcessSe
     shape = selector.describe("SELECT 2", MIA, declared=["int4", None], timeout_ms=LONG)
     assert shape == SelectShape((("SELECT 2", "text"),), ("int4", "None"))
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]
+    selector.fix_type("t.c", "date", MIA)
+    assert (tmp_path / "fixed").read_text() == "t.c date mia"
 
 
 def test_values_of_every_type_come_as_they_are(selector: ProcessSelector) -> None:
@@ -130,10 +134,10 @@ def test_a_database_with_workers_selects_what_one_without_does(tmp_path: Path) -
         assert there == here
         assert there.columns == here.columns
         db.put("notes", [{"id": 99, "text": "new"}])
-        assert db.select("SELECT text FROM notes WHERE id = ?", [99]) == [{"text": "new"}]
+        assert db.select("SELECT text FROM notes WHERE id = $1", [99]) == [{"text": "new"}]
         with pytest.raises(BadAsk):
             db.select("SELECT nope FROM notes")
-        assert db.describe("SELECT id FROM notes").columns == (("id", "int8"),)
+        assert db.describe("SELECT id FROM notes").columns == (("id", "int4"),)
         assert [table.name for table in db.tables()] == ["notes", "red_ask_audit"]
 
 

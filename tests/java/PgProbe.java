@@ -55,7 +55,7 @@ public class PgProbe {
       try (PreparedStatement select = db.prepareStatement("SELECT id, title, urn FROM notes WHERE id = ?")) {
         select.setLong(1, 2);
         for (int time = 0; time < 7; time++) row("select" + time, select);
-        select.setString(1, "2");
+        select.setObject(1, "2", java.sql.Types.OTHER); // of no type, as a literal
         row("text", select);
       }
       DatabaseMetaData about = db.getMetaData();

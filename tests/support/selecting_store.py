@@ -3,27 +3,22 @@
 from pathlib import Path
 from typing import Any
 
-from redask.stores.sqlite.select.prepared import SqliteSelector
-
 from redask.api.select_rows import SelectRows
+from redask.stores.columnar.selector import ColumnarSelector
 from redask.stores.sqlite.store import SqliteStore
 
 
 class SelectingStore(SqliteStore):
-    """`select`, `select_now`, `describe` and `tables` are the selector's."""
+    """`select`, `describe` and `tables` are the selector's."""
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
-        self.selector = SqliteSelector(directory)
+        self.selector = ColumnarSelector(str(directory))
         self.describe = self.selector.describe
         self.tables = self.selector.tables
 
     def select(self, *arguments: Any, **named: Any) -> SelectRows:
         return SelectRows(self.selector.select(*arguments, **named))
-
-    def select_now(self, *arguments: Any, **named: Any) -> SelectRows | None:
-        found = self.selector.select_now(*arguments, **named)
-        return None if found is None else SelectRows(found)
 
     def close(self) -> None:
         self.selector.close()

@@ -52,7 +52,6 @@ class FakeSelector:
     def __init__(self, directory: str) -> None:
         self._directory = Path(directory)
         self._stop = threading.Event()
-        self.closed = False
 
     def select(
         self, sql: str, params: Sequence[object], caller: Caller, **options: Any
@@ -76,9 +75,6 @@ class FakeSelector:
         del options["timeout_ms"]
         return SelectResult((("asked", "text"),), [(repr((sql, params, caller, options)),)])
 
-    def select_now(self, *_: object, **__: object) -> SelectResult | None:
-        return None
-
     def describe(self, sql: str, caller: Caller, **options: Any) -> SelectShape:
         del options["timeout_ms"]
         return SelectShape(((sql, "text"),), tuple(map(str, options["declared"])))
@@ -86,14 +82,14 @@ class FakeSelector:
     def tables(self, caller: Caller) -> list[TableShape]:
         return [TableShape(caller.user, (("id", "int8"),))]
 
-    def version(self) -> int:
-        return 7
+    def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
+        (self._directory / "fixed").write_text(f"{column} {type_name} {caller.user}")
 
     def interrupt(self) -> None:
         self._stop.set()
 
     def close(self) -> None:
-        self.closed = True
+        """Nothing is open."""
 
 
 def make_selector(directory: str) -> FakeSelector:

@@ -19,7 +19,6 @@ import ctypes
 import logging
 import os
 import queue
-import resource
 import signal
 import socket
 import sys
@@ -146,6 +145,8 @@ def make_service(order: StartOrder) -> Any:
 def limit_memory(most: int) -> None:
     """Let allocations fail beyond so many bytes, rather than the machine."""
     with suppress(ValueError, OSError):  # a lower limit is set already, or there is none to set
+        import resource  # not on every platform
+
         resource.setrlimit(resource.RLIMIT_DATA, (most, most))
 
 

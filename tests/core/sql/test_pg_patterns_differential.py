@@ -132,6 +132,29 @@ def test_a_translated_pattern_gives_what_postgresql_gives(oracle: Oracle, seed: 
     assert min(compare.seen["match"], compare.seen["substring"]) > 100, compare.seen
 
 
+def sequence(random: Random) -> str:
+    """Parts of both kinds of greediness around one group."""
+
+    def parts(low: int, high: int) -> str:
+        atoms = ["a", "b", "c", "[ab]", ".", "-", "(?:ab)", "(?:a|b)"]
+        return "".join(
+            random.choice(atoms) + random.choice(["", "", *SIGNS])
+            for _ in range(random.randint(low, high))
+        )
+
+    group = random.choice(["(.*)", "(a+)", "(b*)", "(.+?)", "(c?)", "(a*?b)"])
+    return parts(1, 4) + group + parts(0, 2) + random.choice(["", "$"])
+
+
+def test_a_group_in_a_sequence_holds_what_postgresql_gives(oracle: Oracle) -> None:
+    random = Random(8)
+    compare = Comparison(oracle)
+    for _ in range(800):
+        texts = ["".join(random.choices("aabbc-", k=random.randint(0, 8))) for _ in range(20)]
+        compare.call("regexp_match", [sequence(random)], texts)
+    assert compare.seen["regexp_match"] > 200, compare.seen
+
+
 def test_like_and_similar_to_give_what_postgresql_gives(oracle: Oracle) -> None:
     random = Random(7)
     compare = Comparison(oracle)

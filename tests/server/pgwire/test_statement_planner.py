@@ -246,6 +246,14 @@ def test_the_policy_holds(talk: Talk) -> None:
     assert "secret" in str(talk.rows("SELECT attname FROM pg_attribute", user="sam"))
 
 
+def test_a_plan_of_one_user_is_no_plan_of_another(talk: Talk) -> None:
+    sql = (
+        "SELECT session_user, user, pg_get_userbyid(relowner) FROM pg_class WHERE relname = 'codes'"
+    )
+    for user in ("mia", "sam", "mia"):
+        assert talk.rows(sql, user=user) == [(user, user, user)]
+
+
 def test_a_plan_follows_what_is_written_and_who_may_see_it(talk: Talk) -> None:
     sql = "SELECT * FROM fresh"
     talk.run(talk.db.put("fresh", [{"id": 1, "a": 1}]))

@@ -15,7 +15,7 @@ from memory_backend.database import MemoryBackend
 
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import AuditRow
+from redask.core.ports import AuditRow, StoreView
 from redask.core.rules.audit import KEYS
 from redask.stores.backend import EntityStore
 from redask.stores.columnar import generation_builder, table_cache, table_patches, tenant_projection
@@ -116,6 +116,35 @@ def test_any_history_ends_in_the_tables_of_a_new_projection(
         each.close()
 
 
+def test_sums_of_doubles_have_equal_bits_whatever_the_history(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_patches, "SMALL", 100)
+    store = MemoryBackend(f"memory:/{tmp_path}").store
+    rng = random.Random(5)
+    rows = [{"id": n, "x": rng.gauss(0, 1) * 10.0 ** rng.randrange(30)} for n in range(9000)]
+    store.put(entities("t", rows), ME)
+    old = Projection(tmp_path / "old", store)
+    monkeypatch.setattr(tenant_projection, "MAX_TAIL", 1_000_000)
+    unfolded = Projection(tmp_path / "unfolded", store)
+
+    def total(projection: Projection) -> list[object]:
+        with projection.reading(ME) as tables:
+            query = f"SELECT sum(c3), avg(c3), stddev(c3) FROM {tables.physical('t')}"
+            return list(tables.cursor.execute(query).fetchall())
+
+    total(old)
+    for turn in range(6):
+        changes = [{"id": rng.randrange(9000), "x": 1.5 * turn + 0.1}, {"id": -turn, "x": 1e9 / 7}]
+        store.put(entities("t", changes), ME)
+        store.delete([f"urn:reddb:row:t/{rng.randrange(9000)}"], ME)
+        new = Projection(tmp_path / f"new{turn}", store)
+        assert total(old) == total(unfolded) == total(new), turn
+        new.close()
+    old.close()
+    unfolded.close()
+
+
 def test_a_reader_keeps_its_state_while_rows_change_and_generations_follow(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
@@ -146,6 +175,57 @@ def test_a_table_that_is_first_named_late_is_of_the_state_of_its_reader(
         assert len(read_table(projection, "t", ME)[1]) == 4
         rows = before.cursor.execute(f"SELECT c1 FROM {before.physical('t')}").fetchall()
         assert rows == [(0,), (1,), (2,)]
+    projection.close()
+
+
+@pytest.mark.parametrize("late", [1, 2])
+def test_policies_that_change_while_rows_are_read_are_seen(
+    late: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = MemoryBackend(f"memory:/{tmp_path}").store
+    projection = Projection(tmp_path, store)
+    put(store, 3)
+    assert len(read_table(projection, "t", READER)[1]) == 3
+    view = store.view
+    policy = {"read": [{"roles": ["*"], "rows": "id = 1", "hide": ["x"]}]}
+    calls = []
+
+    def racing(caller: Caller) -> StoreView:
+        calls.append(caller)
+        if len(calls) == late:
+            store.set_policy("t", policy, ME)
+        found = view(caller)
+        if len(calls) == 1:
+            put(store, 5)  # so the rows will be ahead of this view
+        return found
+
+    put(store, 4)
+    monkeypatch.setattr(store, "view", racing)
+    assert read_table(projection, "t", READER)[1] == [(1, "urn:reddb:row:t/1")]
+    projection.close()
+
+
+def test_a_fold_that_fails_disturbs_no_reader_and_is_not_tried_at_once(
+    store: SqliteStore, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    projection = Projection(tmp_path / "p", store)
+    put(store, 30)
+    read_table(projection, "t", ME)
+    tried = []
+
+    def fail(*_: object) -> str:
+        tried.append(1)
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(tenant_projection, "build", fail)
+    put(store, 60)
+    for turn in range(5):
+        assert len(read_table(projection, "t", ME)[1]) == 60 + turn
+        for thread in threading.enumerate():
+            if thread.name == "columnar-fold":
+                thread.join()
+        store.put(entities("t", [{"id": 100 + turn, "x": turn}]), ME)
+    assert len(tried) == 1
     projection.close()
 
 

@@ -119,7 +119,7 @@ class SqlType:
     @property
     def bare(self) -> "SqlType":
         """The type without its modifier."""
-        return replace(self, modifier=())
+        return replace(self, modifier=()) if self.modifier else self
 
     @property
     def sql_name(self) -> str:

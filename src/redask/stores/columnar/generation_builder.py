@@ -54,6 +54,7 @@ def build(folder: Path, last: tuple[Path, State] | None, store: Store, tenant: s
             }
             for fact in facts.items():
                 connection.execute("INSERT INTO new.main.meta VALUES (?, ?)", fact)
+            connection.execute("SET threads = 1")  # tables like those that a reader makes
             connection.execute("CREATE TABLE new.main.typed (collection VARCHAR, name VARCHAR)")
             for number, (collection, groups) in enumerate(sorted(state.collections.items())):
                 if set(groups) != {OPEN}:

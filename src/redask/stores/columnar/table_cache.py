@@ -78,9 +78,7 @@ class TableCache:
         with self._lock:
             table = self._tables.get(key)
             if table is None:
-                table = self._make(key, step)
-                table.sorted.users += 1
-                self._tables[key] = table
+                table = self._tables[key] = self._make(key, step)
             table.readers += 1
             table.used = next(self._clock)
             self._drop_unused(table)
@@ -107,7 +105,7 @@ class TableCache:
             query = self._log.changed(collection, old.step, step)
             most = max(MAX_CHANGED, old.sorted.rows // 4)
             changed = self._connection.execute(f"{query} LIMIT {most}").fetchall()
-            if len(changed) + len(old.changed) < most:
+            if len(changed) < most:
                 return self._patcher.next_table(old, changed, rows, step)
         name = table = self._new_name("t")
         query = empty_query(columns)
@@ -173,18 +171,10 @@ class TableCache:
                 self._drop(table)
 
     def _bytes(self) -> int:
-        sizes = {
-            table.sorted.name: table.sorted.rows * len(table.columns)
-            for table in self._tables.values()
-            if table.sorted.owned
-        }
-        return sum(sizes.values()) * _CELL_BYTES
+        tables = self._tables.values()
+        return sum(each.sorted.rows * len(each.columns) for each in tables) * _CELL_BYTES
 
     def _drop(self, table: MaterialisedTable) -> None:
         if table.name != table.sorted.name:
             self._connection.execute(f"DROP VIEW {table.name}")
-        if table.patch is not None:
-            self._connection.execute(f"DROP TABLE {table.patch}")
-        table.sorted.users -= 1
-        if table.sorted.owned and not table.sorted.users:
-            self._connection.execute(f"DROP TABLE {table.sorted.name}")
+        self._connection.execute(f"DROP TABLE {table.sorted.name}")

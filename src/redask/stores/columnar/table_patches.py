@@ -1,15 +1,17 @@
-"""The next state of a materialised table without making it anew: `Patcher.next_table`.
+"""The next state of a materialised table without making it of JSON again: `Patcher.next_table`.
 
 Rows are in the order of URNs, whatever the history. So a few rows that changed are put in their
-places by a view: stretches of the old table, which stays as it is, and of a small one that has the
-new rows. More than `MAX_GAPS` stretches, or a small table, are copied into a new table in order.
-Everything that a view reads is readable by whoever reads the view.
+places: the new table is copied from stretches of the old one and of the new rows, in order. More
+than `MAX_GAPS` stretches are sorted instead.
+
+It is a copy and no view over the stretches: DuckDB adds up each part of a UNION ALL by itself, so
+that sums of doubles would have other bits than those of a table that is made now.
 """
 
 import json
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from redask.stores.columnar.duckdb_connections import literal
@@ -18,9 +20,8 @@ from redask.stores.columnar.typed_tables import TableColumn
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-SMALL = 10_000  # rows that are copied in a few ms
+SMALL = 10_000  # rows that are sorted in a few ms
 MAX_GAPS = 8
-_MAX_LOOKED_UP = 16
 _SAMPLED = 1000
 
 
@@ -33,21 +34,17 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class SortedTable:
-    """A table in the order of URNs that never changes; `users` are the tables made of it."""
+    """A table in the order of URNs that never changes; one of the generation is not `owned`."""
 
     name: str
     rows: int
     owned: bool = True
-    users: int = 0
     samples: list[str] = field(default_factory=list)  # every thousandth URN, once looked for
 
 
 @dataclass(slots=True)
 class MaterialisedTable:
-    """What some callers read of a collection after a step: a sorted table, perhaps with patches.
-
-    `changed` has the keys and the places of what is otherwise than in the sorted table.
-    """
+    """What some callers read of a collection after a step; `name` may be a view of the table."""
 
     name: str
     collection: str
@@ -55,8 +52,6 @@ class MaterialisedTable:
     columns: tuple[TableColumn, ...]
     step: int
     sorted: SortedTable
-    patch: str | None = None
-    changed: dict[str, tuple[int, Place]] = field(default_factory=dict)
     readers: int = 0
     used: int = 0
 
@@ -120,45 +115,28 @@ class Patcher:
         step: int,
     ) -> MaterialisedTable:
         """The table after a step: `rows` gives the query of the typed rows of some keys."""
-        fresh = [urn for _, urn in changed if urn not in old.changed]
-        all_keys = {urn: key for urn, (key, _) in old.changed.items()}
-        all_keys |= {urn: key for key, urn in changed}
-        few = old.sorted.rows > SMALL and len(fresh) <= _MAX_LOOKED_UP
-        if few and all_keys:
-            found = places(self._connection, old.sorted, fresh)
-            where = {urn: place for urn, (_, place) in old.changed.items()} | found
-            patch = self._new_name("p")
-            self._connection.execute(f"CREATE TABLE {patch} AS {rows(sorted(all_keys.values()))}")
-            urns = [
-                urn for (urn,) in self._connection.execute(f"SELECT c2 FROM {patch}").fetchall()
-            ]
-            parts = stretches(list(where.items()), urns, old.sorted.rows)
-            if sum(not patched for patched, _, _ in parts) <= MAX_GAPS:
-                name = self._view(old.sorted.name, patch, parts)
-                moved = {urn: (key, where[urn]) for urn, key in all_keys.items()}
-                after = replace(old, name=name, step=step, patch=patch, changed=moved)
-                return replace(after, readers=0, used=0)
-            self._connection.execute(f"DROP TABLE {patch}")
-        name = self._copy(old.sorted.name, all_keys, rows)
-        (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
-        base = SortedTable(name, count)
-        after = replace(old, name=name, step=step, sorted=base, patch=None, changed={})
-        return replace(after, readers=0, used=0)
-
-    def _view(self, base: str, patch: str, parts: Sequence[tuple[bool, int, int]]) -> str:
-        name = self._new_name("v")
-        arms = [
-            f"SELECT * FROM {patch if patched else base} WHERE rowid >= {first} AND rowid < {end}"
-            for patched, first, end in parts
-        ] or [f"SELECT * FROM {patch} LIMIT 0"]
-        self._connection.execute(f"CREATE VIEW {name} AS {' UNION ALL '.join(arms)}")
-        return name
-
-    def _copy(self, base: str, keys: dict[str, int], rows: Callable[[Sequence[int]], str]) -> str:
-        name = self._new_name("t")
-        self._connection.execute(
-            f"CREATE TABLE {name} AS SELECT * FROM {base} WHERE c2 NOT IN"
-            f" (SELECT unnest(from_json({literal(json.dumps(sorted(keys)))}, '[\"VARCHAR\"]')))"
-            f" UNION ALL SELECT * FROM ({rows(sorted(keys.values()))}) ORDER BY c2"
+        base, patch, name = old.sorted, self._new_name("p"), self._new_name("t")
+        keys = sorted(key for key, _ in changed)
+        urns = [urn for _, urn in changed]
+        self._connection.execute(f"CREATE TABLE {patch} AS {rows(keys)}")
+        parts: list[tuple[bool, int, int]] = []
+        if base.rows > SMALL and len(urns) <= MAX_GAPS:
+            where = places(self._connection, base, urns)
+            patched = self._connection.execute(f"SELECT c2 FROM {patch}").fetchall()
+            parts = stretches(list(where.items()), [urn for (urn,) in patched], base.rows)
+        query = " UNION ALL ".join(
+            f"SELECT * FROM {patch if new else base.name} WHERE rowid >= {first} AND rowid < {end}"
+            for new, first, end in parts
         )
-        return name
+        if not parts:
+            gone = f"(SELECT unnest(from_json({literal(json.dumps(urns))}, '[\"VARCHAR\"]')))"
+            query = (
+                f"SELECT * FROM {base.name} WHERE c2 NOT IN {gone}"
+                f" UNION ALL SELECT * FROM {patch} ORDER BY c2"
+            )
+        self._connection.execute(f"CREATE TABLE {name} AS {query}")
+        self._connection.execute(f"DROP TABLE {patch}")
+        (count,) = self._connection.execute(f"SELECT count(*) FROM {name}").fetchone() or (0,)
+        return MaterialisedTable(
+            name, old.collection, old.groups, old.columns, step, SortedTable(name, count)
+        )

@@ -16,6 +16,7 @@ Made again from the store's change log: a generation that is missing, damaged, o
 another store, or ahead of its store. Deleting the directory loses nothing.
 """
 
+import logging
 import os
 import secrets
 import threading
@@ -24,7 +25,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from redask.core.access.policy import OWNER
-from redask.core.errors import CorruptIndex, StoreFailed
+from redask.core.errors import AskError, CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
 from redask.core.sql.types import SqlType
@@ -35,7 +36,8 @@ from redask.stores.columnar.generation_builder import build, remove_others
 from redask.stores.columnar.open_generation import OpenGeneration
 from redask.stores.columnar.readable_tables import Declared, ReadableTables
 
-MAX_TAIL = 20_000  # rows, or a twentieth of the generation's, if that is more
+MAX_TAIL = 2_000  # rows, or a fiftieth of the generation's, if that is more
+_log = logging.getLogger(__name__)
 _CURRENT = "current"
 _LOCK = "projection.lock"
 
@@ -53,6 +55,7 @@ class TenantProjection:
         self._lock = threading.Lock()
         self._opened: tuple[object, OpenGeneration] | None = None
         self._fold: threading.Thread | None = None
+        self._failed_at = 0  # rows of the tail when a fold failed: it is tried again much later
         self._types: tuple[int, dict[str, dict[str, SqlType]]] | None = None
 
     @contextmanager
@@ -101,7 +104,7 @@ class TenantProjection:
         rows = sum(
             each.rows for groups in opened.loaded.collections.values() for each in groups.values()
         )
-        if opened.tail_rows > max(MAX_TAIL, rows // 20):
+        if opened.tail_rows - self._failed_at > max(MAX_TAIL, rows // 50):
             self._start_fold(opened)
         return opened, view
 
@@ -115,6 +118,7 @@ class TenantProjection:
             self._retire()
             path = None if stamp is None else self._folder / self._current()
             self._opened = (stamp, OpenGeneration(path, self._store, self._tenant))
+            self._failed_at = 0
         return self._opened[1]
 
     def _is_much(self, target: int) -> bool:
@@ -147,9 +151,15 @@ class TenantProjection:
     def _start_fold(self, opened: OpenGeneration) -> None:
         if self._fold is not None and self._fold.is_alive():
             return
-        self._fold = threading.Thread(
-            target=self._build, args=(opened,), name="columnar-fold", daemon=True
-        )
+
+        def fold() -> None:
+            try:
+                self._build(opened)
+            except AskError as error:
+                self._failed_at = opened.tail_rows
+                _log.warning("the columnar projection was not folded: %s", error.message)
+
+        self._fold = threading.Thread(target=fold, name="columnar-fold", daemon=True)
         self._fold.start()
 
     def _build(self, opened: OpenGeneration | None) -> None:

@@ -5,7 +5,7 @@ spelling, where each value has its own scale. `columns` are the columns that it 
 aggregates, by the depth of their query: GROUP BY is checked with them.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -64,6 +64,31 @@ class Bound:
         return made(sql, type or self.type, self, *others, digits=digits, location=self.location)
 
 
+class Parameters:
+    """The parameters of a statement: declared types, else the first that a context wants.
+
+    `scales` are those of numeric values, where the values are known.
+    """
+
+    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
+        self.types = types
+        self.scales = scales
+        self.numbers: set[int] = set()
+
+    def typed(self, number: int, location: int) -> Bound:
+        self.numbers.add(number)
+        known = self.types.get(number)
+        if known is None:
+            return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
+        digits = self.scales.get(number) if known.name == "numeric" else None
+        kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
+        return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)
+
+    def settle(self, number: int, type: SqlType, location: int) -> Bound:
+        self.types.setdefault(number, type.bare)
+        return self.typed(number, location)
+
+
 def made(
     sql: str,
     type: SqlType,
@@ -97,9 +122,7 @@ def numeric_text(value: Bound) -> str:
     if value.digits is None:
         return value.sql
     precision, scale = value.digits
-    if (
-        precision == scale and precision < MAX_DIGITS
-    ):  # where DuckDB writes no zero before the point
+    if precision == scale:  # DuckDB would write no zero before the point
         return f"CAST(CAST({value.sql} AS DECIMAL({precision + 1},{scale})) AS VARCHAR)"
     return f"CAST({value.sql} AS VARCHAR)"
 

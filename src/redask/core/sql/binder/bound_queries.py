@@ -189,11 +189,7 @@ def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
     items = ", ".join(
         f"{value.sql} AS {column.sql}" for value, column in zip(values, query.columns, strict=True)
     )
-    columns = tuple(
-        replace(column, type=value.type)
-        for column, value in zip(query.columns, values, strict=True)
-    )
-    return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS q", columns, query.outer)
+    return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS q", query.columns, query.outer)
 
 
 # --- VALUES ------------------------------------------------------------------------------------

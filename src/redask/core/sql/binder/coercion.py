@@ -9,7 +9,7 @@ at the caller's. Text becomes a value of another type by PostgreSQL's input rule
 our own functions (`pg_in_…`), so that no error shows DuckDB's words.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -20,6 +20,7 @@ from redask.core.sql.binder.bound import (
     MAX_DIGITS,
     TEXT,
     Bound,
+    Parameters,
     fail,
     numeric_text,
     unsupported,
@@ -54,31 +55,6 @@ _EXPLICIT = {
 }
 
 
-class Parameters:
-    """The parameters of a statement: declared types, else the first that a context wants.
-
-    `scales` are those of numeric values, where the values are known.
-    """
-
-    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
-        self.types = types
-        self.scales = scales
-        self.numbers: set[int] = set()
-
-    def typed(self, number: int, location: int) -> Bound:
-        self.numbers.add(number)
-        known = self.types.get(number)
-        if known is None:
-            return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
-        digits = self.scales.get(number) if known.name == "numeric" else None
-        kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
-        return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)
-
-    def settle(self, number: int, type: SqlType, location: int) -> Bound:
-        self.types.setdefault(number, type.bare)
-        return self.typed(number, location)
-
-
 def constant(value: object, type: SqlType, location: int = -1) -> Bound:
     """A value as a typed constant."""
     digits = None
@@ -98,7 +74,8 @@ def _digits_of(text: str) -> tuple[int, int] | None:
     if not set(text) <= set("-0123456789."):
         return None
     whole, _, fraction = text.lstrip("-").partition(".")
-    places = max(len(whole.lstrip("0")) + len(fraction), 1)
+    # one digit before the point at least: DuckDB writes a DECIMAL(1,1) as `.5`
+    places = max(len(whole.lstrip("0")), 1) + len(fraction)
     return (places, len(fraction)) if places <= MAX_DIGITS else None
 
 

@@ -174,7 +174,7 @@ def _chosen(
 ) -> Bound:
     if name in aggregate_rows.POLYMORPHIC:
         values = [inner.coercion.coerce(each, TEXT) if each.is_untyped else each for each in values]
-        if len(values) > 1:
+        if len(values) > 1 or (not values and name != "count"):
             _missing(name, values, location)
         return aggregate_rows.POLYMORPHIC[name](call, values)
     if name in aggregate_rows.JSON:
@@ -249,7 +249,9 @@ def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: st
     listed = f"list_filter(list({item} {order}){tail}, lambda x: x IS NOT NULL)"
     fractions = node.get("args", [{}])[0].get("A_ArrayExpr", {}).get("elements", [])
     if name != "mode" and len(node.get("args", [])) == 1 and fractions:
-        return _of_fractions(self, inner, name, listed, value, fractions, parts)
+        each = [inner.coercion.coerce(inner.bind(one), FLOAT8) for one in fractions]
+        several = _of_fractions(name, listed, value, each)
+        return _finished(self, several, (value, *parts, *each), False, location)
     arguments = [inner.bind(each) for each in node.get("args", [])]
     if name == "mode":
         if value.type.name in ("numeric", "float4", "float8", "interval") or arguments:
@@ -269,19 +271,10 @@ def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: st
     return _finished(self, found, (value, *parts, *arguments), False, location)
 
 
-def _of_fractions(
-    self: "Expressions",
-    inner: "Expressions",
-    name: str,
-    listed: str,
-    value: Bound,
-    fractions: list[Node],
-    parts: tuple[Bound, ...],
-) -> Bound:
+def _of_fractions(name: str, listed: str, value: Bound, fractions: list[Bound]) -> Bound:
     """percentile_cont(ARRAY[0.25, 0.75]): an array of results."""
     if value.type.name == "numeric":
         unsupported(f"{name} of several fractions of numerics", value.location)
-    each = [inner.coercion.coerce(inner.bind(node), FLOAT8) for node in fractions]
 
     def text(values: str, *places: str) -> str:
         if name == "percentile_cont":
@@ -293,9 +286,8 @@ def _of_fractions(
             ]
         return f"(CASE WHEN len({values}) > 0 THEN [{', '.join(found)}] END)"
 
-    written = once(text, listed, *(fraction.sql for fraction in each))
-    found = made(written, value.type.bare.array, value)
-    return _finished(self, found, (value, *parts, *each), False, value.location)
+    written = once(text, listed, *(each.sql for each in fractions))
+    return made(written, value.type.bare.array, value)
 
 
 # --- window functions --------------------------------------------------------------------------

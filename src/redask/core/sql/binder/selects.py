@@ -45,6 +45,7 @@ class _Select:
         self._node = node
         self._scope = scope
         self._reads: list[Bound] = []
+        self._grouped_targets: dict[int, Bound] = {}  # by their place in the list
 
     def bound(self) -> BoundQuery:
         node, scope = self._node, self._scope
@@ -64,7 +65,10 @@ class _Select:
         if len(targets) > 1664:
             fail("54011", "target lists can have at most 1664 entries")
         listed = self._in("SELECT", aggregates=True, windows=True, sets=True)
-        values = [each.value or listed.bind(each.node or {}) for each in targets]
+        values = [
+            each.value or self._grouped_targets.get(place) or listed.bind(each.node or {})
+            for place, each in enumerate(targets)
+        ]
         untyped = tuple(value.is_untyped for value in values)
         values = [
             self._context.coercion.coerce(value, TEXT) if value.is_untyped else value
@@ -171,8 +175,8 @@ class _Select:
         expressions = self._in("GROUP BY")
         kind, content = only(node)
         if kind == "A_Const":
-            target = self._at(content, targets, "GROUP BY")
-            return target.value or expressions.bind(target.node or {})
+            place = targets.index(self._at(content, targets, "GROUP BY"))
+            return self._of_target(targets, place, expressions)
         if kind == "ColumnRef" and len(content["fields"]) == 1:
             name = content["fields"][0].get("String", {}).get("sval")
             own = any(
@@ -185,8 +189,19 @@ class _Select:
             if found:
                 if len(found) > 1:
                     fail("42702", f'GROUP BY "{name}" is ambiguous', content.get("location", 0))
-                return found[0].value or expressions.bind(found[0].node or {})
+                return self._of_target(targets, targets.index(found[0]), expressions)
         return expressions.bind(node)
+
+    def _of_target(self, targets: list[Target], place: int, expressions: Expressions) -> Bound:
+        """An item of the select list to group by; the list has the same text then."""
+        target = targets[place]
+        if target.value is not None:
+            return target.value
+        value = expressions.bind(target.node or {})
+        depth = self._scope.depth
+        kept = tuple(each for each in value.columns if each.depth != depth)
+        self._grouped_targets[place] = replace(value, columns=kept)
+        return value
 
     def _at(self, constant: Node, targets: list[Target], what: str) -> Target:
         location = constant.get("location", 0)

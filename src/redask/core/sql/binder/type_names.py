@@ -51,7 +51,7 @@ def _numeric(modifiers: list[int], location: int) -> list[int]:
     precision, scale = modifiers[0], modifiers[1] if len(modifiers) > 1 else 0
     if not 1 <= precision <= 1000:
         fail("22023", f"NUMERIC precision {precision} must be between 1 and 1000", location)
-    if precision > 38 or not 0 <= scale <= precision:
+    if precision > 38 or scale == 38 or not 0 <= scale <= precision:
         unsupported(f"numeric({precision},{scale})", location)
     return [precision, scale]
 

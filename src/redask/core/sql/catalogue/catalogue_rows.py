@@ -56,6 +56,11 @@ def rows_of(schema: str, table: str, facts: CatalogueFacts) -> list[Row]:
     return [] if make is None else make(facts)
 
 
+def is_fixed(schema: str, table: str) -> bool:
+    """Whether a table of the catalogue is the same for everybody."""
+    return f"{schema}.{table}" in _FIXED or f"{schema}.{table}" not in _ROWS
+
+
 def _namespaces(_facts: CatalogueFacts) -> list[Row]:
     return [{"oid": oid, "nspname": name, "nspowner": OWNER} for name, oid in SCHEMAS.items()]
 
@@ -177,7 +182,7 @@ def _privileges(facts: CatalogueFacts) -> list[Row]:
     ]  # fmt: skip
 
 
-def _fixed(*rows: Row) -> Callable[[CatalogueFacts], list[Row]]:
+def _same(*rows: Row) -> Callable[[CatalogueFacts], list[Row]]:
     return lambda _facts: list(rows)
 
 
@@ -191,15 +196,15 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     "pg_catalog.pg_database": _databases,
     "pg_catalog.pg_roles": _roles,
     "pg_catalog.pg_user": lambda facts: [{"usesysid": OWNER, "usename": facts.user}],
-    "pg_catalog.pg_am": _fixed({"oid": 2, "amname": "heap", "amhandler": 3, "amtype": "t"}),
-    "pg_catalog.pg_collation": _fixed(
+    "pg_catalog.pg_am": _same({"oid": 2, "amname": "heap", "amhandler": 3, "amtype": "t"}),
+    "pg_catalog.pg_collation": _same(
         {"oid": COLLATION, "collname": "default", "collnamespace": SYSTEM, "collowner": OWNER,
          "collprovider": "d", "collisdeterministic": True, "collencoding": -1},
         {"oid": 950, "collname": "C", "collnamespace": SYSTEM, "collowner": OWNER,
          "collprovider": "c", "collisdeterministic": True, "collencoding": -1,
          "collcollate": "C", "collctype": "C"},
     ),
-    "pg_catalog.pg_tablespace": _fixed(
+    "pg_catalog.pg_tablespace": _same(
         {"oid": 1663, "spcname": "pg_default", "spcowner": OWNER}
     ),
     "pg_catalog.pg_settings": _settings,
@@ -213,3 +218,6 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     ],
     "information_schema.enabled_roles": lambda facts: [{"role_name": facts.user}],
 }  # fmt: skip
+_FIXED = frozenset(
+    f"pg_catalog.pg_{name}" for name in ("namespace", "type", "am", "collation", "tablespace")
+)

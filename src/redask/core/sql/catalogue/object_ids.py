@@ -87,6 +87,8 @@ def format_type(oid: int | None, modifier: int | None) -> str | None:
             return f"bpchar{'[]' if known.is_array else ''}"
         return known.sql_name
     own = modifier - 4
+    if not own and known.name != "numeric":
+        return known.sql_name
     digits = (own >> 16 & 0xFFFF, own & 0x7FF) if known.name == "numeric" else (own,)
     return SqlType(known.name, digits, known.is_array).sql_name
 

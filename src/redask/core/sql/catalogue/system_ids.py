@@ -25,7 +25,8 @@ SYSTEM_TABLES = _read(
 )
 FUNCTIONS = _read(
     """
-    array_in:750 array_out:751 array_recv:2400 array_send:2401 array_subscript_handler:6179
+    array_in:750 array_out:751 array_recv:2400 array_send:2401 array_typanalyze:3816
+    array_subscript_handler:6179
     boolin:1242 boolout:1243 boolrecv:2436 boolsend:2437 bpcharin:1044 bpcharout:1045
     bpcharrecv:2430 bpcharsend:2431 bpchartypmodin:2913 bpchartypmodout:2914 byteain:1244
     byteaout:31 bytearecv:2412 byteasend:2413 charin:1245 charout:33 charrecv:2434 charsend:2435

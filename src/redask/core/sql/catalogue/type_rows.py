@@ -20,6 +20,7 @@ _UNDERSCORED = """json date time timestamp timestamptz interval numeric record v
     jsonb""".split()
 _MODIFIED = "bpchar varchar time timestamp timestamptz interval numeric".split()
 _ELEMENTS = {"name": 18, "int2vector": 21, "oidvector": 26}
+_SUBSCRIPTS = {"name": "raw_array_subscript_handler", "jsonb": "jsonb_subscript_handler"}
 _PSEUDO = ("unknown", "record", "void")
 COLLATION = 100
 
@@ -66,6 +67,9 @@ def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object
     calls = "array_" if kind.is_array else f"{name}_" if name in _UNDERSCORED else name
     modified = kind.name in _MODIFIED
     is_pseudo = kind.name in _PSEUDO
+    subscript = "array_subscript_handler" if element else ""
+    if not kind.is_array:
+        subscript = _SUBSCRIPTS.get(name, subscript)
     return {
         "oid": kind.oid, "typname": name, "typnamespace": SYSTEM, "typowner": OWNER,
         "typlen": type_length(kind), "typbyval": by_value(kind),
@@ -76,8 +80,9 @@ def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object
         "typoutput": FUNCTIONS[f"{calls}out"], "typreceive": FUNCTIONS[f"{calls}recv"],
         "typsend": FUNCTIONS[f"{calls}send"],
         "typmodin": FUNCTIONS[f"{kind.name}typmodin"] if modified else 0,
-        "typmodout": FUNCTIONS[f"{kind.name}typmodout"] if modified else 0, "typanalyze": 0,
-        "typsubscript": FUNCTIONS["array_subscript_handler"] if element and name != "name" else 0,
+        "typmodout": FUNCTIONS[f"{kind.name}typmodout"] if modified else 0,
+        "typanalyze": FUNCTIONS["array_typanalyze"] if kind.is_array else 0,
+        "typsubscript": FUNCTIONS[subscript] if subscript else 0,
         "typalign": alignment(kind), "typstorage": storage(kind), "typtypmod": -1,
         "typcollation": collation(kind),
     }  # fmt: skip

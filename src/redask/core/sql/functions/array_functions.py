@@ -137,7 +137,21 @@ def sliced(array: Bound, low: Bound | None, high: Bound | None) -> Bound:
     return made(held(text.format, array, *values), array.type, array, *values)
 
 
+def _counted(word: str) -> "Special":
+    """num_nulls and num_nonnulls."""
+
+    def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+        if not values:
+            return None
+        terms = [f"CAST(({each.sql} {word}) AS INTEGER)" for each in values]
+        return made(f"CAST(({' + '.join(terms)}) AS INTEGER)", INT4, *values)
+
+    return call
+
+
 SPECIAL: "dict[str, Special]" = {
+    "num_nulls": _counted("IS NULL"),
+    "num_nonnulls": _counted("IS NOT NULL"),
     "array_length": _array_length,
     "array_upper": _array_length,
     "array_lower": _array_lower,

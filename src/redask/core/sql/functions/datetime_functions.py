@@ -1,6 +1,7 @@
 """Functions of dates and times."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import (
@@ -32,6 +33,7 @@ _MOMENTS = frozenset(("date", "time", "timestamp", "timestamptz", "interval"))
 _TRUNCATED = frozenset(("day", "week", "month", "quarter", "year", "decade"))
 _OF_DATES = frozenset(("year", "quarter", "month", "week", "day", "dow", "isodow", "doy"))
 _WHOLE = _OF_DATES | {"hour", "minute"}
+_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3, "microseconds": 0}  # of what extract gives
 
 
 def _date_trunc(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
@@ -74,7 +76,8 @@ def _extract(self: "Expressions", values: list[Bound], location: int) -> Bound |
         text = f"CAST(date_part('{field}', {value.sql}) AS DECIMAL(10,0))"
         return made(text, NUMERIC, value, digits=(10, 0))
     unit = self.coercion.coerce(values[0], TEXT)
-    return ours(f"pg_extract_{kind}", NUMERIC)(unit, value)
+    scale = 0 if field in _WHOLE else _SCALES.get(field) if kind != "date" else None
+    return replace(ours(f"pg_extract_{kind}", NUMERIC)(unit, value), scale=scale)
 
 
 def _date_part(self: "Expressions", values: list[Bound], location: int) -> Bound | None:

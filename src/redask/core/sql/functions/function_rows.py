@@ -151,23 +151,7 @@ FUNCTIONS: dict[str, list[Overload]] = {
     **session_functions.FUNCTIONS,
     **catalogue_functions.FUNCTIONS,
 }  # fmt: skip
-
-
-def _counted(word: str) -> "Special":
-    """num_nulls and num_nonnulls."""
-
-    def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-        if not values:
-            return None
-        terms = [f"CAST(({each.sql} {word}) AS INTEGER)" for each in values]
-        return made(f"CAST(({' + '.join(terms)}) AS INTEGER)", INT4, *values)
-
-    return call
-
-
 SPECIAL: "dict[str, Special]" = {
-    "num_nulls": _counted("IS NULL"),
-    "num_nonnulls": _counted("IS NOT NULL"),
     **regexp_functions.SPECIAL,
     **text_functions.SPECIAL,
     **datetime_functions.SPECIAL,

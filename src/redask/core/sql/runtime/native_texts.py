@@ -65,15 +65,27 @@ STRING_TEXTS: dict[str, NativeText] = {
     "lpad": NativeText(
         "lpad(c0, c1, c2)",
         (_T, _I, _T),
-        "CASE WHEN {2} = '' THEN pg_lpad({0}, {1}, {2}) ELSE lpad({0}, {1}, {2}) END",
+        "CASE WHEN {2} = '' OR {1} > 1000000 THEN pg_lpad({0}, {1}, {2}) "
+        "ELSE lpad({0}, least({1}, 1000000), {2}) END",
     ),
     "rpad": NativeText(
         "rpad(c0, c1, c2)",
         (_T, _I, _T),
-        "CASE WHEN {2} = '' THEN pg_rpad({0}, {1}, {2}) ELSE rpad({0}, {1}, {2}) END",
+        "CASE WHEN {2} = '' OR {1} > 1000000 THEN pg_rpad({0}, {1}, {2}) "
+        "ELSE rpad({0}, least({1}, 1000000), {2}) END",
     ),
-    "lpad_blanks": NativeText("lpad(c0, c1)", (_T, _I), "lpad({0}, {1}, ' ')"),
-    "rpad_blanks": NativeText("rpad(c0, c1)", (_T, _I), "rpad({0}, {1}, ' ')"),
+    "lpad_blanks": NativeText(
+        "lpad(c0, c1)",
+        (_T, _I),
+        "CASE WHEN {1} > 1000000 THEN pg_lpad({0}, {1}, ' ') "
+        "ELSE lpad({0}, least({1}, 1000000), ' ') END",
+    ),
+    "rpad_blanks": NativeText(
+        "rpad(c0, c1)",
+        (_T, _I),
+        "CASE WHEN {1} > 1000000 THEN pg_rpad({0}, {1}, ' ') "
+        "ELSE rpad({0}, least({1}, 1000000), ' ') END",
+    ),
 }
 
 

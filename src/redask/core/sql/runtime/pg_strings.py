@@ -11,7 +11,7 @@ from redask.core.sql.runtime.runtime_function import (
     functions_by_name,
 )
 
-MAX_LENGTH = 0x3FFFFFFF  # bytes; PostgreSQL's bound on one value
+MAX_LENGTH = 16 << 20  # bytes of one text; PostgreSQL has 1 GiB, which nobody can interrupt here
 _INT4_MAX = 2**31 - 1
 _LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)

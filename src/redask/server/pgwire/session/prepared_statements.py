@@ -13,15 +13,22 @@ must be closed.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from redask.core.errors import BadAsk
+from redask.core.errors import BadAsk, SqlError
+from redask.core.sql import literals
+from redask.core.sql.types import BY_OID
 from redask.server.pgwire.protocol.frontend_messages import VIOLATION, Bind
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import PlannedStatement, StatementResult
 from redask.server.pgwire.types import encoding
+from redask.server.pgwire.types.oids import TEXT
 
 MAX_STATEMENTS = 1000
 MAX_PORTALS = 100
 MAX_BYTES = 16 * 1024 * 1024
+_CHECKED = frozenset(
+    """bool int2 int4 int8 float4 float8 numeric date time timestamp timestamptz interval uuid
+    oid""".split()
+)
 _EACH = 256  # bytes that an entry takes beside its text or values
 
 
@@ -137,7 +144,20 @@ def format_codes(formats: Sequence[int], count: int) -> tuple[int, ...]:
 
 def _value(number: int, oid: int, data: bytes | None, form: int) -> object:
     try:
-        return encoding.decode(oid, data, form == 1)
+        if form == 0:
+            return _text(oid, data)
+        return encoding.decode(oid, data, True)
+    except SqlError:
+        raise
     except BadAsk as error:
         state = "22P03" if form else "22P02"
         raise SqlStateError(state, f"${number}: {error.message}") from None
+
+
+def _text(oid: int, data: bytes | None) -> object:
+    """A value in text, which the statement will read by PostgreSQL's rules; checked now."""
+    text = encoding.decode(TEXT, data, False)
+    kind = BY_OID.get(oid)
+    if isinstance(text, str) and kind is not None and kind.name in _CHECKED and not kind.is_array:
+        literals.read(text, kind)
+    return text

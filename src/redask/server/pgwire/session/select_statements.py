@@ -21,7 +21,7 @@ from redask.server.pgwire.session.planned_statement import (
     StatementResult,
     TransactionStep,
 )
-from redask.server.pgwire.types.oids import UNKNOWN, type_oid
+from redask.server.pgwire.types.oids import UNKNOWN, parameter_oid, type_oid
 
 Facts = Callable[[], Mapping[str, str]]
 
@@ -73,7 +73,7 @@ async def plan_select(
         ResultColumn(name, type_oid(kind), modifier_number(SqlType.parse(kind)))
         for name, kind in shape.columns
     )
-    parameters = tuple(type_oid(kind) for kind in shape.parameters)
+    parameters = tuple(parameter_oid(kind) for kind in shape.parameters)
     return SelectStatement(
         *(session, sql, columns, parameters, shape.columns, shape.parameters, facts, apply, word)
     )

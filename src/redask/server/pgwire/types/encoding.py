@@ -26,6 +26,7 @@ from decimal import Decimal, InvalidOperation
 from uuid import UUID
 
 from redask.core.errors import BadAsk
+from redask.core.sql.catalogue.object_ids import type_number
 from redask.core.sql.runtime import spelling
 from redask.core.sql.runtime.numbers.numerics import as_float4
 from redask.server.pgwire.types import datetimes
@@ -240,6 +241,7 @@ _TO_BINARY: dict[int, Encoder] = {
     INT4: _packed("!i", _integer),
     INT8: _packed("!q", _integer),
     **{oid: _packed("!I", _integer) for oid in _UNSIGNED},
+    REGTYPE: lambda value: struct.pack("!I", type_number(str(value))),
     FLOAT4: _packed("!f", _float),
     FLOAT8: _packed("!d", _float),
     NUMERIC: lambda value: pack_numeric(_decimal(value)),

@@ -90,8 +90,20 @@ TYPES = {
 }
 
 
+_NAMED = (REGPROC, REGCLASS, REGTYPE, REGNAMESPACE)
+
+
 def type_oid(kind: str) -> int:
-    """The OID of a type as a selector names it; text for one that is not encoded here."""
+    """The OID of a column's type as a selector names it; text for one that is not encoded here.
+
+    A column of regclass or its like is text: a selector gives names, and in binary they are OIDs.
+    """
+    oid = parameter_oid(kind)
+    return TEXT if oid in _NAMED else oid
+
+
+def parameter_oid(kind: str) -> int:
+    """The OID of a parameter's type."""
     oid = SqlType.parse(kind).oid
     return oid if oid in TYPES else TEXT
 

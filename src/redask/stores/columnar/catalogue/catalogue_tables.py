@@ -1,30 +1,62 @@
-"""A table of the catalogue in DuckDB: `make_catalogue_table(connection, definition, facts)`.
+"""The tables of the catalogue in DuckDB: `catalogue_table(opened, cursor, definition, facts)`.
 
-It is a temporary table of the connection, and goes with it. The rows come as one JSON text, without
-the columns that have their default in every row.
+One that is the same for everybody is made once for an open generation, in memory; what depends on
+the caller is a temporary table of the caller's cursor, and goes with it. The rows come as one JSON
+text, without the columns that have their default in every row.
 """
 
 import json
+import threading
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.context import TableDefinition
-from redask.core.sql.catalogue.catalogue_rows import DEFAULTS, CatalogueFacts, rows_of
+from redask.core.sql.catalogue.catalogue_rows import DEFAULTS, CatalogueFacts, is_fixed, rows_of
 from redask.core.sql.types import SqlType
+from redask.stores.columnar.open_generation import OpenGeneration
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_lock = threading.Lock()
+_made: "weakref.WeakKeyDictionary[OpenGeneration, set[str]]" = weakref.WeakKeyDictionary()
 
-def make_catalogue_table(
-    connection: "DuckDBPyConnection", table: TableDefinition, facts: CatalogueFacts
+
+def catalogue_table(
+    opened: OpenGeneration,
+    cursor: "DuckDBPyConnection",
+    table: TableDefinition,
+    facts: Callable[[], CatalogueFacts],
 ) -> str:
-    """Make the table; its name in DuckDB."""
+    """The table's name in DuckDB; it is made if it is not there."""
     name = f"{table.schema}_{table.name}"
+    if not is_fixed(table.schema, table.name):
+        _make(cursor, f"TEMP TABLE {name}", name, table, facts())
+        return f"temp.main.{name}"
+    with _lock:
+        known = _made.setdefault(opened, set())
+        if name not in known:
+            _make(cursor, f"TABLE memory.main.{name}", f"memory.main.{name}", table, _NOBODY)
+            known.add(name)
+    return f"memory.main.{name}"
+
+
+_NOBODY = CatalogueFacts("", "")
+
+
+def _make(
+    cursor: "DuckDBPyConnection",
+    what: str,
+    name: str,
+    table: TableDefinition,
+    facts: CatalogueFacts,
+) -> None:
     shape = ", ".join(
         f"{column} {kind.duckdb_type} DEFAULT {_default(table, kind)}"
         for _, kind, column in table.columns
     )
-    connection.execute(f"CREATE TEMP TABLE {name} ({shape})")
+    cursor.execute(f"CREATE {what} ({shape})")
     rows = rows_of(table.schema, table.name, facts)
     keys = {key for row in rows for key in row}
     given = [(key, kind, column) for key, kind, column in table.columns if key in keys]
@@ -35,12 +67,11 @@ def make_catalogue_table(
             {column: row.get(key, _value(table, kind)) for key, kind, column in given}
             for row in rows
         ]
-        connection.execute(
+        cursor.execute(
             f"INSERT INTO {name} ({columns})"
             f" SELECT unnest(u) FROM (SELECT unnest(from_json(?, '[{{{structure}}}]')) AS u)",
             [json.dumps(values)],
         )
-    return f"temp.main.{name}"
 
 
 def _value(table: TableDefinition, kind: SqlType) -> object:

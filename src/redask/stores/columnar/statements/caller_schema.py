@@ -14,7 +14,7 @@ from redask.core.sql.catalogue.object_ids import numbered
 from redask.core.sql.catalogue.system_ids import SYSTEM_TABLES
 from redask.core.sql.types import SqlType
 from redask.stores.columnar.catalogue.catalogue_layout import SYSTEM, definition
-from redask.stores.columnar.catalogue.catalogue_tables import make_catalogue_table
+from redask.stores.columnar.catalogue.catalogue_tables import catalogue_table
 from redask.stores.columnar.duckdb_connections import columnar_errors
 from redask.stores.columnar.readable_tables import ReadableTables
 
@@ -47,7 +47,9 @@ class CallerSchema:
             return self._tables.physical(table.name)
         if table not in self._catalogue:
             with columnar_errors():
-                self._catalogue[table] = make_catalogue_table(self.cursor, table, self._known())
+                self._catalogue[table] = catalogue_table(
+                    self.owner, self.cursor, table, self._known
+                )
         return self._catalogue[table]
 
     def oid(self, schema: str | None, name: str) -> int | None:

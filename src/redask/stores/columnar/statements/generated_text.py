@@ -125,7 +125,7 @@ def _node_fault(
     node: dict[str, Any], names: set[tuple[str, ...]], with_names: set[str]
 ) -> str | None:
     kind = node.get("type")
-    if isinstance(kind, str) and kind.isupper() and "class" in node and kind not in _NODES:
+    if isinstance(kind, str) and kind not in _NODES:  # SHOW TABLES is a table without a class
         return kind.lower()
     if node.get("sample") or node.get("at_clause") or node.get("qualify"):
         return "sample"

@@ -44,7 +44,7 @@ def numeric_scales(
         if type.name == "numeric" and not type.is_array and value is not None:
             text = str(parameter(value, type, number))
             whole, _, fraction = text.lstrip("-").partition(".")
-            places = max(len(whole.lstrip("0")) + len(fraction), 1)
+            places = max(len(whole.lstrip("0")), 1) + len(fraction)
             if places <= 38 and text.strip("-0123456789.") == "":
                 scales[number] = (places, len(fraction))
     return scales

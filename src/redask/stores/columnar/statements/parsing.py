@@ -6,10 +6,13 @@ recurses: 64 KiB cannot exhaust its stack.
 """
 
 import json
+import re
 from typing import Any
 
 from redask.core.errors import SqlError
 
+_HINT = "Parameters are written $1, $2 and so on."
+_QUESTION_MARK = re.compile(r"(?<![\w'\"?@|&-])\?(?![\w'\"?|&-])")
 _DEEPEST = "statement too complex: it is nested too deeply"
 
 
@@ -24,7 +27,8 @@ def parse(sql: str) -> dict[str, Any]:
             message = error.message.decode(errors="replace")
             if message.startswith("memory exhausted"):
                 raise SqlError("54001", _DEEPEST)
-            raise SqlError("42601", message, position=max(error.cursorpos, 0))
+            hint = _HINT if _QUESTION_MARK.search(sql) else ""
+            raise SqlError("42601", message, position=max(error.cursorpos, 0), hint=hint)
         try:
             tree: dict[str, Any] = json.loads(result.parse_tree)
         except RecursionError:

@@ -9,7 +9,7 @@ from decimal import Decimal
 
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.spelling import float4_text
-from redask.core.sql.types import BY_OID, SqlType
+from redask.core.sql.types import SqlType
 
 Converter = Callable[[object], object]
 
@@ -69,7 +69,6 @@ def _float4(value: object) -> object:
 _SINGLE: dict[str, Converter] = {
     "numeric": _decimal,
     "float4": _float4,
-    "regtype": lambda value: BY_OID[value].sql_name if value in BY_OID else str(value),
     "timestamptz": _zoned,
     "timestamp": _moment,
     "date": _date,

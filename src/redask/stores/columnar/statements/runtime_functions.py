@@ -15,12 +15,14 @@ from inspect import Parameter, Signature
 from typing import TYPE_CHECKING, Any
 
 from redask.core.errors import SqlError
+from redask.core.sql.runtime.pg_strings import MAX_LENGTH
 from redask.core.sql.runtime.runtime_table import RUNTIME, registered
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
     from redask.stores.columnar.open_generation import OpenGeneration
+    from redask.stores.columnar.statements.watch import Watch
 
 _CALL = re.compile(r"\bpg_[a-z0-9_]+(?=\()")
 _lock = threading.Lock()
@@ -30,9 +32,10 @@ _known: "weakref.WeakKeyDictionary[OpenGeneration, tuple[DuckDBPyConnection, set
 
 
 class Raised(threading.local):
-    """What a function of ours raised last, in this thread."""
+    """What a function of ours raised last, in this thread, and whether it shall go on."""
 
     error: SqlError | None = None
+    watch: "Watch | None" = None
 
 
 RAISED = Raised()
@@ -59,10 +62,19 @@ def register(opened: "OpenGeneration", text: str) -> None:
 
 
 def _guarded(call: Callable[..., Any], count: int) -> Callable[..., Any]:
-    """The function with as many parameters as DuckDB passes, which keeps what it raises."""
+    """The function with as many parameters as DuckDB passes, which keeps what it raises.
+
+    Nothing can interrupt a call, so what it is given is bounded. DuckDB looks for an interrupt
+    after some thousand calls only, so each looks itself.
+    """
 
     def guarded(*arguments: Any) -> Any:
         try:
+            if RAISED.watch is not None and RAISED.watch.stopped:
+                raise SqlError("57014", "canceling statement")
+            for each in arguments:
+                if (each.__class__ is str or each.__class__ is list) and len(each) > MAX_LENGTH:
+                    raise SqlError("54000", "string or array is too long for this function")
             return call(*arguments)
         except SqlError as error:
             RAISED.error = error

@@ -1,5 +1,7 @@
 """A statement that runs, watched: `Watch` interrupts it at its deadline or when nobody waits.
 
+One thread looks after all statements of the process, and sleeps while there are none.
+
 Errors come out in our words: `DeadlineExceeded`, `Cancelled`, what one of our functions raised, or
 what `error_classes` makes of DuckDB's.
 """
@@ -30,8 +32,12 @@ class Watch:
         self._end = time.monotonic() + timeout_ms / 1000
         self._timeout_ms = timeout_ms
         self._cancelled = cancelled
-        self._done = threading.Event()
         self._why: Literal["", "cancelled", "deadline"] = ""
+
+    @property
+    def stopped(self) -> bool:
+        """Whether it shall end."""
+        return self._why != ""
 
     def stop(self, why: Literal["cancelled", "deadline"]) -> None:
         """Interrupt the statement; the watching thread goes on doing so until it has ended."""
@@ -42,28 +48,25 @@ class Watch:
         """Run the statement inside, on this cursor."""
         import duckdb
 
-        watcher = threading.Thread(
-            target=self._watch, args=(cursor,), name="select-deadline", daemon=True
-        )
-        watcher.start()
         runtime_functions.RAISED.error = None
+        runtime_functions.RAISED.watch = self
+        _WATCHER.add(self, cursor)
         try:
             yield
         except duckdb.Error as error:
             raise self._told(error) from None
         finally:
-            self._done.set()
-            watcher.join()
+            _WATCHER.remove(self)
             runtime_functions.RAISED.error = None
+            runtime_functions.RAISED.watch = None
 
-    def _watch(self, cursor: "DuckDBPyConnection") -> None:
-        while not self._done.wait(min(_LOOK_SECONDS, max(self._end - time.monotonic(), 0.001))):
-            if self._cancelled is not None and self._cancelled.is_set():
-                self.stop("cancelled")
-            elif time.monotonic() >= self._end:
-                self.stop("deadline")
-            if self._why:
-                cursor.interrupt()  # again and again: it may not have begun yet
+    def is_over(self) -> bool:
+        """Whether the statement has to end."""
+        if self._cancelled is not None and self._cancelled.is_set():
+            self.stop("cancelled")
+        elif time.monotonic() >= self._end:
+            self.stop("deadline")
+        return self._why != ""
 
     def _told(self, error: Exception) -> Exception:
         if self._why == "cancelled":
@@ -79,3 +82,44 @@ class Watch:
             _log.warning("DuckDB refused a generated statement: %s", type(error).__name__)
             _log.debug("%s", error)
         return told
+
+
+class _Watcher:
+    """The thread that looks after the statements; it starts with the first of them."""
+
+    def __init__(self) -> None:
+        self._changed = threading.Condition()
+        self._running: dict[Watch, DuckDBPyConnection] = {}
+        self._thread: threading.Thread | None = None
+
+    def add(self, watch: Watch, cursor: "DuckDBPyConnection") -> None:
+        with self._changed:
+            self._running[watch] = cursor
+            if self._thread is None or not self._thread.is_alive():
+                self._thread = threading.Thread(
+                    target=self._look, name="select-deadlines", daemon=True
+                )
+                self._thread.start()
+            elif len(self._running) == 1:
+                self._changed.notify()
+
+    def remove(self, watch: Watch) -> None:
+        """After this nothing interrupts the cursor any more."""
+        with self._changed:
+            del self._running[watch]
+
+    def _look(self) -> None:
+        while True:
+            with self._changed:
+                while not self._running:
+                    self._changed.wait()
+                self._interrupt()
+            time.sleep(_LOOK_SECONDS)
+
+    def _interrupt(self) -> None:
+        for watch, cursor in self._running.items():
+            if watch.is_over():
+                cursor.interrupt()  # again and again: it may not have begun yet
+
+
+_WATCHER = _Watcher()

@@ -24,7 +24,7 @@ from redask.core.sql.runtime.dates.intervals import (
     microseconds_of,
 )
 from redask.core.sql.runtime.numbers.number_formats import ordinal
-from redask.core.sql.runtime.refusals import unsupported
+from redask.core.sql.runtime.refusals import check_pattern, unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 
 MONTHS = """January February March April May June July August September October November
@@ -53,6 +53,7 @@ class Node(NamedTuple):
 @lru_cache(maxsize=256)
 def nodes_of(pattern: str) -> tuple[Node, ...]:
     """The pattern's parts."""
+    check_pattern(pattern)
     found: list[Node] = []
     place = 0
     while place < len(pattern):

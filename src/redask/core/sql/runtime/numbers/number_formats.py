@@ -16,7 +16,7 @@ from functools import lru_cache
 
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.numbers.numerics import round_to
-from redask.core.sql.runtime.refusals import unsupported
+from redask.core.sql.runtime.refusals import check_pattern, unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 
 _WORDS = ("EEEE", "FM", "MI", "PL", "PR", "RN", "SG", "SP", "TH")
@@ -69,6 +69,7 @@ def _nodes(pattern: str) -> Iterator[_Node]:
 
 @lru_cache(maxsize=256)
 def _plan(pattern: str) -> tuple[tuple[_Node, ...], _Layout]:
+    check_pattern(pattern)
     nodes = tuple(_nodes(pattern))
     layout = _Layout()
     for word, _ in nodes:

@@ -211,8 +211,11 @@ def _covers(program: _Program, ahead: list[int], behind: list[int], before: int)
     return True
 
 
-def order_agrees(node: Node, wanted: str, work: Work) -> bool:
-    """Whether RE2 takes the longest (or the shortest) match of every text."""
+def order_agrees(node: Node, wanted: str, work: Work, *, throughout: bool = False) -> bool:
+    """Whether RE2 takes the longest (or the shortest) match of every text.
+
+    `throughout`: also the next longest (or shortest) before the one after that, and so on.
+    """
     program = _Program(node, work)
     letters = _representatives(program.steps)
     entry: tuple[int, ...] = (program.entry,)
@@ -232,7 +235,9 @@ def order_agrees(node: Node, wanted: str, work: Work) -> bool:
                 return False
             if matched and wanted != "shortest" and not _covers(program, ahead, behind, letter):
                 return False
-            going = () if matched and wanted == "shortest" else tuple(dict.fromkeys(ahead))
+            if matched and wanted == "shortest":
+                ahead = behind if throughout else []
+            going = tuple(dict.fromkeys(ahead))
             state = (going, letter)
             if going and state not in seen:
                 seen.add(state)
@@ -285,7 +290,7 @@ def _parts_agree(parts: tuple[Node, ...], last_ends: bool, work: Work) -> bool:
             return False
         ends = last_ends and index == len(parts) - 1
         for part in (Concat(run), each) if not ends else (Concat(run),):
-            if not order_agrees(part, preference(part), work):
+            if not order_agrees(part, preference(part), work, throughout=True):
                 return False
         run = ()
     return True
