@@ -94,3 +94,7 @@ SELECT id, array_agg(n) OVER (ORDER BY id ROWS 2 PRECEDING EXCLUDE CURRENT ROW) 
 SELECT id, length(round(16.0000000000000000, n*0+2023)::text) from kinds limit 2;
 SELECT id, length(round(16.0000000000000000, 20230)::text) from kinds limit 2;
 SELECT trunc(16.5, -3), round(1234.5, -3000);
+SELECT extract(year FROM age(ends, starts)) AS y, extract(second from ends - starts), extract(epoch from ends-starts), count(*) FROM bookings GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT extract(epoch from day), extract(milliseconds from time '10:00:01.5'), extract(microseconds from interval '1 s'), extract(hour from interval '30 h'), extract(day from interval '3 days'), extract(epoch from time '10:00') FROM kinds;
+SELECT DISTINCT extract(epoch from starts), extract(second from starts), extract(milliseconds from starts) FROM bookings;
+SELECT num_nulls(1, NULL), percentile_disc(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM kinds;
