@@ -98,3 +98,7 @@ SELECT extract(year FROM age(ends, starts)) AS y, extract(second from ends - sta
 SELECT extract(epoch from day), extract(milliseconds from time '10:00:01.5'), extract(microseconds from interval '1 s'), extract(hour from interval '30 h'), extract(day from interval '3 days'), extract(epoch from time '10:00') FROM kinds;
 SELECT DISTINCT extract(epoch from starts), extract(second from starts), extract(milliseconds from starts) FROM bookings;
 SELECT num_nulls(1, NULL), percentile_disc(ARRAY[0.5]) WITHIN GROUP (ORDER BY n) FROM kinds;
+SELECT avg((a."score" % 3)) AS x0, sum(a.score % 3), sum(a.score / 3) filter (where a.id < 0) FROM "words" AS a RIGHT JOIN "roads" AS b ON a."lang" = b."src";
+SELECT id, sum(n / 3.0) OVER (ORDER BY id), avg(n / 3.0) OVER (ORDER BY id ROWS 1 PRECEDING) FROM kinds;
+SELECT flag, avg(n / 3.0), sum(price / 7) FROM kinds GROUP BY flag;
+SELECT avg(NULL::numeric / 2), sum(NULL::numeric / 2);

@@ -19,6 +19,7 @@ from redask.core.sql.binder.bound import (
     Bound,
     made,
     numeric_text,
+    once,
     unsupported,
 )
 from redask.core.sql.functions import numeric_rules
@@ -90,11 +91,16 @@ def _in_order(name: str) -> Emit:
     return emit
 
 
+def _some(call: AggregateCall, value: Bound) -> str:
+    """The list of the values that are not NULL; NULL without any."""
+    listed = f"list_filter({call.text('list', value.sql)}, lambda x: x IS NOT NULL)"
+    return once("(CASE WHEN len({0}) > 0 THEN {0} END)".format, listed)
+
+
 def _sum_of_numerics(call: AggregateCall, values: list[Bound]) -> Bound:
     value = values[0]
     if value.digits is None:
-        listed = call.text("list", value.sql)
-        return made(f"pg_numeric_sum({listed})", NUMERIC, value, scale=value.scale)
+        return made(f"pg_numeric_sum({_some(call, value)})", NUMERIC, value, scale=value.scale)
     digits = (MAX_DIGITS, value.digits[1])
     text = f"CAST({call.text('sum', value.sql)} AS DECIMAL({digits[0]},{digits[1]}))"
     return made(text, NUMERIC, value, digits=digits)
@@ -108,7 +114,7 @@ def _sum_of_bigints(call: AggregateCall, values: list[Bound]) -> Bound:
 def _average(call: AggregateCall, values: list[Bound]) -> Bound:
     value = values[0]
     if value.type.name == "numeric" and value.digits is None:
-        return made(f"pg_numeric_avg({call.text('list', value.sql)})", NUMERIC, value)
+        return made(f"pg_numeric_avg({_some(call, value)})", NUMERIC, value)
     total = f"CAST({call.text('sum', value.sql)} AS VARCHAR)"
     count = f"CAST({call.text('count', value.sql)} AS VARCHAR)"
     return made(f"pg_numeric_div({total}, {count})", NUMERIC, value)
