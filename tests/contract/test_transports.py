@@ -157,7 +157,7 @@ def test_every_outcome_is_the_same_at_every_transport(transports: Transports, wh
 
 
 @pytest.mark.parametrize(
-    ("using", "told"),
+    ("using", "response"),
     [
         ("groq", b"groq: refused: no, said the model"),
         ("together", b"no provider answered: together: 5xx: busy"),
