@@ -5,6 +5,7 @@ spelling, where each value has its own scale. `columns` are the columns that it 
 aggregates, by the depth of their query: GROUP BY is checked with them.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NoReturn
 
@@ -63,6 +64,31 @@ class Bound:
         return made(sql, type or self.type, self, *others, digits=digits, location=self.location)
 
 
+class Parameters:
+    """The parameters of a statement: declared types, else the first that a context wants.
+
+    `scales` are those of numeric values, where the values are known.
+    """
+
+    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
+        self.types = types
+        self.scales = scales
+        self.numbers: set[int] = set()
+
+    def typed(self, number: int, location: int) -> Bound:
+        self.numbers.add(number)
+        known = self.types.get(number)
+        if known is None:
+            return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
+        digits = self.scales.get(number) if known.name == "numeric" else None
+        kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
+        return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)
+
+    def settle(self, number: int, type: SqlType, location: int) -> Bound:
+        self.types.setdefault(number, type.bare)
+        return self.typed(number, location)
+
+
 def made(
     sql: str,
     type: SqlType,
@@ -72,6 +98,8 @@ def made(
     location: int = -1,
 ) -> Bound:
     """An expression made of others: it reads what they read."""
+    if len(sql) > MAX_TEXT:
+        raise SqlError("54001", "statement too complex")
     columns: dict[int, Read] = {}
     for part in parts:
         for read in part.columns:
@@ -93,10 +121,61 @@ def numeric_text(value: Bound) -> str:
     """A numeric as VARCHAR in PostgreSQL's spelling."""
     if value.digits is None:
         return value.sql
-    places, scale = value.digits
-    if places == scale:  # DuckDB would write `.5`
-        return f"CAST(CAST({value.sql} AS DECIMAL({places + 1},{scale})) AS VARCHAR)"
+    precision, scale = value.digits
+    if precision == scale:  # DuckDB would write no zero before the point
+        return f"CAST(CAST({value.sql} AS DECIMAL({precision + 1},{scale})) AS VARCHAR)"
     return f"CAST({value.sql} AS VARCHAR)"
+
+
+MAX_TEXT = 1 << 19  # characters of the text of one expression
+SHORT = 160  # characters of operands that may be written again and again
+
+
+def once(template: Callable[..., str], *operands: str) -> str:
+    """The template's text over operands that it writes several times.
+
+    Long operands are evaluated into a struct first, and the template is written over its fields:
+    nested calls would double the text at each level otherwise.
+    """
+    if sum(map(len, operands)) <= SHORT:
+        return template(*operands)
+    return _packed(template, *operands)
+
+
+def _packed(template: Callable[..., str], *operands: str) -> str:
+    fields = ", ".join(f"v{place} := {text}" for place, text in enumerate(operands))
+    body = template(*(f"struct_extract(pg_v, 'v{place}')" for place in range(len(operands))))
+    return f"list_extract(list_transform([struct_pack({fields})], lambda pg_v: {body}), 1)"
+
+
+def held(template: Callable[..., str], *values: Bound) -> str:
+    """The template's text, where it writes the values inside a lambda of its own."""
+    is_plain = not any(
+        each.has_aggregate or each.has_window or each.has_set or "SELECT" in each.sql
+        for each in values
+    )
+    texts = [each.sql for each in values]
+    if is_plain and sum(map(len, texts)) <= SHORT:
+        return template(*texts)
+    return _packed(template, *texts)
+
+
+def shared(*values: Bound) -> tuple[list[Bound], Callable[[Bound], Bound]]:
+    """The values to be written several times, and what to do with the expression made of them."""
+    if sum(len(each.sql) for each in values) <= SHORT or any(each.has_set for each in values):
+        return list(values), lambda found: found
+    fields = [f"v{place} := {each.sql}" for place, each in enumerate(values) if not each.is_untyped]
+    read = [
+        each if each.is_untyped else replace(each, sql=f"struct_extract(pg_v, 'v{place}')")
+        for place, each in enumerate(values)
+    ]
+
+    def finished(found: Bound) -> Bound:
+        packed = f"[struct_pack({', '.join(fields)})]"
+        text = f"list_extract(list_transform({packed}, lambda pg_v: {found.sql}), 1)"
+        return replace(found, sql=text)
+
+    return read, finished
 
 
 def renamed(value: Bound, name: str) -> Bound:

@@ -12,6 +12,7 @@ from redask.core.sql.binder.bound import (
     Node,
     Read,
     fail,
+    numeric_text,
     only,
     unsupported,
 )
@@ -153,9 +154,7 @@ def _spelt(context: Context, query: BoundQuery) -> BoundQuery:
     if all(each.type.name != "numeric" or each.digits is None for each in query.columns):
         return query
     values = [Bound(each.sql, each.type, each.digits, each.scale) for each in query.columns]
-    texts = [
-        f"CAST({each.sql} AS VARCHAR)" if each.digits is not None else each.sql for each in values
-    ]
+    texts = [numeric_text(each) for each in values]
     return _projected(context, query, texts, [replace(each, digits=None) for each in values])
 
 

@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from redask.core.errors import SqlError
-from redask.core.sql.binder.bound import TEXT, fail
+from redask.core.sql.binder.bound import TEXT, Parameters, fail
 from redask.core.sql.binder.bound_queries import bind_query, named_objects
-from redask.core.sql.binder.coercion import Coercion, Parameters
+from redask.core.sql.binder.coercion import Coercion
 from redask.core.sql.binder.context import BoundQuery, Context, Facts, Schema, TableDefinition
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.catalogue.registered_types import RegisteredTypes

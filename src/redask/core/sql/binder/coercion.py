@@ -9,7 +9,7 @@ at the caller's. Text becomes a value of another type by PostgreSQL's input rule
 our own functions (`pg_in_…`), so that no error shows DuckDB's words.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -20,6 +20,7 @@ from redask.core.sql.binder.bound import (
     MAX_DIGITS,
     TEXT,
     Bound,
+    Parameters,
     fail,
     numeric_text,
     unsupported,
@@ -52,31 +53,6 @@ _EXPLICIT = {
     *(("int4", "bool"), ("bool", "int4"), ("int4", "char"), ("char", "int4")),
     *(("jsonb", each) for each in ("bool", "numeric", "int2", "int4", "int8", "float4", "float8")),
 }
-
-
-class Parameters:
-    """The parameters of a statement: declared types, else the first that a context wants.
-
-    `scales` are those of numeric values, where the values are known.
-    """
-
-    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
-        self.types = types
-        self.scales = scales
-        self.numbers: set[int] = set()
-
-    def typed(self, number: int, location: int) -> Bound:
-        self.numbers.add(number)
-        known = self.types.get(number)
-        if known is None:
-            return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
-        digits = self.scales.get(number) if known.name == "numeric" else None
-        kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
-        return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)
-
-    def settle(self, number: int, type: SqlType, location: int) -> Bound:
-        self.types.setdefault(number, type.bare)
-        return self.typed(number, location)
 
 
 def constant(value: object, type: SqlType, location: int = -1) -> Bound:
@@ -223,6 +199,9 @@ class Coercion:
             return replace(value, type=wanted)
         if value.type.name in _INTEGERS and wanted.name in _STRINGS:
             return value.like(f"CAST({value.sql} AS VARCHAR[])", type=wanted)
+        if value.type.name in _STRINGS and wanted.name in _READABLE - {"numeric", "interval"}:
+            item = call_text(f"pg_in_{wanted.name}", "x")
+            return value.like(f"list_transform({value.sql}, lambda x: {item})", type=wanted)
         return unsupported(
             f"the cast from {value.type.sql_name} to {wanted.sql_name}", value.location
         )
@@ -314,6 +293,8 @@ def _numeric_to_integer(value: Bound, wanted: SqlType) -> Bound:
 
 def _numeric_to_float(value: Bound, wanted: SqlType) -> Bound:
     # by its text: DuckDB divides by a power of ten, which rounds twice for long numbers
+    if value.digits is None and f"pg_numeric_{wanted.name}" in RUNTIME:
+        return value.like(f"pg_numeric_{wanted.name}({value.sql})", type=wanted)
     return value.like(f"CAST({numeric_text(value)} AS {wanted.duckdb_type})", type=wanted)
 
 
@@ -352,7 +333,15 @@ def _to_text(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _jsonb_to(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(f"pg_jsonb_{wanted.name}({value.sql})", type=wanted)
+    kind = "boolean" if wanted.name == "bool" else "number"
+    text = f"pg_jsonb_scalar({value.sql}, '{kind}', '{wanted.sql_name}')"
+    if wanted.name == "bool":
+        return value.like(f"({text} = 'true')", type=wanted)
+    number = value.like(text, type=SqlType("numeric"))
+    if wanted.name == "numeric":
+        return number
+    cast = _numeric_to_integer if wanted.name in _INTEGERS else _numeric_to_float
+    return cast(number, wanted)
 
 
 def _among(given: frozenset[str], wanted: frozenset[str]) -> Callable[[str, str], bool]:

@@ -11,9 +11,11 @@ from redask.core.sql.binder.bound import (
     Node,
     fail,
     made,
+    once,
+    shared,
     unsupported,
 )
-from redask.core.sql.functions import numeric_rules, pattern_operators
+from redask.core.sql.functions import numeric_rules, pattern_operators, row_operators
 from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
@@ -41,14 +43,15 @@ def bind_operator(self: "Expressions", node: Node) -> Bound:
     if "lexpr" not in node:
         return self.prefix(name, self.bind(node["rexpr"]), location)
     if "RowExpr" in node["lexpr"] or "RowExpr" in node["rexpr"]:
-        return _rows(self, node, name, location)
+        return row_operators.compared(self, node, name, location)
     left, right = self.bind(node["lexpr"]), self.bind(node["rexpr"])
     if kind == "AEXPR_NULLIF":
+        (left, right), finished = shared(left, right)
         equal = self.operator("=", left, right, location)
         if left.is_untyped:
             left = self.coercion.coerce(left, TEXT)
         text = f"(CASE WHEN {equal.sql} THEN NULL ELSE {left.sql} END)"
-        return left.like(text, equal, digits=left.digits)
+        return finished(left.like(text, equal, digits=left.digits))
     if kind in ("AEXPR_DISTINCT", "AEXPR_NOT_DISTINCT"):
         return _distinct(self, left, right, kind, location)
     if kind != "AEXPR_OP":
@@ -115,9 +118,13 @@ def _with_arrays(self: "Expressions", name: str, left: Bound, right: Bound) -> B
 
 def _joined(one: str, other: str) -> str:
     """Arrays one after the other; NULL is no array at all."""
-    return (
-        f"(CASE WHEN {one} IS NULL THEN {other} WHEN {other} IS NULL THEN {one}"
-        f" ELSE list_concat({one}, {other}) END)"
+    return once(
+        (
+            "(CASE WHEN {0} IS NULL THEN {1} WHEN {1} IS NULL THEN {0}"
+            " ELSE list_concat({0}, {1}) END)"
+        ).format,
+        one,
+        other,
     )
 
 
@@ -128,9 +135,13 @@ def _known(array: str) -> str:
 
 def _contains(whole: str, part: str) -> str:
     """Whether every element is there; NULL never is."""
-    return (
-        f"(CASE WHEN {whole} IS NOT NULL AND {part} IS NOT NULL THEN"
-        f" list_has_all({whole}, {part}) AND len({_known(part)}) = len({part}) END)"
+    return once(
+        (
+            "(CASE WHEN {0} IS NOT NULL AND {1} IS NOT NULL THEN list_has_all({0}, {1})"
+            f" AND len({_known('{1}')}) = len({{1}}) END)"
+        ).format,
+        whole,
+        part,
     )
 
 
@@ -150,22 +161,47 @@ def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
     checked = self.operator(name, left, probe, location)
     if left.is_untyped:
         left = self.coercion.coerce(left, element_type)
-    if left.type.name == "numeric" or element_type.name == "numeric":
-        unsupported("ANY and ALL of numerics", location)
-    if checked.type != BOOL or name not in _ORDERED:
-        unsupported(f"{name} {word} (array)", location)
-    if left.type.bare != element_type.bare:
-        wide = self.coercion.common_type([left, probe], "ANY")
-        left = self.coercion.coerce(left, wide)
-        array = self.coercion.coerce(array, wide.array)
-    test = f"({left.sql} {name} {word} (SELECT unnest({array.sql})))"
-    return made(
-        f"(CASE WHEN {array.sql} IS NOT NULL THEN {test} END)",
-        BOOL,
-        left,
-        array,
-        location=location,
+    if checked.type != BOOL:
+        fail("42809", "op ANY/ALL (array) requires operator to yield boolean", location)
+    is_found = (name, word) in (("=", "ANY"), ("<>", "ALL"), ("!=", "ALL"))
+    if is_found and left.type.bare == element_type.bare and left.type.name in _FINDABLE:
+        text = once(_FOUND.format, left.sql, array.sql)
+        text = text if word == "ANY" else f"(NOT {text})"
+    else:
+        test = self.operator(
+            name,
+            replace(left, sql="struct_extract(pg_w, 'l')"),
+            Bound("pg_x", element_type),
+            location,
+        )
+        text = _each_tested(test.sql, word, left, array)
+    return made(text, BOOL, left, array, location=location)
+
+
+_FINDABLE = frozenset(
+    ("int2", "int4", "int8", "text", "varchar", "date", "timestamp", "timestamptz", "bool", "uuid")
+)
+# an empty array has nothing even for NULL; a NULL in it may be what is looked for
+_FOUND = (
+    "(CASE WHEN {1} IS NULL THEN NULL WHEN len({1}) = 0 THEN false WHEN {0} IS NULL THEN NULL"
+    " WHEN list_contains({1}, {0}) THEN true"
+    " WHEN len(list_filter({1}, lambda x: x IS NULL)) > 0 THEN NULL ELSE false END)"
+)
+
+
+def _each_tested(test: str, word: str, left: Bound, array: Bound) -> str:
+    """The operator with every element, then OR or AND of the results."""
+    tests = (
+        f"list_extract(list_transform([struct_pack(l := {left.sql}, a := {array.sql})],"
+        f" lambda pg_w: list_transform(struct_extract(pg_w, 'a'), lambda pg_x: {test})), 1)"
     )
+    decides, otherwise = ("true", "false") if word == "ANY" else ("false", "true")
+    body = (
+        f"CASE WHEN pg_t IS NULL THEN NULL WHEN list_contains(pg_t, {decides}) THEN {decides}"
+        " WHEN len(list_filter(pg_t, lambda x: x IS NULL)) > 0 THEN NULL"
+        f" ELSE {otherwise} END"
+    )
+    return f"list_extract(list_transform([{tests}], lambda pg_t: {body}), 1)"
 
 
 def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
@@ -173,7 +209,8 @@ def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
     items = node["rexpr"]["List"]["items"]
     if "RowExpr" in node["lexpr"]:
         tests = [
-            _rows(self, {"lexpr": node["lexpr"], "rexpr": item}, "=", location) for item in items
+            row_operators.compared(self, {"lexpr": node["lexpr"], "rexpr": item}, "=", location)
+            for item in items
         ]
     else:
         left = self.bind(node["lexpr"])
@@ -196,6 +233,7 @@ def _between(self: "Expressions", node: Node, kind: str) -> Bound:
     location = node.get("location", 0)
     value = self.bind(node["lexpr"])
     low, high = (self.bind(each) for each in node["rexpr"]["List"]["items"])
+    (value, low, high), finished = shared(value, low, high)
 
     def within(one: Bound, other: Bound) -> str:
         above = self.operator(">=", value, one, location)
@@ -209,7 +247,7 @@ def _between(self: "Expressions", node: Node, kind: str) -> Bound:
         text = f"({text} OR {within(high, low)})"
     if "NOT" in kind:
         text = f"(NOT {text})"
-    return made(text, BOOL, *parts, location=location)
+    return finished(made(text, BOOL, *parts, location=location))
 
 
 def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, location: int) -> Bound:
@@ -219,25 +257,6 @@ def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, locatio
     word = "IS DISTINCT FROM" if kind == "AEXPR_DISTINCT" else "IS NOT DISTINCT FROM"
     text = f"({numeric_rules.order(one)} {word} {numeric_rules.order(other)})"
     return made(text, BOOL, one, other, location=location)
-
-
-def _rows(self: "Expressions", node: Node, name: str, location: int) -> Bound:
-    """(a, b) = (c, d) and the like."""
-    sides = []
-    for side in (node["lexpr"], node["rexpr"]):
-        if "RowExpr" not in side:
-            unsupported("a comparison of a row with something else", location)
-        sides.append([self.bind(each) for each in side["RowExpr"].get("args", [])])
-    left, right = sides
-    if len(left) != len(right):
-        fail("42601", "unequal number of entries in row expressions", location)
-    if name not in ("=", "<>"):
-        unsupported(f"the operator {name} for rows", location)
-    tests = [
-        self.operator("=", one, other, location) for one, other in zip(left, right, strict=True)
-    ]
-    text = f"({' AND '.join(each.sql for each in tests)})"
-    return made(f"(NOT {text})" if name == "<>" else text, BOOL, *tests, location=location)
 
 
 def bind_boolean(self: "Expressions", node: Node) -> Bound:
@@ -252,6 +271,8 @@ def bind_boolean(self: "Expressions", node: Node) -> Bound:
 
 def bind_null_test(self: "Expressions", node: Node) -> Bound:
     """IS NULL."""
+    if "RowExpr" in node["arg"]:
+        return row_operators.null_test(self, node)
     value = self.bind(node["arg"])
     if value.is_untyped:
         value = self.coercion.coerce(value, TEXT)
@@ -299,7 +320,7 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
         few = "few" if len(query.columns) < count else "many"
         fail("42601", f"subquery has too {few} columns", location)
     if "RowExpr" in node["testexpr"]:
-        unsupported("a row before a subquery", location)
+        return row_operators.in_subquery(self, node, name, query, reads)
     return _with_subquery(self, node, name, query, reads)
 
 

@@ -22,6 +22,7 @@ from redask.core.sql.binder.bound import (
     Node,
     fail,
     made,
+    once,
     only,
     quoted,
     unsupported,
@@ -32,7 +33,7 @@ from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.type_names import read_type
-from redask.core.sql.functions import operator_rows, set_functions
+from redask.core.sql.functions import array_functions, operator_rows, set_functions
 from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.functions.set_functions import RECORD
 from redask.core.sql.types import SqlType
@@ -134,7 +135,9 @@ class Expressions:
         ]
         if callable(row.emit):
             return replace(row.emit(*cast), location=location)
-        text = row.emit.format(*(each.sql for each in cast))
+        again = any(row.emit.count(f"{{{place}}}") > 1 for place in range(len(cast)))
+        texts = [each.sql for each in cast]
+        text = once(row.emit.format, *texts) if again else row.emit.format(*texts)
         return made(text, row.gives, *cast, location=location)
 
     # --- single kinds of nodes -------------------------------------------------------------
@@ -237,16 +240,15 @@ class Expressions:
 
     def _min_max(self, node: Node) -> Bound:
         name = "least" if node.get("op") == "IS_LEAST" else "greatest"
-        found = self._of_one_type(node, name.upper(), name)
-        if found.type.name == "numeric" and found.digits is None:
-            unsupported(f"{name.upper()} of numerics with different scales", found.location)
-        return found
+        return self._of_one_type(node, name.upper(), name)
 
     def _of_one_type(self, node: Node, what: str, name: str) -> Bound:
         values = [self.bind(each) for each in node["args"]]
         type = self.coercion.common_type(values, what)
         cast = self.coercion.unify(values, type)
         text = f"{name}({', '.join(each.sql for each in cast)})"
+        if type == NUMERIC and cast[0].digits is None and name != "coalesce":
+            text = f"pg_numeric_{name}([{', '.join(each.sql for each in cast)}])"
         return made(
             text,
             type,
@@ -279,12 +281,43 @@ class Expressions:
             if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
                 fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
                      " support subscripting", value.location)  # fmt: skip
+            if subscript is not None and value.type.name == "jsonb" and not value.type.is_array:
+                return self._within_document(value, node["indirection"])
+            if subscript is not None and subscript.get("is_slice") and value.type.is_array:
+                if len(node["indirection"]) > 1:
+                    unsupported("several subscripts with a slice", value.location)
+                low, high = (
+                    self.coercion.coerce(self.bind(subscript[key]), INT4, "assignment")
+                    if key in subscript
+                    else None
+                    for key in ("lidx", "uidx")
+                )
+                return array_functions.sliced(value, low, high)
             if subscript is None or subscript.get("is_slice") or not value.type.is_array:
                 unsupported("a field or slice of a value", value.location)
             place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
-            text = f"(CASE WHEN {place.sql} >= 1 THEN list_extract({value.sql}, {place.sql}) END)"
+            text = once(
+                "(CASE WHEN {1} >= 1 THEN list_extract({0}, {1}) END)".format, value.sql, place.sql
+            )
             value = made(text, value.type.element, value, place, location=value.location)
         return value
+
+    def _within_document(self, value: Bound, subscripts: list[Node]) -> Bound:
+        """doc['a'][0] of a jsonb."""
+        steps = []
+        for each in subscripts:
+            subscript = each.get("A_Indices")
+            if subscript is None:
+                unsupported("a field of a value", value.location)
+            if subscript.get("is_slice"):
+                fail("42804", "jsonb subscript does not support slices", value.location)
+            step = self.bind(subscript["uidx"])
+            if step.type.name in ("int2", "int4", "int8"):
+                step = self.coercion.coerce(step, INT4, "assignment")
+            steps.append(self.coercion.coerce(step, TEXT, "explicit"))
+        path = f"CAST([{', '.join(each.sql for each in steps)}] AS VARCHAR[])"
+        text = f"pg_jsonb_get_path({value.sql}, {path})"
+        return made(text, value.type, value, *steps, location=value.location)
 
     def _value_function(self, node: Node) -> Bound:
         location = node.get("location", 0)
@@ -335,8 +368,8 @@ def _number(text: str, location: int) -> Bound:
     if plain.removeprefix("-").isdigit() and -(1 << 63) <= int(plain) < 1 << 63:
         return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
     value = Decimal(plain)
-    if abs(value.adjusted()) > 60:
-        unsupported("a number of more than 60 digits", location)
+    if abs(value.adjusted()) > 400:
+        unsupported("a number of more than 400 digits", location)
     return constant(Decimal(format(value, "f")), NUMERIC, location)
 
 

@@ -122,7 +122,8 @@ class _From:
         query = found.table or f"SELECT unnest({found.sql}) AS c1"
         columns = [replace(each, sql=f"{alias}.{each.sql}") for each in found.columns]
         if node.get("ordinality"):
-            query = f"SELECT c1, row_number() OVER () AS n1 FROM ({query})"
+            own = ", ".join(each.sql for each in found.columns)
+            query = f"SELECT {own}, row_number() OVER () AS n1 FROM ({query})"
             columns.append(Column("ordinality", f"{alias}.n1", INT8))
         given = node.get("alias", {})
         own = given.get("aliasname", name)

@@ -16,10 +16,16 @@ from redask.core.sql.binder.bound import (
     fail,
     made,
     numeric_text,
+    once,
     unsupported,
 )
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
-from redask.core.sql.functions import aggregate_rows, function_rows, set_functions
+from redask.core.sql.functions import (
+    aggregate_rows,
+    function_rows,
+    json_functions,
+    set_functions,
+)
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import AMBIGUOUS, choose
 
@@ -41,6 +47,8 @@ def bind_call(self: "Expressions", node: Node) -> Bound:
         fail("3F000", f'schema "{names[0]}" does not exist', location)
     if node.get("func_variadic"):
         unsupported("VARIADIC", location)
+    if name == "make_interval":
+        return _make_interval(self, node, location)
     if any("NamedArgExpr" in each for each in node.get("args", [])):
         unsupported("an argument by name", location)
     is_aggregate = name in aggregate_rows.ALL_NAMES
@@ -70,6 +78,29 @@ def bind_call(self: "Expressions", node: Node) -> Bound:
         return replace(made(text, column.type, *values, location=location), has_set=True)
     values = [self.bind(each) for each in node.get("args", [])]
     return scalar(self, name, values, location)
+
+
+_INTERVAL_PARTS = ("years", "months", "weeks", "days", "hours", "mins", "secs")
+
+
+def _make_interval(self: "Expressions", node: Node, location: int) -> Bound:
+    """make_interval(…): the only function whose arguments may be named."""
+    parts = [Bound("CAST(0 AS INTEGER)", INT4, integer=0)] * len(_INTERVAL_PARTS)
+    given: set[int] = set()
+    for place, each in enumerate(node.get("args", [])):
+        named = each.get("NamedArgExpr")
+        own = place
+        if named is not None:
+            if named["name"] not in _INTERVAL_PARTS:
+                fail("42883", f"function make_interval({named['name']} => …) does not exist",
+                     location, _HINT)  # fmt: skip
+            own = _INTERVAL_PARTS.index(named["name"])
+        if own in given or own >= len(parts):
+            fail("42883", "function make_interval does not exist for these arguments", location,
+                 _HINT)  # fmt: skip
+        given.add(own)
+        parts[own] = self.bind(each if named is None else named["arg"])
+    return scalar(self, "make_interval", parts, location)
 
 
 def scalar(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
@@ -146,6 +177,11 @@ def _chosen(
         if len(values) > 1 or (not values and name != "count"):
             _missing(name, values, location)
         return aggregate_rows.POLYMORPHIC[name](call, values)
+    if name in aggregate_rows.JSON:
+        found = json_functions.aggregate(inner, name, call, values, location)
+        if found is None:
+            _missing(name, values, location)
+        return found
     rows = aggregate_rows.AGGREGATES[name]
     chosen = choose([each.overload for each in rows], [each.type for each in values])
     if chosen is None or chosen == AMBIGUOUS:
@@ -211,19 +247,47 @@ def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: st
     order, _ = sorted_by(inner, sorts, lambda _: value)
     item = numeric_text(value) if value.type.name == "numeric" else value.sql
     listed = f"list_filter(list({item} {order}){tail}, lambda x: x IS NOT NULL)"
+    fractions = node.get("args", [{}])[0].get("A_ArrayExpr", {}).get("elements", [])
+    if name != "mode" and len(node.get("args", [])) == 1 and fractions:
+        each = [inner.coercion.coerce(inner.bind(one), FLOAT8) for one in fractions]
+        several = _of_fractions(name, listed, value, each)
+        return _finished(self, several, (value, *parts, *each), False, location)
     arguments = [inner.bind(each) for each in node.get("args", [])]
     if name == "mode":
-        unsupported("the aggregate mode", location)
-    if len(arguments) != 1 or arguments[0].type.is_array:
-        unsupported(f"{name} of several fractions", location)
-    fraction = inner.coercion.coerce(arguments[0], FLOAT8)
-    if name == "percentile_cont":
-        text = f"pg_percentile_cont({listed}, {fraction.sql})"
+        if value.type.name in ("numeric", "float4", "float8", "interval") or arguments:
+            unsupported(f"mode of {value.type.sql_name}", location)
+        place = "pg_mode_place(CAST({0} AS VARCHAR[]))"
+        text = once(f"list_extract({{0}}, {place})".format, listed)
     else:
-        place = f"pg_percentile_place(len({listed}), {fraction.sql})"
-        text = f"list_extract({listed}, {place})"
+        if len(arguments) != 1 or arguments[0].type.is_array:
+            unsupported(f"{name} of several fractions", location)
+        fraction = inner.coercion.coerce(arguments[0], FLOAT8)
+        if name == "percentile_cont":
+            text = f"pg_percentile_cont({listed}, {fraction.sql})"
+        else:
+            place = "pg_percentile_place(len({0}), {1})"
+            text = once(f"list_extract({{0}}, {place})".format, listed, fraction.sql)
     found = made(text, value.type.bare if name != "percentile_cont" else FLOAT8, value)
     return _finished(self, found, (value, *parts, *arguments), False, location)
+
+
+def _of_fractions(name: str, listed: str, value: Bound, fractions: list[Bound]) -> Bound:
+    """percentile_cont(ARRAY[0.25, 0.75]): an array of results."""
+    if value.type.name == "numeric":
+        unsupported(f"{name} of several fractions of numerics", value.location)
+
+    def text(values: str, *places: str) -> str:
+        if name == "percentile_cont":
+            found = [f"pg_percentile_cont({values}, {place})" for place in places]
+        else:
+            found = [
+                f"list_extract({values}, pg_percentile_place(len({values}), {place}))"
+                for place in places
+            ]
+        return f"(CASE WHEN len({values}) > 0 THEN [{', '.join(found)}] END)"
+
+    written = once(text, listed, *(each.sql for each in fractions))
+    return made(written, value.type.bare.array, value)
 
 
 # --- window functions --------------------------------------------------------------------------

@@ -62,6 +62,8 @@ class _Select:
         grouping, groups = self._grouping(targets)
         if node.get("groupClause"):
             scope.groups = frozenset(each.sql for each in groups)
+        if len(targets) > 1664:
+            fail("54011", "target lists can have at most 1664 entries")
         listed = self._in("SELECT", aggregates=True, windows=True, sets=True)
         values = [
             each.value or self._grouped_targets.get(place) or listed.bind(each.node or {})

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT8, TEXT, Bound, Node, fail, unsupported
 from redask.core.sql.functions import numeric_rules
+from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
@@ -26,15 +27,23 @@ _ENDS = {
     0x1000: "{offset} PRECEDING",
     0x4000: "{offset} FOLLOWING",
 }
-_EXCLUDES = 0x8000 | 0x10000 | 0x20000
+_EXCLUDES = {
+    0x8000: " EXCLUDE CURRENT ROW",
+    0x10000: " EXCLUDE GROUP",
+    0x20000: " EXCLUDE TIES",
+}
 _UNORDERED = frozenset(("json", "jsonb", "xid"))
 
 
 def direction(sort: Node) -> str:
     """ASC or DESC with the place of NULL, which PostgreSQL puts last when ascending."""
-    if sort.get("sortby_dir") == "SORTBY_USING":
-        unsupported("ORDER BY … USING", sort.get("location", 0))
     is_down = sort.get("sortby_dir") == "SORTBY_DESC"
+    if sort.get("sortby_dir") == "SORTBY_USING":
+        sign = sort["useOp"][-1]["String"]["sval"]
+        if sign not in ("<", ">"):
+            fail("42809", f"operator {sign} is not a valid ordering operator",
+                 sort.get("location", 0))  # fmt: skip
+        is_down = sign == ">"
     nulls = sort.get("sortby_nulls")
     first = nulls == "SORTBY_NULLS_FIRST" if nulls != "SORTBY_NULLS_DEFAULT" else is_down
     return f"{'DESC' if is_down else 'ASC'} NULLS {'FIRST' if first else 'LAST'}"
@@ -84,7 +93,7 @@ def over(expressions: "Expressions", node: Node) -> tuple[str, tuple[Bound, ...]
         values += sorts
     options = int(node.get("frameOptions", 0))
     if options & _NONDEFAULT:
-        parts.append(_frame(inner, node, options))
+        parts.append(_frame(inner, node, options, sorts))
     return f" OVER ({' '.join(parts)})", tuple(values)
 
 
@@ -108,17 +117,13 @@ def _named(expressions: "Expressions", node: Node) -> Node:
     return merged
 
 
-def _frame(expressions: "Expressions", node: Node, options: int) -> str:
-    if options & _EXCLUDES:
-        unsupported("EXCLUDE in a window frame", node.get("location", 0))
+def _frame(expressions: "Expressions", node: Node, options: int, sorts: tuple[Bound, ...]) -> str:
     unit = "ROWS" if options & _ROWS else "GROUPS" if options & _GROUPS else "RANGE"
 
     def edge(table: dict[int, str], key: str) -> str:
         text = next(words for bit, words in table.items() if options & bit)
         if "{offset}" in text:
-            if unit == "RANGE":
-                unsupported("RANGE with an offset in a window frame", node.get("location", 0))
-            offset = expressions.coercion.coerce(expressions.bind(node[key]), INT8)
+            offset = _offset(expressions, node, key, sorts if unit == "RANGE" else None)
             if offset.integer is not None and offset.integer < 0:
                 side = "starting" if key == "startOffset" else "ending"
                 fail("22013", f"frame {side} offset must not be negative")
@@ -127,4 +132,24 @@ def _frame(expressions: "Expressions", node: Node, options: int) -> str:
             text = text.format(offset=offset.sql)
         return text
 
-    return f"{unit} BETWEEN {edge(_STARTS, 'startOffset')} AND {edge(_ENDS, 'endOffset')}"
+    excluded = next((words for bit, words in _EXCLUDES.items() if options & bit), "")
+    return f"{unit} BETWEEN {edge(_STARTS, 'startOffset')} AND {edge(_ENDS, 'endOffset')}{excluded}"
+
+
+def _offset(
+    expressions: "Expressions", node: Node, key: str, sorts: tuple[Bound, ...] | None
+) -> Bound:
+    """The offset of an edge; of RANGE (with `sorts`) in the unit of the column that sorts."""
+    value = expressions.bind(node[key])
+    if sorts is None:
+        return expressions.coercion.coerce(value, INT8)
+    if len(sorts) != 1:
+        fail("42P20", "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+             node.get("location", 0))  # fmt: skip
+    name = sorts[0].type.name
+    if name in ("int2", "int4", "int8"):
+        offset = expressions.coercion.coerce(value, INT8)
+        return offset.like(f"CAST({offset.sql} AS BIGINT)")
+    if name in ("timestamp", "timestamptz"):
+        return expressions.coercion.coerce(value, SqlType("interval"))
+    return unsupported(f"RANGE with an offset over {sorts[0].type.sql_name}", value.location)

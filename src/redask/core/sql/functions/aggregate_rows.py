@@ -19,6 +19,7 @@ from redask.core.sql.binder.bound import (
     Bound,
     made,
     numeric_text,
+    once,
     unsupported,
 )
 from redask.core.sql.functions import numeric_rules
@@ -75,11 +76,31 @@ def _simple(name: str, gives: SqlType, cast: str = "") -> Emit:
     return emit
 
 
+def _in_order(name: str) -> Emit:
+    """A sum or average of doubles: a window adds from the start of its frame, as PostgreSQL does.
+
+    DuckDB would add partial sums of a tree, which rounds otherwise.
+    """
+
+    def emit(call: AggregateCall, values: list[Bound]) -> Bound:
+        is_framed = call.is_window and ("ORDER BY" in call.tail or "BETWEEN" in call.tail)
+        if not is_framed:
+            return made(call.text(name, values[0].sql), FLOAT8, *values)
+        return made(f"list_{name}({call.text('list', values[0].sql)})", FLOAT8, *values)
+
+    return emit
+
+
+def _some(call: AggregateCall, value: Bound) -> str:
+    """The list of the values that are not NULL; NULL without any."""
+    listed = f"list_filter({call.text('list', value.sql)}, lambda x: x IS NOT NULL)"
+    return once("(CASE WHEN len({0}) > 0 THEN {0} END)".format, listed)
+
+
 def _sum_of_numerics(call: AggregateCall, values: list[Bound]) -> Bound:
     value = values[0]
     if value.digits is None:
-        listed = call.text("list", value.sql)
-        return made(f"pg_numeric_sum({listed})", NUMERIC, value, scale=value.scale)
+        return made(f"pg_numeric_sum({_some(call, value)})", NUMERIC, value, scale=value.scale)
     digits = (MAX_DIGITS, value.digits[1])
     text = f"CAST({call.text('sum', value.sql)} AS DECIMAL({digits[0]},{digits[1]}))"
     return made(text, NUMERIC, value, digits=digits)
@@ -93,7 +114,7 @@ def _sum_of_bigints(call: AggregateCall, values: list[Bound]) -> Bound:
 def _average(call: AggregateCall, values: list[Bound]) -> Bound:
     value = values[0]
     if value.type.name == "numeric" and value.digits is None:
-        return made(f"pg_numeric_avg({call.text('list', value.sql)})", NUMERIC, value)
+        return made(f"pg_numeric_avg({_some(call, value)})", NUMERIC, value)
     total = f"CAST({call.text('sum', value.sql)} AS VARCHAR)"
     count = f"CAST({call.text('count', value.sql)} AS VARCHAR)"
     return made(f"pg_numeric_div({total}, {count})", NUMERIC, value)
@@ -174,12 +195,9 @@ def _pairs(name: str) -> Emit:
     return emit
 
 
-def _json_agg(name: str, gives: SqlType) -> Emit:
-    def emit(call: AggregateCall, values: list[Bound]) -> Bound:
-        listed = call.text("list", values[0].sql, ordered=True)
-        return made(f"{name}({listed})", gives, values[0])
-
-    return emit
+def _count_of_pairs(call: AggregateCall, values: list[Bound]) -> Bound:
+    both = " AND ".join(f"{each.sql} IS NOT NULL" for each in values)
+    return made(call.text("count", f"CASE WHEN {both} THEN 1 END"), INT8, *values)
 
 
 _INTS = [SqlType(each) for each in ("int2", "int4", "int8")]
@@ -203,13 +221,13 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
         AggregateRow((INT4,), INT8, _simple("sum", INT8, "BIGINT")),
         AggregateRow((INT8,), NUMERIC, _sum_of_bigints),
         AggregateRow((NUMERIC,), NUMERIC, _sum_of_numerics),
-        AggregateRow((FLOAT8,), FLOAT8, _simple("sum", FLOAT8)),
+        AggregateRow((FLOAT8,), FLOAT8, _in_order("sum")),
         AggregateRow((SqlType("float4"),), SqlType("float4"), _over_values("pg_float4_sum")),
         AggregateRow((_SPAN,), _SPAN, _over_values("pg_interval_sum")),
     ],
     "avg": [
         *(AggregateRow((each,), NUMERIC, _average) for each in (*_INTS, NUMERIC)),
-        AggregateRow((FLOAT8,), FLOAT8, _simple("avg", FLOAT8)),
+        AggregateRow((FLOAT8,), FLOAT8, _in_order("avg")),
         AggregateRow((_SPAN,), _SPAN, _over_values("pg_interval_avg")),
     ],
     "min": [AggregateRow((each,), each, _extreme("min")) for each in _ORDERED],
@@ -240,6 +258,7 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
             "regr_syy",
         )
     },
+    "regr_count": [AggregateRow((FLOAT8, FLOAT8), INT8, _count_of_pairs)],
     "bit_xor": [AggregateRow((each,), each, _simple("bit_xor", each)) for each in _INTS],
     "bit_and": [AggregateRow((each,), each, _simple("bit_and", each)) for each in _INTS],
     "bit_or": [AggregateRow((each,), each, _simple("bit_or", each)) for each in _INTS],
@@ -260,4 +279,5 @@ WINDOW_FUNCTIONS: dict[str, tuple[SqlType, str]] = {
     "cume_dist": (FLOAT8, ""),
 }
 VALUE_WINDOWS = frozenset(("lag", "lead", "first_value", "last_value", "nth_value"))
-ALL_NAMES = frozenset((*AGGREGATES, *POLYMORPHIC, *ORDERED_SET))
+JSON = frozenset(("json_agg", "jsonb_agg", "json_object_agg", "jsonb_object_agg"))
+ALL_NAMES = frozenset((*AGGREGATES, *POLYMORPHIC, *ORDERED_SET, *JSON))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import INT4, TEXT, Bound, made, unsupported
+from redask.core.sql.binder.bound import INT4, TEXT, Bound, held, made, once, unsupported
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -81,13 +81,96 @@ def _array_to_string(self: "Expressions", values: list[Bound], location: int) ->
     return made(text, TEXT, array, *rest)
 
 
+def _with_elements(template: str, count: int, gives: SqlType | None = None) -> "Special":
+    """A function of an array and of elements, which its lambda reads."""
+
+    def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+        if not _array(values, count + 1):
+            return None
+        array = values[0]
+        if array.type.name in ("numeric", "json", "jsonb", "interval", "float4", "float8"):
+            unsupported(f"this function of {array.type.sql_name}", location)
+        rest = [self.coercion.coerce(each, array.type.element) for each in values[1:]]
+        return made(held(template.format, array, *rest), gives or array.type, array, *rest)
+
+    return call
+
+
+def _array_ndims(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    if not _array(values, 1):
+        return None
+    text = f"(CASE WHEN len({values[0].sql}) > 0 THEN CAST(1 AS INTEGER) END)"
+    return made(text, INT4, values[0])
+
+
+def _array_dims(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    if not _array(values, 1):
+        return None
+    text = f"('[1:' || CAST(nullif(len({values[0].sql}), 0) AS VARCHAR) || ']')"
+    return made(text, TEXT, values[0])
+
+
+def _trim_array(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    if not _array(values, 2):
+        return None
+    count = self.coercion.coerce(values[1], INT4)
+    left = "pg_trimmed_length(CAST(len({0}) AS INTEGER), {1})"
+    text = once(f"list_filter({{0}}, lambda x, i: i <= {left})".format, values[0].sql, count.sql)
+    return made(text, values[0].type, values[0], count)
+
+
+def sliced(array: Bound, low: Bound | None, high: Bound | None) -> Bound:
+    """a[low:high]; without a bound, from the first or to the last."""
+    tests, nulls = [], []
+    values = [each for each in (low, high) if each is not None]
+    for sign, bound in ((">=", low), ("<=", high)):
+        if bound is not None:
+            place = f"{{{values.index(bound) + 1}}}"
+            tests.append(f"i {sign} {place}")
+            nulls.append(f"{place} IS NULL")
+    if not tests:
+        return array
+    text = (
+        f"(CASE WHEN {' OR '.join(nulls)} THEN NULL"
+        f" ELSE list_filter({{0}}, lambda x, i: {' AND '.join(tests)}) END)"
+    )
+    return made(held(text.format, array, *values), array.type, array, *values)
+
+
+def _counted(word: str) -> "Special":
+    """num_nulls and num_nonnulls."""
+
+    def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+        if not values:
+            return None
+        terms = [f"CAST(({each.sql} {word}) AS INTEGER)" for each in values]
+        return made(f"CAST(({' + '.join(terms)}) AS INTEGER)", INT4, *values)
+
+    return call
+
+
 SPECIAL: "dict[str, Special]" = {
+    "num_nulls": _counted("IS NULL"),
+    "num_nonnulls": _counted("IS NOT NULL"),
     "array_length": _array_length,
     "array_upper": _array_length,
     "array_lower": _array_lower,
     "cardinality": _cardinality,
     "array_append": _append,
     "array_position": _with_element("CAST(list_position({0}, {1}) AS INTEGER)"),
+    "array_remove": _with_elements("list_filter({0}, lambda x: x IS DISTINCT FROM {1})", 1),
+    "array_replace": _with_elements(
+        "list_transform({0}, lambda x: CASE WHEN x IS NOT DISTINCT FROM {1} THEN {2} ELSE x END)", 2
+    ),
+    "array_positions": _with_elements(
+        "CAST(list_filter(list_transform({0}, lambda x, i:"
+        " CASE WHEN x IS NOT DISTINCT FROM {1} THEN i END), lambda p: p IS NOT NULL) AS INTEGER[])",
+        1,
+        INT4.array,
+    ),
+    "array_ndims": _array_ndims,
+    "array_dims": _array_dims,
+    "trim_array": _trim_array,
     "array_prepend": _array_prepend,
     "array_cat": _array_cat,
     "array_to_string": _array_to_string,

@@ -1,6 +1,7 @@
 """Functions of dates and times."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import (
@@ -32,6 +33,7 @@ _MOMENTS = frozenset(("date", "time", "timestamp", "timestamptz", "interval"))
 _TRUNCATED = frozenset(("day", "week", "month", "quarter", "year", "decade"))
 _OF_DATES = frozenset(("year", "quarter", "month", "week", "day", "dow", "isodow", "doy"))
 _WHOLE = _OF_DATES | {"hour", "minute"}
+_SCALES = {"second": 6, "epoch": 6, "milliseconds": 3, "microseconds": 0}  # of what extract gives
 
 
 def _date_trunc(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
@@ -74,7 +76,8 @@ def _extract(self: "Expressions", values: list[Bound], location: int) -> Bound |
         text = f"CAST(date_part('{field}', {value.sql}) AS DECIMAL(10,0))"
         return made(text, NUMERIC, value, digits=(10, 0))
     unit = self.coercion.coerce(values[0], TEXT)
-    return ours(f"pg_extract_{kind}", NUMERIC)(unit, value)
+    scale = 0 if field in _WHOLE else _SCALES.get(field) if kind != "date" else None
+    return replace(ours(f"pg_extract_{kind}", NUMERIC)(unit, value), scale=scale)
 
 
 def _date_part(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
@@ -152,6 +155,7 @@ def _timezone(self: "Expressions", values: list[Bound], location: int) -> Bound 
 
 
 FUNCTIONS: dict[str, list[Overload]] = {
+    "make_interval": [Overload((INT4,) * 6 + (FLOAT8,), _SPAN, ours("pg_make_interval", _SPAN))],
     "justify_days": [Overload((_SPAN,), _SPAN, ours("pg_justify_days", _SPAN))],
     "justify_hours": [Overload((_SPAN,), _SPAN, ours("pg_justify_hours", _SPAN))],
     "justify_interval": [Overload((_SPAN,), _SPAN, ours("pg_justify_interval", _SPAN))],
@@ -168,7 +172,27 @@ FUNCTIONS: dict[str, list[Overload]] = {
     ],
     "isfinite": [Overload((each,), BOOL, "isfinite({0})") for each in (_DATE, _STAMP, _ZONED)],
 }
+
+
+def _overlaps(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    """(a, b) OVERLAPS (c, d); the second of each may be an interval."""
+    if len(values) != 4:
+        return None
+    ends = list(values)
+    for place in (1, 3):
+        if ends[place].type.name == "interval" and not ends[place - 1].is_untyped:
+            ends[place] = self.operator("+", ends[place - 1], ends[place], location)
+    type = self.coercion.common_type(ends, "OVERLAPS")
+    if type.name not in ("date", "time", "timestamp", "timestamptz"):
+        return None
+    cast = [self.coercion.coerce(each, type) for each in ends]
+    kept = "epoch_us({})" if type.name == "time" else "epoch_us(CAST({} AS TIMESTAMP))"
+    texts = ", ".join(kept.format(each.sql) for each in cast)
+    return made(f"pg_overlaps({texts})", BOOL, *cast)
+
+
 SPECIAL: "dict[str, Special]" = {
+    "overlaps": _overlaps,
     "date_trunc": _date_trunc,
     "extract": _extract,
     "date_part": _date_part,

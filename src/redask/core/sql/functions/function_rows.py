@@ -9,13 +9,14 @@ from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import FLOAT8, INT4, NUMERIC, Bound, made, numeric_text
+from redask.core.sql.binder.bound import FLOAT8, INT4, INT8, NUMERIC, Bound, made, numeric_text
 from redask.core.sql.catalogue import catalogue_functions
 from redask.core.sql.functions import (
     array_functions,
     datetime_functions,
     json_functions,
     numeric_rules,
+    regexp_functions,
     session_functions,
     text_functions,
 )
@@ -121,6 +122,9 @@ FUNCTIONS: dict[str, list[Overload]] = {
     },
     "scale": [Overload((NUMERIC,), INT4, lambda value: made(
         f"pg_numeric_scale({numeric_text(value)})", INT4, value))],
+    "min_scale": [Overload((NUMERIC,), INT4, lambda value: made(
+        f"pg_numeric_min_scale({numeric_text(value)})", INT4, value))],
+    "factorial": [Overload((INT8,), NUMERIC, "pg_factorial({0})")],
     "trim_scale": [_numeric("pg_numeric_trim_scale")],
     "pi": [Overload((), FLOAT8, "pi()")],
     "degrees": [_float("degrees({0})")],
@@ -148,6 +152,7 @@ FUNCTIONS: dict[str, list[Overload]] = {
     **catalogue_functions.FUNCTIONS,
 }  # fmt: skip
 SPECIAL: "dict[str, Special]" = {
+    **regexp_functions.SPECIAL,
     **text_functions.SPECIAL,
     **datetime_functions.SPECIAL,
     **array_functions.SPECIAL,

@@ -13,6 +13,7 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
+from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.runtime_table import call_text
@@ -127,6 +128,31 @@ def _extract_path(kind: SqlType, gives: SqlType) -> "Special":
         return made(text, gives, document, *steps)
 
     return call
+
+
+def aggregate(
+    self: "Expressions", name: str, call: AggregateCall, values: list[Bound], location: int
+) -> Bound | None:
+    """json_agg(x), json_object_agg(k, v) and their twins; None: not with these arguments."""
+    kind = _JSONB if name.startswith("jsonb") else _JSON
+    if len(values) != (2 if "object" in name else 1):
+        return None
+    if call.distinct:
+        unsupported(f"{name} with DISTINCT", location)
+    text = json_text(self, values[-1])
+    if "object" not in name:
+        is_lined = values[0].type.is_array and kind == _JSON
+        function = "pg_json_agg_lines" if is_lined else f"pg_{kind.name}_build_array"
+        listed = call.text("list", text, ordered=True)
+        return made(f"{function}({listed})", kind, *values)
+    key = self.coercion.coerce(values[0], TEXT, "implicit" if values[0].is_untyped else "explicit")
+    listed = call.text("list", f"struct_pack(k := {key.sql}, v := {text})", ordered=True)
+    keys, texts = (
+        f"list_transform(pg_l, lambda x: struct_extract(x, '{each}'))" for each in ("k", "v")
+    )
+    body = f"pg_{kind.name}_object_agg({keys}, {texts})"
+    found = f"list_extract(list_transform([{listed}], lambda pg_l: {body}), 1)"
+    return made(found, kind, *values)
 
 
 SPECIAL: "dict[str, Special]" = {

@@ -16,10 +16,7 @@ from redask.core.sql.binder.bound import (
     fail,
     made,
     numeric_text,
-    unsupported,
 )
-
-_MOST_PLACES = 1000
 
 
 def _both(left: Bound, right: Bound) -> tuple[int, int, int, int] | None:
@@ -114,8 +111,7 @@ def rounded(value: Bound, places: Bound | None, name: str = "round") -> Bound:
         return made(
             f"pg_numeric_{name}({numeric_text(value)}, {places.sql})", NUMERIC, value, places
         )
-    if abs(count) > _MOST_PLACES:
-        unsupported(f"{name} to more than {_MOST_PLACES} places", value.location)
+    count = min(count, 16383)  # PostgreSQL's NUMERIC_DSCALE_MAX
     parts = (value,) if places is None else (value, places)
     text = f"pg_numeric_{name}({numeric_text(value)}, {count})"
     if value.digits is not None and 0 <= count <= value.digits[1]:

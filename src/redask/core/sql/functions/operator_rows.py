@@ -6,7 +6,7 @@ operators (`||` with arrays, array comparisons) are in `expressions`.
 
 from functools import partial
 
-from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, TEXT, Bound
+from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, SHORT, TEXT, Bound, made
 from redask.core.sql.functions import numeric_rules
 from redask.core.sql.functions.overloads import Emit, Overload
 from redask.core.sql.functions.runtime_calls import ours
@@ -57,13 +57,43 @@ def _floats(template: str) -> list[Overload]:
     ]
 
 
-def _finite(sign: str) -> str:
-    """A double that is too large is an error, as in PostgreSQL."""
-    text = f"({{0}} {sign} {{1}})"
-    return (
-        f"(CASE WHEN isinf{text} AND NOT isinf({{0}}) AND NOT isinf({{1}}) THEN"
-        f" error('pg:22003:value out of range: overflow') ELSE {text} END)"
-    )
+def _finite(sign: str) -> list[Overload]:
+    """A double that is too large or too small is an error, as in PostgreSQL."""
+    fault = "THEN error('pg:22003:value out of range: {}')".format
+
+    def text(one: str, other: str) -> str:
+        result = f"({one} {sign} {other})"
+        zero = ""
+        large = f"isinf{result} AND NOT isinf({one}) AND NOT isinf({other})"
+        small = f" WHEN {result} = 0 AND {one} <> 0 AND {other} <> 0 {fault('underflow')}"
+        if sign == "/":
+            zero = f"WHEN {other} = 0 AND NOT isnan({one}) THEN error('pg:22012:division by zero') "
+            large = f"isinf{result} AND NOT isinf({one})"
+            small = f" WHEN {result} = 0 AND {one} <> 0 AND NOT isinf({other}) {fault('underflow')}"
+        if sign in "+-":
+            small = ""
+        return f"(CASE {zero}WHEN {large} {fault('overflow')}{small} ELSE {result} END)"
+
+    def emit(gives: SqlType, left: Bound, right: Bound) -> Bound:
+        if len(left.sql) + len(right.sql) <= SHORT:
+            return made(text(left.sql, right.sql), gives, left, right)
+        body = text("pg_a", "pg_b")
+        both = f"list_reduce([{left.sql}, {right.sql}], lambda pg_a, pg_b: {body})"
+        return made(both, gives, left, right)
+
+    return [Overload(each.takes, each.gives, partial(emit, each.gives)) for each in _floats("")]
+
+
+def _shifts(way: str) -> list[Overload]:
+    return [
+        _row(
+            each,
+            INT4,
+            each,
+            f"CAST(pg_shift_{way}({{0}}, {{1}}, {bits}) AS {each.duckdb_type})",
+        )
+        for each, bits in ((SqlType("int2"), 16), (INT4, 32), (SqlType("int8"), 64))
+    ]
 
 
 def _compared(sign: str) -> list[Overload]:
@@ -104,19 +134,25 @@ def _matched(template: str) -> list[Overload]:
 
 ASCII_UPPER, ASCII_LOWER = "ABCDEFGHIJKLMNOPQRSTUVWXYZ", "abcdefghijklmnopqrstuvwxyz"
 _FOLDED = "translate({%d}, '" + ASCII_UPPER + "', '" + ASCII_LOWER + "')"
-POWER = (
-    "(CASE WHEN {0} < 0 AND trunc({1}) <> {1} THEN error('pg:2201F:a negative number raised to"
-    " a non-integer power yields a complex result')"
-    " WHEN isinf(pow({0}, {1})) AND NOT isinf({0}) THEN"
-    " error('pg:22003:value out of range: overflow') ELSE pow({0}, {1}) END)"
-)
 _LIKE = "({0} LIKE {1} ESCAPE '\\')"
 _ILIKE = f"({_FOLDED % 0} LIKE {_FOLDED % 1} ESCAPE '\\')"
+
+POWER = (
+    "(CASE WHEN {0} = 0 AND {1} < 0 THEN"
+    " error('pg:2201F:zero raised to a negative power is undefined')"
+    " WHEN {0} < 0 AND floor({1}) <> {1} THEN error('pg:2201F:a negative number raised to a"
+    " non-integer power yields a complex result')"
+    " WHEN isfinite({0}) AND isfinite({1}) AND isinf(pow({0}, {1})) THEN"
+    " error('pg:22003:value out of range: overflow')"
+    " WHEN isfinite({0}) AND isfinite({1}) AND {0} <> 0 AND pow({0}, {1}) = 0 THEN"
+    " error('pg:22003:value out of range: underflow')"
+    " ELSE pow({0}, {1}) END)"
+)
 
 BINARY: dict[str, list[Overload]] = {
     "+": [
         *_integers("({0} + {1})"),
-        *_floats(_finite("+")),
+        *_finite("+"),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.add),
         _row(_DATE, INT4, _DATE, "({0} + {1})"),
         _row(INT4, _DATE, _DATE, "({1} + {0})"),
@@ -134,7 +170,7 @@ BINARY: dict[str, list[Overload]] = {
     ],
     "-": [
         *_integers("({0} - {1})"),
-        *_floats(_finite("-")),
+        *_finite("-"),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.subtract),
         _row(_DATE, INT4, _DATE, "({0} - {1})"),
         _row(_DATE, _DATE, INT4, "CAST(({0} - {1}) AS INTEGER)"),
@@ -152,14 +188,14 @@ BINARY: dict[str, list[Overload]] = {
     ],
     "*": [
         *_integers("({0} * {1})"),
-        *_floats(_finite("*")),
+        *_finite("*"),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.multiply),
         _row(_SPAN, FLOAT8, _SPAN, ours("pg_interval_mul", _SPAN)),
         _row(FLOAT8, _SPAN, _SPAN, ours("pg_interval_mul", _SPAN, 1, 0)),
     ],
     "/": [
         *_integers("({0} // {1})"),
-        *_floats(_finite("/")),
+        *_finite("/"),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.divide),
         _row(_SPAN, FLOAT8, _SPAN, ours("pg_interval_div", _SPAN)),
     ],
@@ -168,16 +204,13 @@ BINARY: dict[str, list[Overload]] = {
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.modulo),
     ],
     "^": [
-        _row(
-            FLOAT8,
-            FLOAT8,
-            FLOAT8,
-            POWER,
-        ),
+        _row(FLOAT8, FLOAT8, FLOAT8, POWER),
         _row(NUMERIC, NUMERIC, NUMERIC, numeric_rules.power),
     ],
     "&": _integers("({0} & {1})"),
     "|": _integers("({0} | {1})"),
+    "<<": _shifts("left"),
+    ">>": _shifts("right"),
     "#": _integers("xor({0}, {1})"),
     **{sign: _compared(sign) for sign in _COMPARISONS},
     "~~": _matched(_LIKE),

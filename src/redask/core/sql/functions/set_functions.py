@@ -7,8 +7,18 @@ is DuckDB's own, which makes its rows one by one.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import INT4, INT8, TEXT, Bound, fail, unsupported
+from redask.core.sql.binder.bound import (
+    INT4,
+    INT8,
+    NUMERIC,
+    TEXT,
+    Bound,
+    fail,
+    numeric_text,
+    unsupported,
+)
 from redask.core.sql.binder.namespace import Column
+from redask.core.sql.functions import regexp_functions, text_functions
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -21,11 +31,19 @@ _JSON_SETS = {
     "json_array_elements": ("json", "value", "json"),
     "json_array_elements_text": ("json", "value", "text"),
     "json_object_keys": ("json", "json_object_keys", "text"),
-    "regexp_split_to_table": ("text", "regexp_split_to_table", "text"),
-    "string_to_table": ("text", "string_to_table", "text"),
+}
+_EACH = {
+    f"{kind}_each{suffix}": (SqlType(kind), bool(suffix))
+    for kind in ("json", "jsonb")
+    for suffix in ("", "_text")
 }
 _NAMES = frozenset(
-    ("generate_series", "unnest", "generate_subscripts", "_pg_expandarray", *_JSON_SETS)
+    (
+        *("generate_series", "unnest", "generate_subscripts", "_pg_expandarray"),
+        *("regexp_matches", "regexp_split_to_table", "string_to_table"),
+        *_EACH,
+        *_JSON_SETS,
+    )
 )
 # what _pg_expandarray gives: an item of an int2[] with its place
 RECORD = SqlType("record")
@@ -50,6 +68,23 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     """The call as a list."""
     if name == "generate_series":
         return _series(self, values, location)
+    if name == "unnest" and len(values) > 1 and all(each.type.is_array for each in values):
+        return _several("unnest", [(each.sql, "unnest", each.type.element) for each in values])
+    if name in _EACH and len(values) == 1:
+        kind, text = _EACH[name]
+        value = self.coercion.coerce(values[0], kind)
+        suffix = "_text" if text else ""
+        return _several(name, [
+            (f"pg_{kind.name}_each_keys({value.sql})", "key", TEXT),
+            (f"pg_{kind.name}_each_values{suffix}({value.sql})", "value", TEXT if text else kind),
+        ])  # fmt: skip
+    if name == "regexp_matches":
+        found = regexp_functions.matches(self, values, location)
+        if found is None:
+            fail("42883", "function regexp_matches does not exist for these arguments", location)
+        return _one(found[0], name, SqlType("text", (), True))
+    if name in ("regexp_split_to_table", "string_to_table"):
+        return _one(_as_array(self, name, values, location).sql, name, TEXT)
     if name == "unnest":
         if len(values) != 1 or not values[0].type.is_array:
             unsupported("unnest of anything but one array", location)
@@ -62,7 +97,7 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     if name == "_pg_expandarray":
         return _expanded(self, values, location)
     given, column, gives = _JSON_SETS[name]
-    if name in ("regexp_split_to_table", "string_to_table") or len(values) != 1:
+    if len(values) != 1:
         unsupported(name, location)
     value = self.coercion.coerce(values[0], SqlType(given))
     return _one(f"pg_{name}({value.sql})", column, SqlType(gives))
@@ -88,6 +123,23 @@ def field(value: Bound, name: str) -> Bound:
 
 def _one(sql: str, name: str, type: SqlType, table: str | None = None) -> SetResult:
     return SetResult(sql, (Column(name, "c1", type),), table)
+
+
+def _several(name: str, parts: list[tuple[str, str, SqlType]]) -> SetResult:
+    """Columns side by side; the shorter ones end with NULLs."""
+    items = ", ".join(f"unnest({text}) AS c{place}" for place, (text, _, _) in enumerate(parts, 1))
+    columns = tuple(Column(own, f"c{place}", type) for place, (_, own, type) in enumerate(parts, 1))
+    return SetResult("", columns, f"SELECT {items}")
+
+
+def _as_array(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
+    special = text_functions.SPECIAL["string_to_array"]
+    if name == "regexp_split_to_table":
+        special = regexp_functions.SPECIAL["regexp_split_to_array"]
+    found = special(self, values, location)
+    if found is None:
+        fail("42883", f"function {name} does not exist for these arguments", location)
+    return found
 
 
 def _series(self: "Expressions", values: list[Bound], location: int) -> SetResult:
@@ -116,11 +168,12 @@ def _series(self: "Expressions", values: list[Bound], location: int) -> SetResul
             unsupported("generate_series with a step that is no constant", location)
         arguments = f"{cast[0].sql}, {cast[1].sql}, {step.sql}"
         return _one(f"generate_series({arguments})", name, kind)
+    if first.name == "numeric":
+        step = values[2] if len(values) == 3 else Bound("CAST(1 AS INTEGER)", INT4, integer=1)
+        numbers = [self.coercion.coerce(each, NUMERIC) for each in (*values[:2], step)]
+        return _one(f"pg_numeric_series({', '.join(map(numeric_text, numbers))})", name, NUMERIC)
     return unsupported(f"generate_series of {first.sql_name}", location)
 
 
 def _int4() -> Bound:
     return Bound("0", INT4)
-
-
-assert TEXT

@@ -8,17 +8,19 @@ it travels as VARCHAR: cast on the way in and back on the way out, both exact.
 """
 
 from redask.core.sql.catalogue import catalogue_runtime
-from redask.core.sql.runtime import pg_quoting, pg_strings, spelling, text_input
+from redask.core.sql.runtime import pg_arrays, pg_quoting, pg_strings, spelling, text_input
 from redask.core.sql.runtime.dates import (
     date_formats,
     date_reading,
     date_rounding,
     intervals,
+    overlaps,
     time_zones,
 )
 from redask.core.sql.runtime.documents import pg_json, pg_jsonb
 from redask.core.sql.runtime.numbers import (
     aggregates,
+    choices,
     number_formats,
     numerics,
     percentiles,
@@ -29,7 +31,9 @@ from redask.core.sql.runtime.runtime_function import RuntimeFunction
 
 RUNTIME: dict[str, RuntimeFunction] = {
     **catalogue_runtime.FUNCTIONS,
+    **choices.FUNCTIONS,
     **numerics.FUNCTIONS,
+    **pg_arrays.FUNCTIONS,
     **percentiles.FUNCTIONS,
     **pg_quoting.FUNCTIONS,
     **pg_strings.FUNCTIONS,
@@ -39,6 +43,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **aggregates.FUNCTIONS,
     **spelling.FUNCTIONS,
     **intervals.FUNCTIONS,
+    **overlaps.FUNCTIONS,
     **time_zones.FUNCTIONS,
     **date_rounding.FUNCTIONS,
     **date_formats.FUNCTIONS,

@@ -18,6 +18,8 @@ def output_text(column: str, type: SqlType) -> str:
     """What to select of an output column so that Python can take it."""
     if type.name == "interval" and not type.is_array:
         return f"pg_interval_text(CAST({column} AS VARCHAR))"
+    if type.name == "interval":
+        return f"list_transform({column}, lambda x: pg_interval_text(CAST(x AS VARCHAR)))"
     return column
 
 

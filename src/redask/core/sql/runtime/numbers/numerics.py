@@ -225,7 +225,7 @@ def trunc_to(text: str, scale: int) -> str:
 
 
 def _cut(text: str, scale: int, rounding: str) -> str:
-    scale = max(-MAX_RESULT_SCALE, min(scale, MAX_RESULT_SCALE))
+    scale = max(-MAX_RESULT_SCALE, min(scale, 16383))  # NUMERIC_DSCALE_MAX
     cut = at_scale(Decimal(text), scale, rounding)
     return spell(cut if scale >= 0 else at_scale(cut, 0))
 
