@@ -300,7 +300,9 @@ def _selector(location: str, workers: int | None, serving: bool) -> Selector:
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
         return open_selector(location)
-    return ProcessSelector(_SELECTOR, (location,), processes=processes)
+    selector = ProcessSelector(_SELECTOR, (location,), processes=processes)
+    selector.warm()
+    return selector
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

@@ -117,10 +117,11 @@ class Watched:
         """What SELECT gives of the collections that hold something for the principal."""
         statements = [f'SELECT * FROM "{each}"' for each in shown]
         statements += [
-            f'SELECT count(*), max(urn), group_concat(id) FROM "{each}"' for each in shown
+            f"SELECT count(*), max(urn), string_agg(id::text, ',') FROM \"{each}\""
+            for each in shown
         ]
         statements += [
-            f'SELECT a.urn, b.urn FROM "{one}" AS a JOIN "{other}" AS b ON a.id = b.id'
+            f'SELECT a.urn, b.urn FROM "{one}" AS a JOIN "{other}" AS b ON a.id::text = b.id::text'
             for one, other in pairwise(shown)
         ]
         return [_safely(lambda s=each: self.app.selector.select(s, (), who)) for each in statements]

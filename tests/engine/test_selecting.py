@@ -33,7 +33,7 @@ def test_what_was_asked_can_be_selected(tmp_path: Path) -> None:
         db.put("notes", [{"id": 1, "text": "The ferry leaves at nine."}])
         db.ask("When does the ferry leave?")
         rows = db.select("SELECT a.question, n.text FROM red_ask_audit a JOIN notes n ON"
-                         " n.urn IN (SELECT value FROM json_each(a.sources_urns))")  # fmt: skip
+                         " a.sources_urns ? n.urn")  # fmt: skip
         assert rows == [
             {"question": "When does the ferry leave?", "text": "The ferry leaves at nine."}
         ]
@@ -55,7 +55,7 @@ def test_asyncio_selects_too_and_many_at_once(tmp_path: Path) -> None:
     async def run() -> None:
         async with await redask.aopen(tmp_path) as db:
             await db.put("t", [{"id": n} for n in range(50)])
-            sql = "SELECT count(*) AS n FROM t WHERE id < ?"
+            sql = "SELECT count(*) AS n FROM t WHERE id < $1"
             found = await asyncio.gather(*(db.select(sql, [n]) for n in range(40)))
             assert [rows[0]["n"] for rows in found] == list(range(40))
 

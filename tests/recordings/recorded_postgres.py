@@ -78,7 +78,7 @@ STATEMENTS: tuple[tuple[str, tuple[object, ...] | None], ...] = (
     ("FISH", None),
 )
 BINARY = (
-    "SELECT id, length_m, public, name_2, note FROM boats ORDER BY id LIMIT 3",
+    "SELECT id, length_m, public, name, note FROM boats ORDER BY id LIMIT 3",
     "ASK 'torn sail' LIMIT 1",
     "SELECT tags, id FROM tickets ORDER BY id LIMIT 2",
 )

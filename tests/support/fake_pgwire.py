@@ -58,11 +58,11 @@ class FakePlanner:
     def split(self, text: str) -> list[str]:
         return [part.strip() for part in text.split(";") if part.strip()]
 
-    async def plan(self, sql: str, declared: Sequence[int]) -> "FakeStatement":
+    async def plan(self, sql: str, declared: Sequence[int] | None) -> "FakeStatement":
         word = sql.split(maxsplit=1)[0]
         if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", "now", *STEPS):
             raise errors.BadStatement(1, 1, word, "a statement")
-        return FakeStatement(self, sql, tuple(declared))
+        return FakeStatement(self, sql, tuple(declared or ()))
 
     def timeout(self) -> float | None:
         return self.seconds

@@ -13,6 +13,7 @@ class SelectingStore(SqliteStore):
 
     def __init__(self, directory: Path) -> None:
         super().__init__(directory)
+        self.directory = directory
         self.selector = ColumnarSelector(str(directory))
         self.describe = self.selector.describe
         self.tables = self.selector.tables

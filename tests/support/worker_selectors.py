@@ -82,6 +82,9 @@ class FakeSelector:
     def tables(self, caller: Caller) -> list[TableShape]:
         return [TableShape(caller.user, (("id", "int8"),))]
 
+    def catch_up(self, caller: Caller) -> None:
+        """Nothing to do."""
+
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         (self._directory / "fixed").write_text(f"{column} {type_name} {caller.user}")
 

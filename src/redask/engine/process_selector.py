@@ -3,16 +3,22 @@
 Statements run in a pool of processes, each with a selector of its own that `factory` makes
 (`module:function` and its arguments).
 
+The tables may be so far behind that no statement can catch them up within its time. A statement
+that exceeds it therefore has them caught up in one of the processes, without a deadline, and the
+next statements find them so.
+
 A result is handed over in pages of `PAGE_ROWS`. More than `MAX_CELLS` values are LimitExceeded.
 A selector in a worker may have an `interrupt()`, which stops the statement that runs; without one,
 a statement that oversteps its time ends with its process.
 """
 
+import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from typing import Any
 
-from redask.core.errors import LimitExceeded
+from redask.core.errors import AskError, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import (
     SELECT_MS,
@@ -29,6 +35,7 @@ from redask.engine.worker_processes import WorkerProcesses
 PAGE_ROWS = 5_000
 MAX_CELLS = 4_000_000
 _TABLES_SECONDS = 30.0
+_CATCH_UP_SECONDS = 3600.0
 _SERVICE = "redask.engine.process_selector:make_service"
 
 
@@ -51,6 +58,8 @@ class ProcessSelector:
             work="the SELECT",
             deadline_setting="select.timeout_ms",
         )
+        self._lock = threading.Lock()
+        self._catching_up: set[str] = set()  # tenants
 
     def warm(self) -> None:
         """Start the processes before the first statement comes."""
@@ -69,16 +78,17 @@ class ProcessSelector:
         cancelled: Cancellation | None = None,
     ) -> SelectResult:
         """The rows of a SELECT."""
-        found = self._pool.call(
-            "select",
-            *(sql, params, caller),
-            declared=tuple(declared),
-            facts=None if facts is None else dict(facts),
-            timeout_ms=timeout_ms,
-            max_rows=max_rows,
-            timeout_seconds=timeout_ms / 1000,
-            cancelled=cancelled,
-        )
+        with self._noticing(caller):
+            found = self._pool.call(
+                "select",
+                *(sql, params, caller),
+                declared=tuple(declared),
+                facts=None if facts is None else dict(facts),
+                timeout_ms=timeout_ms,
+                max_rows=max_rows,
+                timeout_seconds=timeout_ms / 1000,
+                cancelled=cancelled,
+            )
         if isinstance(found, SelectResult):
             return found
         first, *pages = found
@@ -95,15 +105,16 @@ class ProcessSelector:
         cancelled: Cancellation | None = None,
     ) -> SelectShape:
         """What a SELECT would give, and what its parameters are."""
-        shape: SelectShape = self._pool.call(
-            "describe",
-            *(sql, caller),
-            declared=tuple(declared),
-            facts=None if facts is None else dict(facts),
-            timeout_ms=timeout_ms,
-            timeout_seconds=timeout_ms / 1000,
-            cancelled=cancelled,
-        )
+        with self._noticing(caller):
+            shape: SelectShape = self._pool.call(
+                "describe",
+                *(sql, caller),
+                declared=tuple(declared),
+                facts=None if facts is None else dict(facts),
+                timeout_ms=timeout_ms,
+                timeout_seconds=timeout_ms / 1000,
+                cancelled=cancelled,
+            )
         return shape
 
     def tables(self, caller: Caller) -> list[TableShape]:
@@ -116,6 +127,32 @@ class ProcessSelector:
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
         self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
+
+    def catch_up(self, caller: Caller) -> None:
+        """Bring the tables up to date in one of the processes."""
+        self._pool.call("catch_up", caller, timeout_seconds=_CATCH_UP_SECONDS)
+
+    @contextmanager
+    def _noticing(self, caller: Caller) -> Iterator[None]:
+        try:
+            yield
+        except DeadlineExceeded:
+            with self._lock:
+                is_first = caller.tenant not in self._catching_up
+                self._catching_up.add(caller.tenant)
+            if is_first:
+                threading.Thread(
+                    target=self._catch_up, args=(caller,), name="select-catch-up", daemon=True
+                ).start()
+            raise
+
+    def _catch_up(self, caller: Caller) -> None:
+        try:
+            with suppress(AskError):  # the next statement says what is wrong
+                self.catch_up(caller)
+        finally:
+            with self._lock:
+                self._catching_up.discard(caller.tenant)
 
     def close(self) -> None:
         """End the processes; statements that run are `Cancelled`."""
@@ -130,6 +167,7 @@ class SelectService:
         self.describe = selector.describe
         self.tables = selector.tables
         self.fix_type = selector.fix_type
+        self.catch_up = selector.catch_up
         self.close = selector.close
 
     def select(self, *arguments: Any, **named: Any) -> "SelectResult | Iterator[object]":

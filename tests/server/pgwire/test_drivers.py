@@ -5,9 +5,12 @@ import json
 import threading
 import time
 from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from datetime import time as clock_time
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import asyncpg
 import psycopg
@@ -113,6 +116,37 @@ ERRORS: dict[str, tuple[str, tuple[object, ...], str]] = {
 }
 
 
+TYPED = {
+    "date '2024-02-29'": date(2024, 2, 29),
+    "time '10:00:00.5'": clock_time(10, 0, 0, 500_000),
+    "timestamp '2024-02-29 10:00:00'": datetime(2024, 2, 29, 10),
+    "timestamptz '2024-02-29 11:00:00+01'": datetime(2024, 2, 29, 10, tzinfo=UTC),
+    "interval '1 day 02:00:00'": timedelta(days=1, hours=2),
+    "12.50": Decimal("12.50"),
+    "0.1::float8": 0.1,
+    "'6ecd8c99-4036-403d-bf84-cf8400f67836'::uuid": UUID("6ecd8c99-4036-403d-bf84-cf8400f67836"),
+    "3000000000": 3_000_000_000,
+    "7::int2": 7,
+    "ARRAY[1, NULL, 3]": [1, None, 3],
+    "ARRAY['a', 'b \"c\"']": ["a", 'b "c"'],
+    "ARRAY[date '2024-02-29']": [date(2024, 2, 29)],
+    "true": True,
+    "NULL::date": None,
+}
+
+
+def test_values_of_every_type_come_and_go(driver: Driver) -> None:
+    [row] = driver.rows(f"SELECT {', '.join(TYPED)}")
+    assert list(row) == list(TYPED.values())
+    kinds = ("date", "time", "timestamp", "timestamptz", "interval", "numeric", "float8", "uuid")
+    values = list(TYPED.values())[: len(kinds)]
+    places = ", ".join(f"${number}::{kind}" for number, kind in enumerate(kinds, start=1))
+    assert [list(found) for found in driver.rows(f"SELECT {places}", *values)] == [values]
+    assert driver.rows("SELECT id FROM notes WHERE id = ANY($1::int4[]) ORDER BY id", [3, 1]) == [
+        (1,), (3,),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize("what", ERRORS)
 def test_an_error_has_the_sqlstate_of_its_outcome(driver: Driver, what: str) -> None:
     sql, params, expected = ERRORS[what]
@@ -213,6 +247,22 @@ def test_psycopg_sends_several_statements_at_once(connection: Any) -> None:
     while cursor.nextset():
         found.append(cursor.fetchall())
     assert found == [[(1,)], [("two",)], []]
+
+
+def test_psycopg_hears_where_and_what_is_wrong(connection: Any) -> None:
+    with pytest.raises(psycopg_errors.UndefinedColumn) as caught:
+        connection.execute("SELECT 'ü'; SELECT titel FROM notes")
+    diagnosis = caught.value.diag
+    assert (diagnosis.sqlstate, diagnosis.message_primary) == (
+        "42703",
+        'column "titel" does not exist',
+    )
+    assert diagnosis.statement_position == "20"
+    assert "title" in (diagnosis.message_hint or "")
+    with pytest.raises(psycopg_errors.DivisionByZero):
+        connection.execute("SELECT 1 / (id - id) FROM notes")
+    with pytest.raises(psycopg_errors.InvalidTextRepresentation, match='type integer: "one"'):
+        connection.execute("SELECT id FROM notes WHERE id = %s", ["one"])
 
 
 def test_psycopg_runs_a_pipeline_and_survives_an_error_in_it(connection: Any) -> None:

@@ -246,6 +246,18 @@ def test_the_policy_holds(talk: Talk) -> None:
     assert "secret" in str(talk.rows("SELECT attname FROM pg_attribute", user="sam"))
 
 
+def test_a_simple_query_is_described_by_its_result(talk: Talk) -> None:
+    planned = talk.run(talk.of["mia"].plan("SELECT price AS p FROM tickets WHERE id = 1", None))
+    assert (planned.columns, planned.parameters) == (None, ())
+    found = talk.run(planned.run(()))
+    assert (found.rows, found.tag) == ([(Decimal("1.5"),)], "SELECT 1")
+    assert [(each.name, each.oid) for each in found.columns or ()] == [("p", oids.NUMERIC)]
+    bound = talk.run(talk.of["mia"].plan("SELECT $1::int", None))
+    with pytest.raises(SqlStateError) as caught:
+        talk.run(bound.run(()))
+    assert caught.value.sqlstate == "42P02"
+
+
 def test_a_plan_of_one_user_is_no_plan_of_another(talk: Talk) -> None:
     sql = (
         "SELECT session_user, user, pg_get_userbyid(relowner) FROM pg_class WHERE relname = 'codes'"

@@ -90,6 +90,9 @@ class Selector(Protocol):
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
 
+    def catch_up(self, caller: Caller) -> None:
+        """Bring the tables up to date, however long that takes."""
+
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
 

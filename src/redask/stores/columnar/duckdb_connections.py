@@ -75,6 +75,8 @@ def columnar_errors() -> Iterator[None]:
 
     try:
         yield
+    except duckdb.InterruptException:
+        raise  # the statement's time is over: `Watch` says so
     except duckdb.Error as error:
         if is_damage(error):
             raise CorruptIndex(

@@ -69,6 +69,11 @@ class ColumnarSelector:
                 for name in tables.names()
             ]
 
+    def catch_up(self, caller: Caller) -> None:
+        """Bring the tables up to date, however long that takes."""
+        with self._projection.reading(caller):
+            pass
+
     def interrupt(self) -> None:
         """Stop the statements that run."""
         self._statements.interrupt()

@@ -134,14 +134,18 @@ class MessageLoop:
 
     async def _simple_statement(self, sql: str, whole: str) -> None:
         """One statement of a simple query."""
-        planned = await self._plan(sql, (), whole)
+        planned = await self._plan(sql, None, whole)
         if planned.parameters:
             raise SqlStateError("42P02", "there is no parameter $1 in a simple query")
-        result = await self._run(planned, ())
-        if planned.columns is not None:
-            formats = (0,) * len(planned.columns)
-            self._connection.send(backend_messages.row_description(planned.columns, formats))
-            await self._data_rows(planned.columns, formats, result.rows)
+        try:
+            result = await self._run(planned, ())
+        except SqlError as error:
+            raise _moved(error, sql, whole) from None
+        columns = planned.columns if result.columns is None else result.columns
+        if columns is not None:
+            formats = (0,) * len(columns)
+            self._connection.send(backend_messages.row_description(columns, formats))
+            await self._data_rows(columns, formats, result.rows)
         self._report_parameters()
         self._connection.send(backend_messages.command_complete(result.tag))
 
@@ -235,7 +239,7 @@ class MessageLoop:
                 await self._connection.flush()
                 await asyncio.sleep(0)  # the other sessions' turn
 
-    async def _plan(self, sql: str, declared: Sequence[int], whole: str) -> PlannedStatement:
+    async def _plan(self, sql: str, declared: Sequence[int] | None, whole: str) -> PlannedStatement:
         try:
             planned = await self._planner.plan(sql, declared)
         except BadStatement as error:
@@ -243,8 +247,7 @@ class MessageLoop:
             raise _SyntaxError(error, _position(error, sql, whole)) from None
         except SqlError as error:
             self._check_transaction(None)
-            place = max(0, whole.find(sql)) + error.position if error.position else 0
-            raise SqlError(error.sqlstate, error.message, position=place, hint=error.hint) from None
+            raise _moved(error, sql, whole) from None
         except (AskError, SqlStateError):
             self._check_transaction(None)
             raise
@@ -372,6 +375,12 @@ def _position(error: BadStatement, sql: str, whole: str) -> int:
     rows = sql.split("\n")
     before = sum(len(row) + 1 for row in rows[: error.line - 1])
     return max(0, whole.find(sql)) + before + error.column
+
+
+def _moved(error: SqlError, sql: str, whole: str) -> SqlError:
+    """The error with its position in `whole`, of which `sql` is a part."""
+    place = max(0, whole.find(sql)) + error.position if error.position else 0
+    return SqlError(error.sqlstate, error.message, position=place, hint=error.hint)
 
 
 def _counted(tag: str, rows: int) -> str:

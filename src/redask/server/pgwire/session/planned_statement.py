@@ -19,11 +19,13 @@ class StatementResult:
     """The rows of a statement, and its command `tag`, such as `SELECT 3`.
 
     `tag` counts all rows; a portal that returned some of them counts its own. `deallocates` are
-    the prepared statements to drop (DEALLOCATE); None: all there are."""
+    the prepared statements to drop (DEALLOCATE); None: all there are. `columns` are there when the
+    statement did not know them before it ran."""
 
     rows: Sequence[Sequence[object]]
     tag: str
     deallocates: tuple[str, ...] | None = ()
+    columns: tuple[ResultColumn, ...] | None = None
 
 
 class PlannedStatement(Protocol):
@@ -63,8 +65,11 @@ class Planner(Protocol):
     def split(self, text: str) -> list[str]:
         """The statements of a simple query, in order."""
 
-    async def plan(self, sql: str, declared: Sequence[int]) -> PlannedStatement:
-        """Plan one statement; `declared` are the parameter types of Parse (0: unspecified)."""
+    async def plan(self, sql: str, declared: Sequence[int] | None) -> PlannedStatement:
+        """Plan one statement; `declared` are the parameter types of Parse (0: unspecified).
+
+        None: of a simple query, which has no parameters and is not described before it runs.
+        """
 
     def timeout(self) -> float | None:
         """How many seconds a statement may take (`statement_timeout`); None: as long as it does."""

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from redask.api.asynchronous import AsyncDatabase
+from redask.core.errors import BadAsk
 from redask.core.ports import SelectResult
 from redask.core.ports.selecting import Columns
 from redask.core.sql.catalogue.object_ids import modifier_number
@@ -51,11 +52,33 @@ class SelectStatement(NeverImmediate):
         if found.columns != self.shape:
             raise SqlStateError("0A000", "cached plan must not change result type")
         self.apply()
-        return self._rows(found)
+        return StatementResult(found.rows, _tag(self.word, found))
 
-    def _rows(self, found: SelectResult) -> StatementResult:
-        tag = self.word if self.word == "EXPLAIN" else f"SELECT {len(found.rows)}"
-        return StatementResult(found.rows, tag)
+
+@dataclass(frozen=True, slots=True)
+class SimpleSelect(NeverImmediate):
+    """A SELECT of a simple query: nobody asks what it gives before it runs."""
+
+    session: AsyncDatabase
+    sql: str
+    facts: Facts
+    apply: Callable[[], None]
+    word: str
+    columns: tuple[ResultColumn, ...] | None = None
+    parameters: tuple[int, ...] = ()
+    step: TransactionStep | None = None
+
+    async def run(self, parameters: Sequence[object]) -> StatementResult:
+        try:
+            found = await self.session.select_result(self.sql, parameters, facts=self.facts())
+        except BadAsk as error:
+            if error.detail == "params":
+                raise SqlStateError("42P02", "there is no parameter $1") from None
+            raise
+        self.apply()
+        return StatementResult(
+            found.rows, _tag(self.word, found), columns=result_columns(found.columns)
+        )
 
 
 async def plan_select(
@@ -69,14 +92,23 @@ async def plan_select(
 ) -> SelectStatement:
     """Describe the statement."""
     shape = await session.describe(sql, declared=declared_types(declared), facts=facts())
-    columns = tuple(
-        ResultColumn(name, type_oid(kind), modifier_number(SqlType.parse(kind)))
-        for name, kind in shape.columns
-    )
+    columns = result_columns(shape.columns)
     parameters = tuple(parameter_oid(kind) for kind in shape.parameters)
     return SelectStatement(
         *(session, sql, columns, parameters, shape.columns, shape.parameters, facts, apply, word)
     )
+
+
+def result_columns(columns: Columns) -> tuple[ResultColumn, ...]:
+    """The columns as RowDescription has them."""
+    return tuple(
+        ResultColumn(name, type_oid(kind), modifier_number(SqlType.parse(kind)))
+        for name, kind in columns
+    )
+
+
+def _tag(word: str, found: SelectResult) -> str:
+    return word if word == "EXPLAIN" else f"SELECT {len(found.rows)}"
 
 
 def declared_types(declared: Sequence[int]) -> tuple[str | None, ...]:

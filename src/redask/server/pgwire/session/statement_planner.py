@@ -22,7 +22,11 @@ from redask.server.pgwire.session.ask_statements import plan_ask
 from redask.server.pgwire.session.commands import COMMANDS, command
 from redask.server.pgwire.session.planned_statement import PlannedStatement
 from redask.server.pgwire.session.runtime_parameters import SERVER_VERSION, RuntimeParameters
-from redask.server.pgwire.session.select_statements import SelectStatement, plan_select
+from redask.server.pgwire.session.select_statements import (
+    SelectStatement,
+    SimpleSelect,
+    plan_select,
+)
 
 VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
@@ -53,7 +57,7 @@ class StatementPlanner:
         """The statements of a simple query."""
         return splitting.split(text)
 
-    async def plan(self, sql: str, declared: Sequence[int]) -> PlannedStatement:
+    async def plan(self, sql: str, declared: Sequence[int] | None) -> PlannedStatement:
         """Parse one statement; nothing of it is run."""
         is_long = len(sql) > _LONGEST
         begins = (
@@ -62,8 +66,8 @@ class StatementPlanner:
         first = begins[0] if begins else ""
         if first == "ASK" or begins == ["EXPLAIN", "ASK"]:
             if is_long:
-                return await asyncio.to_thread(_planned_ask, self._session, sql, declared)
-            return _planned_ask(self._session, sql, declared)
+                return await asyncio.to_thread(_planned_ask, self._session, sql, declared or ())
+            return _planned_ask(self._session, sql, declared or ())
         if first in COMMANDS:
             return command(sql, self._parameters)
         if first in _WRITES:
@@ -78,9 +82,11 @@ class StatementPlanner:
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
         if first not in _QUERIES:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
-        return await self._select(sql, tuple(declared), first or "SELECT")
+        return await self._select(sql, declared, first or "SELECT")
 
-    async def _select(self, sql: str, declared: tuple[int, ...], word: str) -> SelectStatement:
+    async def _select(
+        self, sql: str, declared: Sequence[int] | None, word: str
+    ) -> SelectStatement | SimpleSelect:
         """The plan of a SELECT."""
         settings = await self._set_by(sql)
 
@@ -88,6 +94,8 @@ class StatementPlanner:
             for name, value in settings:
                 self._parameters.set(name, value)
 
+        if declared is None:
+            return SimpleSelect(self._session, sql, self._facts, apply, word)
         return await plan_select(
             self._session, sql, declared, facts=self._facts, apply=apply, word=word
         )

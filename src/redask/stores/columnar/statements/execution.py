@@ -28,6 +28,7 @@ from redask.stores.columnar.statements.watch import Watch
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+CATALOGUE_ROWS = 10_000
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 _PAGE, _CHECKED = 1000, 512
 _PARAMETER = re.compile(r"\$([0-9]+)")
@@ -72,6 +73,7 @@ class Statements:
                     zip(values, plan.bound.parameters, strict=True), 1
                 )
             ]
+            max_rows = _most_rows(plan.bound, max_rows)
             with self._watched(watch, schema.cursor):
                 text = self._text(plan, schema, max_rows)
                 return _run(schema.cursor, text, given, plan.bound, max_rows)
@@ -107,6 +109,12 @@ class Statements:
     def _reading(self, caller: Caller, facts: Mapping[str, str]) -> Iterator[CallerSchema]:
         with self._projection.reading(caller) as tables:
             yield CallerSchema(tables, caller, facts)
+
+
+def _most_rows(bound: BoundStatement, max_rows: int) -> int:
+    """How many rows a result may have; a client needs the catalogue whole, whatever is set."""
+    schemas = {each.schema for each in bound.tables}
+    return max(max_rows, CATALOGUE_ROWS) if schemas and "public" not in schemas else max_rows
 
 
 def _run(

@@ -6,6 +6,7 @@ of the caller, the queries of WITH, nothing else. One statement, no table by a f
 """
 
 import json
+import re
 from collections.abc import Collection
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +44,7 @@ _NODES = frozenset(
     WINDOW_CUME_DIST WINDOW_ROW_NUMBER WINDOW_FIRST_VALUE WINDOW_LAST_VALUE WINDOW_LEAD WINDOW_LAG
     WINDOW_NTH_VALUE""".split()
 )
+_OURS = re.compile("w[0-9]+")  # how the binder names a query of WITH
 _REFUSED = "the statement is not supported"
 
 
@@ -109,6 +111,8 @@ def tree_fault(tree: object, tables: frozenset[str]) -> str | None:
         node = waiting.pop()
         if isinstance(node, dict):
             for entry in node.get("cte_map", {}).get("map", []) if "cte_map" in node else []:
+                if not _OURS.fullmatch(entry["key"]):  # inside itself it could be a table's name
+                    return "with"
                 with_names.add(entry["key"])
             found.append(node)
             waiting.extend(node.values())

@@ -70,6 +70,8 @@ class Plans:
         scales: Mapping[int, tuple[int, int]] | None = None,
     ) -> Plan:
         """The plan of a statement; `scales` are those of its numeric parameters."""
+        if not isinstance(request.sql, str):
+            raise SqlError("42601", f"a statement is text, not {type(request.sql).__name__}")
         if len(request.sql) > _LONGEST or _FRESH.search(request.sql):
             return _bound(request, schema, scales or {})
         key = (

@@ -26,10 +26,10 @@ _log = logging.getLogger(__name__)
 
 
 class Watch:
-    """One statement; its time begins now."""
+    """One statement; its time begins when it is watched, after the tables were caught up."""
 
     def __init__(self, timeout_ms: int, cancelled: Cancellation | None) -> None:
-        self._end = time.monotonic() + timeout_ms / 1000
+        self._end = float("inf")
         self._timeout_ms = timeout_ms
         self._cancelled = cancelled
         self._why: Literal["", "cancelled", "deadline"] = ""
@@ -50,6 +50,7 @@ class Watch:
 
         runtime_functions.RAISED.error = None
         runtime_functions.RAISED.watch = self
+        self._end = time.monotonic() + self._timeout_ms / 1000
         _WATCHER.add(self, cursor)
         try:
             yield

@@ -1,4 +1,4 @@
-"""What a SELECT gives before it runs: names as SQLite gives them, types that every value has."""
+"""What a SELECT gives before it runs: names and types as PostgreSQL gives them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -28,38 +28,36 @@ def db(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenDatabase]:
     [
         (
             "SELECT * FROM tickets",
-            "id int8, urn text, mixed text, n int8, open bool, price float8, tags jsonb, "
+            "id int4, urn text, mixed text, n int4, open bool, price numeric(18,1), tags jsonb, "
             "title text",
         ),
-        ("SELECT id, Title AS t FROM tickets WHERE id = $1", "id int8, t text"),
+        ("SELECT id, Title AS t FROM tickets WHERE id = $1", "id int4, t text"),
         ("SELECT count(*), avg(n), sum(n), sum(price) FROM tickets",
-         "count(*) int8, avg(n) float8, sum(n) int8, sum(price) float8"),
-        ("SELECT max(title) a, min(n) b, max(open) c FROM tickets", "a text, b int8, c bool"),
+         "count int8, avg numeric, sum int8, sum numeric"),
+        ("SELECT max(title) a, min(n) b, bool_or(open) c FROM tickets", "a text, b int4, c bool"),
         ("SELECT n + 1 a, price * 2 b, n / 2 c, -n d, title || n e FROM tickets",
-         "a int8, b float8, c int8, d int8, e text"),
+         "a int4, b numeric, c int4, d int4, e text"),
         ("SELECT n > 1 a, n IS NULL b, title LIKE 'F%' c, NOT open d, n IN (1) e FROM tickets",
          "a bool, b bool, c bool, d bool, e bool"),
-        ("SELECT coalesce(n, 0) a, coalesce(n, 'x') b, CASE WHEN n THEN 1 END c FROM tickets",
-         "a int8, b text, c int8"),
-        ("SELECT CAST(n AS text) a, CAST(title AS integer) b, NULL c, 1 d, 1.5 e, 'x' f "
-         "FROM tickets", "a text, b int8, c text, d int8, e float8, f text"),
-        ("WITH w(k, v) AS (SELECT id, price FROM tickets) SELECT v, k FROM w", "v float8, k int8"),
-        ("SELECT x.a, x.b FROM (SELECT n AS a, title AS b FROM tickets) x", "a int8, b text"),
-        ("SELECT t.*, p.name FROM people p JOIN tickets t ON 1",
-         "id int8, urn text, mixed text, n int8, open bool, price float8, tags jsonb, "
+        ("SELECT coalesce(n, 0) a, coalesce(n, 1.5) b, CASE WHEN n > 1 THEN 1 END c FROM tickets",
+         "a int4, b numeric, c int4"),
+        ("SELECT CAST(n AS text) a, CAST(title AS varchar(9)) b, NULL c, 1 d, 1.5 e, 'x' f "
+         "FROM tickets", "a text, b varchar(9), c text, d int4, e numeric, f text"),
+        ("WITH w(k, v) AS (SELECT id, n FROM tickets) SELECT v, k FROM w", "v int4, k int4"),
+        ("SELECT x.a, x.b FROM (SELECT n AS a, title AS b FROM tickets) x", "a int4, b text"),
+        ("SELECT t.*, p.name FROM people p JOIN tickets t ON TRUE",
+         "id int4, urn text, mixed text, n int4, open bool, price numeric(18,1), tags jsonb, "
          "title text, name text"),
-        ("SELECT id FROM tickets UNION ALL SELECT salary FROM people", "id int8"),
-        ("SELECT id FROM tickets UNION ALL SELECT name FROM people", "id text"),
-        ("SELECT (SELECT max(salary) FROM people) m FROM tickets", "m int8"),
-        ("SELECT (SELECT t.price) m FROM tickets t", "m float8"),
+        ("SELECT id FROM tickets UNION ALL SELECT salary FROM people", "id int4"),
+        ("SELECT (SELECT max(salary) FROM people) m FROM tickets", "m int4"),
+        ("SELECT (SELECT t.n) m FROM tickets t", "m int4"),
         ("SELECT row_number() OVER (ORDER BY id) r, rank() OVER () k, lag(n) OVER () l "
-         "FROM tickets", "r int8, k int8, l text"),
+         "FROM tickets", "r int8, k int8, l int4"),
         ("SELECT round(n) a, length(title) b, upper(title) c, abs(n) d FROM tickets",
-         "a float8, b int8, c text, d int8"),
-        ("SELECT id, id FROM tickets", "id int8, id_2 int8"),
-        ("SELECT * FROM tickets t JOIN people p USING (id)",
-         "id text, urn text, mixed text, n text, open text, price text, tags text, title text, "
-         "urn_2 text, boss text, name text, salary text"),
+         "a float8, b int4, c text, d int4"),
+        ("SELECT id, id FROM tickets", "id int4, id int4"),
+        ("SELECT now() a, current_date b, date '2024-01-01' - 1 c, interval '1 day' d",
+         "a timestamptz, b date, c date, d interval"),
         ("SELECT seq, cost_usd, cache_hit, citations, question FROM red_ask_audit",
          "seq int8, cost_usd float8, cache_hit bool, citations jsonb, question text"),
         ("WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT count(*) n "
@@ -70,32 +68,23 @@ def test_a_select_is_described(db: OpenDatabase, sql: str, columns: str) -> None
     shape = db.describe(sql)
     assert ", ".join(" ".join(each) for each in shape.columns) == columns
     if "RECURSIVE" not in sql and "$1" not in sql:
-        rows = db.select(sql)
-        assert all(list(row) == [name for name, _ in shape.columns] for row in rows)
-        for row in rows:
-            for name, kind in shape.columns:
-                assert row[name] is None or isinstance(row[name], _PYTHON[kind])
-
-
-_PYTHON: dict[str, type | tuple[type, ...]] = {
-    "int8": int, "float8": float, "bool": int, "jsonb": str, "text": (str, int, float),
-}  # fmt: skip
+        assert db.select(sql).columns == shape.columns
 
 
 @pytest.mark.parametrize(
     ("condition", "types"),
     [
-        ("id = $1", "int8"),
+        ("id = $1", "int4"),
         ("$1 = title", "text"),
-        ("price > $1 AND title = $2", "float8 text"),
+        ("price > $1 AND title = $2", "numeric text"),
         ("open = $1", "bool"),
-        ("n IN ($1, $2)", "int8 int8"),
-        ("n BETWEEN $1 AND $2", "int8 int8"),
+        ("n IN ($1, $2)", "int4 int4"),
+        ("n BETWEEN $1 AND $2", "int4 int4"),
         ("title LIKE $1 LIMIT $2 OFFSET $3", "text int8 int8"),
-        ("tags = $1", "text"),
-        ("n + 1 = $1", "int8"),
-        ("n = CAST($1 AS real)", "float8"),
-        ("id = ? AND title = ?", "int8 text"),
+        ("tags = $1", "jsonb"),
+        ("n + 1 = $1", "int4"),
+        ("n = CAST($1 AS real)", "float4"),
+        ("n = ANY($1)", "int4[]"),
     ],
 )
 def test_a_parameter_has_the_type_of_what_it_is_compared_with(
@@ -108,7 +97,7 @@ def test_a_parameter_has_the_type_of_what_it_is_compared_with(
 def test_describing_runs_nothing(db: OpenDatabase) -> None:
     endless = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) "
     for end in ("SELECT count(*) n FROM c", "SELECT a.x n FROM c a JOIN c b ON a.x = b.x"):
-        assert db.describe(endless + end).columns == (("n", "int8"),)
+        assert [name for name, _ in db.describe(endless + end).columns] == ["n"]
 
 
 @pytest.mark.parametrize("sql", ["SELECT nope FROM tickets", "SELECT FROM", "SELECT 1 FROM gone"])
@@ -127,10 +116,10 @@ def test_the_policy_holds_for_a_description(tmp_path: Path) -> None:
                                            "hide": ["salary"], "mask": ["note"]}]})  # fmt: skip
         db.add_user("mia", role="reader")
         reader = db.signed_in(db.make_token("mia"))
-        names = "id int8, urn text, name text, note text, team text"
+        names = "id int4, urn text, name text, note text, team text"
         shape = reader.describe("SELECT * FROM people")
         assert ", ".join(" ".join(each) for each in shape.columns) == names
-        with pytest.raises(BadAsk, match="no such column"):
+        with pytest.raises(BadAsk, match='column "salary" does not exist'):
             reader.describe("SELECT salary FROM people")
         with pytest.raises(Denied):
             reader.describe("SELECT * FROM closed")
@@ -143,9 +132,9 @@ def test_the_policy_holds_for_a_description(tmp_path: Path) -> None:
 def test_an_id_that_some_lack_is_text(tmp_path: Path) -> None:
     with redask.open(tmp_path) as db:
         db.put("mixed", [{"id": 1, "n": 1}])
-        assert db.describe("SELECT id FROM mixed").columns == (("id", "int8"),)
+        assert db.describe("SELECT id FROM mixed").columns == (("id", "int4"),)
         db.put("links", [{"id": 1}])
-        assert db.describe("SELECT id FROM links").columns == (("id", "int8"),)
+        assert db.describe("SELECT id FROM links").columns == (("id", "int4"),)
         db.link("urn:reddb:row:mixed/1", "near", "urn:reddb:row:links/1")
-        assert {type(row["id"]) for row in db.select("SELECT id FROM links")} == {int, str}
+        assert {type(row["id"]) for row in db.select("SELECT id FROM links")} == {str}
         assert db.describe("SELECT id FROM links").columns == (("id", "text"),)
