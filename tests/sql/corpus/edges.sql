@@ -102,3 +102,13 @@ SELECT avg((a."score" % 3)) AS x0, sum(a.score % 3), sum(a.score / 3) filter (wh
 SELECT id, sum(n / 3.0) OVER (ORDER BY id), avg(n / 3.0) OVER (ORDER BY id ROWS 1 PRECEDING) FROM kinds;
 SELECT flag, avg(n / 3.0), sum(price / 7) FROM kinds GROUP BY flag;
 SELECT avg(NULL::numeric / 2), sum(NULL::numeric / 2);
+SELECT seats FROM bookings ORDER BY seats FETCH FIRST 3 ROWS WITH TIES;
+SELECT seats FROM bookings ORDER BY seats DESC OFFSET 4 ROWS FETCH NEXT 2 ROWS WITH TIES;
+SELECT status, count(*) FROM bookings GROUP BY status ORDER BY count(*) FETCH FIRST ROW WITH TIES;
+SELECT n, row_number() OVER (ORDER BY id) FROM kinds ORDER BY n NULLS FIRST FETCH FIRST 2 ROWS WITH TIES;
+SELECT seats FROM bookings FETCH FIRST 3 ROWS WITH TIES;
+SELECT id FROM (SELECT id, n FROM kinds ORDER BY n / 3.0 FETCH FIRST 5 ROWS WITH TIES) AS t ORDER BY id;
+SELECT seats FROM bookings ORDER BY seats FETCH FIRST 0 ROWS WITH TIES;
+SELECT coalesce(0.001::numeric(20,3), 3.333) AS x0, coalesce('a'::varchar(3), 'b'), coalesce(1, 2), coalesce('x', 'y'), coalesce(1, 2.5), coalesce(1::int8, 2) FROM kinds;
+SELECT t."status" AS x0, t."ends"::time, percentile_cont(0.5) WITHIN GROUP (ORDER BY t."kind_id"), percentile_disc(0.5) WITHIN GROUP (ORDER BY t."kind_id"), mode() WITHIN GROUP (ORDER BY t."kind_id") FROM "bookings" AS t GROUP BY 1, 2;
+SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY NULL::float8), percentile_disc(0.5) WITHIN GROUP (ORDER BY NULL::int), mode() WITHIN GROUP (ORDER BY NULL::int), percentile_cont(NULL) WITHIN GROUP (ORDER BY 1) FROM kinds;

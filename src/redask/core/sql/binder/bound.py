@@ -201,3 +201,10 @@ def only(node: Node) -> tuple[str, Node]:
     """The kind and the content of a node."""
     ((kind, content),) = node.items()
     return kind, content
+
+
+def is_literal(node: Node) -> bool:
+    """Whether it is a constant that is not NULL, or a cast of one."""
+    while "TypeCast" in node:
+        node = node["TypeCast"]["arg"]
+    return "A_Const" in node and not node["A_Const"].get("isnull")

@@ -241,7 +241,7 @@ class Coercion:
     def unify(self, values: Sequence[Bound], type: SqlType) -> list[Bound]:
         """All as that type, in one DuckDB type."""
         cast = [self.coerce(each, type) for each in values]
-        cast = [replace(each, type=type) for each in cast]
+        cast = [each if each.type == type else replace(each, type=type) for each in cast]
         return alike(cast) if type.name == "numeric" and not type.is_array else cast
 
 

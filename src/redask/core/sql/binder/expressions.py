@@ -21,6 +21,7 @@ from redask.core.sql.binder.bound import (
     Bound,
     Node,
     fail,
+    is_literal,
     made,
     once,
     only,
@@ -105,8 +106,7 @@ class Expressions:
         special = comparisons.special_operator(self, name, left, right, location)
         if special is not None:
             return special
-        rows = operator_rows.BINARY.get(name, [])
-        found = choose(rows, (left.type, right.type), is_operator=True)
+        found = operator_rows.binary(name, left.type.bare, right.type.bare)
         if found is None:
             signature = f"{left.type.bare.sql_name} {name} {right.type.bare.sql_name}"
             fail("42883", f"operator does not exist: {signature}", location, HINT)
@@ -245,6 +245,8 @@ class Expressions:
     def _of_one_type(self, node: Node, what: str, name: str) -> Bound:
         values = [self.bind(each) for each in node["args"]]
         type = self.coercion.common_type(values, what)
+        if name == "coalesce" and values[0].type.bare == type.bare and is_literal(node["args"][0]):
+            return values[0]  # as PostgreSQL plans it, with the modifier of its type
         cast = self.coercion.unify(values, type)
         text = f"{name}({', '.join(each.sql for each in cast)})"
         if type == NUMERIC and cast[0].digits is None and name != "coalesce":

@@ -29,3 +29,13 @@ def bind_limit(context: Context, node: Node, scope: Scope) -> tuple[str, tuple[R
         text += f" {word} {cast.sql}"
         reads += cast.columns
     return text, reads
+
+
+def limit_constant(context: Context, node: Node, scope: Scope, key: str) -> int:
+    """LIMIT or OFFSET of FETCH … WITH TIES, which must be a constant; 0 when it is not there."""
+    if key not in node:
+        return 0
+    value = Expressions(context, scope, Clause("LIMIT")).bind(node[key])
+    if value.integer is None or value.integer < 0:
+        unsupported("FETCH … WITH TIES with anything but a constant", value.location)
+    return value.integer

@@ -12,7 +12,7 @@ from redask.core.sql.binder.bound import TEXT, Bound, Node, Read, fail, made, on
 from redask.core.sql.binder.context import BoundQuery, Context
 from redask.core.sql.binder.expressions import Clause, Expressions
 from redask.core.sql.binder.from_clause import bind_from
-from redask.core.sql.binder.limits import bind_limit
+from redask.core.sql.binder.limits import bind_limit, limit_constant
 from redask.core.sql.binder.namespace import Column, Scope
 from redask.core.sql.binder.output_names import output_name
 from redask.core.sql.binder.windows import check_orderable, direction
@@ -262,6 +262,8 @@ class _Select:
 
     def _assembled(self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str) -> str:
         items = [f"{value.sql} AS o{place}" for place, value in enumerate(values, 1)]
+        if self._node.get("limitOption") == "LIMIT_OPTION_WITH_TIES":
+            return self._with_ties(items, sorts, body)
         limit, reads = bind_limit(self._context, self._node, self._scope)
         self._reads.append(replace(made("", TEXT), columns=reads))
         distinct = self._node.get("distinctClause")
@@ -283,6 +285,31 @@ class _Select:
                 fail("42P10", message, value.location)
         order = _order([(_key(value, by_output), way) for value, way in sorts])
         return f"SELECT DISTINCT {', '.join(items)}{body}{order}{limit}"
+
+    def _with_ties(self, items: list[str], sorts: list[tuple[Bound, str]], body: str) -> str:
+        """FETCH FIRST n ROWS WITH TIES: the rows whose rank is n at most."""
+        if not sorts:
+            fail("42601", "WITH TIES cannot be specified without ORDER BY clause")
+        if self._node.get("distinctClause") is not None:
+            unsupported("FETCH … WITH TIES with DISTINCT")
+        count, offset = (
+            limit_constant(self._context, self._node, self._scope, key)
+            for key in ("limitCount", "limitOffset")
+        )
+        keys = [
+            f"{numeric_rules.order(value)} AS k{place}" for place, (value, _) in enumerate(sorts, 1)
+        ]
+        order = _order([(f"q.k{place}", way) for place, (_, way) in enumerate(sorts, 1)])
+        outputs = ", ".join(f"q.o{place} AS o{place}" for place in range(1, len(items) + 1))
+        names = ", ".join(f"q.k{place} AS k{place}" for place in range(1, len(sorts) + 1))
+        ranked = (
+            f"SELECT {outputs}, {names}, rank() OVER ({order.strip()}) AS n1"
+            f" FROM (SELECT {', '.join([*items, *keys])}{body}) AS q"
+        )
+        return (
+            f"SELECT {outputs} FROM ({ranked}) AS q WHERE q.n1 <= {count + offset}{order}"
+            f" OFFSET {offset}"
+        )
 
     def _distinct_on(
         self,

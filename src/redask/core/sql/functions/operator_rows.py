@@ -4,11 +4,12 @@ A template is DuckDB text over the operands, which come with the types of the ro
 operators (`||` with arrays, array comparisons) are in `expressions`.
 """
 
-from functools import partial
+from functools import lru_cache, partial
+from typing import Literal
 
 from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, SHORT, TEXT, Bound, made
 from redask.core.sql.functions import numeric_rules
-from redask.core.sql.functions.overloads import Emit, Overload
+from redask.core.sql.functions.overloads import Emit, Overload, choose
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
@@ -271,3 +272,11 @@ PREFIX: dict[str, list[Overload]] = {
 }
 INVERSE = {"=": "<>", "<>": "=", "<": ">=", ">": "<=", "<=": ">", ">=": "<"}
 SYNONYMS = {"!=": "<>"}
+
+
+@lru_cache(maxsize=4096)
+def binary(
+    name: str, left: SqlType, right: SqlType
+) -> tuple[Overload, tuple[SqlType, ...]] | Literal["ambiguous"] | None:
+    """The row of a binary operator for operands of these types, as `choose` finds it."""
+    return choose(BINARY.get(name, ()), (left, right), is_operator=True)

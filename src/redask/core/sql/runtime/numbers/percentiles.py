@@ -3,7 +3,7 @@
 import math
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
+from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name, nullable
 
 
 def _checked(fraction: float) -> float:
@@ -29,6 +29,8 @@ def percentile_place(count: int, fraction: float) -> int:
 
 
 FUNCTIONS = functions_by_name(
-    RuntimeFunction("pg_percentile_cont", ("DOUBLE[]", "DOUBLE"), "DOUBLE", percentile_cont),
+    RuntimeFunction(
+        "pg_percentile_cont", ("DOUBLE[]", "DOUBLE"), "DOUBLE", nullable(percentile_cont), True
+    ),
     RuntimeFunction("pg_percentile_place", ("BIGINT", "DOUBLE"), "BIGINT", percentile_place),
 )
