@@ -114,6 +114,7 @@ EXAMPLES: list[tuple[AskError, str, str]] = [
     ),
     (BadUrn(UrnFault.EMPTY_ID, "no id"), "no id", "empty id"),
     (BadTtl(TtlFault.ZERO, "no time"), "no time", "zero"),
+    (SqlError("22012", "division by zero", position=8), "division by zero", "22012"),
     (
         BadRows("notes", [RowProblem(n, "no id") for n in range(12)], 20),
         "12 of 20 rows for notes are bad, so none was written: "

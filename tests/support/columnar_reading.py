@@ -15,12 +15,12 @@ from redask.core.sql.types import SqlType
 from redask.core.wire.json import text
 from redask.stores.backend import EntityStore
 from redask.stores.columnar.json_columns import jsonb_text
-from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.projection import ColumnarProjection
 
 Table = tuple[list[tuple[str, str]], list[tuple[object, ...]]]
 
 
-def read_table(projection: Projection, name: str, caller: Caller) -> Table:
+def read_table(projection: ColumnarProjection, name: str, caller: Caller) -> Table:
     """Names and types of the columns, and the rows, in the order in which a scan gives them."""
     with projection.reading(caller) as tables:
         columns = tables.columns(name)
@@ -30,7 +30,7 @@ def read_table(projection: Projection, name: str, caller: Caller) -> Table:
     return [(each, str(kind)) for each, kind, _ in columns], rows
 
 
-def read_all(projection: Projection, caller: Caller) -> dict[str, Table]:
+def read_all(projection: ColumnarProjection, caller: Caller) -> dict[str, Table]:
     """Every table of a caller but the audit log."""
     with projection.reading(caller) as tables:
         names = tables.names()

@@ -400,7 +400,7 @@ def test_a_large_result_is_encoded_beside_the_event_loop(monkeypatch: pytest.Mon
     threads: list[tuple[int, bool]] = []
     encode = row_pages.RowEncoder.data_rows
 
-    def watched(self: row_pages.RowEncoder, rows: row_pages.Rows) -> bytes:
+    def watched(self: row_pages.RowEncoder, rows: row_pages.ResultRows) -> bytes:
         threads.append((len(rows), threading.current_thread() is threading.main_thread()))
         return encode(self, rows)
 

@@ -12,7 +12,7 @@ from redask.core.errors import BadAsk, Denied, SqlError
 from redask.core.model import Caller
 from redask.core.sql.types import SqlType
 from redask.stores.backend import EntityStore
-from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements.execution import Statements
 from redask.stores.columnar.statements.plans import Request
 from redask.stores.columnar.statements.watch import Watch
@@ -29,8 +29,8 @@ def store(tmp_path: Path) -> EntityStore:
 
 
 @pytest.fixture
-def projection(store: EntityStore, tmp_path: Path) -> Iterator[Projection]:
-    opened = Projection(tmp_path, store)
+def projection(store: EntityStore, tmp_path: Path) -> Iterator[ColumnarProjection]:
+    opened = ColumnarProjection(tmp_path, store)
     yield opened
     opened.close()
 
@@ -39,13 +39,15 @@ def put(store: EntityStore, number: int, opened: object) -> None:
     store.put(entities("tickets", [{"id": number, "opened": opened}]), ME)
 
 
-def select(projection: Projection, sql: str, caller: Caller = ME) -> list[tuple[object, ...]]:
+def select(
+    projection: ColumnarProjection, sql: str, caller: Caller = ME
+) -> list[tuple[object, ...]]:
     request = Request(sql, caller, (), {})
     return Statements(projection).select(request, [], Watch(5000, None), 100).rows
 
 
 def test_a_fixed_type_is_the_columns_type_until_it_is_let_go(
-    store: EntityStore, projection: Projection
+    store: EntityStore, projection: ColumnarProjection
 ) -> None:
     put(store, 1, "2021-01-01")
     assert read_table(projection, "tickets", ME)[0][2] == ("opened", "date")
@@ -60,7 +62,7 @@ def test_a_fixed_type_is_the_columns_type_until_it_is_let_go(
 
 
 def test_a_type_that_present_values_do_not_fit_is_refused(
-    store: EntityStore, projection: Projection
+    store: EntityStore, projection: ColumnarProjection
 ) -> None:
     put(store, 1, "2021-01-01")
     put(store, 2, "soon")
@@ -77,7 +79,7 @@ def test_a_type_that_present_values_do_not_fit_is_refused(
 
 
 def test_a_later_row_that_does_not_fit_fails_where_its_column_is_read(
-    store: EntityStore, projection: Projection
+    store: EntityStore, projection: ColumnarProjection
 ) -> None:
     put(store, 1, "2021-01-01")
     projection.fix_type("tickets", "opened", TIMESTAMP, ME)
@@ -95,7 +97,7 @@ def test_a_later_row_that_does_not_fit_fails_where_its_column_is_read(
 
 
 def test_a_row_that_does_not_fit_and_is_hidden_makes_no_difference(
-    store: EntityStore, projection: Projection
+    store: EntityStore, projection: ColumnarProjection
 ) -> None:
     put(store, 1, "2021-01-01")
     store.set_policy("tickets", {"read": [{"roles": ["*"], "rows": "id = 1"}]}, ME)

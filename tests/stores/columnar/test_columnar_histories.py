@@ -19,7 +19,7 @@ from redask.core.ports import AuditRow, StoreView
 from redask.core.rules.audit import KEYS
 from redask.stores.backend import EntityStore
 from redask.stores.columnar import generation_builder, table_cache, table_patches, tenant_projection
-from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.entity_rows import entities, link
 from redask.stores.sqlite.store import SqliteStore
 
@@ -99,7 +99,7 @@ def test_any_history_ends_in_the_tables_of_a_new_projection(
 ) -> None:
     store = MemoryBackend(f"memory:/{tmp_path}").store
     history = History(store, seed)
-    kept = [Projection(tmp_path / "shared", store) for _ in range(2)]
+    kept = [ColumnarProjection(tmp_path / "shared", store) for _ in range(2)]
     for step in range(60):
         history.step()
         if step % 3:
@@ -109,7 +109,7 @@ def test_any_history_ends_in_the_tables_of_a_new_projection(
         held = {name: table for name, table in found.items() if table[1]}
         assert held == expected(store, caller), step
         if step % 5 == 0:
-            new = Projection(tmp_path / f"new{step}", store)
+            new = ColumnarProjection(tmp_path / f"new{step}", store)
             assert read_all(new, caller) == found, step
             new.close()
     for each in kept:
@@ -124,11 +124,11 @@ def test_sums_of_doubles_have_equal_bits_whatever_the_history(
     rng = random.Random(5)
     rows = [{"id": n, "x": rng.gauss(0, 1) * 10.0 ** rng.randrange(30)} for n in range(9000)]
     store.put(entities("t", rows), ME)
-    old = Projection(tmp_path / "old", store)
+    old = ColumnarProjection(tmp_path / "old", store)
     monkeypatch.setattr(tenant_projection, "MAX_TAIL", 1_000_000)
-    unfolded = Projection(tmp_path / "unfolded", store)
+    unfolded = ColumnarProjection(tmp_path / "unfolded", store)
 
-    def total(projection: Projection) -> list[object]:
+    def total(projection: ColumnarProjection) -> list[object]:
         with projection.reading(ME) as tables:
             query = f"SELECT sum(c3), avg(c3), stddev(c3) FROM {tables.physical('t')}"
             return list(tables.cursor.execute(query).fetchall())
@@ -138,7 +138,7 @@ def test_sums_of_doubles_have_equal_bits_whatever_the_history(
         changes = [{"id": rng.randrange(9000), "x": 1.5 * turn + 0.1}, {"id": -turn, "x": 1e9 / 7}]
         store.put(entities("t", changes), ME)
         store.delete([f"urn:reddb:row:t/{rng.randrange(9000)}"], ME)
-        new = Projection(tmp_path / f"new{turn}", store)
+        new = ColumnarProjection(tmp_path / f"new{turn}", store)
         assert total(old) == total(unfolded) == total(new), turn
         new.close()
     old.close()
@@ -148,7 +148,7 @@ def test_sums_of_doubles_have_equal_bits_whatever_the_history(
 def test_a_reader_keeps_its_state_while_rows_change_and_generations_follow(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
-    projection = Projection(tmp_path, store)
+    projection = ColumnarProjection(tmp_path, store)
     put(store, 30)
     with projection.reading(ME) as before:
         early = before.physical("t")
@@ -167,7 +167,7 @@ def test_a_reader_keeps_its_state_while_rows_change_and_generations_follow(
 def test_a_table_that_is_first_named_late_is_of_the_state_of_its_reader(
     store: SqliteStore, tmp_path: Path
 ) -> None:
-    projection = Projection(tmp_path, store)
+    projection = ColumnarProjection(tmp_path, store)
     put(store, 3)
     with projection.reading(ME) as before:
         put(store, 5, y="more")
@@ -183,7 +183,7 @@ def test_policies_that_change_while_rows_are_read_are_seen(
     late: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = MemoryBackend(f"memory:/{tmp_path}").store
-    projection = Projection(tmp_path, store)
+    projection = ColumnarProjection(tmp_path, store)
     put(store, 3)
     assert len(read_table(projection, "t", READER)[1]) == 3
     view = store.view
@@ -208,7 +208,7 @@ def test_policies_that_change_while_rows_are_read_are_seen(
 def test_a_fold_that_fails_disturbs_no_reader_and_is_not_tried_at_once(
     store: SqliteStore, tmp_path: Path, small: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     put(store, 30)
     read_table(projection, "t", ME)
     tried = []
@@ -233,7 +233,7 @@ def test_a_large_tail_is_folded_and_other_projections_open_the_new_file(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
     put(store, 30)
-    first, second = (Projection(tmp_path / "p", store) for _ in range(2))
+    first, second = (ColumnarProjection(tmp_path / "p", store) for _ in range(2))
     assert read_table(first, "t", ME) == read_table(second, "t", ME)
     before = current(tmp_path / "p")
     put(store, 60)
@@ -251,16 +251,16 @@ def test_a_generation_is_used_by_the_next_process(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
     put(store, 30)
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     table = read_table(projection, "t", ME)
     projection.close()
     program = (
         "import sys; from pathlib import Path; from columnar_reading import read_table\n"
         "from redask.core.model import Caller; from redask.stores.sqlite.store import SqliteStore\n"
-        "from redask.stores.columnar.projection import Projection\n"
+        "from redask.stores.columnar.projection import ColumnarProjection\n"
         "from redask.stores.entity_rows import entities\n"
         "store = SqliteStore(Path(sys.argv[1]))\n"
-        "projection = Projection(Path(sys.argv[2]), store)\n"
+        "projection = ColumnarProjection(Path(sys.argv[2]), store)\n"
         "with projection.reading(Caller()) as tables: print(tables.physical('t'))\n"
         "print(read_table(projection, 't', Caller()))\n"
         "store.put(entities('t', [{'id': 0, 'x': 'other'}]), Caller())\n"
@@ -271,7 +271,7 @@ def test_a_generation_is_used_by_the_next_process(
         capture_output=True, text=True, check=False, env={"PYTHONPATH": ":".join(sys.path)},
     )  # fmt: skip
     assert ran.stdout.splitlines() == ["generation.main.t0", str(table)], ran.stderr
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     assert read_table(projection, "t", ME)[1][0][2] == "other"
     projection.close()
 
@@ -317,12 +317,12 @@ def test_a_generation_that_is_of_no_use_is_made_again(
     harm: object, store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
     put(store, 30)
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     table = read_table(projection, "t", ME)
     projection.close()
     before = current(tmp_path / "p")
     harm(before)  # type: ignore[operator]
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     assert read_table(projection, "t", ME) == table
     assert current(tmp_path / "p") != before
     projection.close()
@@ -332,7 +332,7 @@ def test_damage_that_shows_only_when_rows_are_read_is_repaired_by_the_next_reade
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
     put(store, 3000, text="x" * 50)
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     table = read_table(projection, "t", ME)
     projection.close()
     path = current(tmp_path / "p")
@@ -340,7 +340,7 @@ def test_damage_that_shows_only_when_rows_are_read_is_repaired_by_the_next_reade
     half = len(content) // 2
     content[half : half + 4096] = bytes(4096)
     path.write_bytes(content)
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     for _ in range(3):
         try:
             assert read_table(projection, "t", ME) == table
@@ -353,14 +353,14 @@ def test_damage_that_shows_only_when_rows_are_read_is_repaired_by_the_next_reade
 
 def test_deleting_the_directory_loses_nothing(store: SqliteStore, tmp_path: Path) -> None:
     put(store, 5)
-    projection = Projection(tmp_path / "gone" / "deep", store)
+    projection = ColumnarProjection(tmp_path / "gone" / "deep", store)
     assert len(read_table(projection, "t", ME)[1]) == 5
     assert not list((tmp_path / "gone").rglob("*.duckdb"))
     projection.close()
 
 
 def test_the_version_changes_with_data_and_policies(store: SqliteStore, tmp_path: Path) -> None:
-    projection = Projection(tmp_path, store)
+    projection = ColumnarProjection(tmp_path, store)
     seen = [projection.version(ME)]
     put(store, 1)
     seen.append(projection.version(ME))
@@ -373,7 +373,7 @@ def test_the_version_changes_with_data_and_policies(store: SqliteStore, tmp_path
 def test_many_threads_read_and_write_at_once(
     store: SqliteStore, tmp_path: Path, small: None
 ) -> None:
-    projection = Projection(tmp_path / "p", store)
+    projection = ColumnarProjection(tmp_path / "p", store)
     put(store, 20)
     faults: list[BaseException] = []
 
@@ -407,7 +407,7 @@ def test_the_audit_log_is_a_table(tmp_path: Path) -> None:
         for n, user in enumerate(["ada", "bob", "ada"])
     ]  # fmt: skip
     backend.audit.append([AuditRow(row) for row in rows])
-    projection = Projection(tmp_path, backend.store, backend.audit)
+    projection = ColumnarProjection(tmp_path, backend.store, backend.audit)
     columns, found = read_table(projection, "red_ask_audit", READER)
     assert [name for name, _ in columns] == ["seq", "hash", *KEYS]
     kinds = dict(columns)

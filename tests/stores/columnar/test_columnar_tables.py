@@ -11,7 +11,7 @@ from memory_backend.database import MemoryBackend
 from redask.core.errors import Denied
 from redask.core.model import Caller, Kind
 from redask.stores.columnar.json_columns import jsonb_text, plain_text
-from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.entity_rows import entities, link
 
 ME = Caller()
@@ -59,14 +59,14 @@ def backend(tmp_path: Path) -> Iterator[MemoryBackend]:
 
 
 @pytest.fixture
-def projection(backend: MemoryBackend, tmp_path: Path) -> Iterator[Projection]:
-    opened = Projection(tmp_path, backend.store, backend.audit)
+def projection(backend: MemoryBackend, tmp_path: Path) -> Iterator[ColumnarProjection]:
+    opened = ColumnarProjection(tmp_path, backend.store, backend.audit)
     yield opened
     opened.close()
 
 
 def test_every_type_is_read_as_it_was_written(
-    backend: MemoryBackend, projection: Projection
+    backend: MemoryBackend, projection: ColumnarProjection
 ) -> None:
     backend.store.put(entities("things", ROWS), ME)
     table = read_table(projection, "things", ME)
@@ -77,7 +77,7 @@ def test_every_type_is_read_as_it_was_written(
 
 
 def test_an_entity_without_an_id_has_that_of_its_urn(
-    backend: MemoryBackend, projection: Projection
+    backend: MemoryBackend, projection: ColumnarProjection
 ) -> None:
     backend.store.put(entities("notes", [{"text": "a"}, {"text": "b"}]), ME)
     columns, rows = read_table(projection, "notes", ME)
@@ -87,7 +87,7 @@ def test_an_entity_without_an_id_has_that_of_its_urn(
 
 
 def test_a_type_widens_and_narrows_with_the_rows(
-    backend: MemoryBackend, projection: Projection
+    backend: MemoryBackend, projection: ColumnarProjection
 ) -> None:
     def kind() -> str:
         return dict(read_table(projection, "t", ME)[0])["x"]
@@ -104,7 +104,7 @@ def test_a_type_widens_and_narrows_with_the_rows(
 
 
 def test_what_is_not_there_is_unknown_and_a_language_makes_it_known(
-    backend: MemoryBackend, projection: Projection
+    backend: MemoryBackend, projection: ColumnarProjection
 ) -> None:
     backend.store.put(entities("t", [{"id": 1}]), ME)
     backend.store.set_language("empty", "en", ME)
@@ -123,7 +123,9 @@ def test_what_is_not_there_is_unknown_and_a_language_makes_it_known(
         assert tables.names() == ["empty", "red_ask_audit"]
 
 
-def test_a_long_collection_name_is_cut(backend: MemoryBackend, projection: Projection) -> None:
+def test_a_long_collection_name_is_cut(
+    backend: MemoryBackend, projection: ColumnarProjection
+) -> None:
     backend.store.put(entities("c" * 100, [{"id": 1}]), ME)
     with projection.reading(ME) as tables:
         (name,) = set(tables.names()) - {"red_ask_audit"}
@@ -133,7 +135,7 @@ def test_a_long_collection_name_is_cut(backend: MemoryBackend, projection: Proje
 
 
 def test_policies_decide_over_rows_columns_and_types(
-    backend: MemoryBackend, projection: Projection
+    backend: MemoryBackend, projection: ColumnarProjection
 ) -> None:
     reader = Caller("local", "ada", "reader")
     rows = [
@@ -164,7 +166,7 @@ def test_policies_decide_over_rows_columns_and_types(
 
 
 def test_an_edge_is_read_by_those_who_read_everything_it_hangs_on(
-    backend: MemoryBackend, projection: Projection
+    backend: MemoryBackend, projection: ColumnarProjection
 ) -> None:
     reader = Caller("local", "ada", "reader")
     store = backend.store
@@ -201,7 +203,7 @@ def test_what_is_hidden_makes_no_difference(tmp_path: Path) -> None:
         folder = tmp_path / str(world)
         folder.mkdir()
         store = build(folder, world)
-        projection = Projection(folder / "columnar", store)
+        projection = ColumnarProjection(folder / "columnar", store)
         seen.append(read_all(projection, READER))
         for caller in (READER, OWNER):
             found = read_all(projection, caller)
@@ -214,7 +216,7 @@ def test_what_is_hidden_makes_no_difference(tmp_path: Path) -> None:
     assert {"people", "links", "ties", "ruled"} <= seen[0].keys()
 
 
-def test_tenants_are_apart(backend: MemoryBackend, projection: Projection) -> None:
+def test_tenants_are_apart(backend: MemoryBackend, projection: ColumnarProjection) -> None:
     other = Caller("other", "eve", "owner")
     backend.store.put(entities("t", [{"id": 1, "x": 1}]), ME)
     backend.store.put(entities("t", [{"id": 2, "x": "a"}], kind=Kind.NODE), other)

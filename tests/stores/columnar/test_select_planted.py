@@ -75,7 +75,7 @@ def a_table_holds_rows_of_another_class(patch: pytest.MonkeyPatch) -> None:
 
 @seen_by("SELECT * FROM people")
 def a_hidden_column_is_kept(patch: pytest.MonkeyPatch) -> None:
-    rows_of = row_log.rows_of
+    rows_of = row_log.rows_of  # type: ignore[attr-defined]
 
     def undressed(change: Any, contents: Any) -> Any:
         rows = rows_of(change, contents)
@@ -131,7 +131,7 @@ def the_catalogue_lists_denied_collections(patch: pytest.MonkeyPatch) -> None:
 
 @seen_by("SELECT * FROM red_ask_audit")
 def audit_rows_of_others_are_shown(patch: pytest.MonkeyPatch) -> None:
-    make = readable_tables.make_audit_table
+    make = readable_tables.make_audit_table  # type: ignore[attr-defined]
 
     def trusting(connection: Any, name: str, log: Any, caller: Caller) -> None:
         make(connection, name, log, Caller(caller.tenant, caller.user, "auditor"))
@@ -146,7 +146,7 @@ def an_edge_with_a_hidden_end_is_shown(patch: pytest.MonkeyPatch) -> None:
 
 @seen_by("SELECT string_agg(urn, ',') FROM people")
 def rows_are_in_the_order_of_writing(patch: pytest.MonkeyPatch) -> None:
-    query = table_cache.table_query
+    query = table_cache.table_query  # type: ignore[attr-defined]
     patch.setattr(
         table_cache,
         "table_query",

@@ -18,7 +18,7 @@ from pathlib import Path
 from redask.core.access.policy import OPEN
 from redask.core.ports import Store
 from redask.stores.columnar.duckdb_connections import literal, open_builder
-from redask.stores.columnar.row_counts import State
+from redask.stores.columnar.row_counts import ProjectionState
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.typed_tables import table_columns, table_query
 
@@ -28,7 +28,9 @@ ENDING = ".duckdb"
 _BUILDING = "building-"
 
 
-def build(folder: Path, last: tuple[Path, State] | None, store: Store, tenant: str) -> str:
+def build(
+    folder: Path, last: tuple[Path, ProjectionState] | None, store: Store, tenant: str
+) -> str:
     """Write a generation that has everything up to now. → the name of the file"""
     work = folder / f"{_BUILDING}{secrets.token_hex(8)}"
     work.mkdir(parents=True)
@@ -40,7 +42,7 @@ def build(folder: Path, last: tuple[Path, State] | None, store: Store, tenant: s
             if last is not None:
                 connection.execute(f"ATTACH {literal(str(last[0]))} AS last (READ_ONLY)")
             log = RowLog(connection, "tail.main", None if last is None else "last.main")
-            state = State() if last is None else last[1]
+            state = ProjectionState() if last is None else last[1]
             state = read_changes(log, state, store, tenant)
             connection.execute(
                 f"CREATE TABLE new.main.entity_rows AS {log.all_rows()} ORDER BY key, grp"
@@ -82,7 +84,7 @@ def build(folder: Path, last: tuple[Path, State] | None, store: Store, tenant: s
         shutil.rmtree(work, ignore_errors=True)
 
 
-def read_changes(log: RowLog, state: State, store: Store, tenant: str) -> State:
+def read_changes(log: RowLog, state: ProjectionState, store: Store, tenant: str) -> ProjectionState:
     """The state after all changes that the store has."""
     target = store.watermark(tenant)
     while True:

@@ -13,7 +13,7 @@ from redask.core.errors import CorruptIndex
 from redask.core.ports import Store
 from redask.stores.columnar.duckdb_connections import columnar_errors, open_reader
 from redask.stores.columnar.generation_builder import LAYOUT, read_changes
-from redask.stores.columnar.row_counts import State
+from redask.stores.columnar.row_counts import ProjectionState
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.table_cache import TableCache
 
@@ -34,7 +34,7 @@ class OpenGeneration:
         with columnar_errors():
             self.connection = open_reader(path)
             try:
-                self.loaded = State()
+                self.loaded = ProjectionState()
                 typed: dict[str, str] = {}
                 if path is not None:
                     self.loaded, typed = _read(self.connection, store, tenant)
@@ -83,7 +83,7 @@ class OpenGeneration:
 
 def _read(
     connection: "DuckDBPyConnection", store: Store, tenant: str
-) -> tuple[State, dict[str, str]]:
+) -> tuple[ProjectionState, dict[str, str]]:
     import duckdb
 
     try:
@@ -99,7 +99,7 @@ def _read(
     if watermark > store.watermark(tenant):
         raise _unusable("it is ahead of its store")
     try:
-        state = State.load(facts["counts"], watermark)
+        state = ProjectionState.load(facts["counts"], watermark)
     except json.JSONDecodeError as error:
         raise _unusable("its counts cannot be read") from error
     typed = connection.execute("SELECT collection, name FROM generation.main.typed").fetchall()

@@ -25,7 +25,7 @@ from redask.stores.columnar.readable_tables import ReadableTables
 from redask.stores.columnar.tenant_projection import TenantProjection
 
 
-class Projection:
+class ColumnarProjection:
     """All tenants of one database; `close` it."""
 
     def __init__(self, directory: Path, store: EntityStore, audit: AuditLog | None = None) -> None:

@@ -31,7 +31,7 @@ from redask.stores.columnar.typed_tables import TableColumn, table_columns
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-Columns = tuple[tuple[str, SqlType, str], ...]
+TypedColumns = tuple[tuple[str, SqlType, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class ReadableTables:
         """What the caller can SELECT from, sorted."""
         return sorted([*self._collections(), AUDIT])
 
-    def columns(self, name: str) -> Columns | None:
+    def columns(self, name: str) -> TypedColumns | None:
         """Name, type and name in DuckDB of each column; None when there is no such table."""
         if name == AUDIT:
             return AUDIT_COLUMNS

@@ -47,7 +47,7 @@ Deltas = dict[tuple[str, str], GroupDelta]  # by collection and group
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ProjectionState:
     """One state of a tenant's rows: the step that made it, and how far in the change log it is.
 
     `restricted` is whether any row is, or was since the generation, under a policy.
@@ -58,7 +58,7 @@ class State:
     collections: Collections = field(default_factory=dict)
     restricted: bool = False
 
-    def after(self, deltas: Deltas, watermark: int, restricted: bool) -> "State":
+    def after(self, deltas: Deltas, watermark: int, restricted: bool) -> "ProjectionState":
         """The next state."""
         step = self.step + 1
         collections = dict(self.collections)
@@ -75,7 +75,7 @@ class State:
                 collections[collection] = groups
             else:
                 collections.pop(collection, None)
-        return State(step, watermark, collections, restricted)
+        return ProjectionState(step, watermark, collections, restricted)
 
     def dump(self) -> str:
         """As text, for the generation file."""
@@ -88,11 +88,11 @@ class State:
         )
 
     @staticmethod
-    def load(text: str, watermark: int) -> "State":
+    def load(text: str, watermark: int) -> "ProjectionState":
         """What was dumped, as the first state of a process."""
         collections = {
             name: {group: GroupCounts(rows, columns) for group, (rows, columns) in groups.items()}
             for name, groups in json.loads(text).items()
         }
         restricted = any(group != OPEN for groups in collections.values() for group in groups)
-        return State(0, watermark, collections, restricted)
+        return ProjectionState(0, watermark, collections, restricted)

@@ -21,7 +21,7 @@ from redask.stores.columnar.edge_groups import (
     required_classes,
 )
 from redask.stores.columnar.entity_values import Contents, EntityRow, count_values, rows_of
-from redask.stores.columnar.row_counts import Deltas, GroupDelta, State
+from redask.stores.columnar.row_counts import Deltas, GroupDelta, ProjectionState
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -58,7 +58,7 @@ class RowLog:
             " (key BIGINT, urn VARCHAR, collection VARCHAR, since BIGINT)"
         )
 
-    def apply(self, changes: Sequence[Change], state: State) -> State:
+    def apply(self, changes: Sequence[Change], state: ProjectionState) -> ProjectionState:
         """The state after these changes, which follow on this one."""
         by_key = {change.key: change for change in changes}
         old = self._live_keys(sorted(by_key))
@@ -76,7 +76,7 @@ class RowLog:
                 delta.rows += sign
                 count_values(row, contents, delta.values, sign)
         if not deltas:
-            return State(state.step, last, state.collections, restricted)
+            return ProjectionState(state.step, last, state.collections, restricted)
         following = state.after(deltas, last, restricted)
         # an entity goes and comes as a whole: rows are found by its key
         keys = {row.key for row in (*gone, *came)}

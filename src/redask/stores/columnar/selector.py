@@ -11,7 +11,7 @@ from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape,
 from redask.core.ports.selecting import Cancellation
 from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
-from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements.execution import Statements
 from redask.stores.columnar.statements.plans import Request
 from redask.stores.columnar.statements.watch import Watch
@@ -26,7 +26,7 @@ class ColumnarSelector:
         row = backend_for(location)
         self._backend = row.open(location)
         folder = row.directory(location) / FOLDER
-        self._projection = Projection(folder, self._backend.store, self._backend.audit)
+        self._projection = ColumnarProjection(folder, self._backend.store, self._backend.audit)
         self._statements = Statements(self._projection)
 
     def select(

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from redask.core.access.policy import OPEN
-from redask.stores.columnar.row_counts import GroupCounts, State
+from redask.stores.columnar.row_counts import GroupCounts, ProjectionState
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.table_patches import MaterialisedTable, Patcher, SortedTable
 from redask.stores.columnar.typed_tables import (
@@ -46,7 +46,7 @@ class TableCache:
         self,
         connection: "DuckDBPyConnection",
         log: RowLog,
-        loaded: State,
+        loaded: ProjectionState,
         typed: Mapping[str, str],
     ) -> None:
         """`loaded` is the state of the generation, `typed` its tables by collection."""

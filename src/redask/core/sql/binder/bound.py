@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 from redask.core.errors import SqlError
 from redask.core.sql.types import SqlType
 
-Node = dict[str, Any]  # a node of the syntax tree, as JSON gives it
+TreeNode = dict[str, Any]  # a node of the syntax tree, as JSON gives it
 MAX_DIGITS = 38
 
 BOOL, TEXT, UNKNOWN = SqlType("bool"), SqlType("text"), SqlType("unknown")
@@ -197,13 +197,13 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
-def only(node: Node) -> tuple[str, Node]:
+def only(node: TreeNode) -> tuple[str, TreeNode]:
     """The kind and the content of a node."""
     ((kind, content),) = node.items()
     return kind, content
 
 
-def is_literal(node: Node) -> bool:
+def is_literal(node: TreeNode) -> bool:
     """Whether it is a constant that is not NULL, or a cast of one."""
     while "TypeCast" in node:
         node = node["TypeCast"]["arg"]

@@ -9,18 +9,18 @@ from redask.core.sql.binder.bound import (
     TEXT,
     UNKNOWN,
     Bound,
-    Node,
     Read,
+    TreeNode,
     fail,
     numeric_text,
     only,
     unsupported,
 )
 from redask.core.sql.binder.coercion import alike
-from redask.core.sql.binder.context import BoundQuery, Context
-from redask.core.sql.binder.expressions import Clause, Expressions
+from redask.core.sql.binder.context import BindingContext, BoundQuery
+from redask.core.sql.binder.expressions import ExpressionClause, Expressions
 from redask.core.sql.binder.limits import bind_limit
-from redask.core.sql.binder.namespace import Column, CommonTable, Scope
+from redask.core.sql.binder.namespace import CommonTable, RelationColumn, Scope
 from redask.core.sql.binder.selects import bind_select
 from redask.core.sql.binder.windows import check_orderable, direction
 from redask.core.sql.functions import numeric_rules
@@ -28,7 +28,7 @@ from redask.core.sql.functions import numeric_rules
 _SET_WORDS = {"SETOP_UNION": "UNION", "SETOP_INTERSECT": "INTERSECT", "SETOP_EXCEPT": "EXCEPT"}
 
 
-def bind_query(context: Context, node: Node, parent: Scope) -> BoundQuery:
+def bind_query(context: BindingContext, node: TreeNode, parent: Scope) -> BoundQuery:
     """Any query, inside another or alone."""
     kind, content = only(node)
     if kind != "SelectStmt":
@@ -36,7 +36,7 @@ def bind_query(context: Context, node: Node, parent: Scope) -> BoundQuery:
     return _bind(context, content, parent)
 
 
-def _bind(context: Context, node: Node, parent: Scope) -> BoundQuery:
+def _bind(context: BindingContext, node: TreeNode, parent: Scope) -> BoundQuery:
     if node.get("intoClause"):
         fail("0A000", "SELECT INTO is not supported")
     if node.get("lockingClause"):
@@ -56,7 +56,7 @@ def _bind(context: Context, node: Node, parent: Scope) -> BoundQuery:
 # --- WITH --------------------------------------------------------------------------------------
 
 
-def _with(context: Context, node: Node, scope: Scope) -> tuple[str, list[Read]]:
+def _with(context: BindingContext, node: TreeNode, scope: Scope) -> tuple[str, list[Read]]:
     clause = node.get("withClause")
     if clause is None:
         return "", []
@@ -90,7 +90,7 @@ def _with(context: Context, node: Node, scope: Scope) -> tuple[str, list[Read]]:
     return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(texts)} ", reads
 
 
-def _renamed(cte: Node, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+def _renamed(cte: TreeNode, columns: tuple[RelationColumn, ...]) -> tuple[RelationColumn, ...]:
     names = [each["String"]["sval"] for each in cte.get("aliascolnames", [])]
     if len(names) > len(columns):
         fail(
@@ -119,7 +119,7 @@ def _mentions(node: object, name: str) -> bool:
     return False
 
 
-def _recursive(context: Context, cte: Node, scope: Scope, alias: str) -> BoundQuery:
+def _recursive(context: BindingContext, cte: TreeNode, scope: Scope, alias: str) -> BoundQuery:
     node = cte["ctequery"]["SelectStmt"]
     name = cte["ctename"]
     if node.get("op") != "SETOP_UNION" or _mentions(node["larg"], name):
@@ -149,7 +149,7 @@ def _recursive(context: Context, cte: Node, scope: Scope, alias: str) -> BoundQu
     )
 
 
-def _spelt(context: Context, query: BoundQuery) -> BoundQuery:
+def _spelt(context: BindingContext, query: BoundQuery) -> BoundQuery:
     """The query with its numerics as text: their scale may change from row to row."""
     if all(each.type.name != "numeric" or each.digits is None for each in query.columns):
         return query
@@ -159,7 +159,7 @@ def _spelt(context: Context, query: BoundQuery) -> BoundQuery:
 
 
 def _projected(
-    context: Context, query: BoundQuery, texts: list[str], values: list[Bound]
+    context: BindingContext, query: BoundQuery, texts: list[str], values: list[Bound]
 ) -> BoundQuery:
     """The query with other expressions over its columns."""
     alias = context.alias("q")
@@ -167,13 +167,13 @@ def _projected(
         f"{text} AS {column.sql}" for text, column in zip(texts, query.columns, strict=True)
     )
     columns = tuple(
-        Column(column.name, column.sql, value.type, value.digits, value.scale)
+        RelationColumn(column.name, column.sql, value.type, value.digits, value.scale)
         for column, value in zip(query.columns, values, strict=True)
     )
     return BoundQuery(f"SELECT {items} FROM ({query.sql}) AS {alias}", columns, query.outer)
 
 
-def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
+def named_objects(context: BindingContext, query: BoundQuery) -> BoundQuery:
     """The query with regclass and the like as names, which is how a client shall see them."""
     if any(each.type.name == "record" for each in query.columns):
         unsupported("a row as a value")
@@ -195,8 +195,8 @@ def named_objects(context: Context, query: BoundQuery) -> BoundQuery:
 # --- VALUES ------------------------------------------------------------------------------------
 
 
-def _values(context: Context, node: Node, scope: Scope) -> BoundQuery:
-    expressions = Expressions(context, scope, Clause("VALUES"))
+def _values(context: BindingContext, node: TreeNode, scope: Scope) -> BoundQuery:
+    expressions = Expressions(context, scope, ExpressionClause("VALUES"))
     rows = [
         [expressions.bind(each) for each in row["List"]["items"]] for row in node["valuesLists"]
     ]
@@ -207,7 +207,9 @@ def _values(context: Context, node: Node, scope: Scope) -> BoundQuery:
         type = context.coercion.common_type(values, "VALUES")
         cast = context.coercion.unify(values, type)
         unified.append(cast)
-        columns.append(Column(f"column{place}", f"o{place}", type, cast[0].digits, cast[0].scale))
+        columns.append(
+            RelationColumn(f"column{place}", f"o{place}", type, cast[0].digits, cast[0].scale)
+        )
     texts = ", ".join(
         f"({', '.join(each.sql for each in row)})" for row in zip(*unified, strict=True)
     )
@@ -224,7 +226,7 @@ def _values(context: Context, node: Node, scope: Scope) -> BoundQuery:
 # --- UNION, INTERSECT, EXCEPT ------------------------------------------------------------------
 
 
-def _set_operation(context: Context, node: Node, scope: Scope) -> BoundQuery:
+def _set_operation(context: BindingContext, node: TreeNode, scope: Scope) -> BoundQuery:
     word = _SET_WORDS[node["op"]]
     left, right = (_bind(context, node[side], scope) for side in ("larg", "rarg"))
     if len(left.columns) != len(right.columns):
@@ -256,7 +258,9 @@ def _set_operation(context: Context, node: Node, scope: Scope) -> BoundQuery:
     return _ordered(context, node, query, scope)
 
 
-def _ordered(context: Context, node: Node, query: BoundQuery, scope: Scope) -> BoundQuery:
+def _ordered(
+    context: BindingContext, node: TreeNode, query: BoundQuery, scope: Scope
+) -> BoundQuery:
     """ORDER BY and LIMIT over the output columns."""
     sorts = []
     for each in node.get("sortClause", []):
@@ -277,7 +281,7 @@ def _ordered(context: Context, node: Node, query: BoundQuery, scope: Scope) -> B
     )
 
 
-def _output(node: Node, query: BoundQuery) -> Column:
+def _output(node: TreeNode, query: BoundQuery) -> RelationColumn:
     kind, content = only(node)
     if kind == "A_Const" and "ival" in content:
         place = int(content["ival"].get("ival", 0))

@@ -13,7 +13,13 @@ from redask.core.errors import SqlError
 from redask.core.sql.binder.bound import TEXT, Parameters, fail
 from redask.core.sql.binder.bound_queries import bind_query, named_objects
 from redask.core.sql.binder.coercion import Coercion
-from redask.core.sql.binder.context import BoundQuery, Context, Facts, Schema, TableDefinition
+from redask.core.sql.binder.context import (
+    BindingContext,
+    BoundQuery,
+    Facts,
+    Schema,
+    TableDefinition,
+)
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.types import SqlType
@@ -59,7 +65,7 @@ def bind(
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
         return bind_query(context, each, scope)
 
-    context = Context(schema, Coercion(parameters), facts, query, source.encode())
+    context = BindingContext(schema, Coercion(parameters), facts, query, source.encode())
     context.coercion.registered = RegisteredTypes(context)
     try:
         found = named_objects(context, bind_query(context, node, Scope(depth=-1)))

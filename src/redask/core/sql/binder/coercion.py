@@ -30,7 +30,7 @@ from redask.core.sql.functions.overloads import fits
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import SqlType
 
-Context = Literal["implicit", "assignment", "explicit"]
+CastContext = Literal["implicit", "assignment", "explicit"]
 _STRINGS = frozenset(("text", "varchar", "bpchar", "name", "char"))
 _INTEGERS = frozenset(("int2", "int4", "int8"))
 _FLOATS = frozenset(("float4", "float8"))
@@ -86,7 +86,7 @@ class Coercion:
         self.parameters = parameters
         self.registered: RegisteredTypes | None = None
 
-    def can(self, given: SqlType, wanted: SqlType, context: Context) -> bool:
+    def can(self, given: SqlType, wanted: SqlType, context: CastContext) -> bool:
         """Whether there is such a cast."""
         if fits(given, wanted) or given.bare == wanted.bare:
             return True
@@ -106,7 +106,7 @@ class Coercion:
             given.name in _STRINGS and wanted.name in _READABLE | _REGISTERED
         )
 
-    def coerce(self, value: Bound, wanted: SqlType, context: Context = "implicit") -> Bound:
+    def coerce(self, value: Bound, wanted: SqlType, context: CastContext = "implicit") -> Bound:
         """The value as one of that type."""
         if value.is_untyped:
             return self._typed(value, wanted, context)
@@ -120,7 +120,7 @@ class Coercion:
             return self._modified(value, wanted)
         return self._modified(self._cast(value, wanted.bare), wanted)
 
-    def _typed(self, value: Bound, wanted: SqlType, context: Context) -> Bound:
+    def _typed(self, value: Bound, wanted: SqlType, context: CastContext) -> Bound:
         if value.parameter:
             known = self.parameters.settle(value.parameter, wanted, value.location)
             return known if known.is_untyped else self.coerce(known, wanted, context)

@@ -8,7 +8,7 @@ from redask.core.sql.binder.bound import (
     TEXT,
     UNKNOWN,
     Bound,
-    Node,
+    TreeNode,
     fail,
     made,
     once,
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _ORDERED = ("=", "<>", "<", ">", "<=", ">=")
 
 
-def bind_operator(self: "Expressions", node: Node) -> Bound:
+def bind_operator(self: "Expressions", node: TreeNode) -> Bound:
     """An A_Expr."""
     kind, location = node["kind"], node.get("location", 0)
     name = node["name"][-1]["String"]["sval"]
@@ -145,7 +145,7 @@ def _contains(whole: str, part: str) -> str:
     )
 
 
-def _with_array(self: "Expressions", node: Node, name: str, word: str) -> Bound:
+def _with_array(self: "Expressions", node: TreeNode, name: str, word: str) -> Bound:
     """x = ANY (array)."""
     location = node.get("location", 0)
     left, array = self.bind(node["lexpr"]), self.bind(node["rexpr"])
@@ -204,7 +204,7 @@ def _each_tested(test: str, word: str, left: Bound, array: Bound) -> str:
     return f"list_extract(list_transform([{tests}], lambda pg_t: {body}), 1)"
 
 
-def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
+def _in_list(self: "Expressions", node: TreeNode, name: str) -> Bound:
     location = node.get("location", 0)
     items = node["rexpr"]["List"]["items"]
     if "RowExpr" in node["lexpr"]:
@@ -229,7 +229,7 @@ def _in_list(self: "Expressions", node: Node, name: str) -> Bound:
     return made(f"(NOT {text})" if name == "<>" else text, BOOL, *tests, location=location)
 
 
-def _between(self: "Expressions", node: Node, kind: str) -> Bound:
+def _between(self: "Expressions", node: TreeNode, kind: str) -> Bound:
     location = node.get("location", 0)
     value = self.bind(node["lexpr"])
     low, high = (self.bind(each) for each in node["rexpr"]["List"]["items"])
@@ -259,7 +259,7 @@ def _distinct(self: "Expressions", left: Bound, right: Bound, kind: str, locatio
     return made(text, BOOL, one, other, location=location)
 
 
-def bind_boolean(self: "Expressions", node: Node) -> Bound:
+def bind_boolean(self: "Expressions", node: TreeNode) -> Bound:
     """AND, OR, NOT."""
     word = {"AND_EXPR": "AND", "OR_EXPR": "OR", "NOT_EXPR": "NOT"}[node["boolop"]]
     parts = [self.condition(each, word) for each in node["args"]]
@@ -269,7 +269,7 @@ def bind_boolean(self: "Expressions", node: Node) -> Bound:
     return made(text, BOOL, *parts, location=node.get("location", 0))
 
 
-def bind_null_test(self: "Expressions", node: Node) -> Bound:
+def bind_null_test(self: "Expressions", node: TreeNode) -> Bound:
     """IS NULL."""
     if "RowExpr" in node["arg"]:
         return row_operators.null_test(self, node)
@@ -280,7 +280,7 @@ def bind_null_test(self: "Expressions", node: Node) -> Bound:
     return made(f"({value.sql} {word})", BOOL, value, location=node.get("location", 0))
 
 
-def bind_boolean_test(self: "Expressions", node: Node) -> Bound:
+def bind_boolean_test(self: "Expressions", node: TreeNode) -> Bound:
     """IS TRUE and the like."""
     word = node["booltesttype"].replace("_", " ")
     value = self.condition(node["arg"], word)
@@ -288,7 +288,7 @@ def bind_boolean_test(self: "Expressions", node: Node) -> Bound:
     return made(text, BOOL, value, location=node.get("location", 0))
 
 
-def bind_subquery(self: "Expressions", node: Node) -> Bound:
+def bind_subquery(self: "Expressions", node: TreeNode) -> Bound:
     """EXISTS, a scalar subquery, IN, ANY, ALL, ARRAY."""
     kind, location = node["subLinkType"], node.get("location", 0)
     query = self.context.query(node["subselect"], self.scope)
@@ -326,7 +326,7 @@ def bind_subquery(self: "Expressions", node: Node) -> Bound:
 
 def _with_subquery(
     self: "Expressions",
-    node: Node,
+    node: TreeNode,
     name: str,
     query: "BoundQuery",
     reads: Bound,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Protocol
 
-from redask.core.sql.binder.bound import Node, Read, unsupported
+from redask.core.sql.binder.bound import Read, TreeNode, unsupported
 from redask.core.sql.binder.coercion import Coercion
-from redask.core.sql.binder.namespace import Column, Scope
+from redask.core.sql.binder.namespace import RelationColumn, Scope
 from redask.core.sql.types import SqlType
 
 
@@ -50,12 +50,12 @@ class BoundQuery:
     """
 
     sql: str
-    columns: tuple[Column, ...]
+    columns: tuple[RelationColumn, ...]
     outer: tuple[Read, ...] = ()
     untyped: tuple[bool, ...] = ()
 
 
-class Context:
+class BindingContext:
     """One statement being bound. `tables` are those it reads, in the order of their markers.
 
     `source` is the statement's text: the parser is younger than PostgreSQL 15, and reads `0x1F`.
@@ -66,7 +66,7 @@ class Context:
         schema: Schema,
         coercion: Coercion,
         facts: Facts,
-        query: Callable[[Node, Scope], BoundQuery],
+        query: Callable[[TreeNode, Scope], BoundQuery],
         source: bytes,
     ) -> None:
         self.schema = schema

@@ -8,7 +8,7 @@ EXPLAIN ANALYZE, which runs the statement, is refused.
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from redask.core.sql.binder.bound import TEXT, Node, fail, quoted, unsupported
+from redask.core.sql.binder.bound import TEXT, TreeNode, fail, quoted, unsupported
 from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.core.sql.binder.context import TableDefinition
 
@@ -72,5 +72,5 @@ def plan_lines(tree: Mapping[str, Any], tables: Sequence[TableDefinition]) -> li
     ]
 
 
-def _parts(node: Node) -> set[str]:
+def _parts(node: TreeNode) -> set[str]:
     return {word for key, word in _PARTS.items() if node.get(key)}

@@ -19,7 +19,7 @@ from redask.core.sql.binder.bound import (
     TEXT,
     UNKNOWN,
     Bound,
-    Node,
+    TreeNode,
     fail,
     is_literal,
     made,
@@ -29,7 +29,7 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.coercion import constant
-from redask.core.sql.binder.context import Context
+from redask.core.sql.binder.context import BindingContext
 from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
@@ -48,7 +48,7 @@ HINT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class ExpressionClause:
     """Where an expression stands."""
 
     name: str
@@ -61,7 +61,7 @@ class Clause:
 class Expressions:
     """The expressions of one clause of a query."""
 
-    def __init__(self, context: Context, scope: Scope, clause: Clause) -> None:
+    def __init__(self, context: BindingContext, scope: Scope, clause: ExpressionClause) -> None:
         self.context = context
         self.scope = scope
         self.clause = clause
@@ -71,7 +71,7 @@ class Expressions:
         """The same, with other things allowed."""
         return Expressions(self.context, self.scope, replace(self.clause, **changes))
 
-    def bind(self, node: Node) -> Bound:
+    def bind(self, node: TreeNode) -> Bound:
         """One node."""
         kind, content = only(node)
         method = _KINDS.get(kind)
@@ -85,7 +85,7 @@ class Expressions:
             found = replace(found, columns=kept)
         return found
 
-    def condition(self, node: Node, what: str) -> Bound:
+    def condition(self, node: TreeNode, what: str) -> Bound:
         """A node that must be boolean."""
         return self.boolean(self.bind(node), what)
 
@@ -142,7 +142,7 @@ class Expressions:
 
     # --- single kinds of nodes -------------------------------------------------------------
 
-    def _constant(self, node: Node) -> Bound:
+    def _constant(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         if node.get("isnull"):
             return Bound("NULL", UNKNOWN, is_null=True, location=location)
@@ -169,7 +169,7 @@ class Expressions:
             text = found[0].decode(errors="replace")
             fail("42601", f'trailing junk after numeric literal at or near "{text}"', location)
 
-    def _column(self, node: Node) -> Bound:
+    def _column(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         if any("A_Star" in each for each in node["fields"]):
             unsupported("a whole row as a value", location)
@@ -181,14 +181,14 @@ class Expressions:
             unsupported("a whole row as a value", location)
         return self.scope.column(names, location)
 
-    def _parameter(self, node: Node) -> Bound:
+    def _parameter(self, node: TreeNode) -> Bound:
         number = node.get("number", 0)
         location = node.get("location", 0)
         if not 1 <= number <= 65535:
             fail("42P02", f"there is no parameter ${number}", location)
         return self.coercion.parameters.typed(number, location)
 
-    def _cast(self, node: Node) -> Bound:
+    def _cast(self, node: TreeNode) -> Bound:
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
         if wanted.is_array and not node["arg"].get("A_ArrayExpr", {"elements": 1}).get("elements"):
@@ -204,7 +204,7 @@ class Expressions:
         found = self.coercion.coerce(value, wanted, "explicit")
         return replace(found, location=location, integer=None)
 
-    def _case(self, node: Node) -> Bound:
+    def _case(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         subject = self.bind(node["arg"]) if "arg" in node else None
         conditions, results = [], []
@@ -235,14 +235,14 @@ class Expressions:
             location=location,
         )
 
-    def _coalesce(self, node: Node) -> Bound:
+    def _coalesce(self, node: TreeNode) -> Bound:
         return self._of_one_type(node, "COALESCE", "coalesce")
 
-    def _min_max(self, node: Node) -> Bound:
+    def _min_max(self, node: TreeNode) -> Bound:
         name = "least" if node.get("op") == "IS_LEAST" else "greatest"
         return self._of_one_type(node, name.upper(), name)
 
-    def _of_one_type(self, node: Node, what: str, name: str) -> Bound:
+    def _of_one_type(self, node: TreeNode, what: str, name: str) -> Bound:
         values = [self.bind(each) for each in node["args"]]
         type = self.coercion.common_type(values, what)
         if name == "coalesce" and values[0].type.bare == type.bare and is_literal(node["args"][0]):
@@ -260,7 +260,7 @@ class Expressions:
             location=node.get("location", 0),
         )
 
-    def _array(self, node: Node) -> Bound:
+    def _array(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         values = [self.bind(each) for each in node.get("elements", [])]
         if not values:
@@ -273,7 +273,7 @@ class Expressions:
         text = f"CAST([{', '.join(each.sql for each in cast)}] AS {type.array.duckdb_type})"
         return made(text, type.bare.array, *cast, location=location)
 
-    def _indirection(self, node: Node) -> Bound:
+    def _indirection(self, node: TreeNode) -> Bound:
         value = self.bind(node["arg"])
         for each in node["indirection"]:
             if "String" in each and value.type == RECORD:
@@ -304,7 +304,7 @@ class Expressions:
             value = made(text, value.type.element, value, place, location=value.location)
         return value
 
-    def _within_document(self, value: Bound, subscripts: list[Node]) -> Bound:
+    def _within_document(self, value: Bound, subscripts: list[TreeNode]) -> Bound:
         """doc['a'][0] of a jsonb."""
         steps = []
         for each in subscripts:
@@ -321,7 +321,7 @@ class Expressions:
         text = f"pg_jsonb_get_path({value.sql}, {path})"
         return made(text, value.type, value, *steps, location=value.location)
 
-    def _value_function(self, node: Node) -> Bound:
+    def _value_function(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         facts = self.context.facts
         now = facts.now.replace(tzinfo=None)
@@ -341,7 +341,7 @@ class Expressions:
             unsupported(VALUE_FUNCTIONS.get(node["op"], str(node["op"])), location)
         return constant(known[0], SqlType(known[1]), location)
 
-    def _collate(self, node: Node) -> Bound:
+    def _collate(self, node: TreeNode) -> Bound:
         name = node["collname"][-1]["String"]["sval"]
         if name not in _C_COLLATIONS:
             unsupported(f'the collation "{name}"', node.get("location", 0))
@@ -350,7 +350,7 @@ class Expressions:
             return value
         return replace(self.coercion.coerce(value, TEXT), literal=value.literal)
 
-    def _grouping(self, node: Node) -> Bound:
+    def _grouping(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         values = [self.bind(each) for each in node["args"]]
         groups = self.scope.groups
@@ -375,7 +375,7 @@ def _number(text: str, location: int) -> Bound:
     return constant(Decimal(format(value, "f")), NUMERIC, location)
 
 
-_KINDS: dict[str, Callable[[Expressions, Node], Bound]] = {
+_KINDS: dict[str, Callable[[Expressions, TreeNode], Bound]] = {
     "A_Const": Expressions._constant,
     "ColumnRef": Expressions._column,
     "ParamRef": Expressions._parameter,

@@ -6,10 +6,10 @@ subquery sees the items before it only when it is LATERAL; a function always doe
 
 from dataclasses import replace
 
-from redask.core.sql.binder.bound import INT8, Bound, Node, fail, only, unsupported
-from redask.core.sql.binder.context import Context
-from redask.core.sql.binder.expressions import Clause, Expressions
-from redask.core.sql.binder.namespace import Column, Relation, Scope
+from redask.core.sql.binder.bound import INT8, Bound, TreeNode, fail, only, unsupported
+from redask.core.sql.binder.context import BindingContext
+from redask.core.sql.binder.expressions import ExpressionClause, Expressions
+from redask.core.sql.binder.namespace import Relation, RelationColumn, Scope
 from redask.core.sql.functions import set_functions
 
 _JOINS = {
@@ -20,7 +20,7 @@ _JOINS = {
 }
 
 
-def bind_from(context: Context, scope: Scope, items: list[Node]) -> str:
+def bind_from(context: BindingContext, scope: Scope, items: list[TreeNode]) -> str:
     """The text after FROM; the relations are added to the scope."""
     texts = []
     for item in items:
@@ -34,11 +34,11 @@ def bind_from(context: Context, scope: Scope, items: list[Node]) -> str:
 class _From:
     """One item of FROM, beside those that the scope has already."""
 
-    def __init__(self, context: Context, scope: Scope) -> None:
+    def __init__(self, context: BindingContext, scope: Scope) -> None:
         self._context = context
         self._scope = scope
 
-    def item(self, node: Node) -> tuple[str, list[Relation]]:
+    def item(self, node: TreeNode) -> tuple[str, list[Relation]]:
         kind, content = only(node)
         if kind == "RangeVar":
             return self._table(content)
@@ -50,7 +50,7 @@ class _From:
             return self._join(content)
         return unsupported(f"{kind} in FROM", content.get("location", 0))
 
-    def _table(self, node: Node) -> tuple[str, list[Relation]]:
+    def _table(self, node: TreeNode) -> tuple[str, list[Relation]]:
         name, location = node["relname"], node.get("location", 0)
         schema = node.get("schemaname")
         alias = self._context.alias("r")
@@ -65,7 +65,7 @@ class _From:
             shown = f"{schema}.{name}" if schema else name
             fail("42P01", f'relation "{shown}" does not exist', location)
         columns = [
-            Column(
+            RelationColumn(
                 own,
                 f"{alias}.{physical}",
                 type,
@@ -84,7 +84,7 @@ class _From:
         return Scope(self._scope.parent, self._scope.depth, own, self._scope.tables)
 
     def _subquery(
-        self, node: Node, left: list[Relation] | None = None
+        self, node: TreeNode, left: list[Relation] | None = None
     ) -> tuple[str, list[Relation]]:
         lateral = bool(node.get("lateral"))
         if "alias" not in node:
@@ -97,7 +97,7 @@ class _From:
         return f"{word}({query.sql}) AS {alias}", [_named(node, None, columns, None)]
 
     def _function(
-        self, node: Node, left: list[Relation] | None = None
+        self, node: TreeNode, left: list[Relation] | None = None
     ) -> tuple[str, list[Relation]]:
         calls = node["functions"]
         if len(calls) != 1 or node.get("coldeflist") or node.get("is_rowsfrom"):
@@ -109,11 +109,13 @@ class _From:
             unsupported(f"{kind} in FROM", location)
         name = content["funcname"][-1]["String"]["sval"]
         scope = self._sees(True, left)
-        expressions = Expressions(self._context, scope, Clause("functions in FROM"))
+        expressions = Expressions(self._context, scope, ExpressionClause("functions in FROM"))
         alias = self._context.alias("r")
         if not set_functions.is_set(name):
             value = expressions.bind(call)
-            found = set_functions.SetResult(f"[{value.sql}]", (Column(name, "c1", value.type),))
+            found = set_functions.SetResult(
+                f"[{value.sql}]", (RelationColumn(name, "c1", value.type),)
+            )
             if value.type.name == "numeric":
                 unsupported(f"{name} in FROM", location)
         else:
@@ -124,17 +126,19 @@ class _From:
         if node.get("ordinality"):
             own = ", ".join(each.sql for each in found.columns)
             query = f"SELECT {own}, row_number() OVER () AS n1 FROM ({query})"
-            columns.append(Column("ordinality", f"{alias}.n1", INT8))
+            columns.append(RelationColumn("ordinality", f"{alias}.n1", INT8))
         given = node.get("alias", {})
         own = given.get("aliasname", name)
         if len(found.columns) == 1 and "aliasname" in given and columns[0].name == name:
-            columns[0] = Column(own, columns[0].sql, columns[0].type)  # f(…) AS x: its column is x
+            columns[0] = RelationColumn(
+                own, columns[0].sql, columns[0].type
+            )  # f(…) AS x: its column is x
         relation = _named(node, own, columns, None)
         return f"LATERAL ({query}) AS {alias}", [relation]
 
     # --- joins -----------------------------------------------------------------------------
 
-    def _join(self, node: Node) -> tuple[str, list[Relation]]:
+    def _join(self, node: TreeNode) -> tuple[str, list[Relation]]:
         left_text, left = self.item(node["larg"])
         right_text, right = self._right(node["rarg"], left)
         kind = node["jointype"]
@@ -151,7 +155,7 @@ class _From:
         scope = Scope(self._scope.parent, self._scope.depth, [], self._scope.tables)
         for relation in (*left, *right):
             scope.add(relation, -1)
-        expressions = Expressions(self._context, scope, Clause("JOIN conditions"))
+        expressions = Expressions(self._context, scope, ExpressionClause("JOIN conditions"))
         relations = [*left, *right]
         if names:
             tests, merged = self._merged(expressions, left, right, names, kind)
@@ -175,7 +179,7 @@ class _From:
             relations.append(_named(node, None, columns, None))
         return text, relations
 
-    def _right(self, node: Node, left: list[Relation]) -> tuple[str, list[Relation]]:
+    def _right(self, node: TreeNode, left: list[Relation]) -> tuple[str, list[Relation]]:
         kind, content = only(node)
         if kind == "RangeSubselect":
             return self._subquery(content, left)
@@ -190,7 +194,7 @@ class _From:
         right: list[Relation],
         names: list[str],
         kind: str,
-    ) -> tuple[list[str], list[Column]]:
+    ) -> tuple[list[str], list[RelationColumn]]:
         """The conditions and the merged columns of USING."""
         tests, merged = [], []
         for name in names:
@@ -205,15 +209,15 @@ class _From:
                 text = other.sql
             elif kind == "JOIN_FULL":
                 text = f"coalesce({one.sql}, {other.sql})"
-            merged.append(Column(name, text, type, one.digits, one.scale))
+            merged.append(RelationColumn(name, text, type, one.digits, one.scale))
         return tests, merged
 
 
-def _open(relations: list[Relation]) -> list[Column]:
+def _open(relations: list[Relation]) -> list[RelationColumn]:
     return [each for relation in relations if relation.is_open for each in relation.columns]
 
 
-def _single(relations: list[Relation], name: str, word: str) -> Column:
+def _single(relations: list[Relation], name: str, word: str) -> RelationColumn:
     found = [each for each in _open(relations) if each.name == name]
     if not found:
         fail("42703", f'column "{name}" specified in USING clause does not exist in {word} table')
@@ -222,11 +226,13 @@ def _single(relations: list[Relation], name: str, word: str) -> Column:
     return found[0]
 
 
-def _value(column: Column) -> Bound:
+def _value(column: RelationColumn) -> Bound:
     return Bound(column.sql, column.type, column.digits, column.scale)
 
 
-def _named(node: Node, name: str | None, columns: list[Column], schema: str | None) -> Relation:
+def _named(
+    node: TreeNode, name: str | None, columns: list[RelationColumn], schema: str | None
+) -> Relation:
     """The relation under its alias, with the columns that the alias renames."""
     alias = node.get("alias", {})
     own = alias.get("aliasname", name)

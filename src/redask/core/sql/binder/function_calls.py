@@ -12,7 +12,7 @@ from redask.core.sql.binder.bound import (
     INT4,
     TEXT,
     Bound,
-    Node,
+    TreeNode,
     fail,
     made,
     numeric_text,
@@ -38,7 +38,7 @@ _HINT = (
 )
 
 
-def bind_call(self: "Expressions", node: Node) -> Bound:
+def bind_call(self: "Expressions", node: TreeNode) -> Bound:
     """A FuncCall."""
     location = node.get("location", 0)
     names = [each["String"]["sval"] for each in node["funcname"]]
@@ -83,7 +83,7 @@ def bind_call(self: "Expressions", node: Node) -> Bound:
 _INTERVAL_PARTS = ("years", "months", "weeks", "days", "hours", "mins", "secs")
 
 
-def _make_interval(self: "Expressions", node: Node, location: int) -> Bound:
+def _make_interval(self: "Expressions", node: TreeNode, location: int) -> Bound:
     """make_interval(…): the only function whose arguments may be named."""
     parts = [Bound("CAST(0 AS INTEGER)", INT4, integer=0)] * len(_INTERVAL_PARTS)
     given: set[int] = set()
@@ -130,7 +130,7 @@ def _missing(name: str, values: list[Bound], location: int) -> NoReturn:
 # --- aggregates --------------------------------------------------------------------------------
 
 
-def _aggregate(self: "Expressions", node: Node, name: str) -> Bound:
+def _aggregate(self: "Expressions", node: TreeNode, name: str) -> Bound:
     location = node.get("location", 0)
     is_window = "over" in node
     if not is_window:
@@ -194,7 +194,7 @@ def _chosen(
 
 
 def _call(
-    self: "Expressions", inner: "Expressions", node: Node
+    self: "Expressions", inner: "Expressions", node: TreeNode
 ) -> tuple[AggregateCall, tuple[Bound, ...]]:
     parts: tuple[Bound, ...] = ()
     order, sorts = sorted_by(inner, node.get("agg_order", []))
@@ -228,7 +228,7 @@ def _finished(
     return replace(found, columns=kept, has_aggregate=True, location=location)
 
 
-def _ordered_set(self: "Expressions", inner: "Expressions", node: Node, name: str) -> Bound:
+def _ordered_set(self: "Expressions", inner: "Expressions", node: TreeNode, name: str) -> Bound:
     """percentile_cont(0.5) WITHIN GROUP (ORDER BY x)."""
     location = node.get("location", 0)
     if not node.get("agg_within_group") or "over" in node:
@@ -293,7 +293,7 @@ def _of_fractions(name: str, listed: str, value: Bound, fractions: list[Bound]) 
 # --- window functions --------------------------------------------------------------------------
 
 
-def _window_function(self: "Expressions", node: Node, name: str) -> Bound:
+def _window_function(self: "Expressions", node: TreeNode, name: str) -> Bound:
     location = node.get("location", 0)
     if "over" not in node:
         fail("42809", f"window function {name} requires an OVER clause", location)

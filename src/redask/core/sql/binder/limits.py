@@ -1,12 +1,14 @@
 """LIMIT and OFFSET: `bind_limit`, the text and what it reads."""
 
-from redask.core.sql.binder.bound import INT8, Node, Read, fail, unsupported
-from redask.core.sql.binder.context import Context
-from redask.core.sql.binder.expressions import Clause, Expressions
+from redask.core.sql.binder.bound import INT8, Read, TreeNode, fail, unsupported
+from redask.core.sql.binder.context import BindingContext
+from redask.core.sql.binder.expressions import ExpressionClause, Expressions
 from redask.core.sql.binder.namespace import Scope
 
 
-def bind_limit(context: Context, node: Node, scope: Scope) -> tuple[str, tuple[Read, ...]]:
+def bind_limit(
+    context: BindingContext, node: TreeNode, scope: Scope
+) -> tuple[str, tuple[Read, ...]]:
     """LIMIT and OFFSET."""
     if node.get("limitOption") == "LIMIT_OPTION_WITH_TIES":
         unsupported("FETCH … WITH TIES")
@@ -18,7 +20,7 @@ def bind_limit(context: Context, node: Node, scope: Scope) -> tuple[str, tuple[R
     ):
         if key not in node:
             continue
-        value = Expressions(context, scope, Clause(word)).bind(node[key])
+        value = Expressions(context, scope, ExpressionClause(word)).bind(node[key])
         if value.is_null and value.is_untyped:
             continue
         if any(each.depth == scope.depth for each in value.columns):
@@ -31,11 +33,11 @@ def bind_limit(context: Context, node: Node, scope: Scope) -> tuple[str, tuple[R
     return text, reads
 
 
-def limit_constant(context: Context, node: Node, scope: Scope, key: str) -> int:
+def limit_constant(context: BindingContext, node: TreeNode, scope: Scope, key: str) -> int:
     """LIMIT or OFFSET of FETCH … WITH TIES, which must be a constant; 0 when it is not there."""
     if key not in node:
         return 0
-    value = Expressions(context, scope, Clause("LIMIT")).bind(node[key])
+    value = Expressions(context, scope, ExpressionClause("LIMIT")).bind(node[key])
     if value.integer is None or value.integer < 0:
         unsupported("FETCH … WITH TIES with anything but a constant", value.location)
     return value.integer

@@ -13,7 +13,7 @@ from redask.core.sql.types import SqlType
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
+class RelationColumn:
     """A column of a relation: its name, and the text that reads it."""
 
     name: str
@@ -29,7 +29,7 @@ class Relation:
     def __init__(
         self,
         name: str | None,
-        columns: tuple[Column, ...],
+        columns: tuple[RelationColumn, ...],
         *,
         is_named: bool = True,
         schema: str | None = None,
@@ -46,7 +46,7 @@ class CommonTable:
     """A query of WITH, by the name it has in the generated text."""
 
     alias: str
-    columns: tuple[Column, ...]
+    columns: tuple[RelationColumn, ...]
 
 
 class Scope:
@@ -107,7 +107,7 @@ class Scope:
             scope = scope.parent
         return self._missing(names, location)
 
-    def _own(self, names: list[str], location: int) -> Column | None:
+    def _own(self, names: list[str], location: int) -> RelationColumn | None:
         *path, name = names
         if path:
             relation = self.relation(path, location)

@@ -1,6 +1,6 @@
 """The name of an output column without AS: PostgreSQL's FigureColname, `output_name(node)`."""
 
-from redask.core.sql.binder.bound import Node, only
+from redask.core.sql.binder.bound import TreeNode, only
 
 _FIXED = {
     "CoalesceExpr": "coalesce",
@@ -23,17 +23,17 @@ VALUE_FUNCTIONS = {
 }
 
 
-def output_name(node: Node) -> str:
+def output_name(node: TreeNode) -> str:
     """The name that PostgreSQL would give."""
     return _figure(node)[1] or "?column?"
 
 
-def last_name(names: list[Node]) -> str:
+def last_name(names: list[TreeNode]) -> str:
     """The last part of a qualified name."""
     return str(names[-1]["String"].get("sval", ""))
 
 
-def _figure(node: Node) -> tuple[int, str]:
+def _figure(node: TreeNode) -> tuple[int, str]:
     """How sure the name is (0 to 2), and the name."""
     kind, content = only(node)
     if kind in _FIXED:
@@ -61,7 +61,7 @@ def _figure(node: Node) -> tuple[int, str]:
     return _of_others(kind, content)
 
 
-def _of_others(kind: str, content: Node) -> tuple[int, str]:
+def _of_others(kind: str, content: TreeNode) -> tuple[int, str]:
     if kind == "MinMaxExpr":
         return 2, "least" if content.get("op") == "IS_LEAST" else "greatest"
     if kind == "SQLValueFunction":
@@ -71,7 +71,7 @@ def _of_others(kind: str, content: Node) -> tuple[int, str]:
     return 0, ""
 
 
-def _of_sublink(content: Node) -> tuple[int, str]:
+def _of_sublink(content: TreeNode) -> tuple[int, str]:
     if content["subLinkType"] == "EXISTS_SUBLINK":
         return 2, "exists"
     if content["subLinkType"] == "ARRAY_SUBLINK":

@@ -8,12 +8,12 @@ a position in both. What is neither grouped nor aggregated is 42803.
 
 from dataclasses import dataclass, replace
 
-from redask.core.sql.binder.bound import TEXT, Bound, Node, Read, fail, made, only, unsupported
-from redask.core.sql.binder.context import BoundQuery, Context
-from redask.core.sql.binder.expressions import Clause, Expressions
+from redask.core.sql.binder.bound import TEXT, Bound, Read, TreeNode, fail, made, only, unsupported
+from redask.core.sql.binder.context import BindingContext, BoundQuery
+from redask.core.sql.binder.expressions import ExpressionClause, Expressions
 from redask.core.sql.binder.from_clause import bind_from
 from redask.core.sql.binder.limits import bind_limit, limit_constant
-from redask.core.sql.binder.namespace import Column, Scope
+from redask.core.sql.binder.namespace import RelationColumn, Scope
 from redask.core.sql.binder.output_names import output_name
 from redask.core.sql.binder.windows import check_orderable, direction
 from redask.core.sql.functions import numeric_rules
@@ -30,17 +30,17 @@ class Target:
     """An item of the select list: a node to be bound, or a column that a star stands for."""
 
     name: str
-    node: Node | None
+    node: TreeNode | None
     value: Bound | None = None
 
 
-def bind_select(context: Context, node: Node, scope: Scope) -> BoundQuery:
+def bind_select(context: BindingContext, node: TreeNode, scope: Scope) -> BoundQuery:
     """A SELECT that is no set operation."""
     return _Select(context, node, scope).bound()
 
 
 class _Select:
-    def __init__(self, context: Context, node: Node, scope: Scope) -> None:
+    def __init__(self, context: BindingContext, node: TreeNode, scope: Scope) -> None:
         self._context = context
         self._node = node
         self._scope = scope
@@ -91,7 +91,7 @@ class _Select:
         body = f"{f' FROM {source}' if source else ''}{where}{grouping}{having}"
         sql = self._assembled(values, sorts, body)
         columns = tuple(
-            Column(target.name, f"o{place}", value.type, value.digits, value.scale)
+            RelationColumn(target.name, f"o{place}", value.type, value.digits, value.scale)
             for place, (target, value) in enumerate(zip(targets, values, strict=True), 1)
         )
         outer = made("", TEXT, *self._reads).columns
@@ -99,7 +99,7 @@ class _Select:
 
     def _in(self, name: str, *, aggregates: bool = False, windows: bool = False,
             sets: bool = False) -> Expressions:  # fmt: skip
-        clause = Clause(name, aggregates=aggregates, windows=windows, sets=sets)
+        clause = ExpressionClause(name, aggregates=aggregates, windows=windows, sets=sets)
         return Expressions(self._context, self._scope, clause)
 
     # --- the select list -------------------------------------------------------------------
@@ -118,7 +118,7 @@ class _Select:
             unsupported("a SELECT without columns")
         return targets
 
-    def _star(self, path: list[str], value: Node) -> list[Target]:
+    def _star(self, path: list[str], value: TreeNode) -> list[Target]:
         location = value["ColumnRef"].get("location", 0)
         if path:
             scope: Scope | None = self._scope
@@ -152,7 +152,7 @@ class _Select:
         texts = [self._group(each, targets, groups) for each in items]
         return f" GROUP BY {', '.join(texts)}", groups
 
-    def _group(self, node: Node, targets: list[Target], groups: list[Bound]) -> str:
+    def _group(self, node: TreeNode, targets: list[Target], groups: list[Bound]) -> str:
         kind, content = only(node)
         if kind == "GroupingSet":
             if content["kind"] == "GROUPING_SET_EMPTY":
@@ -171,7 +171,7 @@ class _Select:
         groups.append(value)
         return value.sql
 
-    def _grouped(self, node: Node, targets: list[Target]) -> Bound:
+    def _grouped(self, node: TreeNode, targets: list[Target]) -> Bound:
         expressions = self._in("GROUP BY")
         kind, content = only(node)
         if kind == "A_Const":
@@ -203,7 +203,7 @@ class _Select:
         self._grouped_targets[place] = replace(value, columns=kept)
         return value
 
-    def _at(self, constant: Node, targets: list[Target], what: str) -> Target:
+    def _at(self, constant: TreeNode, targets: list[Target], what: str) -> Target:
         location = constant.get("location", 0)
         if "ival" not in constant:
             fail("42601", f"non-integer constant in {what}", location)
@@ -239,7 +239,7 @@ class _Select:
 
     def _sorted(
         self,
-        node: Node,
+        node: TreeNode,
         targets: list[Target],
         values: list[Bound],
         expressions: Expressions,
@@ -313,7 +313,7 @@ class _Select:
 
     def _distinct_on(
         self,
-        distinct: list[Node],
+        distinct: list[TreeNode],
         values: list[Bound],
         items: list[str],
         sorts: list[tuple[Bound, str]],
@@ -346,7 +346,7 @@ class _Select:
         )
 
 
-def _of_star(column: Column, depth: int, location: int, name: str | None) -> Target:
+def _of_star(column: RelationColumn, depth: int, location: int, name: str | None) -> Target:
     read = Read(depth, f"{name}.{column.name}" if name else column.name, location)
     value = Bound(
         column.sql,

@@ -1,6 +1,6 @@
 """The type that a TypeName of the tree means: `read_type(node)`; unknown types are 42704."""
 
-from redask.core.sql.binder.bound import Node, fail, unsupported
+from redask.core.sql.binder.bound import TreeNode, fail, unsupported
 from redask.core.sql.types import TYPE_ROWS, SqlType
 
 _MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
@@ -13,7 +13,7 @@ _REFUSED = frozenset(
 _NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
 
 
-def read_type(node: Node) -> tuple[SqlType, str | None]:
+def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
     """The type, and the field of an interval that was named alone."""
     names = [each["String"]["sval"] for each in node["names"]]
     location = node.get("location", 0)
@@ -56,7 +56,7 @@ def _numeric(modifiers: list[int], location: int) -> list[int]:
     return [precision, scale]
 
 
-def _integer(node: Node, location: int) -> int:
+def _integer(node: TreeNode, location: int) -> int:
     constant = node.get("A_Const", {})
     if "ival" not in constant:
         unsupported("a type modifier that is no integer", location)

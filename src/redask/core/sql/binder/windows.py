@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import INT8, TEXT, Bound, Node, fail, unsupported
+from redask.core.sql.binder.bound import INT8, TEXT, Bound, TreeNode, fail, unsupported
 from redask.core.sql.functions import numeric_rules
 from redask.core.sql.types import SqlType
 
@@ -35,7 +35,7 @@ _EXCLUDES = {
 _UNORDERED = frozenset(("json", "jsonb", "xid"))
 
 
-def direction(sort: Node) -> str:
+def direction(sort: TreeNode) -> str:
     """ASC or DESC with the place of NULL, which PostgreSQL puts last when ascending."""
     is_down = sort.get("sortby_dir") == "SORTBY_DESC"
     if sort.get("sortby_dir") == "SORTBY_USING":
@@ -60,7 +60,9 @@ def check_orderable(value: Bound) -> None:
 
 
 def sorted_by(
-    expressions: "Expressions", sorts: list[Node], bind: Callable[[Node], Bound] | None = None
+    expressions: "Expressions",
+    sorts: list[TreeNode],
+    bind: Callable[[TreeNode], Bound] | None = None,
 ) -> tuple[str, tuple[Bound, ...]]:
     """ORDER BY of a window or an aggregate; nothing without items."""
     texts, values = [], []
@@ -75,7 +77,7 @@ def sorted_by(
     return (f"ORDER BY {', '.join(texts)}" if texts else ""), tuple(values)
 
 
-def over(expressions: "Expressions", node: Node) -> tuple[str, tuple[Bound, ...]]:
+def over(expressions: "Expressions", node: TreeNode) -> tuple[str, tuple[Bound, ...]]:
     """OVER (…) of a call."""
     node = _named(expressions, node)
     inner = expressions.inside(windows=False)
@@ -97,14 +99,14 @@ def over(expressions: "Expressions", node: Node) -> tuple[str, tuple[Bound, ...]
     return f" OVER ({' '.join(parts)})", tuple(values)
 
 
-def _named(expressions: "Expressions", node: Node) -> Node:
+def _named(expressions: "Expressions", node: TreeNode) -> TreeNode:
     name = node.get("name") or node.get("refname")
     if not name:
         return node
     known = expressions.scope.windows.get(str(name))
     if known is None:
         fail("42704", f'window "{name}" does not exist', node.get("location", 0))
-    merged: Node = {**known}
+    merged: TreeNode = {**known}
     for part in ("orderClause", "partitionClause"):
         if node.get(part):
             if merged.get(part) or part == "partitionClause":
@@ -117,7 +119,9 @@ def _named(expressions: "Expressions", node: Node) -> Node:
     return merged
 
 
-def _frame(expressions: "Expressions", node: Node, options: int, sorts: tuple[Bound, ...]) -> str:
+def _frame(
+    expressions: "Expressions", node: TreeNode, options: int, sorts: tuple[Bound, ...]
+) -> str:
     unit = "ROWS" if options & _ROWS else "GROUPS" if options & _GROUPS else "RANGE"
 
     def edge(table: dict[int, str], key: str) -> str:
@@ -137,7 +141,7 @@ def _frame(expressions: "Expressions", node: Node, options: int, sorts: tuple[Bo
 
 
 def _offset(
-    expressions: "Expressions", node: Node, key: str, sorts: tuple[Bound, ...] | None
+    expressions: "Expressions", node: TreeNode, key: str, sorts: tuple[Bound, ...] | None
 ) -> Bound:
     """The offset of an edge; of RANGE (with `sorts`) in the unit of the column that sorts."""
     value = expressions.bind(node[key])

@@ -5,7 +5,6 @@ comments, sequences) is NULL. Nobody can write, so of the privileges there are S
 CONNECT.
 """
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.errors import SqlError
@@ -14,12 +13,11 @@ from redask.core.sql.binder.coercion import constant
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
 from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 _NAME, _OID, _VOID = SqlType("name"), SqlType("oid"), SqlType("void")
 _REGCLASS, _REGTYPE, _ZONED = SqlType("regclass"), SqlType("regtype"), SqlType("timestamptz")

@@ -51,7 +51,7 @@ class AggregateCall:
         return f"{name}({inner}){self.tail}"
 
 
-Emit = Callable[[AggregateCall, list[Bound]], Bound]
+EmitAggregate = Callable[[AggregateCall, list[Bound]], Bound]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ class AggregateRow:
 
     takes: tuple[SqlType, ...]
     gives: SqlType
-    emit: Emit
+    emit: EmitAggregate
 
     @property
     def overload(self) -> Overload:
@@ -68,7 +68,7 @@ class AggregateRow:
         return Overload(self.takes, self.gives, "")
 
 
-def _simple(name: str, gives: SqlType, cast: str = "") -> Emit:
+def _simple(name: str, gives: SqlType, cast: str = "") -> EmitAggregate:
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
         text = call.text(name, *(each.sql for each in values))
         return made(f"CAST({text} AS {cast})" if cast else text, gives, *values)
@@ -76,7 +76,7 @@ def _simple(name: str, gives: SqlType, cast: str = "") -> Emit:
     return emit
 
 
-def _in_order(name: str) -> Emit:
+def _in_order(name: str) -> EmitAggregate:
     """A sum or average of doubles: a window adds from the start of its frame, as PostgreSQL does.
 
     DuckDB would add partial sums of a tree, which rounds otherwise.
@@ -127,7 +127,7 @@ def _count(call: AggregateCall, values: list[Bound]) -> Bound:
     return made(text, INT8, *values)
 
 
-def _extreme(name: str) -> Emit:
+def _extreme(name: str) -> EmitAggregate:
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
         value = values[0]
         if value.type.name == "numeric" and value.digits is None:
@@ -153,7 +153,7 @@ def _array_agg(call: AggregateCall, values: list[Bound]) -> Bound:
     return made(call.text("list", value.sql, ordered=True), value.type.bare.array, value)
 
 
-def _over_list(name: str, gives: SqlType) -> Emit:
+def _over_list(name: str, gives: SqlType) -> EmitAggregate:
     """An aggregate of ours over the list of the values, as texts where they are exact."""
 
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
@@ -170,7 +170,7 @@ def _over_list(name: str, gives: SqlType) -> Emit:
     return emit
 
 
-def _over_values(name: str) -> Emit:
+def _over_values(name: str) -> EmitAggregate:
     """An aggregate of ours over the values themselves, of the values' type."""
 
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
@@ -181,7 +181,7 @@ def _over_values(name: str) -> Emit:
     return emit
 
 
-def _pairs(name: str) -> Emit:
+def _pairs(name: str) -> EmitAggregate:
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
         one, other = values
         both = f"{one.sql} IS NOT NULL AND {other.sql} IS NOT NULL"
@@ -264,7 +264,7 @@ AGGREGATES: dict[str, list[AggregateRow]] = {
     "bit_or": [AggregateRow((each,), each, _simple("bit_or", each)) for each in _INTS],
 }
 # of any type: bound by themselves
-POLYMORPHIC: dict[str, Emit] = {
+POLYMORPHIC: dict[str, EmitAggregate] = {
     "count": _count,
     "array_agg": _array_agg,
 }

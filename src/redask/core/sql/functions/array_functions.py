@@ -1,15 +1,13 @@
 """Functions of arrays."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT4, TEXT, Bound, held, made, once, unsupported
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 
 def _array(values: list[Bound], count: int) -> bool:

@@ -1,6 +1,5 @@
 """Functions of dates and times."""
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -17,13 +16,12 @@ from redask.core.sql.binder.bound import (
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 _DATE, _TIME, _STAMP, _ZONED, _SPAN = (
     SqlType(each) for each in ("date", "time", "timestamp", "timestamptz", "interval")

@@ -5,7 +5,6 @@ function of the runtime. `SPECIAL` functions look at the arguments themselves; t
 the call is not theirs.
 """
 
-from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,12 +21,11 @@ from redask.core.sql.functions import (
 )
 from redask.core.sql.functions.operator_rows import POWER
 from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
-    from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
+    pass
 
 _INTS = [SqlType(each) for each in ("int2", "int4", "int8")]
 

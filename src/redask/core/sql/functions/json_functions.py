@@ -1,6 +1,5 @@
 """Functions of json and jsonb, and values as JSON: to_json(x), json_build_object(…)."""
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import (
@@ -16,13 +15,12 @@ from redask.core.sql.binder.bound import (
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 _JSON, _JSONB, _TEXTS = SqlType("json"), SqlType("jsonb"), SqlType("text", (), True)
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, SHORT, TEXT, Bound, made
 from redask.core.sql.functions import numeric_rules
-from redask.core.sql.functions.overloads import Emit, Overload, choose
+from redask.core.sql.functions.overloads import EmitCall, Overload, choose
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType
 
@@ -24,7 +24,7 @@ _TEXTS = SqlType("text", (), True)
 _COMPARISONS = ("=", "<>", "<", ">", "<=", ">=")
 
 
-def _row(left: SqlType, right: SqlType, gives: SqlType, emit: Emit) -> Overload:
+def _row(left: SqlType, right: SqlType, gives: SqlType, emit: EmitCall) -> Overload:
     return Overload((left, right), gives, emit)
 
 

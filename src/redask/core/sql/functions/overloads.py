@@ -17,7 +17,7 @@ from typing import Literal
 from redask.core.sql.binder.bound import Bound
 from redask.core.sql.types import SqlType
 
-Emit = str | Callable[..., Bound]
+EmitCall = str | Callable[..., Bound]
 AMBIGUOUS: Literal["ambiguous"] = "ambiguous"
 
 
@@ -31,7 +31,7 @@ class Overload:
 
     takes: tuple[SqlType, ...]
     gives: SqlType
-    emit: Emit
+    emit: EmitCall
     variadic: bool = False
     strict: bool = True
 

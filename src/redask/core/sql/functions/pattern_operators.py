@@ -6,7 +6,7 @@ to DuckDB with the backslash as its escape character; another regular expression
 
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import BOOL, TEXT, Bound, Node, made, quoted, unsupported
+from redask.core.sql.binder.bound import BOOL, TEXT, Bound, TreeNode, made, quoted, unsupported
 from redask.core.sql.functions.operator_rows import ASCII_LOWER, ASCII_UPPER
 from redask.core.sql.runtime.patterns import pg_patterns
 
@@ -20,7 +20,7 @@ def _folded(text: str) -> str:
     return f"translate({text}, '{ASCII_UPPER}', '{ASCII_LOWER}')"
 
 
-def bind_like(self: "Expressions", node: Node, name: str, kind: str) -> Bound:
+def bind_like(self: "Expressions", node: TreeNode, name: str, kind: str) -> Bound:
     """x LIKE y ESCAPE z and its kin."""
     location = node.get("location", 0)
     left, right = self.bind(node["lexpr"]), node["rexpr"]

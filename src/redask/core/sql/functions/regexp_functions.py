@@ -4,13 +4,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT4, TEXT, Bound, held, made, quoted, unsupported
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.runtime.patterns import pg_patterns
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 _TEXTS = SqlType("text", (), True)
 

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import BOOL, Bound, Node, fail, made, unsupported
+from redask.core.sql.binder.bound import BOOL, Bound, TreeNode, fail, made, unsupported
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.context import BoundQuery
@@ -11,11 +11,11 @@ if TYPE_CHECKING:
 _STRICT = {"<": "<", "<=": "<", ">": ">", ">=": ">"}
 
 
-def _items(self: "Expressions", node: Node) -> list[Bound]:
+def _items(self: "Expressions", node: TreeNode) -> list[Bound]:
     return [self.bind(each) for each in node["RowExpr"].get("args", [])]
 
 
-def compared(self: "Expressions", node: Node, name: str, location: int) -> Bound:
+def compared(self: "Expressions", node: TreeNode, name: str, location: int) -> Bound:
     """A comparison of two rows."""
     for side in (node["lexpr"], node["rexpr"]):
         if "RowExpr" not in side:
@@ -45,7 +45,7 @@ def compared(self: "Expressions", node: Node, name: str, location: int) -> Bound
     return found
 
 
-def null_test(self: "Expressions", node: Node) -> Bound:
+def null_test(self: "Expressions", node: TreeNode) -> Bound:
     """ROW(…) IS NULL: all of them are; IS NOT NULL: none is."""
     word = "IS NULL" if node["nulltesttype"] == "IS_NULL" else "IS NOT NULL"
     values = _items(self, node["arg"])
@@ -54,7 +54,7 @@ def null_test(self: "Expressions", node: Node) -> Bound:
 
 
 def in_subquery(
-    self: "Expressions", node: Node, name: str, query: "BoundQuery", reads: Bound
+    self: "Expressions", node: TreeNode, name: str, query: "BoundQuery", reads: Bound
 ) -> Bound:
     """(a, b) IN (SELECT …): NULL where a row might be equal."""
     location = node.get("location", 0)

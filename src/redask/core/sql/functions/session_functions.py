@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING
 from redask.core.sql.binder.bound import INT4, TEXT, Bound, fail, made
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.context import Facts
     from redask.core.sql.binder.expressions import Expressions
-
-    Special = Callable[[Expressions, list[Bound], int], Bound | None]
 
 _NAME = SqlType("name")
 

@@ -17,8 +17,9 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.binder.namespace import Column
+from redask.core.sql.binder.namespace import RelationColumn
 from redask.core.sql.functions import regexp_functions, text_functions
+from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ class SetResult:
     """The rows of a call: a list in DuckDB, or (`table`) a query that gives them as `c1`."""
 
     sql: str
-    columns: tuple[Column, ...]
+    columns: tuple[RelationColumn, ...]
     table: str | None = None
 
 
@@ -92,8 +93,8 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     if name == "generate_subscripts":
         if len(values) != 2 or not values[0].type.is_array:
             unsupported("generate_subscripts of anything but an array", location)
-        text = f"CAST(generate_series(1, len({values[0].sql})) AS INTEGER[])"
-        return _one(text, name, INT4)
+        listed = f"CAST(generate_series(1, len({values[0].sql})) AS INTEGER[])"
+        return _one(listed, name, INT4)
     if name == "_pg_expandarray":
         return _expanded(self, values, location)
     given, column, gives = _JSON_SETS[name]
@@ -122,18 +123,20 @@ def field(value: Bound, name: str) -> Bound:
 
 
 def _one(sql: str, name: str, type: SqlType, table: str | None = None) -> SetResult:
-    return SetResult(sql, (Column(name, "c1", type),), table)
+    return SetResult(sql, (RelationColumn(name, "c1", type),), table)
 
 
 def _several(name: str, parts: list[tuple[str, str, SqlType]]) -> SetResult:
     """Columns side by side; the shorter ones end with NULLs."""
     items = ", ".join(f"unnest({text}) AS c{place}" for place, (text, _, _) in enumerate(parts, 1))
-    columns = tuple(Column(own, f"c{place}", type) for place, (_, own, type) in enumerate(parts, 1))
+    columns = tuple(
+        RelationColumn(own, f"c{place}", type) for place, (_, own, type) in enumerate(parts, 1)
+    )
     return SetResult("", columns, f"SELECT {items}")
 
 
 def _as_array(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
-    special = text_functions.SPECIAL["string_to_array"]
+    special: Special = text_functions.SPECIAL["string_to_array"]
     if name == "regexp_split_to_table":
         special = regexp_functions.SPECIAL["regexp_split_to_array"]
     found = special(self, values, location)

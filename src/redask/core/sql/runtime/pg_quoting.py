@@ -49,7 +49,7 @@ def quote_nullable(text: str | None) -> str:
     return "NULL" if text is None else quote_literal(text)
 
 
-class _Reader:
+class _FormatReader:
     """The place in a format string, and which argument comes next."""
 
     def __init__(self, template: str, arguments: list[str | None]) -> None:
@@ -115,7 +115,7 @@ def _formatted(kind: str, value: str | None) -> str:
     return quote_ident(value)
 
 
-def _specifier(reader: _Reader) -> str:
+def _specifier(reader: _FormatReader) -> str:
     """One specifier, after its percent sign. It is read whole before an argument is."""
     width = 0
     position = reader.position()
@@ -147,7 +147,7 @@ def _specifier(reader: _Reader) -> str:
 
 def format_text(template: str, arguments: list[str | None]) -> str:
     """format(), with each argument's text or None."""
-    reader = _Reader(template, arguments)
+    reader = _FormatReader(template, arguments)
     out: list[str] = []
     while (percent := template.find("%", reader.at)) >= 0:
         out.append(template[reader.at : percent])

@@ -13,10 +13,10 @@ from redask.server.pgwire.types import encoding
 
 LOOP_CELLS = 1_000
 PAGE_CELLS = 20_000
-Rows = Sequence[Sequence[object]]
+ResultRows = Sequence[Sequence[object]]
 
 
-def pages(rows: Rows, width: int) -> Iterator[Rows]:
+def pages(rows: ResultRows, width: int) -> Iterator[ResultRows]:
     """The rows in pages."""
     step = max(1, PAGE_CELLS // max(1, width))
     for start in range(0, len(rows), step):
@@ -31,7 +31,7 @@ class RowEncoder:
             encoding.encoder(oid, form == 1) for oid, form in zip(oids, formats, strict=True)
         ]
 
-    def data_rows(self, rows: Rows) -> bytes:
+    def data_rows(self, rows: ResultRows) -> bytes:
         """Their DataRow messages; 22000 for a value that does not fit its column."""
         try:
             return b"".join(

@@ -24,7 +24,7 @@ from redask.server.pgwire.session.planned_statement import (
 )
 from redask.server.pgwire.types.oids import UNKNOWN, parameter_oid, type_oid
 
-Facts = Callable[[], Mapping[str, str]]
+SessionFacts = Callable[[], Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class SelectStatement(NeverImmediate):
     parameters: tuple[int, ...]
     shape: Columns
     types: tuple[str, ...]
-    facts: Facts
+    facts: SessionFacts
     apply: Callable[[], None]
     word: str = "SELECT"
     step: TransactionStep | None = None
@@ -61,7 +61,7 @@ class SimpleSelect(NeverImmediate):
 
     session: AsyncDatabase
     sql: str
-    facts: Facts
+    facts: SessionFacts
     apply: Callable[[], None]
     word: str
     columns: tuple[ResultColumn, ...] | None = None
@@ -86,7 +86,7 @@ async def plan_select(
     sql: str,
     declared: Sequence[int],
     *,
-    facts: Facts,
+    facts: SessionFacts,
     apply: Callable[[], None],
     word: str = "SELECT",
 ) -> SelectStatement:

@@ -17,7 +17,7 @@ from redask.core.errors import LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import SelectResult, SelectShape
 from redask.core.sql.binder.bound_statement import BoundStatement
-from redask.stores.columnar.projection import Projection
+from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema
 from redask.stores.columnar.statements.generated_text import check_generated
@@ -37,7 +37,7 @@ _PARAMETER = re.compile(r"\$([0-9]+)")
 class Statements:
     """The SELECTs of one projection."""
 
-    def __init__(self, projection: Projection) -> None:
+    def __init__(self, projection: ColumnarProjection) -> None:
         self._projection = projection
         self._plans = Plans()
         self._lock = threading.Lock()

@@ -41,7 +41,7 @@ _ROMAN = "I II III IV V VI VII VIII IX X XI XII".split()
 _INTERVAL = {"HH24", "HH12", "HH", "MI", "SS", "MS", "US", "DD", "MM", "YYYY"}
 
 
-class Node(NamedTuple):
+class FormatNode(NamedTuple):
     """A keyword with its FM and TH, or text to copy (no keyword)."""
 
     keyword: str
@@ -51,10 +51,10 @@ class Node(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def nodes_of(pattern: str) -> tuple[Node, ...]:
+def nodes_of(pattern: str) -> tuple[FormatNode, ...]:
     """The pattern's parts."""
     check_pattern(pattern)
-    found: list[Node] = []
+    found: list[FormatNode] = []
     place = 0
     while place < len(pattern):
         node, place = _node(pattern, place)
@@ -62,7 +62,7 @@ def nodes_of(pattern: str) -> tuple[Node, ...]:
     return tuple(found)
 
 
-def _node(pattern: str, place: int) -> tuple[Node, int]:
+def _node(pattern: str, place: int) -> tuple[FormatNode, int]:
     fill = pattern[place : place + 2] in ("FM", "fm")
     if pattern[place : place + 2].upper() in ("TM", "FX") or pattern[place] == "\\":
         raise unsupported(f'"{pattern[place : place + 2]}" in a date pattern')
@@ -70,19 +70,19 @@ def _node(pattern: str, place: int) -> tuple[Node, int]:
         end = pattern.find('"', place + 1)
         if end < 0 or "\\" in pattern[place:end]:
             raise unsupported(f'the date pattern "{pattern}"')
-        return Node("", pattern[place + 1 : end]), end + 1
+        return FormatNode("", pattern[place + 1 : end]), end + 1
     start = place + 2 * fill
     keyword = next((each for each in KEYWORDS if pattern.startswith(each, start)), "")
     if not keyword:
         if fill:
             raise unsupported(f'the date pattern "{pattern}"')
-        return Node("", pattern[place]), place + 1
+        return FormatNode("", pattern[place]), place + 1
     end = start + len(keyword)
     if pattern[end : end + 2] == "SP":
         raise unsupported('"SP" in a date pattern')
     suffix = pattern[end : end + 2]
     suffix = suffix if suffix in ("TH", "th") else ""
-    return Node(keyword, "", fill, suffix), end + len(suffix)
+    return FormatNode(keyword, "", fill, suffix), end + len(suffix)
 
 
 def timestamp_to_char(moment: datetime, pattern: str) -> str:
@@ -99,7 +99,7 @@ def _to_char(moment: datetime, pattern: str, zone: str) -> str:
     return "".join(_write(node, moment, zone) for node in nodes_of(pattern))
 
 
-def _write(node: Node, moment: datetime, zone: str) -> str:
+def _write(node: FormatNode, moment: datetime, zone: str) -> str:
     if not node.keyword:
         return node.text
     keyword = node.keyword.upper()
@@ -115,7 +115,7 @@ def _write(node: Node, moment: datetime, zone: str) -> str:
     return text + (ordinal(text, node.suffix == "TH") if node.suffix else "")
 
 
-def _name(node: Node, keyword: str, moment: datetime, zone: str) -> str | None:
+def _name(node: FormatNode, keyword: str, moment: datetime, zone: str) -> str | None:
     """What is written in letters; in the keyword's own case."""
     if keyword in ("MONTH", "DAY", "MON", "DY"):
         names = MONTHS[moment.month - 1] if keyword[0] == "M" else DAYS[moment.weekday()]
@@ -203,7 +203,7 @@ def interval_to_char(value: Interval, pattern: str) -> str:
     return "".join(_write_interval(node, value) for node in nodes_of(pattern))
 
 
-def _write_interval(node: Node, value: Interval) -> str:
+def _write_interval(node: FormatNode, value: Interval) -> str:
     keyword = node.keyword.upper()
     if not keyword:
         return node.text

@@ -12,7 +12,7 @@ import re
 from datetime import date, datetime, timedelta
 
 from redask.core.errors import SqlError
-from redask.core.sql.runtime.dates.date_formats import MONTHS, Node, nodes_of
+from redask.core.sql.runtime.dates.date_formats import MONTHS, FormatNode, nodes_of
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 
@@ -72,7 +72,7 @@ def _fields(text: str, pattern: str) -> dict[str, int]:
     return fields
 
 
-def _value(node: Node, text: str, place: int) -> tuple[int, int]:
+def _value(node: FormatNode, text: str, place: int) -> tuple[int, int]:
     """A field's number and where it ends; -1 where the text does not plainly have it."""
     keyword = node.keyword.upper()
     if keyword in ("AM", "PM"):

@@ -16,7 +16,7 @@ from redask.core.errors import SqlError
 from redask.core.sql.runtime.native_texts import native_text
 from redask.core.sql.runtime.patterns.pattern_tree import unsupported
 from redask.core.sql.runtime.patterns.pg_patterns import (
-    Found,
+    FoundPattern,
     found_pattern,
     like_pattern,
     match_pattern,
@@ -93,7 +93,7 @@ def _replace(subject: str, pattern: str, replacement: str, flags: str) -> str:
     return f"regexp_replace({subject}, {quoted(found.text)}, {quoted(new)}{tail})"
 
 
-def _groups(subject: str, found: Found) -> str:
+def _groups(subject: str, found: FoundPattern) -> str:
     """The array that regexp_match gives."""
     text = quoted(found.text)
     numbers = range(1, found.groups + 1) if found.groups else range(1)
@@ -102,7 +102,7 @@ def _groups(subject: str, found: Found) -> str:
     return f"list_transform([{subject}], lambda pg_subject: {body})[1]"
 
 
-def _all_groups(subject: str, found: Found) -> str:
+def _all_groups(subject: str, found: FoundPattern) -> str:
     """The rows that regexp_matches gives with `g`, as a list."""
     text = quoted(found.text)
     numbers = range(1, found.groups + 1) if found.groups else range(1)

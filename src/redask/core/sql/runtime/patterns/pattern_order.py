@@ -20,7 +20,7 @@ from redask.core.sql.runtime.patterns.pattern_tree import (
     Chars,
     Concat,
     Group,
-    Node,
+    PatternNode,
     Ranges,
     Repeat,
     unsupported,
@@ -31,7 +31,7 @@ MAX_WORK = 50_000  # threads looked at: about half a second
 _END, _START = -1, -2  # in the place of a character: the text's end, and its start
 
 
-class Work:
+class PatternWork:
     """What looking through the threads may cost: patterns are the caller's."""
 
     def __init__(self) -> None:
@@ -52,7 +52,7 @@ class _Step(NamedTuple):
     match: bool = False
 
 
-def preference(node: Node) -> str:
+def preference(node: PatternNode) -> str:
     """PostgreSQL's greediness of an expression: longest, shortest, or "" for none."""
     match node:
         case Group(inner, _):
@@ -69,7 +69,7 @@ def preference(node: Node) -> str:
             return ""
 
 
-def is_nullable(node: Node) -> bool:
+def is_nullable(node: PatternNode) -> bool:
     """Whether it can match the empty text."""
     match node:
         case Chars(_):
@@ -89,7 +89,7 @@ def is_nullable(node: Node) -> bool:
 class _Program:
     """The instructions of RE2 for an expression."""
 
-    def __init__(self, node: Node, work: Work) -> None:
+    def __init__(self, node: PatternNode, work: PatternWork) -> None:
         self.work = work
         self.steps: list[_Step] = [_Step((), match=True)]
         self.entry = self.add(node, 0)
@@ -100,7 +100,7 @@ class _Program:
         self.steps.append(step)
         return len(self.steps) - 1
 
-    def add(self, node: Node, after: int) -> int:
+    def add(self, node: PatternNode, after: int) -> int:
         """Instructions of `node` that go on at `after`; gives where they begin."""
         match node:
             case Chars(ranges):
@@ -211,7 +211,9 @@ def _covers(program: _Program, ahead: list[int], behind: list[int], before: int)
     return True
 
 
-def order_agrees(node: Node, wanted: str, work: Work, *, throughout: bool = False) -> bool:
+def order_agrees(
+    node: PatternNode, wanted: str, work: PatternWork, *, throughout: bool = False
+) -> bool:
     """Whether RE2 takes the longest (or the shortest) match of every text.
 
     `throughout`: also the next longest (or shortest) before the one after that, and so on.
@@ -245,7 +247,7 @@ def order_agrees(node: Node, wanted: str, work: Work, *, throughout: bool = Fals
     return True
 
 
-def _captures(node: Node) -> bool:
+def _captures(node: PatternNode) -> bool:
     match node:
         case Group(inner, number):
             return number > 0 or _captures(inner)
@@ -257,7 +259,7 @@ def _captures(node: Node) -> bool:
             return False
 
 
-def captures_agree(node: Node, work: Work) -> bool:
+def captures_agree(node: PatternNode, work: PatternWork) -> bool:
     """Whether the groups hold the same, given that the whole match is the same.
 
     PostgreSQL divides a match from the left: each part takes its longest (or shortest) share
@@ -279,9 +281,9 @@ def captures_agree(node: Node, work: Work) -> bool:
             return True
 
 
-def _parts_agree(parts: tuple[Node, ...], last_ends: bool, work: Work) -> bool:
+def _parts_agree(parts: tuple[PatternNode, ...], last_ends: bool, work: PatternWork) -> bool:
     """Whether every part but the one that ends the expression takes PostgreSQL's share."""
-    run: tuple[Node, ...] = ()
+    run: tuple[PatternNode, ...] = ()
     for index, each in enumerate(parts):
         if not _captures(each):
             run = (*run, each)

@@ -1,6 +1,6 @@
 """A regular expression of PostgreSQL (an ARE, flavour of locale C) as a tree.
 
-    parse(pattern, ignore_case) -> Node
+    parse(pattern, ignore_case) -> PatternNode
 
 SqlError 2201B for what PostgreSQL calls an invalid regular expression, and 0A000, by name, for
 what is valid there and not supported here: back references, lookaround, embedded options other
@@ -33,14 +33,14 @@ class Anchor(NamedTuple):
 class Group(NamedTuple):
     """`number` is 0 for a group that captures nothing."""
 
-    inner: "Node"
+    inner: "PatternNode"
     number: int
 
 
 class Repeat(NamedTuple):
     """`high` is None for no bound; `fixed` is the spelling {m}, which has no greediness."""
 
-    inner: "Node"
+    inner: "PatternNode"
     low: int
     high: int | None
     greedy: bool
@@ -48,14 +48,14 @@ class Repeat(NamedTuple):
 
 
 class Concat(NamedTuple):
-    items: "tuple[Node, ...]"
+    items: "tuple[PatternNode, ...]"
 
 
 class Alternation(NamedTuple):
-    branches: "tuple[Node, ...]"
+    branches: "tuple[PatternNode, ...]"
 
 
-Node = Chars | Anchor | Group | Repeat | Concat | Alternation
+PatternNode = Chars | Anchor | Group | Repeat | Concat | Alternation
 
 
 def union(ranges: "list[tuple[int, int]]") -> Ranges:
@@ -122,7 +122,7 @@ def both_cases(ranges: Ranges) -> Ranges:
     return union(out)
 
 
-class _Parser:
+class _PatternParser:
     def __init__(self, pattern: str, ignore_case: bool) -> None:
         self.pattern = pattern
         self.ignore_case = ignore_case
@@ -136,20 +136,20 @@ class _Parser:
     def chars(self, ranges: Ranges) -> Chars:
         return Chars(both_cases(ranges) if self.ignore_case else ranges)
 
-    def alternation(self) -> Node:
+    def alternation(self) -> PatternNode:
         branches = [self.branch()]
         while self.here() == "|":
             self.at += 1
             branches.append(self.branch())
         return branches[0] if len(branches) == 1 else Alternation(tuple(branches))
 
-    def branch(self) -> Node:
-        items: list[Node] = []
+    def branch(self) -> PatternNode:
+        items: list[PatternNode] = []
         while self.here() not in ("", "|", ")"):
             items.append(self.quantified())
         return items[0] if len(items) == 1 else Concat(tuple(items))
 
-    def quantified(self) -> Node:
+    def quantified(self) -> PatternNode:
         atom = self.atom()
         bounds = self.quantifier()
         if bounds is None:
@@ -196,7 +196,7 @@ class _Parser:
             raise _invalid("invalid repetition count(s)")
         return number
 
-    def atom(self) -> Node:
+    def atom(self) -> PatternNode:
         sign = self.here()
         if sign in "*+?" or (sign == "{" and self.here(2)[1:].isdecimal()):
             raise _invalid("quantifier operand invalid")
@@ -213,7 +213,7 @@ class _Parser:
             return Anchor(sign)
         return self.chars(((ord(sign), ord(sign)),))
 
-    def group(self) -> Node:
+    def group(self) -> PatternNode:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise unsupported(f"nesting deeper than {MAX_DEPTH}")
@@ -232,7 +232,7 @@ class _Parser:
         self.depth -= 1
         return Group(inner, number)
 
-    def escape(self) -> Node:
+    def escape(self) -> PatternNode:
         sign = self.here()
         self.at += 1
         if sign in _ANCHORS and sign:
@@ -308,13 +308,13 @@ class _Parser:
         return self.escaped(escaped)
 
 
-def parse(pattern: str, ignore_case: bool = False) -> Node:
+def parse(pattern: str, ignore_case: bool = False) -> PatternNode:
     """The tree of a pattern; see the module."""
     if pattern.startswith("***"):
         raise unsupported("***")
     if pattern.startswith("(?i)"):
         pattern, ignore_case = pattern[4:], True
-    parser = _Parser(pattern, ignore_case)
+    parser = _PatternParser(pattern, ignore_case)
     node = parser.alternation()
     if parser.at < len(pattern):
         raise _invalid("parentheses () not balanced")

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.patterns.pattern_order import (
     MAX_INSTRUCTIONS,
-    Work,
+    PatternWork,
     captures_agree,
     is_nullable,
     order_agrees,
@@ -32,7 +32,7 @@ from redask.core.sql.runtime.patterns.pattern_tree import (
     Chars,
     Concat,
     Group,
-    Node,
+    PatternNode,
     Ranges,
     Repeat,
     parse,
@@ -43,7 +43,7 @@ from redask.core.sql.runtime.patterns.pattern_tree import (
 _ANCHORS = {"^": r"\A", "$": r"\z", "y": r"\b", "Y": r"\B"}
 
 
-class Found(NamedTuple):
+class FoundPattern(NamedTuple):
     """A pattern for RE2; `groups` counts its capturing groups."""
 
     text: str
@@ -58,17 +58,17 @@ def match_pattern(pattern: str, ignore_case: bool = False) -> str:
 
 def found_pattern(
     pattern: str, ignore_case: bool = False, *, groups: str = "ignored", repeated: bool = False
-) -> Found:
+) -> FoundPattern:
     """The RE2 text that finds the same match.
 
     `groups` is `ignored`, `replaced` (a missing one is empty) or `returned` (a missing one would
     be NULL, which DuckDB does not tell). `repeated` is for functions that go on after a match.
     """
     node = _parsed(pattern, ignore_case)
-    found = Found(_text(node), _count(node), is_nullable(node))
+    found = FoundPattern(_text(node), _count(node), is_nullable(node))
     if repeated and found.nullable:
         raise unsupported("pattern that can match nothing, in a function that goes on")
-    work = Work()
+    work = PatternWork()
     if not order_agrees(node, preference(node), work):
         raise unsupported("pattern whose longest match RE2 does not prefer")
     if groups != "ignored" and found.groups and not captures_agree(node, work):
@@ -163,7 +163,7 @@ def similar_pattern(pattern: str, escape: str | None = None) -> str:
 _SIMILAR = {"%": ".*", "_": ".", "(": "(?:", "\\": "\\\\", ".": "\\.", "^": "\\^", "$": "\\$"}
 
 
-def _parsed(pattern: str, ignore_case: bool) -> Node:
+def _parsed(pattern: str, ignore_case: bool) -> PatternNode:
     node = parse(pattern, ignore_case)
     if _size(node) > MAX_INSTRUCTIONS:
         raise unsupported("pattern of this size")
@@ -173,7 +173,7 @@ def _parsed(pattern: str, ignore_case: bool) -> Node:
     return node
 
 
-def _size(node: Node) -> int:
+def _size(node: PatternNode) -> int:
     match node:
         case Group(inner, _):
             return _size(inner)
@@ -185,7 +185,7 @@ def _size(node: Node) -> int:
             return 1
 
 
-def _count(node: Node) -> int:
+def _count(node: PatternNode) -> int:
     match node:
         case Group(inner, number):
             return (number > 0) + _count(inner)
@@ -197,7 +197,7 @@ def _count(node: Node) -> int:
             return 0
 
 
-def _may_be_missing(node: Node, optional: bool = False) -> bool:
+def _may_be_missing(node: PatternNode, optional: bool = False) -> bool:
     match node:
         case Group(inner, number):
             return (number > 0 and optional) or _may_be_missing(inner, optional)
@@ -219,7 +219,7 @@ def _class(ranges: Ranges) -> str:
     return "[" + "".join(f"\\x{{{low:x}}}-\\x{{{high:x}}}" for low, high in ranges) + "]"
 
 
-def _text(node: Node) -> str:
+def _text(node: PatternNode) -> str:
     match node:
         case Chars(ranges):
             return _class(ranges)
@@ -241,7 +241,7 @@ def _text(node: Node) -> str:
             return "".join(_item(items, index) for index in range(len(items)))
 
 
-def _item(items: tuple[Node, ...], index: int) -> str:
+def _item(items: tuple[PatternNode, ...], index: int) -> str:
     """One part of a sequence; `\\m` and `\\M` are a `\\b` where a word character is certain."""
     item = items[index]
     if item == Anchor("m") and _is_word(_edge(items[index + 1 :], 0)):
@@ -255,7 +255,7 @@ def _is_word(ranges: Ranges) -> bool:
     return bool(ranges) and union([*ranges, *WORD]) == WORD
 
 
-def _edge(items: tuple[Node, ...], side: int) -> Ranges:
+def _edge(items: tuple[PatternNode, ...], side: int) -> Ranges:
     """The characters that can stand first (or last); () where there need be none."""
     if not items:
         return ()
