@@ -2,6 +2,7 @@
 
     cached ASK       p50 over the wire, minus p50 of the same call in process
     SELECT           of one row of 20 by its id, from 16 connections at once, on both servers
+    large tables     see `large_tables`
     refusals         of unknown users and of wrong tokens, in turns: how often one took longer than
                      the other; 0.5 reveals nothing
 
@@ -27,6 +28,7 @@ import asyncpg
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+import large_tables
 from real_postgres import NoPostgres, private_postgres
 
 import redask
@@ -183,7 +185,7 @@ def report(figures: dict[str, list[float]], wire: list[float], here: list[float]
 
 
 async def serve_here(directory: Path) -> None:
-    async with await open_async(directory) as db:
+    async with await open_async(directory, serving=True) as db:
         where = Serving(http_port=None, pg_port=0)
         await serve(db, where, lambda opened: print(opened[0], flush=True))
 
@@ -193,6 +195,7 @@ def main() -> None:
     parser.add_argument("--serve", type=Path)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--rounds", type=int, default=300)
+    parser.add_argument("--rows", type=int, default=1_000_000, help="of the large table; 0: none")
     given = parser.parse_args()
     os.environ["REDASK_EMBEDDER_NAME"] = "none"
     if given.serve:
@@ -200,6 +203,10 @@ def main() -> None:
         return
     with tempfile.TemporaryDirectory() as directory:
         asyncio.run(bench(Path(directory), given.seconds, given.rounds))
+        if given.rows:
+            with postgres() as real:
+                large = Path(directory) / "large"
+                asyncio.run(large_tables.bench(large, given.rows, redask_transport, real))
 
 
 if __name__ == "__main__":
