@@ -73,10 +73,10 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     if name in _EACH and len(values) == 1:
         kind, is_text = _EACH[name]
         value = self.coercion.coerce(values[0], kind)
-        suffix = "_text" if is_text else ""
+        suffix, gives = ("_text", TEXT) if is_text else ("", kind)
         return _several(name, [
             (f"pg_{kind.name}_each_keys({value.sql})", "key", TEXT),
-            (f"pg_{kind.name}_each_values{suffix}({value.sql})", "value", TEXT if is_text else kind),
+            (f"pg_{kind.name}_each_values{suffix}({value.sql})", "value", gives),
         ])  # fmt: skip
     if name == "regexp_matches":
         found = regexp_functions.matches(self, values, location)
