@@ -112,3 +112,12 @@ SELECT seats FROM bookings ORDER BY seats FETCH FIRST 0 ROWS WITH TIES;
 SELECT coalesce(0.001::numeric(20,3), 3.333) AS x0, coalesce('a'::varchar(3), 'b'), coalesce(1, 2), coalesce('x', 'y'), coalesce(1, 2.5), coalesce(1::int8, 2) FROM kinds;
 SELECT t."status" AS x0, t."ends"::time, percentile_cont(0.5) WITHIN GROUP (ORDER BY t."kind_id"), percentile_disc(0.5) WITHIN GROUP (ORDER BY t."kind_id"), mode() WITHIN GROUP (ORDER BY t."kind_id") FROM "bookings" AS t GROUP BY 1, 2;
 SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY NULL::float8), percentile_disc(0.5) WITHIN GROUP (ORDER BY NULL::int), mode() WITHIN GROUP (ORDER BY NULL::int), percentile_cont(NULL) WITHIN GROUP (ORDER BY 1) FROM kinds;
+-- ordered
+WITH s AS (SELECT id, n / 7.0 AS q FROM kinds WHERE n IS NOT NULL) SELECT id, -q AS r FROM s ORDER BY r, id;
+-- ordered
+SELECT DISTINCT n / 7.0 * 0 + round(n / 7.0, 2) AS r FROM kinds WHERE n IS NOT NULL ORDER BY r DESC LIMIT 5;
+-- ordered
+SELECT DISTINCT flag, n FROM kinds ORDER BY n DESC, flag LIMIT 7;
+-- ordered
+SELECT x.b, x.a, round(x.a / 3.0, 4) AS o2 FROM (SELECT id AS a, 1000 - id AS b FROM kinds) AS x ORDER BY 3 DESC;
+SELECT * FROM json_each_text('{"a": 1}'), string_to_table('a,b', ',') AS s;

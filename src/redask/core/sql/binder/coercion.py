@@ -333,8 +333,8 @@ def _to_text(value: Bound, wanted: SqlType) -> Bound:
 
 
 def _jsonb_to(value: Bound, wanted: SqlType) -> Bound:
-    kind = "boolean" if wanted.name == "bool" else "number"
-    text = f"pg_jsonb_scalar({value.sql}, '{kind}', '{wanted.sql_name}')"
+    is_number = "false" if wanted.name == "bool" else "true"
+    text = f"pg_jsonb_scalar({value.sql}, {is_number}, '{wanted.sql_name}')"
     if wanted.name == "bool":
         return value.like(f"({text} = 'true')", type=wanted)
     number = value.like(text, type=SqlType("numeric"))

@@ -283,8 +283,16 @@ class _Select:
             if value.sql not in by_output:
                 message = "for SELECT DISTINCT, ORDER BY expressions must appear in select list"
                 fail("42P10", message, value.location)
-        order = _order([(_key(value, by_output), way) for value, way in sorts])
-        return f"SELECT DISTINCT {', '.join(items)}{body}{order}{limit}"
+        order = _order(
+            [
+                (numeric_rules.order(replace(value, sql=f"q.{by_output[value.sql]}")), way)
+                for value, way in sorts
+            ]
+        )
+        outputs = ", ".join(f"q.o{place} AS o{place}" for place in range(1, len(values) + 1))
+        return (
+            f"SELECT {outputs} FROM (SELECT DISTINCT {', '.join(items)}{body}) AS q{order}{limit}"
+        )
 
     def _with_ties(self, items: list[str], sorts: list[tuple[Bound, str]], body: str) -> str:
         """FETCH FIRST n ROWS WITH TIES: the rows whose rank is n at most."""
@@ -365,7 +373,6 @@ def _order(items: list[tuple[str, str]]) -> str:
 
 
 def _key(value: Bound, by_output: dict[str, str]) -> str:
-    output = by_output.get(value.sql)
-    if output is None:
-        return numeric_rules.order(value)
-    return numeric_rules.order(replace(value, sql=output))
+    """A bare name is an output's; inside a call DuckDB would take a column of FROM for it."""
+    key = numeric_rules.order(value)
+    return by_output.get(value.sql, key) if key == value.sql else key

@@ -72,12 +72,12 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     if name == "unnest" and len(values) > 1 and all(each.type.is_array for each in values):
         return _several("unnest", [(each.sql, "unnest", each.type.element) for each in values])
     if name in _EACH and len(values) == 1:
-        kind, text = _EACH[name]
+        kind, is_text = _EACH[name]
         value = self.coercion.coerce(values[0], kind)
-        suffix = "_text" if text else ""
+        suffix, gives = ("_text", TEXT) if is_text else ("", kind)
         return _several(name, [
             (f"pg_{kind.name}_each_keys({value.sql})", "key", TEXT),
-            (f"pg_{kind.name}_each_values{suffix}({value.sql})", "value", TEXT if text else kind),
+            (f"pg_{kind.name}_each_values{suffix}({value.sql})", "value", gives),
         ])  # fmt: skip
     if name == "regexp_matches":
         found = regexp_functions.matches(self, values, location)
@@ -138,8 +138,9 @@ def _several(name: str, parts: list[tuple[str, str, SqlType]]) -> SetResult:
 def _as_array(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
     special: Special = text_functions.SPECIAL["string_to_array"]
     if name == "regexp_split_to_table":
-        special = regexp_functions.SPECIAL["regexp_split_to_array"]
-    found = special(self, values, location)
+        found = regexp_functions.SPECIAL["regexp_split_to_array"](self, values, location)
+    else:
+        found = text_functions.SPECIAL["string_to_array"](self, values, location)
     if found is None:
         fail("42883", f"function {name} does not exist for these arguments", location)
     return found

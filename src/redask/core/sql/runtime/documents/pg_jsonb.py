@@ -320,10 +320,10 @@ def object_agg(keys: list[str | None], values: list[str | None]) -> str:
     return _object(keys, values)
 
 
-def scalar_text(text: str, wanted: str, type: str) -> str:
+def scalar_text(text: str, is_number: bool, type: str) -> str:
     """A number or a boolean, for a cast to an SQL type."""
     kind = typeof(text)
-    if kind != wanted:
+    if kind != ("number" if is_number else "boolean"):
         raise SqlError("22023", f"cannot cast jsonb {kind} to type {type}")
     return text
 
@@ -356,7 +356,7 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_jsonb_delete_path", (_V, _L), _V, delete_path),
     RuntimeFunction("pg_jsonb_set", (_V, _L, _V, _B), _V, set_path),
     RuntimeFunction("pg_jsonb_strip_nulls", (_V,), _V, strip_nulls),
-    RuntimeFunction("pg_jsonb_scalar", (_V, _V, _V), _V, scalar_text),
+    RuntimeFunction("pg_jsonb_scalar", (_V, _B, _V), _V, scalar_text),
     RuntimeFunction("pg_jsonb_pretty", (_V,), _V, pretty),
     RuntimeFunction("pg_jsonb_array_length", (_V,), "INTEGER", array_length),
     RuntimeFunction("pg_jsonb_array_elements", (_V,), _L, lambda j: [*map(as_jsonb, _elements(j))]),

@@ -6,7 +6,7 @@ from decimal import Context, Decimal
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.numbers.numerics import sort_key
 from redask.core.sql.runtime.refusals import unsupported
-from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
+from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name, nullable
 
 _EXACT = Context(prec=2000)
 _MOST_STEPS = 1_000_000
@@ -75,8 +75,8 @@ def mode_place(values: list[str]) -> int:
 
 _N, _I = "VARCHAR", "INTEGER"
 FUNCTIONS = functions_by_name(
-    RuntimeFunction("pg_numeric_greatest", ("VARCHAR[]",), _N, greatest, True),
-    RuntimeFunction("pg_numeric_least", ("VARCHAR[]",), _N, least, True),
+    RuntimeFunction("pg_numeric_greatest", ("VARCHAR[]",), _N, nullable(greatest), True),
+    RuntimeFunction("pg_numeric_least", ("VARCHAR[]",), _N, nullable(least), True),
     RuntimeFunction("pg_factorial", ("BIGINT",), _N, factorial),
     RuntimeFunction("pg_numeric_min_scale", (_N,), _I, min_scale),
     RuntimeFunction("pg_shift_left", ("BIGINT", _I, _I), "BIGINT", shifted_left),
