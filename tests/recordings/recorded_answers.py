@@ -85,7 +85,7 @@ STATEMENTS: tuple[tuple[str, list[object]], ...] = (
     ("SELECT * FROM tickets ORDER BY id LIMIT 4", []),
     ("SELECT region, count(*) AS n, avg(cost) FROM tickets GROUP BY region ORDER BY region", []),
     ("SELECT region, count(*) AS n FROM tickets GROUP BY region ORDER BY region", []),
-    ("SELECT email FROM tickets WHERE id = ?", [3]),
+    ("SELECT email FROM tickets WHERE id = $1", [3]),
     ("SELECT t.id, j.value FROM tickets t, json_each(t.tags) j ORDER BY t.id LIMIT 4", []),
     ("SELECT * FROM boats ORDER BY id", []),
     ('SELECT "from", label FROM links ORDER BY urn LIMIT 3', []),

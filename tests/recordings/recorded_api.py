@@ -109,7 +109,7 @@ def _results(db: redask.OpenDatabase) -> Recorded:
     yield "spending", plain([{**each, "day": "…"} for each in db.spending()])
     report = db.doctor()
     yield "doctor", {**report, "files": sorted(report["files"])}
-    yield "describe", plain(db.describe("SELECT id, cost, tags FROM tickets WHERE id = ?"))
+    yield "describe", plain(db.describe("SELECT id, cost, tags FROM tickets WHERE id = $1"))
     yield "tables", plain(db.tables())
     yield "get", [db.get("urn:reddb:row:boats/wal"), db.get("urn:reddb:row:boats/none")]
 

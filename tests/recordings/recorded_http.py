@@ -45,7 +45,7 @@ POSTS: tuple[tuple[str, Any], ...] = (
     ("/v1/search", SAIL),
     ("/v1/search", {"question": "x", "options": {"depth": 11}}),
     ("/v1/query", {"statement": "SELECT * FROM tickets ORDER BY id LIMIT 2"}),
-    ("/v1/query", {"statement": "SELECT * FROM boats WHERE id = ?", "params": ["möwe"]}),
+    ("/v1/query", {"statement": "SELECT * FROM boats WHERE id = $1", "params": ["möwe"]}),
     ("/v1/query", {"statement": "ASK $1 LIMIT 1", "params": ["torn sail"]}),
     ("/v1/query", {"statement": "EXPLAIN ASK 'torn sail' LIMIT 1"}),
     ("/v1/query", {"statement": "SELECT * FROM secrets"}),

@@ -30,7 +30,7 @@ def main(directory: str, folder: str, most: int) -> None:
     count = itertools.count(1)
     spool.SMALL = 8
     pipeline.BATCH = 8
-    for name in ("load", "link", "forget"):
+    for name in ("load", "link", "remove"):
         setattr(SqliteManifest, name, announcing(getattr(SqliteManifest, name), count, most))
     with redask.open(directory) as db:
         db.ingest(folder)

@@ -19,7 +19,6 @@ from redask.core.sql.binder.bound import (
 )
 from redask.core.sql.binder.namespace import RelationColumn
 from redask.core.sql.functions import regexp_functions, text_functions
-from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -97,11 +96,11 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
         return _one(listed, name, INT4)
     if name == "_pg_expandarray":
         return _expanded(self, values, location)
-    given, column, gives = _JSON_SETS[name]
+    given, column, item = _JSON_SETS[name]
     if len(values) != 1:
         unsupported(name, location)
     value = self.coercion.coerce(values[0], SqlType(given))
-    return _one(f"pg_{name}({value.sql})", column, SqlType(gives))
+    return _one(f"pg_{name}({value.sql})", column, SqlType(item))
 
 
 def _expanded(self: "Expressions", values: list[Bound], location: int) -> SetResult:
@@ -136,7 +135,6 @@ def _several(name: str, parts: list[tuple[str, str, SqlType]]) -> SetResult:
 
 
 def _as_array(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
-    special: Special = text_functions.SPECIAL["string_to_array"]
     if name == "regexp_split_to_table":
         found = regexp_functions.SPECIAL["regexp_split_to_array"](self, values, location)
     else:
