@@ -147,7 +147,7 @@ def write(section: str, into: Path, place: Path) -> None:
     for key, value in import_module(SECTIONS[section]).record(place):
         if key in lines:
             raise ValueError(f"{section} records {key!r} twice")
-        shown = json.dumps(value, ensure_ascii=False)
+        shown = json.dumps(value, ensure_ascii=False, default=str)
         lines[key] = normalise(f"{json.dumps(key, ensure_ascii=False)}: {shown}", place)
     text = "{\n" + ",\n".join(lines.values()) + "\n}\n"
     (into / f"{section}.json").write_text(text, encoding="utf-8")

@@ -169,7 +169,7 @@ def _booking(at: int) -> Row:
         "kind_id": None if at % 17 == 0 else at * 3 % 45 + 1,
         "starts": start,
         "ends": None if at % 6 == 5 else end,
-        "amount": None if at % 19 == 0 else (at * 1237 % 20000) / 1000 + 0.125,
+        "amount": None if at % 19 == 0 else round((at * 1237 % 20000) / 1000 + 0.125, 3),
         "seats": at % 5,
         "share": _SMALL if at == 17 else (at % 32) / 32,
         "status": ["open", "paid", "Paid", "void", None][at * 2 % 5],
