@@ -16,6 +16,7 @@ import hashlib
 import multiprocessing
 import os
 import random
+import re
 import shutil
 import sqlite3
 import sys
@@ -43,7 +44,11 @@ LEAKS = ("memory.main", "generation.main", "duckdb", "DuckDB", "Catalog Error", 
 FORBIDDEN = {READER: (SECRET, FOREIGN), OWNER: (FOREIGN,), STRANGER: (SECRET,)}
 TIMEOUT_MS = 500
 # what tells the time may differ from one world to the other
-CLOCKS = ("now", "current_", "localtime", "clock_", "_timestamp", "timeofday", "today")
+CLOCKS = re.compile(
+    r"\b(now|current_(date|time|timestamp)|localtime(stamp)?|(clock|statement|transaction)_timestamp"
+    r"|timeofday|age|today|tomorrow|yesterday)\b",
+    re.IGNORECASE,
+)
 
 # --- running ------------------------------------------------------------------------------
 
@@ -139,7 +144,7 @@ def check(sql: str) -> str:
     """Run one statement as several callers. → the outcome of it"""
     opened = worlds()
     mine, other = (outcome(store, sql, READER) for store in opened.stores)
-    timed = any(word in sql.lower() for word in CLOCKS)
+    timed = CLOCKS.search(sql) is not None
     if mine != other and mine is not None and other is not None and not timed:
         raise Violation(f"what is hidden makes a difference:\n{mine[:600]}\n{other[:600]}")
     outcomes = {READER: f"{mine} {other}"}

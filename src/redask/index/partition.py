@@ -175,7 +175,8 @@ class Partition:
         try:
             for old in self._directory.iterdir():
                 if old.is_dir():
-                    shutil.rmtree(old)
+                    # who still writes there may leave a file: the next generation removes it
+                    shutil.rmtree(old, ignore_errors=True)
             Generation.create(self._directory / name.hex(), self._store.identity)
             _replace(self._directory / _CURRENT, name)
         except OSError as error:

@@ -121,3 +121,8 @@ SELECT DISTINCT flag, n FROM kinds ORDER BY n DESC, flag LIMIT 7;
 -- ordered
 SELECT x.b, x.a, round(x.a / 3.0, 4) AS o2 FROM (SELECT id AS a, 1000 - id AS b FROM kinds) AS x ORDER BY 3 DESC;
 SELECT * FROM json_each_text('{"a": 1}'), string_to_table('a,b', ',') AS s;
+SELECT count(*) FILTER (WHERE v <> (ARRAY[3, 1, 3 - g % 2])[ord]) AS bad, count(*) FROM generate_series(1, 300) g, unnest(ARRAY[3, 1, 3 - g % 2]) WITH ORDINALITY l(v, ord);
+SELECT id, l, l ->> 0 FROM kinds, jsonb_array_elements(doc -> 'tags') l WHERE doc ? 'tags' ORDER BY 1, 2::text;
+SELECT k.flag, (SELECT count(*) FROM bookings b WHERE (b.kind_id % 2 = 0) = k.flag) FROM kinds k GROUP BY k.flag ORDER BY 1, 2;
+SELECT k.n % 3, array(SELECT b.id FROM bookings b WHERE b.id = k.n % 3 ORDER BY 1) FROM kinds k GROUP BY k.n % 3 ORDER BY 1, 2;
+SELECT sum(1.1::float8), avg(0.1::float8), sum(0.1::float8) = 1.0 FROM generate_series(1, 10);

@@ -134,9 +134,9 @@ def test_patterns_that_could_go_astray_do_not(store: SelectingStore) -> None:
 @pytest.mark.parametrize(
     ("sql", "state", "why"),
     [
-        ("DELETE FROM t", "0A000", "Delete"),
+        ("DELETE FROM t", "25006", "DELETE"),
         ("SELECT 1; SELECT 2", "42601", "statement"),
-        ("WITH x AS (SELECT 1) DELETE FROM t", "0A000", "Delete"),
+        ("WITH x AS (SELECT 1) DELETE FROM t", "25006", "DELETE"),
         ("PRAGMA user_version", "42601", 'at or near "PRAGMA"'),
         ("SELECT 1 +\n+", "42601", "end of input"),
         ("SELECT 'abc", "42601", "unterminated quoted string"),

@@ -18,6 +18,7 @@
       lower-case UUIDs with hyphens                         uuid
       canonical integers                                    int4, int8, numeric(38,0)
       canonical decimals such as `-0.50`, integers too      numeric(p,s)
+      both, mixed with such numbers                         as the numbers
       anything else: `007`, `+49`, `1e5`, `-0`, empty       text
     arrays of scalars of one of these types                 an array of it; of nothing: text[]
     objects, arrays of mixed, nested or other values        jsonb
@@ -180,6 +181,10 @@ def _scalar_type(classes: Collection[str]) -> SqlType | None:
         return SqlType("bool")
     if all(each.startswith(("int", "decimal", "float")) for each in classes):
         return _type_of_numbers(classes)
+    if all(each.startswith(("int", "decimal", "t-int", "t-numeric")) for each in classes):
+        # a table of text files has 9.99 as a number and 12.50, which no number keeps, as text
+        found = _type_of_numbers([each.removeprefix("t-") for each in classes])
+        return None if found is None or found.name == "float8" else found
     return None
 
 

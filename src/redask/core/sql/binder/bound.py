@@ -27,11 +27,12 @@ INTEGER_DIGITS = {"int2": 5, "int4": 10, "int8": 19, "oid": 10}
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """A column that was read: how deep its query is, its name for messages, its place."""
+    """A column that was read: how deep its query is, its name for messages, its place, its text."""
 
     depth: int
     name: str
     location: int
+    sql: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,10 +101,10 @@ def made(
     """An expression made of others: it reads what they read."""
     if len(sql) > MAX_TEXT:
         raise SqlError("54001", "statement too complex")
-    columns: dict[int, Read] = {}
+    columns: dict[tuple[int, str], Read] = {}
     for part in parts:
         for read in part.columns:
-            columns.setdefault(read.depth, read)
+            columns.setdefault((read.depth, read.sql), read)
     return Bound(
         sql,
         type,

@@ -25,14 +25,27 @@ from redask.core.sql.binder.selects import bind_select
 from redask.core.sql.binder.windows import check_orderable, direction
 from redask.core.sql.functions import numeric_rules
 
+_WRITES = {
+    "InsertStmt": "INSERT",
+    "UpdateStmt": "UPDATE",
+    "DeleteStmt": "DELETE",
+    "MergeStmt": "MERGE",
+    "CreateStmt": "CREATE TABLE",
+    "CreateTableAsStmt": "CREATE TABLE AS",
+    "DropStmt": "DROP",
+    "TruncateStmt": "TRUNCATE",
+    "CopyStmt": "COPY",
+}
 _SET_WORDS = {"SETOP_UNION": "UNION", "SETOP_INTERSECT": "INTERSECT", "SETOP_EXCEPT": "EXCEPT"}
 
 
 def bind_query(context: BindingContext, node: TreeNode, parent: Scope) -> BoundQuery:
     """Any query, inside another or alone."""
     kind, content = only(node)
+    if kind in _WRITES:
+        fail("25006", f"cannot execute {_WRITES[kind]} in a read-only transaction")
     if kind != "SelectStmt":
-        unsupported(kind)
+        unsupported("a statement other than SELECT")
     return _bind(context, content, parent)
 
 

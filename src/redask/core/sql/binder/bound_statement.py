@@ -54,6 +54,8 @@ def bind(
 ) -> BoundStatement:
     """The statement of a tree and its text; raises `SqlError` with the position in bytes."""
     statements = tree.get("stmts", [])
+    if not statements:
+        fail("42601", "syntax error at end of input")
     if len(statements) != 1:
         fail("42601", "cannot insert multiple commands into a prepared statement")
     node = statements[0]["stmt"]

@@ -177,8 +177,11 @@ class Expressions:
         if len(names) == 1 and not any(
             relation.is_open and any(column.name == names[0] for column in relation.columns)
             for relation in self.scope.relations
-        ) and self.scope.relation(names, location) is not None:  # fmt: skip
-            unsupported("a whole row as a value", location)
+        ):
+            whole = self.scope.relation(names, location)
+            if whole is not None and not whole.is_scalar:
+                unsupported("a whole row as a value", location)
+            names += [] if whole is None else [whole.columns[0].name]
         return self.scope.column(names, location)
 
     def _parameter(self, node: TreeNode) -> Bound:

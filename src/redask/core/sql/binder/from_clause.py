@@ -122,10 +122,14 @@ class _From:
             values = [expressions.bind(each) for each in content.get("args", [])]
             found = set_functions.as_list(expressions, name, values, location)
         query = found.table or f"SELECT unnest({found.sql}) AS c1"
+        is_one = len(found.columns) == 1
         columns = [replace(each, sql=f"{alias}.{each.sql}") for each in found.columns]
         if node.get("ordinality"):
-            own = ", ".join(each.sql for each in found.columns)
-            query = f"SELECT {own}, row_number() OVER () AS n1 FROM ({query})"
+            if not is_one or not found.sql:
+                unsupported(f"{name} WITH ORDINALITY", location)
+            # side by side: DuckDB does not keep the order of an unnest before it numbers rows
+            numbers = f"generate_series(1, len({found.sql}))"
+            query = f"SELECT unnest({found.sql}) AS c1, unnest({numbers}) AS n1"
             columns.append(RelationColumn("ordinality", f"{alias}.n1", INT8))
         given = node.get("alias", {})
         own = given.get("aliasname", name)
@@ -134,6 +138,7 @@ class _From:
                 own, columns[0].sql, columns[0].type
             )  # f(…) AS x: its column is x
         relation = _named(node, own, columns, None)
+        relation.is_scalar = len(columns) == 1
         return f"LATERAL ({query}) AS {alias}", [relation]
 
     # --- joins -----------------------------------------------------------------------------

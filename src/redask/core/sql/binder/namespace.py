@@ -38,6 +38,7 @@ class Relation:
         self.columns = columns
         self.is_named = is_named
         self.is_open = True
+        self.is_scalar = False  # a function of one value: its name is its value too
         self.schema = schema
 
 
@@ -94,7 +95,7 @@ class Scope:
         while scope is not None:
             found = scope._own(names, location)
             if found is not None:
-                read = Read(scope.depth, ".".join(names), location)
+                read = Read(scope.depth, ".".join(names), location, found.sql)
                 return Bound(
                     found.sql,
                     found.type,

@@ -213,9 +213,11 @@ class _Select:
         return targets[place - 1]
 
     def _check_grouped(self, values: list[Bound]) -> None:
+        groups = self._scope.groups or frozenset()
         for value in values:
             for read in value.columns:
-                if read.depth == self._scope.depth:
+                # a subquery may read what is grouped
+                if read.depth == self._scope.depth and read.sql not in groups:
                     fail(
                         "42803",
                         f'column "{read.name}" must appear in the GROUP BY clause or be used in '
@@ -355,7 +357,8 @@ class _Select:
 
 
 def _of_star(column: RelationColumn, depth: int, location: int, name: str | None) -> Target:
-    read = Read(depth, f"{name}.{column.name}" if name else column.name, location)
+    shown = f"{name}.{column.name}" if name else column.name
+    read = Read(depth, shown, location, column.sql)
     value = Bound(
         column.sql,
         column.type,

@@ -77,14 +77,15 @@ def _simple(name: str, gives: SqlType, cast: str = "") -> EmitAggregate:
 
 
 def _in_order(name: str) -> EmitAggregate:
-    """A sum or average of doubles: a window adds from the start of its frame, as PostgreSQL does.
+    """A sum or average of doubles, added one by one, as PostgreSQL does.
 
-    DuckDB would add partial sums of a tree, which rounds otherwise.
+    DuckDB would multiply equal values by their number, and add partial sums of a tree for a
+    window: both round otherwise. A window without order has one sum for a whole partition.
     """
 
     def emit(call: AggregateCall, values: list[Bound]) -> Bound:
-        is_framed = call.is_window and ("ORDER BY" in call.tail or "BETWEEN" in call.tail)
-        if not is_framed:
+        is_framed = "ORDER BY" in call.tail or "BETWEEN" in call.tail
+        if call.is_window and not is_framed:
             return made(call.text(name, values[0].sql), FLOAT8, *values)
         return made(f"list_{name}({call.text('list', values[0].sql)})", FLOAT8, *values)
 
