@@ -126,3 +126,7 @@ SELECT id, l, l ->> 0 FROM kinds, jsonb_array_elements(doc -> 'tags') l WHERE do
 SELECT k.flag, (SELECT count(*) FROM bookings b WHERE (b.kind_id % 2 = 0) = k.flag) FROM kinds k GROUP BY k.flag ORDER BY 1, 2;
 SELECT k.n % 3, array(SELECT b.id FROM bookings b WHERE b.id = k.n % 3 ORDER BY 1) FROM kinds k GROUP BY k.n % 3 ORDER BY 1, 2;
 SELECT sum(1.1::float8), avg(0.1::float8), sum(0.1::float8) = 1.0 FROM generate_series(1, 10);
+SELECT regexp_matches('a1b2', '([a-z])(\d)', 'g');
+SELECT word, (word || 'x') ILIKE '%X', upper(word) ILIKE 'a%', lower(word || word) ILIKE '%AA%' FROM words;
+SELECT regexp_like('Ab', 'a', 'g'), regexp_replace('aXbX', 'x', '-', 'gi');
+SELECT regexp_replace('aXbX', 'x', '-', 'gi'), substring('foobar' FROM 'o(.)b'), substring('foobar' FROM 'z');

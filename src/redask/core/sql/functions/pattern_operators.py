@@ -4,16 +4,17 @@ A pattern that is a constant is translated when the statement is bound. Another 
 to DuckDB with the backslash as its escape character; another regular expression is refused.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import BOOL, TEXT, Bound, TreeNode, made, quoted, unsupported
 from redask.core.sql.functions.operator_rows import ASCII_LOWER, ASCII_UPPER
-from redask.core.sql.runtime.patterns import pg_patterns
+from redask.core.sql.runtime.patterns import pattern_calls
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
 
-_CASELESS = str.maketrans(ASCII_UPPER, ASCII_LOWER)
+_COLUMN = re.compile(r"\w+\.\w+")
 
 
 def _folded(text: str) -> str:
@@ -41,24 +42,21 @@ def bind_like(self: "Expressions", node: TreeNode, name: str, kind: str) -> Boun
     if kind == "AEXPR_SIMILAR":
         if pattern.literal is None:
             unsupported("SIMILAR TO with anything but a literal", location)
-        similar = pg_patterns.similar_pattern(pattern.literal, escape)
-        text = _matches(value, pg_patterns.match_pattern(similar))
+        text = pattern_calls.similar_text(value.sql, pattern.literal, escape)
         return _negated(made(text, BOOL, value, location=location), name.startswith("!"))
+    ignore_case = kind == "AEXPR_ILIKE"
     if pattern.literal is not None:
-        text = pg_patterns.like_pattern(pattern.literal, escape)
-        if kind == "AEXPR_ILIKE":
-            text = text.translate(_CASELESS)
-        wanted = quoted(text)
-        parts = [value]
-    else:
-        if escape is not None and len(escape) != 1:
-            unsupported("ESCAPE '' with a pattern that is no literal", location)
-        cast = self.coercion.coerce(pattern, TEXT)
-        wanted = _folded(cast.sql) if kind == "AEXPR_ILIKE" else cast.sql
-        parts = [value, cast]
-    own = _folded(value.sql) if kind == "AEXPR_ILIKE" else value.sql
-    sign = "\\" if escape is None or pattern.literal is not None else escape
-    found = made(f"({own} LIKE {wanted} ESCAPE {quoted(sign)})", BOOL, *parts, location=location)
+        is_column = _COLUMN.fullmatch(value.sql) is not None
+        text = pattern_calls.like_text(
+            value.sql, pattern.literal, escape, ignore_case=ignore_case, simple=is_column
+        )
+        return _negated(made(text, BOOL, value, location=location), name.startswith("!"))
+    if escape is not None and len(escape) != 1:
+        unsupported("ESCAPE '' with a pattern that is no literal", location)
+    cast = self.coercion.coerce(pattern, TEXT)
+    own, wanted = (_folded(each.sql) if ignore_case else each.sql for each in (value, cast))
+    sign = quoted("\\" if escape is None else escape)
+    found = made(f"({own} LIKE {wanted} ESCAPE {sign})", BOOL, value, cast, location=location)
     return _negated(found, name.startswith("!"))
 
 
@@ -72,13 +70,9 @@ def bind_match(
     if right.literal is None:
         unsupported("a regular expression that is no literal", location)
     value = self.coercion.coerce(left, TEXT)
-    pattern = pg_patterns.match_pattern(right.literal, name.endswith("*"))
-    found = made(_matches(value, pattern), BOOL, value, location=location)
+    text = pattern_calls.match_text(value.sql, right.literal, name.endswith("*"))
+    found = made(text, BOOL, value, location=location)
     return _negated(found, name.startswith("!"))
-
-
-def _matches(value: Bound, pattern: str) -> str:
-    return f"regexp_matches({value.sql}, {quoted(pattern)}, 's')"
 
 
 def _negated(value: Bound, is_not: bool) -> Bound:

@@ -79,10 +79,10 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
             (f"pg_{kind.name}_each_values{suffix}({value.sql})", "value", gives),
         ])  # fmt: skip
     if name == "regexp_matches":
-        found = regexp_functions.matches(self, values, location)
+        found = regexp_functions.matches(self, values)
         if found is None:
             fail("42883", "function regexp_matches does not exist for these arguments", location)
-        return _one(found[0], name, SqlType("text", (), True))
+        return _one(found, name, SqlType("text", (), True))
     if name in ("regexp_split_to_table", "string_to_table"):
         return _one(_as_array(self, name, values, location).sql, name, TEXT)
     if name == "unnest":

@@ -2,11 +2,10 @@
 
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, made, quoted, unsupported
+from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, made
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.native_texts import NATIVE_TEXTS
-from redask.core.sql.runtime.patterns import pg_patterns
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -111,66 +110,6 @@ def _format(self: "Expressions", values: list[Bound], location: int) -> Bound | 
     return made(f"pg_format({texts[0].sql}, {arguments})", TEXT, *texts)
 
 
-def _literal(value: Bound, what: str) -> str:
-    if value.literal is None:
-        unsupported(f"{what} with a pattern or option that is no literal", value.location)
-    return value.literal
-
-
-def _flags(values: list[Bound], place: int, what: str) -> str:
-    flags = _literal(values[place], what) if len(values) > place else ""
-    if set(flags) - set("gi"):
-        unsupported(f"the option {flags!r} of {what}", values[place].location)
-    return flags
-
-
-def _regexp_replace(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-    if not 3 <= len(values) <= 4 or any(not _is_text(each) for each in values):
-        return None
-    flags = _flags(values, 3, "regexp_replace")
-    found = pg_patterns.found_pattern(
-        _literal(values[1], "regexp_replace"),
-        "i" in flags,
-        groups="replaced",
-        repeated="g" in flags,
-    )
-    replacement, _ = pg_patterns.replacement_text(
-        _literal(values[2], "regexp_replace"), found.groups
-    )
-    value = self.coercion.coerce(values[0], TEXT)
-    option = "gs" if "g" in flags else "s"
-    text = f"regexp_replace({value.sql}, {quoted(found.text)}, {quoted(replacement)}, '{option}')"
-    return made(text, TEXT, value)
-
-
-def _regexp_like(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-    if not 2 <= len(values) <= 3 or any(not _is_text(each) for each in values):
-        return None
-    flags = _flags(values, 2, "regexp_like")
-    pattern = pg_patterns.match_pattern(_literal(values[1], "regexp_like"), "i" in flags)
-    value = self.coercion.coerce(values[0], TEXT)
-    return made(f"regexp_matches({value.sql}, {quoted(pattern)}, 's')", BOOL, value)
-
-
-def _substring_special(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
-    """substring(x from pattern)."""
-    if len(values) != 2 or not _is_text(values[0]) or not _is_text(values[1]):
-        return None
-    found = pg_patterns.found_pattern(_literal(values[1], "substring"), groups="returned")
-    value = self.coercion.coerce(values[0], TEXT)
-    pattern = quoted(found.text)
-    group = 1 if found.groups else 0
-    text = (
-        f"(CASE WHEN regexp_matches({value.sql}, {pattern}, 's')"
-        f" THEN regexp_extract({value.sql}, {pattern}, {group}, 's') END)"
-    )
-    return made(text, TEXT, value)
-
-
-def _is_text(value: Bound) -> bool:
-    return value.type.category in ("S", "X")
-
-
 def _string_to_array(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     if not 2 <= len(values) <= 3:
         return None
@@ -184,8 +123,5 @@ SPECIAL = {
     "concat": _concat,
     "concat_ws": _concat_ws,
     "format": _format,
-    "regexp_replace": _regexp_replace,
-    "regexp_like": _regexp_like,
-    "substring": _substring_special,
     "string_to_array": _string_to_array,
 }
