@@ -1,28 +1,25 @@
-"""A throw-away PostgreSQL 15 that tests ask what a function gives: locale C, UTF-8, UTC.
+"""A real PostgreSQL (`real_postgres`) that tests ask what a function gives.
 
 with running() as ask:
     ask.values("lower(c0)", ("text",), [("A",), ("b",)])    -> [("value", "a"), …]
     an error's answer is ("error", sqlstate)
 """
 
-import os
-import shutil
-import socket
-import subprocess
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import psycopg
+from real_postgres import NoPostgres, find_programs, private_postgres
 
-BINARIES = Path("/usr/lib/postgresql/15/bin")
 Answer = tuple[str, Any]
 
 
 def is_installed() -> bool:
-    return (BINARIES / "initdb").exists()
+    try:
+        return bool(find_programs())
+    except NoPostgres:
+        return False
 
 
 class Oracle:
@@ -74,33 +71,5 @@ def _element(value: Any) -> str:
 @contextmanager
 def running() -> Iterator[Oracle]:
     """A server of its own, gone afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="pg-oracle-"))
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    drop: dict[str, Any] = {}
-    if os.getuid() == 0:  # PostgreSQL refuses to run as root
-        shutil.chown(folder, "postgres", "postgres")
-        drop = {"user": "postgres", "group": "postgres", "extra_groups": []}
-    environment = {"LC_ALL": "C", "PATH": os.environ.get("PATH", "")}
-    options = f"-p {port} -k {folder} -c fsync=off -c timezone=UTC -c listen_addresses="
-
-    def run(*command: str) -> None:
-        subprocess.run(
-            command, check=True, env=environment, cwd=folder, stdout=subprocess.DEVNULL, **drop
-        )
-
-    data = str(folder / "data")
-    initdb, control = str(BINARIES / "initdb"), str(BINARIES / "pg_ctl")
-    try:
-        run(initdb, "-D", data, "-E", "UTF8", "--locale=C", "-A", "trust", "-U", "postgres", "-N")
-        run(control, "-D", data, "-o", options, "-l", str(folder / "log"), "-w", "start")
-        try:
-            with psycopg.connect(
-                host=str(folder), port=port, user="postgres", dbname="postgres", autocommit=True
-            ) as connection:
-                yield Oracle(connection)
-        finally:
-            run(control, "-D", data, "-m", "immediate", "-w", "stop")
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
+    with private_postgres() as where, psycopg.connect(**where, autocommit=True) as connection:
+        yield Oracle(connection)

@@ -130,3 +130,4 @@ SELECT regexp_matches('a1b2', '([a-z])(\d)', 'g');
 SELECT word, (word || 'x') ILIKE '%X', upper(word) ILIKE 'a%', lower(word || word) ILIKE '%AA%' FROM words;
 SELECT regexp_like('Ab', 'a', 'g'), regexp_replace('aXbX', 'x', '-', 'gi');
 SELECT regexp_replace('aXbX', 'x', '-', 'gi'), substring('foobar' FROM 'o(.)b'), substring('foobar' FROM 'z');
+SELECT width_bucket(ratio, 0, 10, 5), width_bucket(price, 0, 100, 4) FROM kinds;

@@ -21,6 +21,7 @@ from redask.core.sql.functions import (
 )
 from redask.core.sql.functions.operator_rows import POWER
 from redask.core.sql.functions.overloads import Overload
+from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
@@ -133,6 +134,7 @@ FUNCTIONS: dict[str, list[Overload]] = {
     },
     "atan2": [_float("atan2({0}, {1})", 2)],
     "width_bucket": [
+        Overload((FLOAT8, FLOAT8, FLOAT8, INT4), INT4, ours("pg_float8_width_bucket", INT4)),
         Overload(
             (NUMERIC, NUMERIC, NUMERIC, INT4),
             INT4,

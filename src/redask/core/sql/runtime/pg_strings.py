@@ -137,13 +137,6 @@ def blank_padded(text: str, length: int) -> str:
     return text[:length].ljust(length, " ")
 
 
-def assigned_varchar(text: str, length: int) -> str:
-    """A value stored in varchar(n): only blanks may be cut."""
-    if text[length:].strip(" "):
-        raise SqlError("22001", f"value too long for type character varying({length})")
-    return text[:length]
-
-
 _V, _I = "VARCHAR", "INTEGER"
 FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_substr", (_V, _I, _I), _V, substr),
@@ -160,5 +153,4 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_to_hex8", ("BIGINT",), _V, to_hex8),
     RuntimeFunction("pg_string_to_array", (_V, _V, _V), "VARCHAR[]", string_to_array, True),
     RuntimeFunction("pg_array_to_string", ("VARCHAR[]", _V, _V), _V, array_to_string, True),
-    RuntimeFunction("pg_blank_padded", (_V, _I), _V, blank_padded),
 )

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from datetime import date, datetime, time
 from decimal import Decimal
 from typing import Any
-from uuid import UUID
 
 from redask.core.sql.runtime.dates.intervals import (
     Interval,
@@ -179,12 +178,8 @@ def _array_row(name: str, duckdb: str) -> RuntimeFunction:
 
 
 FUNCTIONS = functions_by_name(
-    RuntimeFunction("pg_bool_text", ("BOOLEAN",), "VARCHAR", bool_text),  # equal: CAST AS VARCHAR
     RuntimeFunction("pg_float8_text", ("DOUBLE",), "VARCHAR", float8_text),
     RuntimeFunction("pg_float4_text", ("FLOAT",), "VARCHAR", float4_text),
-    RuntimeFunction("pg_time_text", ("TIME",), "VARCHAR", time_text),
-    RuntimeFunction("pg_timestamp_text", ("TIMESTAMP",), "VARCHAR", timestamp_text),
-    RuntimeFunction("pg_timestamptz_text", ("TIMESTAMP",), "VARCHAR", timestamptz_text),
     RuntimeFunction(
         "pg_interval_text",
         ("INTERVAL",),
@@ -203,5 +198,3 @@ FUNCTIONS = functions_by_name(
     _array_row("interval", "INTERVAL"),
     _array_row("uuid", "UUID"),
 )
-
-Spellable = bool | int | float | Decimal | str | date | time | datetime | Interval | UUID

@@ -217,7 +217,4 @@ FUNCTIONS = functions_by_name(
         "TIME",
         lambda one, by: time_plus(one, Interval(0, 0, -from_carried(by).microseconds)),
     ),
-    RuntimeFunction(
-        "pg_time_sub", ("TIME", "TIME"), _I, lambda one, two: carried(time_between(one, two))
-    ),
 )

@@ -230,10 +230,6 @@ def _one(call: Callable[[Interval], Interval]) -> Callable[[str], str]:
     return lambda text: carried(call(from_carried(text)))
 
 
-def _two(call: Callable[[Interval, Interval], Interval]) -> Callable[[str, str], str]:
-    return lambda one, other: carried(call(from_carried(one), from_carried(other)))
-
-
 def _scale(call: Callable[[Interval, float], Interval]) -> Callable[[str, float], str]:
     return lambda text, factor: carried(call(from_carried(text), factor))
 
@@ -250,34 +246,13 @@ def make_interval(*parts: float) -> Interval:
 
 _I = "INTERVAL"
 FUNCTIONS = functions_by_name(
-    RuntimeFunction("pg_interval_add", (_I, _I), _I, _two(plus)),  # equal: a + b
-    RuntimeFunction("pg_interval_sub", (_I, _I), _I, _two(minus)),  # equal: a - b
-    RuntimeFunction("pg_interval_neg", (_I,), _I, _one(negated)),  # equal: -a
     RuntimeFunction("pg_interval_mul", (_I, "DOUBLE"), _I, _scale(times)),
     RuntimeFunction("pg_interval_div", (_I, "DOUBLE"), _I, _scale(divided)),
     RuntimeFunction("pg_justify_hours", (_I,), _I, _one(justify_hours)),
     RuntimeFunction("pg_justify_days", (_I,), _I, _one(justify_days)),
     RuntimeFunction("pg_justify_interval", (_I,), _I, _one(justify_interval)),
-    # equal: DuckDB compares intervals in the same order
-    RuntimeFunction("pg_interval_order", (_I,), "HUGEINT", lambda one: order(from_carried(one))),
     # equal: age(a, b)
     RuntimeFunction("pg_age", ("TIMESTAMP",) * 2, _I, lambda one, two: carried(age(one, two))),
-    # equal: a - b, a + v, a - v, but that DuckDB goes on beyond year 9999
-    RuntimeFunction(
-        "pg_timestamp_sub", ("TIMESTAMP",) * 2, _I, lambda one, two: carried(between(one, two))
-    ),
-    RuntimeFunction(
-        "pg_timestamp_add",
-        ("TIMESTAMP", _I),
-        "TIMESTAMP",
-        lambda moment, text: add_to(moment, from_carried(text)),
-    ),
-    RuntimeFunction(
-        "pg_timestamp_minus",
-        ("TIMESTAMP", _I),
-        "TIMESTAMP",
-        lambda moment, text: add_to(moment, negated(from_carried(text))),
-    ),
     RuntimeFunction(
         "pg_make_interval",
         ("INTEGER",) * 6 + ("DOUBLE",),

@@ -63,7 +63,6 @@ def as_text(text: str, piece: Piece) -> str | None:
 
 
 Give = Callable[[str, Span], str | None]
-WritePiece = Callable[[str, Piece], str | None]
 
 
 def _span_json(text: str, span: Span) -> str:

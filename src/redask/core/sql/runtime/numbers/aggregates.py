@@ -261,13 +261,10 @@ def _pair_row(name: str) -> RuntimeFunction:
 FUNCTIONS = functions_by_name(
     _listed("pg_numeric_sum", "VARCHAR", "VARCHAR", total),
     _listed("pg_numeric_avg", "VARCHAR", "VARCHAR", average),
-    # avg(int): pg_numeric_avg_of(CAST(sum(x) AS VARCHAR), count(x)); not called with NULL
-    RuntimeFunction("pg_numeric_avg_of", ("VARCHAR", "BIGINT"), "VARCHAR", average_of),
     *map(_spread_row, _SPREADS),
     *map(_spread_of_row, _SPREADS),
     *map(_float_row, _SPREADS),
     *map(_pair_row, _OF_PAIRS),
-    _listed("pg_float8_sum", "DOUBLE", "DOUBLE", float8_sum),
     _listed("pg_float4_sum", "FLOAT", "FLOAT", float4_sum),
     _listed("pg_float8_avg", "DOUBLE", "DOUBLE", float8_average),
     _listed("pg_interval_sum", "INTERVAL", "INTERVAL", interval_sum),

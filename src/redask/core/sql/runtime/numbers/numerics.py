@@ -350,7 +350,6 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_numeric_round", (_N, "INTEGER"), _N, round_to),
     RuntimeFunction("pg_numeric_trunc", (_N, "INTEGER"), _N, trunc_to),
     RuntimeFunction("pg_numeric_scale", (_N,), "INTEGER", lambda text: scale_of(Decimal(text))),
-    RuntimeFunction("pg_numeric_modifier", (_N, "INTEGER", "INTEGER"), _N, to_modifier),
     RuntimeFunction("pg_numeric_int2", (_N,), "SMALLINT", lambda text: to_int(text, "int2")),
     RuntimeFunction("pg_numeric_int4", (_N,), "INTEGER", lambda text: to_int(text, "int4")),
     RuntimeFunction("pg_numeric_int8", (_N,), "BIGINT", lambda text: to_int(text, "int8")),
