@@ -32,6 +32,7 @@ from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
+from redask.engine.computing import Computing
 from redask.engine.findings import SourceFinder
 from redask.engine.process_selector import ProcessSelector
 from redask.engine.retrieval import Retriever
@@ -64,6 +65,7 @@ class App:
 
     backend: Backend
     selector: Selector
+    computing: Computing
     index: SearchIndex
     retriever: Retriever
     audit: AuditWriter
@@ -263,8 +265,10 @@ def build(
     running = RunningCalls()
     workers = Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
+    selector = _selector(str(location), chosen.select_workers, serving)
+    computing = Computing(selector, backend.store, chosen)
     engine = Engine(
-        finder=SourceFinder(retriever, chosen.limits),
+        finder=SourceFinder(retriever, computing, chosen.limits),
         log=audit,
         recall=AnswerCaching(backend.answers, chosen, clock),
         budget=Budget(chosen.limits, backend.ledger, clock),
@@ -280,7 +284,8 @@ def build(
     )
     return App(
         backend=backend,
-        selector=_selector(str(location), chosen.select_workers, serving),
+        selector=selector,
+        computing=computing,
         index=index,
         retriever=retriever,
         audit=audit,

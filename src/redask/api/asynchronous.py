@@ -36,6 +36,7 @@ from redask.core.model import (
     IngestReport,
     Source,
 )
+from redask.core.planning import query_source
 from redask.core.ports import AuditEntry
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.stage import EmbeddingProgress
@@ -236,7 +237,12 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         return found.payload if found else None
 
     async def source(self, urn: str) -> Source | None:
-        """One entity as the caller may see it, or None."""
+        """One entity as the caller may see it, or None; of a `query`, its result for the caller."""
+        sql = query_source.statement_of(urn)
+        if sql is not None:
+            return await self._in_select_thread(
+                lambda caller, _: self._app.computing.result(sql, caller)
+            )
         return await self._as_caller(lambda caller: self._app.backend.store.get(urn, caller))
 
     async def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:

@@ -9,28 +9,17 @@ Values are Python's: date, time, datetime (in UTC for timestamptz), Decimal, UUI
 jsonb and interval are text. PostgreSQL allows two columns of one name, a dict does not: the second
 `name` is `name_2`.
 
-`json_rows` are the same rows with values that JSON has, as the transports send them:
-
-    numeric                  text with all its digits        "12.50"
-    date, time, timestamp    ISO 8601 text                   "2026-05-04T09:00:00"
-    uuid                     text
-    NaN, Infinity            text                            "NaN"
-    bytea                    text in hexadecimal digits      "\\\\x00ff"
-    json, jsonb              their text
+`json_rows` are the same rows with values that JSON has (`core.sql.json_cells`), as the transports
+send them.
 """
 
-import math
 from collections.abc import Sequence
-from datetime import date, time
-from decimal import Decimal
 from functools import partial
 from pathlib import Path
 from typing import Any
-from uuid import UUID
 
 from redask.core.ports import SelectResult
-
-_PLAIN = frozenset({str, int, bool, type(None)})
+from redask.core.sql.json_cells import json_value
 
 
 class SelectRows(list[dict[str, Any]]):
@@ -90,28 +79,3 @@ def distinct(names: Sequence[str]) -> list[str]:
         seen.add(other)
         found.append(other)
     return found
-
-
-def json_value(value: object) -> object:
-    """A value as JSON has it."""
-    if type(value) in _PLAIN:
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else _special(value)
-    if isinstance(value, Decimal):
-        return format(value, "f") if value.is_finite() else _special(float(value))
-    if isinstance(value, date | time):
-        return value.isoformat()
-    if isinstance(value, UUID):
-        return str(value)
-    if isinstance(value, bytes):
-        return f"\\x{value.hex()}"
-    if isinstance(value, list | tuple):
-        return [json_value(each) for each in value]
-    return value
-
-
-def _special(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    return "Infinity" if value > 0 else "-Infinity"

@@ -21,7 +21,8 @@ from pathlib import Path
 
 import click
 
-from redask.api.select_rows import SelectRows, json_value
+from redask.api.select_rows import SelectRows
+from redask.core.sql.json_cells import json_value
 from redask.core.errors import BadAsk
 from redask.core.ports import SelectResult
 from redask.core.sql.runtime import spelling

@@ -27,8 +27,16 @@ class Strictness(StrEnum):
     OFF = "off"
 
 
+class PlanChoice(StrEnum):
+    """Whether an ASK may be answered by a SELECT: the words of PLAN."""
+
+    AUTO = "auto"
+    OFF = "off"
+    ONLY = "only"
+
+
 class Kind(StrEnum):
-    """What an addressable entity is; the second part of its URN."""
+    """What a URN addresses, its second part: an entity, or (`query`) the result of a statement."""
 
     ROW = "row"
     DOCUMENT = "document"
@@ -36,6 +44,7 @@ class Kind(StrEnum):
     NODE = "node"
     EDGE = "edge"
     KV = "kv"
+    QUERY = "query"
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +84,8 @@ class Ask:
     seed: int | None = None
     cache_ttl: int | None = None
     nocache: bool = False
+    plan: PlanChoice = PlanChoice.AUTO
+    steps: int = 1
 
 
 @dataclass(frozen=True, slots=True)

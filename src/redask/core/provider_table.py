@@ -157,7 +157,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-2",
+        "extractive-3",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

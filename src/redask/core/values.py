@@ -10,7 +10,7 @@ from decimal import Decimal
 from typing import TypeGuard
 
 from redask.core.errors import BadTtl
-from redask.core.model import Strictness
+from redask.core.model import PlanChoice, Strictness
 from redask.core.rules.caching import parse_ttl
 from redask.core.rules.failover import parse_using
 from redask.core.text import MAX_NAME, codepoint, forbidden, name_fault
@@ -79,6 +79,13 @@ def strictness(value: object) -> Strictness:
     if not isinstance(value, str) or value not in set(Strictness):
         raise Unfit(f"{', '.join(_STRICTNESS[:-1])} or {_STRICTNESS[-1]}", shown(value))
     return Strictness(value)
+
+
+def plan_choice(value: object) -> PlanChoice:
+    """A word of PLAN in lower case."""
+    if not isinstance(value, str) or value not in set(PlanChoice):
+        raise Unfit("auto, off or only", shown(value))
+    return PlanChoice(value)
 
 
 def name(value: object) -> str:

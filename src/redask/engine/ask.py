@@ -1,6 +1,6 @@
 """One ASK, top to bottom: the only place that orders I/O.
 
-    find         1 terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
+    find         1 compute, or: terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
     _walk          for each provider of the plan:
     _turn        5   mode, knobs · 7 cache (the first one's in the same thread as find)
     _attempt         for what is left of FIRST, RETRY:
@@ -49,6 +49,7 @@ from redask.core.rules import (
     prompt,
     validation,
 )
+from redask.core.rules.grounding.refusals import Refusal
 from redask.core.settings import Settings
 from redask.engine import telemetry
 from redask.engine.answer_cache import AnswerCaching, ProviderTurn
@@ -60,6 +61,9 @@ from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
+_NOTHING_FOUND = Refusal(
+    NO_SOURCES, Notice("no_sources", "nothing in the data matches the question")
+)
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
@@ -136,6 +140,7 @@ class Engine:
             k_constant=fusion.K,
             prompt_tokens=found.size.prompt_tokens,
             max_completion_tokens=self.settings.limits.max_completion_tokens,
+            query=found.query.shown() if found.query else None,
         )
 
     async def _answer(self, run: AskState) -> Answer:
@@ -144,13 +149,14 @@ class Engine:
         found, first = await self._hop(self._find_and_recall, run.ask, run.caller, plan[0])
         run.urns = tuple(source.urn for source in found.sources)
         await run.emit(SourcesFound(found.sources))
-        if found.sources:
+        if found.sources and not found.refusal:
             return await self._walk(run, found, plan, first)
         run.model = (await self._open(plan[0])).model
-        run.answer, run.validation_ok = NO_SOURCES, True
-        await run.emit(AnswerToken(NO_SOURCES))
-        warning = Notice("no_sources", "nothing in the data matches the question")
-        return run.finish((), Validation(True, (), (*found.warnings, warning)))
+        said = found.refusal or _NOTHING_FOUND
+        run.answer, run.validation_ok = said.text, True
+        await run.emit(AnswerToken(said.text))
+        warnings = (*found.warnings, said.warning)
+        return run.finish(found.sources, Validation(True, (), warnings))
 
     def _find_and_recall(
         self, ask: Ask, caller: Caller, step: failover.Step
@@ -158,7 +164,7 @@ class Engine:
         """Both in one trip to a thread, if the first provider is open already."""
         found = self.finder.find(ask, caller)
         provider = self._opened.get(step)
-        if provider is None or not found.sources:
+        if provider is None or not found.sources or found.refusal:
             return found, None
         return found, self._turn(ask, caller, found, step, provider)
 

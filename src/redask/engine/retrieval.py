@@ -57,11 +57,7 @@ class Retriever:
     def find(self, ask: Ask, caller: Caller) -> Hits:
         """The best `ask.limit` sources for the question."""
         view = self.store.view(caller)
-        for name in ask.collections:
-            if text.lower(name).startswith("red_"):
-                raise Denied(f"{name} is a system collection, which is never a source")
-            if name in view.visibility.denied:
-                raise Denied(f"the collection {name} is not open to the role {caller.role}")
+        _check_open(ask, caller, view)
         top_k = max(SMALLEST_TOP_K, ask.limit)
         wanted = terms.extract(ask.question)
         warnings = self.embedding.warnings(caller, view) if self.embedding else ()
@@ -87,7 +83,15 @@ class Retriever:
 
     def find_for_provider(self, ask: Ask, caller: Caller) -> Hits:
         """The same, as it may leave for a provider."""
-        hits = self.find(ask, caller)
+        return self.redacted(self.find(ask, caller))
+
+    def check_collections(self, ask: Ask, caller: Caller) -> None:
+        """`Denied` if the ASK names a collection that is not open to the caller."""
+        if ask.collections:
+            _check_open(ask, caller, self.store.view(caller))
+
+    def redacted(self, hits: Hits) -> Hits:
+        """The hits with what the settings redact taken out."""
         redactor = redaction.Redactor(self.settings.redact_secrets, self.settings.redact_personal)
         if redactor.is_idle:
             return hits
@@ -133,3 +137,11 @@ class Retriever:
         chosen = self.settings.buckets[name]
         floor = chosen.min_score if ask.min_score is None else ask.min_score
         return explain.Retrieval(name, top_k, floor, chosen.weight)
+
+
+def _check_open(ask: Ask, caller: Caller, view: StoreView) -> None:
+    for name in ask.collections:
+        if text.lower(name).startswith("red_"):
+            raise Denied(f"{name} is a system collection, which is never a source")
+        if name in view.visibility.denied:
+            raise Denied(f"the collection {name} is not open to the role {caller.role}")

@@ -63,6 +63,8 @@ def draft(entity: Entity) -> EntityDraft:
         raise BadAsk(f"a URN of {len(urn)} characters is longer than {MAX_URN_CHARACTERS}")
     if "%00" in urn:
         raise BadAsk(f"the id in {urn} holds a NUL character", detail=urn)
+    if kind is Kind.QUERY:
+        raise BadAsk(f"{urn} is the result of a statement, which is not stored", detail=urn)
     if kind is not Kind.EDGE and (entity.source is not None or entity.target is not None):
         raise BadAsk(f"{urn} is no edge: it has no source and no target", detail=urn)
     check_collection(collection)

@@ -12,7 +12,7 @@ from enum import Enum
 from typing import Any
 
 from redask.core import values
-from redask.core.model import Strictness
+from redask.core.model import PlanChoice, Strictness
 
 
 class Takes(Enum):
@@ -24,6 +24,7 @@ class Takes(Enum):
     PROVIDERS = "provider | 'a,b,c'"
     NAMES = "name[, name…]"
     STRICTNESS = "|".join(word.upper() for word in Strictness)
+    PLAN = "|".join(word.upper() for word in PlanChoice)
     TTL = "TTL '5m'"
 
 
@@ -189,5 +190,25 @@ CLAUSES: tuple[Clause, ...] = (
         "nocache",
         {"type": "boolean"},
         GrpcField(12, "bool", "nocache"),
+    ),
+    Clause(
+        "PLAN",
+        Takes.PLAN,
+        "plan",
+        values.plan_choice,
+        "whether a question that needs computing is answered by a SELECT; only: show it, run nothing",
+        "plan",
+        {"type": "string", "enum": list(map(str, PlanChoice)), "default": str(PlanChoice.AUTO)},
+        GrpcField(17, "string", "plan"),
+    ),
+    Clause(
+        "STEPS",
+        Takes.NUMBER,
+        "steps",
+        values.whole(1, 2),
+        "how many statements a model may write for one question",
+        "steps",
+        {**_range("integer", 1, 2), "default": 1},
+        GrpcField(18, "uint32", "steps"),
     ),
 )

@@ -137,7 +137,7 @@ def _value(cursor: Cursor, clause: Clause) -> tuple[list[int], object]:
         case Takes.PROVIDERS:
             expected = f"a provider or a 'list,of,them' {after}"
             value = cursor.expect(expected, Form.WORD, Form.STRING).value
-        case Takes.STRICTNESS:
+        case Takes.STRICTNESS | Takes.PLAN:
             words = clause.takes.value.split("|")
             word = cursor.take_word(*words) or cursor.refuse(f"{' or '.join(words)} {after}")
             value = word.lower()

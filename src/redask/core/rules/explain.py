@@ -3,7 +3,8 @@
 Exactly these keys: depth · determinism {seed?, temperature?} · estimated_cost
 {max_completion_tokens, prompt_tokens} · fusion {algorithm, k_constant, limit} · mode ·
 provider {model, name, supports_citations, supports_seed} · question (verbatim) ·
-retrieval [{bucket, min_score, top_k}] · sources [{rank, rrf_score, urn}].
+retrieval [{bucket, min_score, top_k}] · sources [{rank, rrf_score, urn}]; and, only when the
+question is computed, query {coverage, intent, sql}, sql null where a model would have to write it.
 
 A knob the provider lacks is absent; seed 0 and temperature 0.0 are present. Knobs come as
 they would be *sent*. `retrieval` and `sources` keep the order they are given in; rank counts
@@ -43,6 +44,7 @@ def plan(
     k_constant: int,
     prompt_tokens: int,
     max_completion_tokens: int,
+    query: dict[str, object] | None = None,
 ) -> dict[str, object]:
     """The plan as plain data for the canonical encoder."""
     determinism: dict[str, object] = {}
@@ -50,7 +52,7 @@ def plan(
         determinism["seed"] = knobs.seed
     if knobs.temperature is not None:
         determinism["temperature"] = float(knobs.temperature)
-    return {
+    plan: dict[str, object] = {
         "depth": depth,
         "determinism": determinism,
         "estimated_cost": {
@@ -75,3 +77,6 @@ def plan(
             for rank, item in enumerate(sources, start=1)
         ],
     }
+    if query is not None:
+        plan["query"] = query
+    return plan

@@ -1,5 +1,6 @@
 """The answerer without a model: it quotes the sentences that answer, and cites each.
 
+    0  a first source that is a statement's result is the answer: it is told   `result_text`
     1  split every source into excerpts, one line each                   `excerpts`, `sentences`
     2  score every excerpt by the question's words                       `relevance`
        with an embedder also by vectors: the best RERANKED excerpts gain COSINE_WEIGHT · the
@@ -30,12 +31,12 @@ from redask.core import token_count
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
-from redask.providers.extractive import excerpts, quotation
+from redask.providers.extractive import excerpts, quotation, result_text
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-2"
+MODEL = "extractive-3"
 NO_ANSWER = "The data does not hold an answer to this question."
 
 MIN_COVERAGE = 0.25
@@ -84,7 +85,11 @@ class Extractive:
         max_tokens: int,
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
-        """Quote the excerpts that answer the question, line by line."""
+        """Quote the excerpts that answer the question, line by line; or tell a result."""
+        told = result_text.read(prompt.sources[0]) if prompt.sources else None
+        if told is not None:
+            lines = result_text.tell(told, range(2, len(prompt.sources) + 1))
+            return await self._completed(_fit_lines(lines, max_tokens), emit)
         ranker = ExcerptRanker(prompt.question, prompt.weights)
         joins = JoinGraph(prompt.question)
         for number, source in enumerate(prompt.sources, start=1):
@@ -97,7 +102,11 @@ class Extractive:
             scored = await asyncio.to_thread(
                 _reranked, self._cosines, prompt.question, scored, ranker
             )
-        pieces = _fit(_answer(ranker, joins, scored), max_tokens)
+        return await self._completed(_fit(_answer(ranker, joins, scored), max_tokens), emit)
+
+    async def _completed(
+        self, pieces: list[str], emit: Callable[[str], Awaitable[None]] | None
+    ) -> Completion:
         if emit is not None:
             for piece in pieces:
                 await emit(piece)
@@ -219,6 +228,19 @@ def _fit(quotes: list[tuple[str, list[int]]], max_tokens: int) -> list[str]:
             break
         pieces.append(piece)
         max_tokens -= token_count.estimate(piece)
+    return pieces
+
+
+def _fit_lines(lines: list[str], max_tokens: int) -> list[str]:
+    """The first lines, as many as fit; what is left out is counted."""
+    pieces: list[str] = []
+    for place, line in enumerate(lines):
+        piece = "\n" * bool(pieces) + line
+        left = f"\n… and {len(lines) - place} more"
+        max_tokens -= token_count.estimate(piece)
+        if max_tokens < token_count.estimate(left) and place + 1 < len(lines):
+            return [*pieces, left] if pieces else []
+        pieces.append(piece)
     return pieces
 
 

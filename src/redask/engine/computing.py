@@ -1,0 +1,158 @@
+"""Questions that need computing: `Computing(…).compute(ask, caller)`, in a thread.
+
+    the planner says     what comes of it
+    certain              Computed: the statement is run as the caller; its result is the first
+                         source, rows that stand behind it follow under their own URNs
+    unclear              Uncomputed: what was not understood, and the nearest statement, not run
+    not computed         None: search as ever
+
+With PLAN OFF it is always None, with PLAN ONLY nothing is run. A statement that fails or takes too
+long is Uncomputed, too. Reading, types and errors are those of the caller's own SELECT.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from redask.core.errors import AskError, LimitExceeded, SqlError
+from redask.core.model import Ask, Caller, PlanChoice, Source
+from redask.core.planning import query_source
+from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
+from redask.core.planning.plan_schema import PlanSchema, StoredValue
+from redask.core.ports import Selector, Store
+from redask.core.rules.grounding import refusals
+from redask.core.rules.grounding.refusals import Refusal
+from redask.core.settings import Settings
+from redask.core.sql.json_cells import json_value
+from redask.engine import telemetry
+
+MOST_ROWS = 10_000
+_EXAMPLES = 2
+
+
+@dataclass(frozen=True, slots=True)
+class QueryPlan:
+    """What EXPLAIN shows of a statement: what it computes, how sure, and its text."""
+
+    intent: str
+    coverage: float
+    sql: str | None
+
+    def shown(self) -> dict[str, object]:
+        """The key `query` of a plan."""
+        return {"coverage": float(self.coverage), "intent": self.intent, "sql": self.sql}
+
+
+@dataclass(frozen=True, slots=True)
+class Computed:
+    """A statement's result: the source, rows behind it, and how it came about."""
+
+    query: QueryPlan
+    sources: tuple[Source, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Uncomputed:
+    """A question that needs computing and was not computed."""
+
+    refusal: Refusal
+    query: QueryPlan
+    sources: tuple[Source, ...] = ()
+    final: bool = False  # nothing else is tried: the caller wanted no more, or it failed
+
+
+@dataclass(frozen=True, slots=True)
+class CallerValues:
+    """The values that one caller reads, as the planner looks them up."""
+
+    selector: Selector
+    caller: Caller
+
+    def find(self, texts: Sequence[str]) -> Mapping[str, tuple[StoredValue, ...]]:
+        """The stored values that equal each text."""
+        return self.selector.find_values(texts, self.caller)
+
+
+@dataclass(frozen=True, slots=True)
+class Computing:
+    """The planner, and what it plans over."""
+
+    selector: Selector
+    store: Store
+    settings: Settings
+
+    def schema(self, ask: Ask, caller: Caller) -> PlanSchema:
+        """What the question may be computed from: the caller's tables that the ASK names, or all."""
+        return _only(self.selector.plan_schema(caller), ask.collections)
+
+    def compute(self, ask: Ask, caller: Caller) -> Computed | Uncomputed | None:
+        """See the module."""
+        if ask.plan is PlanChoice.OFF:
+            return None
+        with telemetry.step("plan"):
+            planned = self._plan(ask, caller)
+        match planned:
+            case NotComputed():
+                return _plan_only(QueryPlan("lookup", 0.0, None)) if _is_only(ask) else None
+            case Unclear(missing, nearest, intent):
+                sources = (query_source.not_run(nearest),) if nearest else ()
+                refusal = refusals.not_understood(missing, nearest)
+                query = QueryPlan(intent, planned.coverage, None)
+                return Uncomputed(refusal, query, sources, _is_only(ask))
+            case Certain(sql, intent, coverage):
+                query = QueryPlan(intent, coverage, sql)
+                if _is_only(ask):
+                    return _plan_only(query)
+                return self.run(query, sql, caller, planned.examples)
+
+    def run(
+        self, query: QueryPlan, sql: str, caller: Caller, examples: str | None
+    ) -> Computed | Uncomputed:
+        """Run a statement as the caller. → its result as a source, or why there is none."""
+        try:
+            with telemetry.step("compute"):
+                source = self.result(sql, caller)
+                rows = self._examples(examples, caller) if examples else ()
+        except (SqlError, LimitExceeded) as error:
+            nearest = (query_source.not_run(sql),)
+            return Uncomputed(refusals.failed(error.message, sql), query, nearest, True)
+        return Computed(query, (source, *rows))
+
+    def result(self, sql: str, caller: Caller) -> Source:
+        """The result of a statement as a source; the errors of SELECT."""
+        chosen = self.settings
+        found = self.selector.select(
+            *(sql, (), caller),
+            timeout_ms=min(chosen.select_timeout_ms, chosen.limits.timeout_ms),
+            max_rows=MOST_ROWS,
+        )
+        rows = [[json_value(value) for value in row] for row in found.rows]
+        return query_source.make(sql, found.columns, rows)
+
+    def _plan(self, ask: Ask, caller: Caller) -> Planned:
+        schema = self.schema(ask, caller)
+        if not schema.tables:
+            return NotComputed()
+        return plan(ask.question, schema, CallerValues(self.selector, caller), None)
+
+    def _examples(self, sql: str, caller: Caller) -> tuple[Source, ...]:
+        """Rows behind a result, by a statement that gives their URNs."""
+        found = self.selector.select(sql, (), caller, max_rows=_EXAMPLES)
+        return tuple(self.store.read([str(row[0]) for row in found.rows], caller))
+
+
+def _is_only(ask: Ask) -> bool:
+    return ask.plan is PlanChoice.ONLY
+
+
+def _plan_only(query: QueryPlan) -> Uncomputed:
+    sources = (query_source.not_run(query.sql),) if query.sql else ()
+    return Uncomputed(refusals.plan_only(), query, sources, True)
+
+
+def _only(schema: PlanSchema, names: Sequence[str]) -> PlanSchema:
+    if not names:
+        return schema
+    tables = tuple(table for table in schema.tables if table.name in names)
+    keys = tuple(key for key in schema.keys if key.table in names and key.to_table in names)
+    return PlanSchema(tables, keys)

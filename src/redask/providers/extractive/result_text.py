@@ -1,0 +1,110 @@
+"""The result of a statement as an answer: `tell` it, cited; `read` it from its source first.
+
+    rows, columns    answer
+    none             "Nothing in the data fits. [^1]"
+    one, one         "customers: 5 [^1]", and "for example [^2][^3]" where rows stand behind it
+    one, several     "name: Ada, hire date: 2002-08-14 [^1]"
+    several, one     "3 names [^1]:", then a list
+    several, several "3 rows [^1]:", then a table
+    more than shown  "The first 50 of 122 rows [^1]:"
+
+A number with more than DECIMALS decimals is rounded to them, as "about 5.652"; below one, to as
+many digits. The labels are the columns' names, split into words. Nothing is said that is no cell, no count of
+rows and no name of a column.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any
+
+from redask.core.model import Source
+from redask.providers.extractive import quotation, sentences
+
+MOST_SHOWN = 50
+DECIMALS = 3
+_DECIMAL = re.compile(r"-?[0-9]{1,20}\.[0-9]{4,40}(?:e[+-]?[0-9]{1,3})?")
+_QUERY = "urn:reddb:query:"
+_WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class ToldResult:
+    """What a query's source says: names of columns, the rows shown, how many there are."""
+
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+    count: int
+
+
+def read(source: Source) -> ToldResult | None:
+    """The result in a source; None if the source is none, or was not run."""
+    if not source.urn.startswith(_QUERY):
+        return None
+    payload: dict[str, Any] = json.loads(source.payload, parse_int=str, parse_float=str)
+    if not payload["columns"]:
+        return None
+    return ToldResult(
+        tuple(label(column["name"]) for column in payload["columns"]),
+        tuple(tuple(_cell(value) for value in row) for row in payload["rows"]),
+        int(payload["row_count"]),
+    )
+
+
+def tell(result: ToldResult, examples: Sequence[int]) -> list[str]:
+    """The lines of the answer; the result is source 1, `examples` are sources of rows behind it."""
+    if not result.rows:
+        return [quotation.cite("Nothing in the data fits.", [1])]
+    if result.count == 1:
+        pairs = zip(result.names, result.rows[0], strict=True)
+        line = ", ".join(f"{name}: {value}" for name, value in pairs)
+        behind = "".join(f"[^{number}]" for number in examples)
+        return [quotation.cite(line, [1]) + (f", for example {behind}" if behind else "")]
+    shown = result.rows[:MOST_SHOWN]
+    what = "rows" if len(result.names) > 1 else _plural(result.names[0])
+    some = f"The first {len(shown)} of " if len(shown) < result.count else ""
+    lead = quotation.cite(f"{some}{result.count} {what}", [1]) + ":"
+    if len(result.names) == 1:
+        return [lead, *(quotation.escape(f"- {row[0]}") for row in shown)]
+    return [lead, *_table(result.names, shown)]
+
+
+def label(name: str) -> str:
+    """A column's name as words: `HireDate`, `hire_date` → hire date."""
+    words = _WORDS.findall(name)
+    lowered = (word if word.isupper() and len(word) > 1 else word.lower() for word in words)
+    return " ".join(lowered) or name
+
+
+def _table(names: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    lines = [names, ["---"] * len(names), *rows]
+    return ["", *("| " + " | ".join(map(_in_table, line)) + " |" for line in lines)]
+
+
+def _in_table(cell: str) -> str:
+    return quotation.escape(cell).replace("|", "\\|")
+
+
+def _plural(name: str) -> str:
+    return name if name.endswith("s") else f"{name}s"
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, list):
+        return ", ".join(map(_cell, value))
+    return sentences.one_line(_rounded(str(value))) or "–"
+
+
+def _rounded(text: str) -> str:
+    if not _DECIMAL.fullmatch(text):
+        return text
+    value = Decimal(text)
+    places = DECIMALS if abs(value) >= 1 else DECIMALS - value.adjusted() - 1
+    rounded = value.quantize(Decimal(1).scaleb(-places))
+    return text if rounded == value else f"about {rounded:f}"
