@@ -25,10 +25,14 @@ Columns = tuple[tuple[str, str], ...]  # names and types; PostgreSQL allows a na
 
 @dataclass(frozen=True, slots=True)
 class SelectShape:
-    """What a SELECT gives and takes, before it runs: its columns, the types of its parameters."""
+    """What a SELECT gives and takes, before it runs: its columns, the types of its parameters.
+
+    `tables` are what it reads, each a schema and a name.
+    """
 
     columns: Columns
     parameters: tuple[str, ...] = ()
+    tables: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,9 @@ class Statements:
         with self._reading(request.caller, request.facts) as schema:
             bound = self._plans.plan(request, schema).bound
         columns = tuple((name, str(type)) for name, type in bound.columns)
-        return SelectShape(columns, tuple(str(type) for type in bound.parameters))
+        tables = tuple((each.schema, each.name) for each in bound.tables)
+        parameters = tuple(str(type) for type in bound.parameters)
+        return SelectShape(columns, parameters, tables)
 
     def select(
         self, request: Request, params: Sequence[object], watch: Watch, max_rows: int
