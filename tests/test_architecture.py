@@ -41,7 +41,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
     "providers": _ADAPTER | {"core.settings"},
     "ingest": _ADAPTER,
-    "engine": _ADAPTER | {"core.access", "core.settings", "embedding.stage"},
+    "engine": _ADAPTER | {"core.access", "core.planning", "core.settings", "embedding.stage"},
     "app": _ADAPTER
     | {"core.access", "core.clauses", "core.settings", "core.wire", "engine", "__version__"}
     | {"stores", "index", "embedding", "providers", "ingest"},

@@ -18,6 +18,9 @@ from redask.core.planning.value_text import LONGEST_VALUE, normalised
         ("Straße", "strasse"),
         ("ﬁne Ｂ", "fine b"),
         ("-", ""),
+        ("“Brazil”?", "brazil"),
+        ("(U.S.A.)", "u.s.a"),
+        ("C++", "c++"),
         ("", ""),
     ],
 )
