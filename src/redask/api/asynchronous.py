@@ -36,7 +36,7 @@ from redask.core.model import (
     IngestReport,
     Source,
 )
-from redask.core.planning import query_source
+from redask.core.planning.queries import query_source
 from redask.core.ports import AuditEntry
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.stage import EmbeddingProgress

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 from redask.core.errors import AskError, LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
-from redask.core.planning import query_source
+from redask.core.planning.queries import query_source
 from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import Selector, Store

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.model import Kind
-from redask.core.planning import query_source
+from redask.core.planning.queries import query_source
 from redask.core.rules import urn as urns
 
 SQL = """SELECT count(*) AS customers FROM "Customer" WHERE "Country" = 'Brazil'"""

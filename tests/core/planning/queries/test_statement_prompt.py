@@ -2,7 +2,7 @@
 
 import pytest
 
-from redask.core.planning import statement_prompt
+from redask.core.planning.queries import statement_prompt
 from redask.core.planning.plan_schema import (
     ForeignKey,
     PlanColumn,

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.planning.plan_schema import PlanSchema, PlanTable
-from redask.core.planning.statement_guard import fault
+from redask.core.planning.queries.statement_guard import fault
 
 SCHEMA = PlanSchema((PlanTable("orders", ()),))
 OWN = [("public", "orders")]
