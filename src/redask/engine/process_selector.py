@@ -139,6 +139,11 @@ class ProcessSelector:
         )
         return found
 
+    def canonical(self, sql: str) -> str:
+        """The one spelling of a SELECT that was described; rows that tie at its LIMIT belong."""
+        text: str = self._pool.call("canonical", sql, timeout_seconds=_TABLES_SECONDS)
+        return text
+
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
         self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
@@ -183,6 +188,7 @@ class SelectService:
         self.tables = selector.tables
         self.plan_schema = selector.plan_schema
         self.find_values = selector.find_values
+        self.canonical = selector.canonical
         self.fix_type = selector.fix_type
         self.catch_up = selector.catch_up
         self.close = selector.close

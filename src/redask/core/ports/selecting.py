@@ -106,6 +106,9 @@ class Selector(Protocol):
     def catch_up(self, caller: Caller) -> None:
         """Bring the tables up to date, however long that takes."""
 
+    def canonical(self, sql: str) -> str:
+        """The one spelling of a SELECT that was described; rows that tie at its LIMIT belong."""
+
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
 

@@ -14,6 +14,7 @@ from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
 from redask.stores.columnar.plan_facts.plan_tables import PlanTables
 from redask.stores.columnar.projection import ColumnarProjection
+from redask.stores.columnar.statements.canonical_text import canonical_text
 from redask.stores.columnar.statements.execution import Statements
 from redask.stores.columnar.statements.plans import Request
 from redask.stores.columnar.statements.watch import Watch
@@ -90,6 +91,10 @@ class ColumnarSelector:
         """Bring the tables up to date, however long that takes."""
         with self._projection.reading(caller):
             pass
+
+    def canonical(self, sql: str) -> str:
+        """The one spelling of a SELECT that was described; rows that tie at its LIMIT belong."""
+        return canonical_text(sql)
 
     def interrupt(self) -> None:
         """Stop the statements that run."""

@@ -53,7 +53,7 @@ class PlanTables:
         self._known: weakref.WeakKeyDictionary[OpenGeneration, _Known] = weakref.WeakKeyDictionary()
 
     def schema(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> PlanSchema:
-        """The tables of the caller, but for the audit log and those of edges only."""
+        """The tables of the caller, but for the audit log and those without a row."""
         return self._state(tables, declared)[1]
 
     def find(
@@ -99,7 +99,7 @@ class _Reading:
     def state(self, declared: Sequence[DeclaredKey]) -> tuple[_Facts, PlanSchema]:
         names = [name for name in self._tables.names() if name != AUDIT]
         every = {name: self._facts(name) for name in names}
-        facts = {name: each for name, each in every.items() if not each.only_edges}
+        facts = {name: each for name, each in every.items() if each.has_rows}
         by_collection = {self._tables.collection(name): name for name in facts}
         keys = [_named(each, by_collection, facts) for each in declared]
         primary = {each.table: each.columns for each in keys if each and not each.to_table}

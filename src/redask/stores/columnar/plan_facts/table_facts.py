@@ -8,7 +8,8 @@
     text                             counts, and its values of up to `LONGEST_VALUE` characters
     anything else                    counts
 
-A table of edges only is told as such: nobody asks for it by its name.
+A table without any row (of documents, edges, nodes or values only) is told as such: questions are
+not computed from it.
 """
 
 from collections.abc import Sequence
@@ -22,7 +23,7 @@ from redask.stores.columnar.typed_tables import TableColumn
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_EDGES = "urn:reddb:edge:"
+_ROWS = "urn:reddb:row:"
 _TEXTS = {"text", "varchar", "bpchar"}
 
 
@@ -42,7 +43,7 @@ class TableFacts:
     rows: int
     columns: tuple[ColumnFacts, ...]
     values: ValueHashes
-    only_edges: bool = False
+    has_rows: bool = True
 
     @property
     def size(self) -> int:
@@ -63,8 +64,8 @@ def read_facts(
         for each in columns
         if each.key is not None and not each.unfit and (has_ids or each.key != "id")
     ]
-    rows, edges = _row(
-        cursor, f"SELECT count(*), count(*) FILTER (starts_with(c2, '{_EDGES}')) FROM {table}"
+    rows, own = _row(
+        cursor, f"SELECT count(*), count(*) FILTER (starts_with(c2, '{_ROWS}')) FROM {table}"
     )
     facts = []
     for each in told:
@@ -77,7 +78,7 @@ def read_facts(
         for number, each in enumerate(told)
         if each.type.name in _TEXTS and not each.type.is_array
     }
-    return TableFacts(rows, tuple(facts), ValueHashes.of(texts), bool(rows) and rows == edges)
+    return TableFacts(rows, tuple(facts), ValueHashes.of(texts), own > 0 or not rows)
 
 
 def _values(cursor: "DuckDBPyConnection", table: str, column: str) -> list[str]:
