@@ -91,6 +91,9 @@ class FakeSelector:
     ) -> Mapping[str, tuple[StoredValue, ...]]:
         return {text: (StoredValue(caller.user, "name", text.upper()),) for text in texts}
 
+    def canonical(self, sql: str) -> str:
+        return sql.upper()
+
     def catch_up(self, caller: Caller) -> None:
         """Nothing to do."""
 
