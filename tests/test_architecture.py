@@ -29,18 +29,20 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.rules": _NOUNS | _WORDS,
     "core.planning": _NOUNS | {"core.text"},
     "core.values": _RULES - {"core.values"},
-    "core.ports": _RULES,
+    "core.planning": _RULES,
+    "core.ports": _RULES | {"core.planning"},
     "core.clauses": _RULES,
     "core.settings": _RULES,
     "core.sql": _RULES,
     "core.wire": _RULES | {"core.clauses"},
     "core.access": _RULES | {"core.wire.json"},
     "index": _ADAPTER,
-    "stores": _ADAPTER | {"core.access", "core.sql", "core.wire.json", "index.file_lock"},
+    "stores": _ADAPTER
+    | {"core.access", "core.planning", "core.sql", "core.wire.json", "index.file_lock"},
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
     "providers": _ADAPTER | {"core.settings"},
     "ingest": _ADAPTER,
-    "engine": _ADAPTER | {"core.access", "core.settings", "embedding.stage"},
+    "engine": _ADAPTER | {"core.access", "core.planning", "core.settings", "embedding.stage"},
     "app": _ADAPTER
     | {"core.access", "core.clauses", "core.settings", "core.wire", "engine", "__version__"}
     | {"stores", "index", "embedding", "providers", "ingest"},

@@ -16,6 +16,7 @@ import redask
 from redask.app import build
 from redask.core.errors import BadAsk, Cancelled, DeadlineExceeded, LimitExceeded, SqlError
 from redask.core.model import Caller
+from redask.core.planning.plan_schema import PlanColumn, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
 from redask.core.settings import Settings
 from redask.engine.process_selector import MAX_CELLS, PAGE_ROWS, ProcessSelector
@@ -49,6 +50,10 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(
     shape = selector.describe("SELECT 2", MIA, declared=["int4", None], timeout_ms=LONG)
     assert shape == SelectShape((("SELECT 2", "text"),), ("int4", "None"))
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]
+    (table,) = selector.plan_schema(MIA).tables
+    assert (table.name, table.columns) == ("mia", (PlanColumn("id", "int8", 2, 1),))
+    found = selector.find_values(["ada", "bo"], MIA)
+    assert found["bo"] == (StoredValue("mia", "name", "BO"),)
     selector.fix_type("t.c", "date", MIA)
     assert (tmp_path / "fixed").read_text() == "t.c date mia"
 

@@ -1,7 +1,7 @@
 """Selectors for the tests of SELECT in worker processes; `make_selector` is their factory."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -10,6 +10,7 @@ from uuid import UUID
 
 from redask.core.errors import SqlError
 from redask.core.model import Caller
+from redask.core.planning.plan_schema import PlanColumn, PlanSchema, PlanTable, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
 
 TYPED = SelectResult(
@@ -81,6 +82,14 @@ class FakeSelector:
 
     def tables(self, caller: Caller) -> list[TableShape]:
         return [TableShape(caller.user, (("id", "int8"),))]
+
+    def plan_schema(self, caller: Caller) -> PlanSchema:
+        return PlanSchema((PlanTable(caller.user, (PlanColumn("id", "int8", 2, 1),)),))
+
+    def find_values(
+        self, texts: Sequence[str], caller: Caller
+    ) -> Mapping[str, tuple[StoredValue, ...]]:
+        return {text: (StoredValue(caller.user, "name", text.upper()),) for text in texts}
 
     def catch_up(self, caller: Caller) -> None:
         """Nothing to do."""

@@ -20,6 +20,7 @@ from typing import Any
 
 from redask.core.errors import AskError, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
+from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import (
     SELECT_MS,
     SELECT_ROWS,
@@ -124,6 +125,20 @@ class ProcessSelector:
         )
         return tables
 
+    def plan_schema(self, caller: Caller) -> PlanSchema:
+        """The tables that the caller may plan a SELECT with, counted in what the caller reads."""
+        schema: PlanSchema = self._pool.call("plan_schema", caller, timeout_seconds=_TABLES_SECONDS)
+        return schema
+
+    def find_values(
+        self, texts: Sequence[str], caller: Caller
+    ) -> Mapping[str, tuple[StoredValue, ...]]:
+        """The text values that the caller reads and that are equal to these: see `ValueIndex`."""
+        found: Mapping[str, tuple[StoredValue, ...]] = self._pool.call(
+            "find_values", tuple(texts), caller, timeout_seconds=_TABLES_SECONDS
+        )
+        return found
+
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
         self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
@@ -166,6 +181,8 @@ class SelectService:
         self._selector = selector
         self.describe = selector.describe
         self.tables = selector.tables
+        self.plan_schema = selector.plan_schema
+        self.find_values = selector.find_values
         self.fix_type = selector.fix_type
         self.catch_up = selector.catch_up
         self.close = selector.close

@@ -29,6 +29,7 @@ from redask.ingest.records import (
     OpenedFile,
     ReadEdge,
     ReadItem,
+    ReadKey,
     ReadLink,
     ReadRecord,
     revision,
@@ -166,7 +167,9 @@ class _Ingest:
                     self._tally(found, unchanged=1)
                 elif spool.is_small:
                     (entities,) = spool.parts()
-                    self._pending.append((found, Load(origin, entities, spool.links)))
+                    self._pending.append(
+                        (found, Load(origin, entities, spool.links, keys=spool.keys))
+                    )
                     self._pending_entities += len(entities)
                     if self._pending_entities >= BATCH:
                         self._flush()
@@ -216,6 +219,8 @@ class _Ingest:
                 spool.add(self._context.edge(ends[0], label, ends[1]))
             case ReadLink(source, path, anchor):
                 spool.links.append(FileLink(urns.encode(source), path, anchor))
+            case ReadKey(key):
+                spool.keys.append(key)
 
     # --- writing ---------------------------------------------------------------------------
 
@@ -258,7 +263,7 @@ class _Ingest:
             while True:
                 following = next(parts, None)
                 last = following is None
-                load = Load(origin, part, spool.links if last else (), first, last)
+                load = Load(origin, part, spool.links if last else (), first, last, spool.keys)
                 outcome = self._context.write([load])
                 if outcome.refused:
                     raise BadAsk(_conflict(outcome.refused[found.path]))

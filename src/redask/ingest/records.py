@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from redask.core.model import Urn
+from redask.core.ports import DeclaredKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +52,14 @@ class ReadLink:
     anchor: str
 
 
-ReadRecord = ReadItem | ReadEdge | ReadLink
+@dataclass(frozen=True, slots=True)
+class ReadKey:
+    """A key that the file declares of a collection in it."""
+
+    key: DeclaredKey
+
+
+ReadRecord = ReadItem | ReadEdge | ReadLink | ReadKey
 
 
 @dataclass(slots=True)

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Self
 
 from redask.core.errors import BadAsk
-from redask.core.ports import Entity, FileLink
+from redask.core.ports import DeclaredKey, Entity, FileLink
 
 SMALL = 5000
 BYTES = 16 * 1024 * 1024
@@ -21,10 +21,11 @@ _INSERT = "INSERT INTO spool (urn, payload, source, target) VALUES (?, ?, ?, ?)"
 
 
 class Spool:
-    """The entities and links of one file, in file order."""
+    """The entities, links and keys of one file, in file order."""
 
     def __init__(self) -> None:
         self.links: list[FileLink] = []
+        self.keys: list[DeclaredKey] = []
         self.count = 0
         self._buffer: dict[str, Entity] = {}
         self._bytes = 0

@@ -4,7 +4,7 @@ import pytest
 
 from redask.core.errors import BadAsk
 from redask.core.model import Caller, Kind
-from redask.core.ports import Entity, FileLink, Load, Origin, OriginManifest
+from redask.core.ports import DeclaredKey, Entity, FileLink, Load, Origin, OriginManifest
 from redask.stores import entity_rows
 from redask.stores.backend import EntityStore
 
@@ -141,3 +141,19 @@ def test_chunks_are_documents_in_their_order(store: EntityStore, manifest: Origi
     manifest.load([Load(origin("/d/a"), [*made_here, *made(1)])], ME)
     store.delete([made_here[1].urn], ME)
     assert manifest.chunks("/d/a", ME) == [made_here[0].urn, made_here[2].urn]
+
+
+def test_the_keys_of_an_origin_are_kept_until_it_brings_others_or_goes(
+    manifest: OriginManifest,
+) -> None:
+    primary = DeclaredKey("t", ("a", "b"))
+    foreign = DeclaredKey("t", ("c",), "u", ("d",))
+    manifest.load([Load(origin("/d/b"), made(9), keys=[DeclaredKey("v", ("x",))])], ME)
+    manifest.load([Load(origin("/d/a"), made(1), last=False, keys=[foreign, primary])], ME)
+    manifest.load([Load(origin("/d/a"), made(2), first=False)], ME)
+    assert manifest.declared_keys("local") == [foreign, primary, DeclaredKey("v", ("x",))]
+    assert manifest.declared_keys("other") == []
+    manifest.load([Load(origin("/d/a"), made(1), keys=[primary])], ME)
+    assert manifest.declared_keys("local") == [primary, DeclaredKey("v", ("x",))]
+    manifest.remove(["/d/a"], ME)
+    assert manifest.declared_keys("local") == [DeclaredKey("v", ("x",))]

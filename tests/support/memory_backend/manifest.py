@@ -7,7 +7,7 @@ from memory_backend.state import Access, Item, KnownOrigin, Tenant
 from memory_backend.writer import Writer
 from redask.core.access.policy import must_own
 from redask.core.model import Caller
-from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin
+from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin
 from redask.stores import manifest_rules
 from redask.stores.manifest_rules import LINK_PLACE
 from redask.stores.write_rules import GIVEN
@@ -80,6 +80,10 @@ class MemoryManifest:
         ]
         return [urn for _, urn in sorted(brought) if urn.startswith("urn:reddb:document:")]
 
+    def declared_keys(self, tenant: str) -> list[DeclaredKey]:
+        origins = self._access.reading(tenant).origins
+        return [key for _, known in sorted(origins.items()) for key in known.keys]
+
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         must_own(caller)
         with self._access.writing(caller.tenant) as tenant:
@@ -107,10 +111,11 @@ def _keep(tenant: Tenant, writer: Writer, load: Load) -> int:
     origin = manifest_rules.recorded(load, before.origin if before else None)
     seen = () if load.first or before is None else before.seen
     links = frozenset[FileLink]() if load.first or before is None else before.links
+    keys = tuple(load.keys) if load.first or before is None else before.keys
     brought = [entity.urn for entity in load.entities]
     tenant.items.update((urn, Item(path, n)) for n, urn in enumerate(brought, start=len(seen)))
     seen = (*seen, *brought)
-    tenant.origins[path] = KnownOrigin(origin, links | frozenset(load.links), True, seen)
+    tenant.origins[path] = KnownOrigin(origin, links | frozenset(load.links), True, keys, seen)
     if not load.last:
         return 0
     tenant.origins[path] = tenant.origins[path]._replace(seen=())

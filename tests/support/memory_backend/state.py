@@ -11,7 +11,7 @@ from redask.core.access.credentials import TokenFacts, TokenHash, TokenVerifier,
 from redask.core.access.policy import Policy, Principal
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import FileLink, Origin
+from redask.core.ports import DeclaredKey, FileLink, Origin
 from redask.stores.visibility import EdgePart, StoreVisibility, stored_policy, visible
 from redask.stores.write_rules import VectorSpace, check_tenant
 
@@ -50,6 +50,7 @@ class KnownOrigin(NamedTuple):
     origin: Origin
     links: frozenset[FileLink]
     unlinked: bool
+    keys: tuple[DeclaredKey, ...] = ()
     seen: tuple[str, ...] = ()  # URNs that the unfinished load has brought so far
 
 

@@ -11,7 +11,7 @@ multiply them (`fans_out`).
 """
 
 from redask.core.planning.linking import Linker
-from redask.core.planning.schema import ForeignKey
+from redask.core.planning.plan_schema import ForeignKey
 from redask.core.planning.trees import Column, Step
 
 _LONGEST = 3

@@ -19,7 +19,7 @@ from functools import lru_cache
 from itertools import combinations
 
 from redask.core.planning import cues
-from redask.core.planning.schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
+from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
 from redask.core.planning.words import identifier_words
 
 _SILENT = frozenset("of in the by per a an".split())

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 
 from redask.core.planning import cues
 from redask.core.planning.linking import ColumnLink, Linker, TableLink
-from redask.core.planning.schema import StoredValue, ValueIndex
-from redask.core.planning.words import Token, normal, spoken_stem, tokens
+from redask.core.planning.plan_schema import StoredValue, ValueIndex
+from redask.core.planning.value_text import normalised
+from redask.core.planning.words import Token, spoken_stem, tokens
 
 _MAX_VALUE = 8
 _GENDERS = {"male": "m", "males": "m", "female": "f", "females": "f"}
@@ -94,7 +95,7 @@ def _stored(
     spans: dict[tuple[int, int], tuple[str, ...]] = {}
     for first, token in enumerate(written):
         if token.kind == "quoted":
-            spans[first, first + 1] = (normal(token.text),)
+            spans[first, first + 1] = (normalised(token.text),)
             continue
         for last in range(first, min(first + _MAX_VALUE, len(written))):
             if written[last].kind == "quoted" or written[last].low in ("?", ";", "!"):
@@ -118,11 +119,11 @@ def _spellings(
     if first < last:
         if written[last].kind == "mark" and written[last].low != ".":
             return ()
-        return (normal(question[token.start : written[last].end]),)
+        return (normalised(question[token.start : written[last].end]),)
     if token.kind == "mark" or (token.low in _PLAIN and not _is_name(token, first)):
         return ()
     singular = token.low[:-1] if len(token.low) > 4 and token.low.endswith("s") else ""
-    return (normal(token.text), _GENDERS.get(token.low, ""), normal(singular))
+    return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
 
 
 def _is_name(token: Token, place: int) -> bool:

@@ -1,4 +1,4 @@
-"""Words of questions and of identifiers: tokens with their places, stems, and a value's normal form.
+"""Words of questions and of identifiers: tokens with their places, and stems.
 
     token kind   what it is
     word         letters, with inner apostrophes and hyphens
@@ -26,7 +26,6 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_SPACE = re.compile(r"[\s_-]+")
 _IRREGULAR = {
     "people": "person",
     "persons": "person",
@@ -177,8 +176,3 @@ def spoken_stem(word: str) -> str:
     """The stem of a word of a question, abbreviations written out where that is one word."""
     whole = _ABBREVIATIONS.get(word.lower(), (word,))
     return stem(whole[0]) if len(whole) == 1 else stem(word)
-
-
-def normal(text: str) -> str:
-    """The normal form under which values are found: `words.normal` of the ValueIndex."""
-    return _SPACE.sub(" ", text.casefold()).strip(" .,;:?!'\"()")

@@ -37,6 +37,7 @@ from redask.core.ports.entities import (
     Visibility,
 )
 from redask.core.ports.origins import (
+    DeclaredKey,
     FileLink,
     Load,
     LoadOutcome,
@@ -72,6 +73,7 @@ __all__ = [
     "Change",
     "Completion",
     "Connected",
+    "DeclaredKey",
     "Embedder",
     "Entity",
     "FileLink",

@@ -18,6 +18,19 @@ class FileLink:
 
 
 @dataclass(frozen=True, slots=True)
+class DeclaredKey:
+    """A key that a file declares of a collection: primary, or (with a target) a foreign one.
+
+    The columns are keys of the payloads, in the order of the declaration.
+    """
+
+    collection: str
+    columns: tuple[str, ...]
+    target: str | None = None
+    target_columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Origin:
     """A file that entities came from. `path` (absolute) names it, `root` is the folder asked for.
 
@@ -36,7 +49,8 @@ class Origin:
 class Load:
     """What one origin brings, in the order of the file; or a part of it, when it is much.
 
-    With the `last` part goes whatever the origin brought earlier and no longer brings.
+    With the `last` part goes whatever the origin brought earlier and no longer brings. `keys` are
+    those of the whole, and count with its `first` part.
     """
 
     origin: Origin
@@ -44,6 +58,7 @@ class Load:
     links: Sequence[FileLink] = ()
     first: bool = True
     last: bool = True
+    keys: Sequence[DeclaredKey] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +90,9 @@ class OriginManifest(Protocol):
 
     def chunks(self, path: str, caller: Caller) -> list[str]:
         """The documents that an origin brought, in their order."""
+
+    def declared_keys(self, tenant: str) -> list[DeclaredKey]:
+        """The keys that the origins declare, by path and in their order; for SELECT."""
 
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         """Settle the links of these origins: they have these edges and no others."""

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from redask.core.model import Caller
+from redask.core.planning.plan_schema import PlanSchema, StoredValue
 
 SELECT_MS, SELECT_ROWS = 5_000, 10_000
 Columns = tuple[tuple[str, str], ...]  # names and types; PostgreSQL allows a name twice
@@ -89,6 +90,14 @@ class Selector(Protocol):
 
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
+
+    def plan_schema(self, caller: Caller) -> PlanSchema:
+        """The tables that the caller may plan a SELECT with, counted in what the caller reads."""
+
+    def find_values(
+        self, texts: Sequence[str], caller: Caller
+    ) -> Mapping[str, tuple[StoredValue, ...]]:
+        """The text values that the caller reads and that are equal to these: see `ValueIndex`."""
 
     def catch_up(self, caller: Caller) -> None:
         """Bring the tables up to date, however long that takes."""

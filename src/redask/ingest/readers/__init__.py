@@ -32,6 +32,7 @@ READERS = (
         "sqlite",
         (".sqlite", ".sqlite3", ".db", ".db3"),
         sqlite_files.read,
+        version=2,
         in_memory=False,
         takes_snapshot=True,
         companions=("-wal",),

@@ -7,6 +7,7 @@
                   and digest; an infinity as text
     foreign key   an edge to the referenced row, labelled with its columns in words and without a
                   last "id": `SupportRepId` → "support rep". A dangling reference gives no edge
+    keys          primary and foreign ones as they are declared, for who plans a SELECT
 
 The file is opened read-only, checked with `quick_check` first, and read in one transaction, so
 that concurrent writes are not seen. No code in its schema is run.
@@ -23,7 +24,8 @@ from pathlib import Path
 
 from redask.core.errors import BadAsk
 from redask.core.model import Kind, Urn
-from redask.ingest.records import OpenedFile, ReadEdge, ReadItem, ReadRecord
+from redask.core.ports import DeclaredKey
+from redask.ingest.records import OpenedFile, ReadEdge, ReadItem, ReadKey, ReadRecord
 
 BUSY_TIMEOUT_SECONDS = 2.0
 _PROGRESS_ROWS = 256
@@ -49,6 +51,15 @@ class SourceTable:
     has_rowid: bool
 
 
+@dataclass(frozen=True, slots=True)
+class SourceReference:
+    """A foreign key: its columns, the table that it references, and the columns there."""
+
+    columns: tuple[str, ...]
+    parent: SourceTable
+    referenced: tuple[str, ...]
+
+
 def read(file: OpenedFile) -> Iterator[ReadRecord]:
     """The rows of all tables, then an edge for every foreign key that references a row."""
     uri = Path(file.found.path).as_uri()
@@ -64,8 +75,12 @@ def read(file: OpenedFile) -> Iterator[ReadRecord]:
             _check(connection)
             tables = _tables(connection, file.found.requested_collection)
             yield from _rows(connection, tables, file)
+            by_name = {each.name.lower(): each for each in tables}
+            references = {each.name: _references(connection, each, by_name) for each in tables}
             for table in tables:
-                yield from _edges(connection, table, {each.name.lower(): each for each in tables})
+                yield from _keys(table, references[table.name])
+            for table in tables:
+                yield from _edges(connection, table, references[table.name])
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         raise BadAsk(_MESSAGES.get(code, f"cannot be read: {error}")) from None
@@ -120,32 +135,49 @@ def _rows(
             yield ReadItem(_address(table, row[width:]), content)
 
 
-def _edges(
+def _references(
     connection: sqlite3.Connection, table: SourceTable, tables: dict[str, SourceTable]
-) -> Iterator[ReadEdge]:
+) -> list[SourceReference]:
+    """The foreign keys of a table that reference columns there are."""
     listed = connection.execute(
         'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq',
         (table.name,),
     ).fetchall()
+    found = []
     for number in sorted({row[0] for row in listed}):
         pairs = [row for row in listed if row[0] == number]
         parent = tables.get(pairs[0][1].lower())
-        referencing = tuple(row[2] for row in pairs)
         if parent is None:
             continue
-        referenced = tuple(row[3] for row in pairs)
-        if None in referenced:
-            referenced = parent.key
-        if len(referenced) != len(referencing) or not set(map(str.lower, referenced)) <= set(
-            map(str.lower, parent.columns)
-        ):
-            continue
-        name = label(referencing)
+        spelt = {column.lower(): column for column in parent.columns}
+        named = [row[3] for row in pairs]
+        referenced = parent.key if None in named else [spelt.get(each.lower()) for each in named]
+        columns = tuple(row[2] for row in pairs)
+        known = tuple(each for each in referenced if each is not None)
+        if len(referenced) == len(columns) == len(known):
+            found.append(SourceReference(columns, parent, known))
+    return found
+
+
+def _keys(table: SourceTable, references: list[SourceReference]) -> Iterator[ReadKey]:
+    if table.key:
+        yield ReadKey(DeclaredKey(table.collection, table.key))
+    for each in references:
+        target = each.parent.collection
+        yield ReadKey(DeclaredKey(table.collection, each.columns, target, each.referenced))
+
+
+def _edges(
+    connection: sqlite3.Connection, table: SourceTable, references: list[SourceReference]
+) -> Iterator[ReadEdge]:
+    for each in references:
+        name = label(each.columns)
+        parent = each.parent
         child_columns = _address_columns(table, "child.")
         parent_columns = _address_columns(parent, "parent.")
         condition = " AND ".join(
             f"child.{_quoted(a)} = parent.{_quoted(b)}"
-            for a, b in zip(referencing, referenced, strict=True)
+            for a, b in zip(each.columns, each.referenced, strict=True)
         )
         for row in connection.execute(
             f"SELECT {', '.join((*child_columns, *parent_columns))}"

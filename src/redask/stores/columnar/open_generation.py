@@ -70,6 +70,13 @@ class OpenGeneration:
                     content = json.loads(payload)
                     yield urn, content if own_id is None else {**content, "id": own_id}
 
+    def has_ids(self, collection: str, groups: Iterable[str], step: int) -> bool:
+        """Whether a row of these groups has an `id` of its own, after a step."""
+        rows = self._log.rows_at(step, collection, groups)
+        with columnar_errors():
+            query = f"SELECT 1 FROM ({rows}) WHERE own_id IS NULL LIMIT 1"
+            return self.connection.cursor().execute(query).fetchone() is not None
+
     def leave(self) -> None:
         """A reader ended."""
         self.readers -= 1

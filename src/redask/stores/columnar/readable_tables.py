@@ -31,6 +31,7 @@ from redask.stores.columnar.typed_tables import TableColumn, table_columns
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+FactsKey = tuple[str, tuple[tuple[str, int], ...], tuple[TableColumn, ...]]
 TypedColumns = tuple[tuple[str, SqlType, str], ...]
 
 
@@ -87,6 +88,30 @@ class ReadableTables:
             with columnar_errors():
                 self._named[name] = self._make(name)
         return self._named[name]
+
+    def collection(self, name: str) -> str | None:
+        """The collection behind a table, as the caller knows it; None when there is none."""
+        return None if name == AUDIT else self._collection(name)
+
+    def facts(self, name: str) -> FactsKey:
+        """What tells the present content of a caller's table from any other of the generation."""
+        collection = self._collection(name) or ""
+        groups = self._groups(collection)
+        stamps = tuple(sorted((group, each.changed) for group, each in groups.items()))
+        return collection, stamps, self._shape(collection)
+
+    def has_ids(self, name: str) -> bool:
+        """Whether some row that the caller reads has an `id` of its own."""
+        collection = self._collection(name) or ""
+        groups = self._groups(collection)
+        return bool(groups) and self._opened.has_ids(collection, groups, self._state.step)
+
+    @property
+    def state_key(self) -> tuple[object, ...]:
+        """Equal where everything that the caller reads in this generation is equal."""
+        projections = self._visibility.projections
+        seen = None if projections is None else frozenset(projections)
+        return self._state.step, self._visibility.version, seen, self._visibility.denied
 
     def key(self, name: str, column: str) -> tuple[str, str] | None:
         """The collection and the payload's key behind a column; None when there is none."""

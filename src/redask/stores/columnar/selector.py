@@ -7,10 +7,12 @@ policies and the audit log. The projection is in the folder `columnar` of the da
 from collections.abc import Mapping, Sequence
 
 from redask.core.model import Caller
+from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
 from redask.core.ports.selecting import Cancellation
 from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
+from redask.stores.columnar.plan_facts.plan_tables import PlanTables
 from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements.execution import Statements
 from redask.stores.columnar.statements.plans import Request
@@ -28,6 +30,7 @@ class ColumnarSelector:
         folder = row.directory(location) / FOLDER
         self._projection = ColumnarProjection(folder, self._backend.store, self._backend.audit)
         self._statements = Statements(self._projection)
+        self._planning = PlanTables()
 
     def select(
         self,
@@ -68,6 +71,20 @@ class ColumnarSelector:
                 )
                 for name in tables.names()
             ]
+
+    def plan_schema(self, caller: Caller) -> PlanSchema:
+        """The tables that the caller may plan a SELECT with, counted in what the caller reads."""
+        declared = self._backend.manifest.declared_keys(caller.tenant)
+        with self._projection.reading(caller) as tables:
+            return self._planning.schema(tables, declared)
+
+    def find_values(
+        self, texts: Sequence[str], caller: Caller
+    ) -> Mapping[str, tuple[StoredValue, ...]]:
+        """The text values that the caller reads and that are equal to these: see `ValueIndex`."""
+        declared = self._backend.manifest.declared_keys(caller.tenant)
+        with self._projection.reading(caller) as tables:
+            return self._planning.find(tables, declared, texts)
 
     def catch_up(self, caller: Caller) -> None:
         """Bring the tables up to date, however long that takes."""

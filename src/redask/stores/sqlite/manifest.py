@@ -18,7 +18,7 @@ from itertools import chain
 
 from redask.core.access.policy import must_own
 from redask.core.model import Caller
-from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin
+from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin
 from redask.stores import manifest_rules
 from redask.stores.manifest_rules import LINK_PLACE
 from redask.stores.sqlite.connection import Database
@@ -108,6 +108,7 @@ class SqliteManifest:
                 if found:
                     removed += _sweep(connection, writer, "origin = ?", found)
                     connection.execute("DELETE FROM ingest_links WHERE origin = ?", found)
+                    connection.execute("DELETE FROM declared_keys WHERE origin = ?", found)
                     connection.execute("DELETE FROM ingest_origins WHERE id = ?", found)
             connection.execute(_REFERRERS, (writer.tenant, json.dumps(list(paths))))
             writer.finish()
@@ -139,6 +140,20 @@ class SqliteManifest:
                 (caller.tenant, path),
             ).fetchall()
         return [urn for (urn,) in rows]
+
+    def declared_keys(self, tenant: str) -> list[DeclaredKey]:
+        """The keys that the origins declare, by path and in their order; for SELECT."""
+        with self._database.reading() as connection:
+            rows = connection.execute(
+                "SELECT collection, columns, target, target_columns FROM ingest_origins"
+                " CROSS JOIN declared_keys ON origin = id"
+                f" WHERE tenant = {_TENANT} ORDER BY path, place",
+                (tenant,),
+            ).fetchall()
+        return [
+            DeclaredKey(own, tuple(json.loads(columns)), target, tuple(json.loads(referenced)))
+            for own, columns, target, referenced in rows
+        ]
 
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         """Settle the links of these origins: they have these edges and no others."""
@@ -181,6 +196,7 @@ def _keep(
     if load.first:
         connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))
         connection.execute("DELETE FROM ingest_links WHERE origin = ?", (number,))
+        _declare(connection, number, load.keys)
     (place,) = connection.execute(
         "SELECT count(*) FROM ingest_seen WHERE origin = ?", (number,)
     ).fetchone()
@@ -200,6 +216,15 @@ def _keep(
     removed = _sweep(connection, writer, stale, (number,))
     connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))
     return removed
+
+
+def _declare(connection: sqlite3.Connection, origin: int, keys: Sequence[DeclaredKey]) -> None:
+    """Keep the keys of an origin in place of those it had."""
+    connection.execute("DELETE FROM declared_keys WHERE origin = ?", (origin,))
+    for place, each in enumerate(keys):
+        columns, referenced = json.dumps(each.columns), json.dumps(each.target_columns)
+        row = (origin, place, each.collection, columns, each.target, referenced)
+        connection.execute("INSERT INTO declared_keys VALUES (?, ?, ?, ?, ?, ?)", row)
 
 
 def _sweep(

@@ -27,7 +27,8 @@ What the tables promise:
 - `embedding.seq` is how far a tenant's changes were embedded (see `unembedded`); `holder` does
   it until `until` (epoch seconds).
 - `ingest_origins` are files that were ingested, `ingest_items` what came from which, in its
-  order (`place`; -1 for edges made of links), `ingest_links` what their links point at.
+  order (`place`; -1 for edges made of links), `ingest_links` what their links point at,
+  `declared_keys` the keys of their tables (columns as JSON).
 """
 
 import sqlite3
@@ -229,9 +230,25 @@ _COLUMN_TYPES = (
     ) WITHOUT ROWID""",
 )
 
+# Keys that files declare of their tables.
+_DECLARED_KEYS = (
+    """CREATE TABLE declared_keys (
+        origin INTEGER NOT NULL REFERENCES ingest_origins,
+        place INTEGER NOT NULL,
+        collection TEXT NOT NULL,
+        columns TEXT NOT NULL,
+        target TEXT,
+        target_columns TEXT NOT NULL,
+        PRIMARY KEY (origin, place)
+    ) WITHOUT ROWID""",
+)
+
 Migrations = tuple[tuple[str, ...], ...]  # steps of single statements
 
-MIGRATIONS: Migrations = (_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS, _COLUMN_TYPES)
+MIGRATIONS: Migrations = (
+    *(_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS, _COLUMN_TYPES),
+    _DECLARED_KEYS,
+)
 
 
 def upgrade(connection: sqlite3.Connection, name: str, migrations: Migrations) -> None:

@@ -1,0 +1,204 @@
+"""The schema and the values that a caller may plan with: `PlanTables`, over one projection.
+
+Everything is counted in the caller's own tables, so in what the caller reads and nothing else;
+declared keys are told if all their columns are the caller's. What was counted is kept for as long
+as the rows are the same: for each state of each table, and for each schema as a whole. It goes
+with the generation it was counted in, or the longest unused first beyond `MAX_BYTES`.
+"""
+
+import threading
+import weakref
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from redask.core.planning.plan_schema import (
+    ForeignKey,
+    PlanColumn,
+    PlanSchema,
+    PlanTable,
+    StoredValue,
+)
+from redask.core.ports import DeclaredKey
+from redask.stores.columnar.audit_table import AUDIT
+from redask.stores.columnar.duckdb_connections import columnar_errors
+from redask.stores.columnar.open_generation import OpenGeneration
+from redask.stores.columnar.plan_facts.key_inference import ColumnReference, primary_key, references
+from redask.stores.columnar.plan_facts.table_facts import TableFacts, read_facts
+from redask.stores.columnar.plan_facts.value_hashes import WantedTexts
+from redask.stores.columnar.readable_tables import FactsKey, ReadableTables
+
+MAX_BYTES = 512 << 20
+_SCHEMAS, _INCLUSIONS = 64, 4096
+
+_Facts = dict[str, TableFacts]
+_Inclusion = tuple[FactsKey, str, FactsKey, str]
+
+
+class _Known:
+    """What was counted in one generation; with its lock."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.tables: OrderedDict[FactsKey, TableFacts] = OrderedDict()
+        self.states: OrderedDict[object, tuple[_Facts, PlanSchema]] = OrderedDict()
+        self.inclusions: OrderedDict[_Inclusion, bool] = OrderedDict()
+
+
+class PlanTables:
+    """See the module; threads may share it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._known: weakref.WeakKeyDictionary[OpenGeneration, _Known] = weakref.WeakKeyDictionary()
+
+    def schema(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> PlanSchema:
+        """The tables of the caller, but for the audit log and those of edges only."""
+        return self._state(tables, declared)[1]
+
+    def find(
+        self, tables: ReadableTables, declared: Sequence[DeclaredKey], texts: Sequence[str]
+    ) -> dict[str, tuple[StoredValue, ...]]:
+        """The values that are equal to each text, loosely: see `ValueIndex`."""
+        facts, _ = self._state(tables, declared)
+        wanted = WantedTexts(texts)
+        found: dict[str, list[StoredValue]] = {}
+        for name, each in facts.items():
+            for text, number, value in each.values.find(wanted):
+                column = each.columns[number].column.name
+                found.setdefault(text, []).append(StoredValue(name, column, value))
+        return {
+            text: tuple(sorted(values, key=lambda one: (one.table, one.column, one.value)))
+            for normal, values in found.items()
+            for text in wanted.spelt(normal)
+        }
+
+    def _state(
+        self, tables: ReadableTables, declared: Sequence[DeclaredKey]
+    ) -> tuple[_Facts, PlanSchema]:
+        with self._lock:
+            known = self._known.setdefault(tables.owner, _Known())
+        with known.lock:  # what two callers need is counted once
+            key = (tables.state_key, tuple(tables.names()), tuple(declared))
+            state = known.states.get(key)
+            if state is None:
+                state = known.states[key] = _Reading(known, tables).state(declared)
+                if len(known.states) > _SCHEMAS:
+                    known.states.popitem(last=False)
+            known.states.move_to_end(key)
+        return state
+
+
+class _Reading:
+    """One caller's tables, counted where they have not been yet."""
+
+    def __init__(self, known: _Known, tables: ReadableTables) -> None:
+        self._known = known
+        self._tables = tables
+
+    def state(self, declared: Sequence[DeclaredKey]) -> tuple[_Facts, PlanSchema]:
+        names = [name for name in self._tables.names() if name != AUDIT]
+        every = {name: self._facts(name) for name in names}
+        facts = {name: each for name, each in every.items() if not each.only_edges}
+        by_collection = {self._tables.collection(name): name for name in facts}
+        keys = [_named(each, by_collection, facts) for each in declared]
+        primary = {each.table: each.columns for each in keys if each and not each.to_table}
+        foreign = tuple(dict.fromkeys(each for each in keys if each and each.to_table))
+        planned = tuple(_table(name, each, primary.get(name)) for name, each in facts.items())
+        return facts, PlanSchema(planned, (*foreign, *self._inferred(planned, foreign)))
+
+    def _facts(self, name: str) -> TableFacts:
+        key, tables = self._tables.facts(name), self._known.tables
+        facts = tables.get(key)
+        if facts is None:
+            physical = self._tables.physical(name)
+            with columnar_errors():
+                facts = tables[key] = read_facts(
+                    self._tables.cursor, physical, key[2], has_ids=self._tables.has_ids(name)
+                )
+            size = sum(each.size for each in tables.values())
+            while size > MAX_BYTES and len(tables) > 1:
+                _, oldest = tables.popitem(last=False)
+                size -= oldest.size
+        else:
+            tables.move_to_end(key)
+        return facts
+
+    def _inferred(
+        self, tables: Sequence[PlanTable], foreign: Sequence[ForeignKey]
+    ) -> list[ForeignKey]:
+        declared = {
+            table.name: frozenset(
+                name for key in foreign if key.table == table.name for name in key.columns
+            )
+            for table in tables
+        }
+        found: dict[tuple[str, str], ForeignKey] = {}
+        for each in references(tables, declared):
+            place = (each.table, each.column)
+            if place not in found and self._is_included(each):
+                found[place] = ForeignKey(
+                    each.table, (each.column,), each.to_table, (each.to_column,), declared=False
+                )
+        return list(found.values())
+
+    def _is_included(self, reference: ColumnReference) -> bool:
+        """Whether every value of a column is in the one that it may reference."""
+        own, other = self._tables.facts(reference.table), self._tables.facts(reference.to_table)
+        child = _physical(own, reference.column)
+        parent = _physical(other, reference.to_column)
+        known = self._known.inclusions
+        key = (own, child, other, parent)
+        if key not in known:
+            with columnar_errors():
+                missing = self._tables.cursor.execute(
+                    f"SELECT 1 FROM {self._tables.physical(reference.table)} AS child"
+                    f" WHERE {child} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
+                    f" {self._tables.physical(reference.to_table)} AS parent"
+                    f" WHERE parent.{parent} = child.{child}) LIMIT 1"
+                ).fetchone()
+            known[key] = missing is None
+            if len(known) > _INCLUSIONS:
+                known.popitem(last=False)
+        return known[key]
+
+
+def _physical(key: FactsKey, column: str) -> str:
+    return next(each.physical for each in key[2] if each.name == column)
+
+
+def _named(
+    key: DeclaredKey, by_collection: Mapping[str | None, str], facts: _Facts
+) -> ForeignKey | None:
+    """A declared key in the caller's names; None where the caller does not read all of it.
+
+    A primary key is told as one that references no table.
+    """
+    own = _own(key.collection, key.columns, by_collection, facts)
+    if own is None or key.target is None:
+        return own and ForeignKey(*own, "", ())
+    other = _own(key.target, key.target_columns, by_collection, facts)
+    return other and ForeignKey(*own, *other)
+
+
+def _own(
+    collection: str,
+    keys: Sequence[str],
+    by_collection: Mapping[str | None, str],
+    facts: _Facts,
+) -> tuple[str, tuple[str, ...]] | None:
+    table = by_collection.get(collection)
+    if table is None:
+        return None
+    names = {each.column.key: each.column.name for each in facts[table].columns}
+    found = tuple(names[key] for key in keys if key in names)
+    return (table, found) if len(found) == len(keys) else None
+
+
+def _table(name: str, facts: TableFacts, primary: tuple[str, ...] | None) -> PlanTable:
+    columns = tuple(
+        PlanColumn(each.column.name, str(each.column.type), each.distinct, each.nulls)
+        for each in facts.columns
+    )
+    table = PlanTable(name, columns, primary or (), facts.rows)
+    return table if primary else replace(table, primary_key=primary_key(table))
