@@ -27,7 +27,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.text": _NOUNS,
     "core.token_count": set(),
     "core.rules": _NOUNS | _WORDS,
-    "core.planning": _NOUNS | {"core.text"},
     "core.values": _RULES - {"core.values"},
     "core.planning": _RULES,
     "core.ports": _RULES | {"core.planning"},

@@ -44,7 +44,7 @@ _ROWS = [
     *_rows("show", "", _SHOW),
     *_rows("count", "", _COUNT),
     *_rows("aggregate", "avg", "average|mean|avg|average of|average value of|mean of"),
-    *_rows("aggregate", "sum", "total|sum of|total of|sum|sum up|combined|overall|total amount of"),
+    *_rows("aggregate", "sum", "total|sum of|total of|sum|sum up|combined|total amount of"),
     *_rows("extreme", "max", "maximum|max|highest|largest|biggest|greatest|maximal|most"),
     *_rows("extreme", "min", "minimum|min|lowest|smallest|least|fewest|minimal"),
     *_rows("top", "max", "top"),

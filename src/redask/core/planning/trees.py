@@ -9,7 +9,7 @@ A tree means one SELECT: `sql_text.write`. Rows that tie at the limit belong to 
 from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, order=True)
 class Column:
     table: str
     name: str
