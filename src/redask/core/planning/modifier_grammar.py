@@ -1,0 +1,427 @@
+"""The grammar of what follows the things asked for: conditions, extremes, order, groups.
+
+    tail       := { glue modifier } [ ending ]
+    glue       := { relative | auxiliary | preposition | light verb | negative | and | or | , }
+    modifier   := sort | each | extreme | counted | condition | mention | restated
+    condition  := COLUMN [is] [not] [compare] values | compare NUMBER COLUMN | values [COLUMN | TABLE]
+                | COLUMN compare average | COLUMN contains TEXT | ADJECTIVE than NUMBER
+                | moment YEAR
+    counted    := [compare] NUMBER TABLE
+    extreme    := EXTREME [n] COLUMN | EXTREME [number of] TABLE | top n COLUMN
+
+Each rule gives every way to read what starts at a word: the node, the word behind it, the cost.
+`tail` keeps the cheapest few, so that the work is bounded on any text.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from redask.core.planning import cues
+from redask.core.planning.phrases import ColumnPhrase, Cue, Phrases, TablePhrase, ValuePhrase
+from redask.core.planning.readings import (
+    Condition,
+    Counted,
+    Each,
+    Extreme,
+    Item,
+    Mention,
+    Modifier,
+    Sort,
+)
+
+_KEPT = 8
+_STOPS = frozenset(
+    "sort direction each compare moment contain between extreme top common upward".split()
+)
+Found = tuple[Modifier, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Glue:
+    """What joins a modifier to what came before."""
+
+    end: int
+    negative: bool = False
+    either: bool = False
+    neither: bool = False
+    words: tuple[str, ...] = ()
+    cost: int = 0
+    sentence: bool = False
+
+
+class ModifierGrammar:
+    """The rules over the phrases of one question."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        self.phrases = phrases
+        self.words = phrases.words
+        self.size = len(phrases.words)
+        self._tails: dict[int, tuple[tuple[tuple[Modifier, ...], int], ...]] = {}
+        self.furthest = 0
+
+    def cue(self, place: int, *kinds: str) -> Cue | None:
+        """The longest cue of these kinds that starts at a word."""
+        if place >= self.size:
+            return None
+        return next((cue for cue in self.phrases.cues[place] if cue.kind in kinds), None)
+
+    def low(self, place: int) -> str:
+        """The word at a place, in lower case; nothing behind the end."""
+        return self.words[place].low if place < self.size else ""
+
+    def columns(self, place: int) -> tuple[ColumnPhrase, ...]:
+        return self.phrases.columns[place] if place < self.size else ()
+
+    def tables(self, place: int) -> tuple[TablePhrase, ...]:
+        return self.phrases.tables[place] if place < self.size else ()
+
+    def values(self, place: int) -> tuple[ValuePhrase, ...]:
+        return self.phrases.values[place] if place < self.size else ()
+
+    # --- tails ---------------------------------------------------------------------------
+
+    def tail(self, place: int) -> tuple[tuple[tuple[Modifier, ...], int], ...]:
+        """The cheapest ways to read everything from a word to the end."""
+        if place not in self._tails:
+            self._tails[place] = ()
+            found: dict[tuple[Modifier, ...], int] = {}
+            for glue in self.glue(place):
+                self.furthest = max(self.furthest, glue.end)
+                if self._is_end(place, glue):
+                    found[()] = 0
+                for node, end, cost in self.modifier(glue):
+                    for rest, more in self.tail(end):
+                        whole = (node, *rest)
+                        total = glue.cost + cost + more
+                        found[whole] = min(total, found.get(whole, total))
+            best = sorted(found.items(), key=lambda each: (each[1], len(each[0])))
+            self._tails[place] = tuple(best[:_KEPT])
+        return self._tails[place]
+
+    def _is_end(self, place: int, glue: Glue) -> bool:
+        """Whether nothing but words without meaning is left."""
+        if glue.negative or glue.neither or glue.either:
+            return False
+        return all(
+            token.kind == "mark" or token.low in cues.ENDING for token in self.words[place:]
+        )
+
+    def glue(self, place: int) -> list[Glue]:
+        """The ways to read the joining words from a place on, longest first."""
+        found = []
+        negative = either = neither = sentence = False
+        words: list[str] = []
+        while True:
+            state = (negative, either, neither, tuple(words))
+            if place >= self.size or self._starts(place):
+                found.append(Glue(place, *state, sentence=sentence))
+            if place >= self.size:
+                break
+            token = self.words[place]
+            low = token.low
+            if token.kind == "mark":
+                sentence = sentence or low in ".?!"
+            elif low in cues.NEGATIVE or low.endswith("n't"):
+                neither = neither or low in ("neither", "nor")
+                negative = True
+            elif low == "or":
+                either = True
+            elif not self._is_glue(place):
+                break
+            words.append(token.stem)
+            place += 1
+        return found[::-1]
+
+    def _starts(self, place: int) -> bool:
+        phrases = self.phrases
+        return bool(
+            phrases.columns[place]
+            or phrases.tables[place]
+            or phrases.values[place]
+            or phrases.cues[place]
+            or self.low(place) in cues.DIMENSIONS
+        )
+
+    def _is_glue(self, place: int) -> bool:
+        token = self.words[place]
+        if token.kind != "word" or self.cue(place, *_STOPS):
+            return False
+        return (
+            token.low in cues.PREPOSITIONS
+            or token.low in cues.RELATIVES
+            or token.low in cues.AUXILIARIES
+            or token.low in cues.JOINING
+            or token.stem in cues.LIGHT
+        )
+
+    # --- modifiers -----------------------------------------------------------------------
+
+    def modifier(self, glue: Glue) -> Iterator[Found]:
+        """Every modifier that starts behind some glue."""
+        if glue.end >= self.size:
+            return
+        yield from self._sorts(glue)
+        yield from self._each(glue)
+        yield from self._extremes(glue)
+        yield from self._counted(glue)
+        yield from self._compared(glue)
+        yield from self._column_conditions(glue)
+        yield from self._value_conditions(glue)
+        yield from self._dimensions(glue)
+        yield from self._mentions(glue)
+
+    def _sorts(self, glue: Glue) -> Iterator[Found]:
+        cue = self.cue(glue.end, "sort")
+        if cue is not None and not glue.negative:
+            for column, table, end, cost in self.measures(cue.end):
+                after = self.cue(end, "direction")
+                direction = cue.payload or (after.payload if after else "asc")
+                end = after.end if after else end
+                yield Sort(direction, column, table), end, 1 + cost
+        alone = self.cue(glue.end, "direction")
+        if alone is not None and not glue.negative:
+            yield Sort(alone.payload), alone.end, 2
+            if self.low(alone.end) == "by":
+                for column, table, end, cost in self.measures(alone.end + 1):
+                    yield Sort(alone.payload, column, table), end, 1 + cost
+
+    def measures(
+        self, place: int
+    ) -> Iterator[tuple[ColumnPhrase | None, TablePhrase | None, int, int]]:
+        """A column, or the number of rows of a table."""
+        counts = self.cue(place, "count")
+        if counts is not None:
+            for table in self.tables(counts.end):
+                yield None, table, table.end, 1 + table.links[0].cost
+        for column in self.columns(place):
+            yield column, None, column.end, column.links[0].cost
+
+    def _each(self, glue: Glue) -> Iterator[Found]:
+        cue = self.cue(glue.end, "each")
+        if cue is None or glue.negative:
+            return
+        for table in self.tables(cue.end):
+            yield Each((), table), table.end, 1 + table.links[0].cost
+        for columns, end, cost in self.column_lists(cue.end):
+            yield Each(columns), end, 1 + cost
+
+    def column_lists(self, place: int) -> Iterator[tuple[tuple[ColumnPhrase, ...], int, int]]:
+        """One column, or two joined by `and`."""
+        for first in self.columns(place):
+            cost = first.links[0].cost
+            yield (first,), first.end, cost
+            if self.low(first.end) == "and":
+                for second in self.columns(first.end + 1):
+                    both = (first, second)
+                    yield both, second.end, cost + second.links[0].cost
+
+    def _extremes(self, glue: Glue) -> Iterator[Found]:
+        if glue.negative:
+            return
+        place, number = self._leading_number(glue.end)
+        top = self.cue(place, "top")
+        if top is not None:
+            behind, number = self._leading_number(top.end)
+            word = self.cue(behind, "extreme")
+            for column, table, end, cost in self.measures(word.end if word else behind):
+                direction = word.payload if word else top.payload
+                yield Extreme(direction, column, table, number), end, 1 + cost
+        word = self.cue(place, "extreme")
+        if word is None:
+            return
+        for column, table, end, cost in self.measures(word.end):
+            yield Extreme(word.payload, column, table, number), end, 1 + cost
+        for table in self.tables(word.end):
+            if word.payload == "max" and self.low(word.start) != "most":
+                continue
+            yield Extreme(word.payload, None, table, number), table.end, 1 + table.links[0].cost
+        inner = self.cue(word.end, "aggregate")
+        if inner is not None:
+            for column in self.columns(inner.end):
+                node = Extreme(word.payload, column, None, number, "", inner.payload)
+                yield node, column.end, 1 + column.links[0].cost
+
+    def _leading_number(self, place: int) -> tuple[int, int]:
+        """A small number before an extreme, and where the extreme starts."""
+        for value in self.values(place):
+            if value.number is not None and value.number.isdecimal() and len(value.number) < 4:
+                return value.end, int(value.number)
+        return place, 1
+
+    def _counted(self, glue: Glue) -> Iterator[Found]:
+        cue = self.cue(glue.end, "compare")
+        place, op = (cue.end, cue.payload) if cue else (glue.end, "=")
+        for value in self.values(place):
+            if value.number is None or not value.number.isdecimal():
+                continue
+            behind, asked = value.end, op
+            upward = self.cue(behind, "upward")
+            if upward is not None:
+                behind, asked = upward.end, upward.payload
+            if asked != "=" or cue is not None or "with" in glue.words or "have" in glue.words:
+                for table in self.tables(behind):
+                    node = Counted(asked, value.number, table, glue.negative)
+                    yield node, table.end, 1 + table.links[0].cost
+
+    # --- conditions ----------------------------------------------------------------------
+
+    def value_lists(self, place: int) -> Iterator[tuple[tuple[ValuePhrase, ...], int, str]]:
+        """Values joined by `or`, `and` or commas: the values, the word behind, what joins them."""
+        for first in self.values(place):
+            values, end, joined = [first], first.end, ""
+            yield (first,), end, ""
+            while True:
+                behind, word = self._joint(end)
+                following = self.values(behind) if behind > end else ()
+                if not following:
+                    break
+                values.append(following[0])
+                end, joined = following[0].end, joined or word
+                yield tuple(values), end, joined if word else ","
+
+    def _joint(self, place: int) -> tuple[int, str]:
+        behind, word = place, ""
+        if self.low(behind) == ",":
+            behind += 1
+        if self.low(behind) in ("or", "and", "nor"):
+            word = self.low(behind)
+            behind += 1
+        return behind, word
+
+    def _compared(self, glue: Glue) -> Iterator[Found]:
+        """`more than 2000 balance`; `after 2000`."""
+        cue = self.cue(glue.end, "compare", "moment")
+        if cue is None:
+            return
+        for value in self.values(cue.end):
+            if value.number is not None:
+                for column in self.columns(value.end):
+                    node = self._condition(cue.payload, (value,), column, glue)
+                    yield node, column.end, 1 + column.links[0].cost
+            if cue.kind == "moment":
+                op, end = self._upward(cue.payload, value.end)
+                yield self._condition(op, (value,), None, glue), end, 2
+        if cue.kind == "moment" and self.low(cue.end) == "year":
+            for value in self.values(cue.end + 1):
+                op, end = self._upward(cue.payload, value.end)
+                yield self._condition(op, (value,), None, glue), end, 2
+        yield from self._against(glue, None, cue, cue.end)
+
+    def _upward(self, op: str, place: int) -> tuple[str, int]:
+        cue = self.cue(place, "upward")
+        return (cue.payload, cue.end) if cue is not None and op == "=" else (op, place)
+
+    def _against(
+        self, glue: Glue, column: ColumnPhrase | None, cue: Cue, place: int
+    ) -> Iterator[Found]:
+        """`more than the average budget`, `above average`."""
+        word = self.cue(place, "aggregate", "extreme")
+        if word is None or word.payload == "sum":
+            return
+        for other in self.columns(word.end):
+            node = self._condition(cue.payload, (), column or other, glue, word.payload)
+            if column is None or column.links == other.links:
+                yield node, other.end, 1 + other.links[0].cost
+        if column is not None:
+            yield self._condition(cue.payload, (), column, glue, word.payload), word.end, 1
+
+    @staticmethod
+    def _condition(
+        op: str,
+        values: tuple[ValuePhrase, ...],
+        column: ColumnPhrase | None,
+        glue: Glue,
+        against: str = "",
+        joined: str = "",
+    ) -> Condition:
+        return Condition(
+            op, values, column, glue.negative, glue.either, against, joined=joined
+        )
+
+    def _column_conditions(self, glue: Glue) -> Iterator[Found]:
+        for column in self.columns(glue.end):
+            cost = 1 + column.links[0].cost
+            for inner in self._links(column.end, glue):
+                yield from (
+                    (node, end, cost + more) for node, end, more in self._predicate(column, inner)
+                )
+
+    def _links(self, place: int, glue: Glue) -> list[Glue]:
+        """What may stand between a column and its value: is, as, of, not."""
+        negative, words = glue.negative, glue.words
+        found = [Glue(place, negative, glue.either, words=words)]
+        while place < self.size:
+            low = self.low(place)
+            if low in cues.NEGATIVE or low.endswith("n't"):
+                negative = True
+            elif low not in cues.AUXILIARIES and low not in ("as", "of", "in", "either", "to"):
+                if self.words[place].stem not in ("equal", "nam", "call", "valu"):
+                    break
+            place += 1
+            found.append(Glue(place, negative, glue.either, words=words))
+        return found
+
+    def _predicate(self, column: ColumnPhrase, glue: Glue) -> Iterator[Found]:
+        """What is said of a column."""
+        place = glue.end
+        cue = self.cue(place, "compare", "moment")
+        if cue is not None:
+            yield from self._against(glue, column, cue, cue.end)
+        behind = cue.end if cue else place
+        if cue is not None and self.low(behind) in ("year", "than"):
+            behind += 1
+        for values, end, joined in self.value_lists(behind):
+            op, last = self._upward(cue.payload if cue else "=", end)
+            if cue is None or len(values) == 1:
+                node = self._condition(op, values, column, glue, joined=joined)
+                yield node, last, 0
+        contains = self.cue(place, "contain")
+        if contains is not None:
+            for value in self.values(contains.end):
+                if value.quoted or value.end == contains.end + 1:
+                    yield self._condition(contains.payload, (value,), column, glue), value.end, 0
+        between = self.cue(place, "between")
+        if between is not None:
+            for values, end, joined in self.value_lists(between.end):
+                if len(values) == 2 and joined == "and":
+                    yield self._condition("between", values, column, glue), end, 0
+
+    def _value_conditions(self, glue: Glue) -> Iterator[Found]:
+        for values, end, joined in self.value_lists(glue.end):
+            if any(value.number is not None and not value.stored for value in values):
+                if len(values) == 1 and "in" in glue.words and len(values[0].number or "") == 4:
+                    op, last = self._upward("=", end)
+                    yield self._condition(op, values, None, glue), last, 2
+                continue
+            plain = self._condition("=", values, None, glue, joined=joined)
+            if glue.cost == 0:
+                yield plain, end, 1
+            for column in self.columns(end):
+                named = self._condition("=", values, column, glue, joined=joined)
+                yield named, column.end, 1 + column.links[0].cost
+            for table in self.tables(end):
+                beside = Condition(
+                    "=", values, None, glue.negative, glue.either, near=table, joined=joined
+                )
+                yield beside, table.end, 1 + table.links[0].cost
+
+    def _dimensions(self, glue: Glue) -> Iterator[Found]:
+        """`older than 20`."""
+        low = self.low(glue.end)
+        if low not in cues.COMPARATIVES or self.low(glue.end + 1) != "than":
+            return
+        for value in self.values(glue.end + 2):
+            if value.number is not None:
+                node = Condition(
+                    ">", (value,), None, glue.negative, glue.either, dimension=low
+                )
+                yield node, value.end, 1
+
+    def _mentions(self, glue: Glue) -> Iterator[Found]:
+        for table in self.tables(glue.end):
+            yield Mention(table, glue.negative), table.end, 1 + table.links[0].cost
+
+
+def count_item(table: TablePhrase | None, column: ColumnPhrase | None, distinct: bool) -> Item:
+    """A count of rows, or of the different values of a column."""
+    return Item("count", column, table, distinct=distinct)

@@ -1,0 +1,237 @@
+"""The phrases of a question: at each word, what tables, columns, values, numbers and cues start.
+
+Articles are left out first. `Phrases` holds, for each remaining word, the spans that start there:
+a span ends before `end`. A value spans the words it covers in the text, articles included.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from redask.core.planning import cues
+from redask.core.planning.linking import ColumnLink, Linker, TableLink
+from redask.core.planning.plan_schema import StoredValue, ValueIndex
+from redask.core.planning.value_text import normalised
+from redask.core.planning.words import Token, spoken_stem, tokens
+
+_MAX_VALUE = 8
+_GENDERS = {"male": "m", "males": "m", "female": "f", "females": "f"}
+_PLAIN = (
+    cues.ARTICLES
+    | cues.PREPOSITIONS
+    | cues.RELATIVES
+    | cues.AUXILIARIES
+    | cues.NEGATIVE
+    | cues.JOINING
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPhrase:
+    start: int
+    end: int
+    links: tuple[ColumnLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TablePhrase:
+    start: int
+    end: int
+    links: tuple[TableLink, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePhrase:
+    """A value: what is stored, or a number, or a quotation that is stored nowhere."""
+
+    start: int
+    end: int
+    text: str
+    stored: tuple[StoredValue, ...] = ()
+    number: str | None = None
+    quoted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    start: int
+    end: int
+    kind: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What starts at each word of a question."""
+
+    words: tuple[Token, ...]
+    columns: tuple[tuple[ColumnPhrase, ...], ...]
+    tables: tuple[tuple[TablePhrase, ...], ...]
+    values: tuple[tuple[ValuePhrase, ...], ...]
+    cues: tuple[tuple[Cue, ...], ...]
+    known: frozenset[int] = field(default_factory=frozenset)
+
+
+def read(question: str, linker: Linker, values: ValueIndex) -> Phrases:
+    """All phrases of a question."""
+    written = tokens(question)
+    kept = tuple(
+        place
+        for place, token in enumerate(written)
+        if token.kind != "word" or token.low not in cues.ARTICLES
+    )
+    words = tuple(written[place] for place in kept)
+    stored = _stored(question, written, values)
+    columns = tuple(_columns(words, start, linker) for start in range(len(words)))
+    tables = tuple(_tables(words, start, linker) for start in range(len(words)))
+    found = _values(words, written, kept, stored)
+    marks = tuple(_cues(words, start) for start in range(len(words)))
+    return Phrases(words, columns, tables, found, marks)
+
+
+def _stored(
+    question: str, written: tuple[Token, ...], values: ValueIndex
+) -> dict[tuple[int, int], tuple[StoredValue, ...]]:
+    """The stored values by the tokens they span: from the first to behind the last."""
+    spans: dict[tuple[int, int], tuple[str, ...]] = {}
+    for first, token in enumerate(written):
+        if token.kind == "quoted":
+            spans[first, first + 1] = (normalised(token.text),)
+            continue
+        for last in range(first, min(first + _MAX_VALUE, len(written))):
+            if written[last].kind == "quoted" or written[last].low in ("?", ";", "!"):
+                break
+            spans[first, last + 1] = _spellings(question, written, first, last)
+    asked = sorted({text for texts in spans.values() for text in texts if text})
+    answer: Mapping[str, tuple[StoredValue, ...]] = values.find(asked) if asked else {}
+    found = {}
+    for span, texts in spans.items():
+        for text in texts:
+            if answer.get(text):
+                found[span] = answer[text]
+                break
+    return found
+
+
+def _spellings(
+    question: str, written: tuple[Token, ...], first: int, last: int
+) -> tuple[str, ...]:
+    token = written[first]
+    if first < last:
+        if written[last].kind == "mark" and written[last].low != ".":
+            return ()
+        return (normalised(question[token.start : written[last].end]),)
+    if token.kind == "mark" or (token.low in _PLAIN and not _is_name(token, first)):
+        return ()
+    singular = token.low[:-1] if len(token.low) > 4 and token.low.endswith("s") else ""
+    return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
+
+
+def _is_name(token: Token, place: int) -> bool:
+    """Whether a function word may be a name: `IN`, `OR` as codes of states."""
+    return place > 0 and len(token.text) > 1 and token.text.isupper()
+
+
+def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnPhrase, ...]:
+    found = []
+    for end, stems in _spans(words, start):
+        links = linker.columns_named(stems)
+        if links:
+            found.append(ColumnPhrase(start, end, links))
+    shared = _shared_head(words, start, linker)
+    if shared and not any(phrase.end == start + 1 for phrase in found):
+        found.append(ColumnPhrase(start, start + 1, shared))
+    return tuple(sorted(found, key=lambda phrase: -phrase.end))
+
+
+def _shared_head(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnLink, ...]:
+    """`first` in "first and last names": the column named with the noun of the next one."""
+    here, behind = words[start : start + 2], words[start + 2 : start + 5]
+    if len(here) < 2 or here[0].kind != "word" or here[1].low not in ("and", "or", ","):
+        return ()
+    for noun in behind:
+        if noun.kind == "word" and noun.low not in _PLAIN:
+            links = linker.columns_named((here[0].stem, noun.stem))
+            exact = tuple(link for link in links if link.cost <= 1)
+            if exact:
+                return exact
+    return ()
+
+
+def _tables(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[TablePhrase, ...]:
+    found = []
+    for end, stems in _spans(words, start):
+        links = linker.tables_named(stems)
+        if links:
+            found.append(TablePhrase(start, end, links))
+    return tuple(reversed(found))
+
+
+def _spans(words: tuple[Token, ...], start: int) -> list[tuple[int, list[str]]]:
+    """The spans of words from `start` that may be a name; none ends with a preposition."""
+    spans: list[tuple[int, list[str]]] = []
+    stems: list[str] = []
+    for end in range(start, min(start + 7, len(words))):
+        token = words[end]
+        if token.kind not in ("word", "number"):
+            break
+        if token.low in cues.PREPOSITIONS:
+            if end == start:
+                break
+            if token.low not in ("of", "in"):
+                stems.append(token.stem)
+            continue
+        stems = [*stems, *(spoken_stem(part) for part in token.low.split("-"))]
+        spans.append((end + 1, stems))
+    return spans
+
+
+def _values(
+    words: tuple[Token, ...],
+    written: tuple[Token, ...],
+    kept: tuple[int, ...],
+    stored: dict[tuple[int, int], tuple[StoredValue, ...]],
+) -> tuple[tuple[ValuePhrase, ...], ...]:
+    found: list[list[ValuePhrase]] = [[] for _ in words]
+    place_of = {place: index for index, place in enumerate(kept)}
+    for (first, last), values in stored.items():
+        covered = [place_of[place] for place in range(first, last) if place in place_of]
+        if covered:
+            start, end = covered[0], covered[-1] + 1
+            token = written[first]
+            number = _number(token) if last == first + 1 else None
+            quoted = token.kind == "quoted"
+            found[start].append(ValuePhrase(start, end, token.text, values, number, quoted))
+    for start, token in enumerate(words):
+        if any(value.end == start + 1 for value in found[start]):
+            continue
+        number = _number(token)
+        if number is not None:
+            found[start].append(ValuePhrase(start, start + 1, token.text, (), number))
+        elif token.kind in ("quoted", "date"):
+            quoted = token.kind == "quoted"
+            found[start].append(ValuePhrase(start, start + 1, token.text, quoted=quoted))
+    return tuple(tuple(sorted(each, key=lambda value: -value.end)) for each in found)
+
+
+def _number(token: Token) -> str | None:
+    """The digits of a number, or None."""
+    if token.kind == "number":
+        return token.text.replace(",", "").rstrip("%")
+    if token.kind == "quoted" and token.text.replace(".", "", 1).isdecimal():
+        return token.text if token.text.isascii() else None
+    if token.kind == "word" and token.low in cues.NUMBERS:
+        return str(cues.NUMBERS[token.low])
+    return None
+
+
+def _cues(words: tuple[Token, ...], start: int) -> tuple[Cue, ...]:
+    """The cues that start at a word, longest first."""
+    token = words[start]
+    if token.kind == "quoted":
+        return ()
+    found = []
+    for row, kind, payload in cues.phrases().get(token.low, ()):
+        end = start + len(row)
+        if tuple(word.low for word in words[start:end]) == row:
+            found.append(Cue(start, end, kind, payload))
+    return tuple(found)

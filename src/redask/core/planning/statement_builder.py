@@ -1,0 +1,348 @@
+"""One statement from one reading, once its tables are chosen: outputs, tests, groups, order."""
+
+from dataclasses import dataclass, replace
+
+from redask.core.planning import joins
+from redask.core.planning.column_choice import Scope, choose, measured, shown_name
+from redask.core.planning.condition_tests import test_of
+from redask.core.planning.joins import Doubt
+from redask.core.planning.phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.readings import (
+    Condition,
+    Counted,
+    Each,
+    Extreme,
+    Item,
+    Mention,
+    Reading,
+    Sort,
+)
+from redask.core.planning.trees import (
+    Column,
+    Existence,
+    Junction,
+    Measure,
+    Statement,
+    Step,
+    Tally,
+    Test,
+)
+
+Names = dict[tuple[int, int], str]
+_NUMBERS_ONLY = ("avg", "sum")
+
+
+@dataclass(frozen=True, slots=True)
+class _Order:
+    """What rows or groups are ordered by, and how many are kept."""
+
+    measure: Measure
+    direction: str
+    limit: int | None = None
+
+
+class StatementBuilder:
+    """Builds a statement; raises `Doubt` where the reading does not hold."""
+
+    def __init__(self, reading: Reading, scope: Scope, tables: Names) -> None:
+        self._reading = reading
+        self._scope = scope
+        self._linker = scope.linker
+        self._tables = tables
+        self._cost = 0
+        self._root = scope.first
+        self._joined: tuple[str, ...] = ()
+
+    def build(self) -> tuple[Statement, int]:
+        """The statement and what choosing its columns cost."""
+        reading = self._reading
+        outputs = [self._output(item) for item in reading.items]
+        groups = self._groups(outputs)
+        order = self._order(outputs)
+        having = self._having()
+        aggregated = any(each.aggregate for each in outputs)
+        grouping = aggregated or bool(having) or (order is not None and bool(order.measure.aggregate))
+        plain = [each.column for each in outputs if each.column and not each.aggregate]
+        if grouping:
+            shown = [Measure(column=column) for column in groups if column not in plain]
+            outputs = [*shown, *outputs] if not self._key_only(groups) else outputs
+            groups = [*groups, *self._keys(plain, bool(having) or order is not None)]
+            groups += [column for column in plain if column not in groups]
+        elif groups:
+            groups = []
+        measures = [*outputs, *([order.measure] if order else [])]
+        self._place(measures, groups, grouping)
+        steps = joins.joined(self._linker, self._root, list(self._joined))
+        outputs, order = self._safe(outputs, steps), self._safe_order(order, steps)
+        where = self._where()
+        statement = Statement(
+            tuple(outputs),
+            self._root,
+            steps,
+            where,
+            tuple(dict.fromkeys(groups)),
+            tuple(having),
+            ((order.measure, order.direction),) if order else (),
+            order.limit if order else None,
+            self._is_distinct(grouping, order, outputs),
+            any(item.kind == "star" for item in reading.items),
+        )
+        return statement, self._cost
+
+    # --- what is shown -------------------------------------------------------------------
+
+    def _column(self, phrase: ColumnPhrase) -> Column:
+        column, cost = choose(phrase, self._scope)
+        self._cost += cost
+        return column
+
+    def _table(self, phrase: TablePhrase) -> str:
+        return self._tables[phrase.start, phrase.end]
+
+    def _output(self, item: Item) -> Measure:
+        if item.kind == "star":
+            if len(self._reading.items) > 1:
+                raise Doubt("ambiguous", "information")
+            return Measure()
+        if item.kind == "entity":
+            assert item.table is not None
+            return Measure(column=shown_name(self._scope, self._table(item.table)))
+        if item.kind == "count":
+            if item.column is not None:
+                return Measure("count", self._column(item.column), distinct=True)
+            return Measure("count")
+        assert item.column is not None
+        column = self._column(item.column)
+        if item.aggregate in _NUMBERS_ONLY and not self._scope.is_number(column):
+            raise Doubt("not_computable", column.name)
+        if item.aggregate and not self._ordered(column):
+            raise Doubt("not_computable", column.name)
+        return Measure(item.aggregate, column)
+
+    def _ordered(self, column: Column) -> bool:
+        return self._scope.is_number(column) or self._scope.is_moment(column)
+
+    # --- groups, order -------------------------------------------------------------------
+
+    def _groups(self, outputs: list[Measure]) -> list[Column]:
+        found: list[Column] = []
+        for each in self._reading.modifiers:
+            if isinstance(each, Each):
+                found += [self._column(phrase) for phrase in each.columns]
+                if each.table is not None:
+                    found += self._key_of(self._table(each.table))
+                    if not any(one.column and not one.aggregate for one in outputs):
+                        outputs.insert(
+                            0, Measure(column=shown_name(self._scope, self._table(each.table)))
+                        )
+        return found
+
+    def _key_of(self, table: str) -> list[Column]:
+        key = self._linker.tables[table].primary_key
+        if not key:
+            raise Doubt("not_computable", f"what tells rows of {table} apart")
+        return [Column(table, name) for name in key]
+
+    def _key_only(self, groups: list[Column]) -> bool:
+        """Whether the groups are entities, whose keys nobody asked to see."""
+        return any(
+            isinstance(each, Each) and each.table is not None for each in self._reading.modifiers
+        )
+
+    def _keys(self, plain: list[Column], ranked: bool) -> list[Column]:
+        """The keys of the entities whose columns are shown beside a count."""
+        named = set(self._scope.named)
+        tables = [column.table for column in plain if column.table in named]
+        counted = self._counted_table()
+        if not tables or counted is None or any(table == counted for table in tables):
+            return []
+        return self._key_of(tables[0])
+
+    def _counted_table(self) -> str | None:
+        """The table whose rows are counted, if one is."""
+        for item in self._reading.items:
+            if item.kind == "count" and item.table is not None:
+                return self._table(item.table)
+        for each in self._reading.modifiers:
+            if isinstance(each, Extreme | Sort) and each.table is not None:
+                return self._table(each.table)
+        return None
+
+    def _order(self, outputs: list[Measure]) -> _Order | None:
+        found = []
+        for each in self._reading.modifiers:
+            if isinstance(each, Extreme):
+                found.append(self._extreme(each))
+            elif isinstance(each, Sort):
+                found.append(_Order(self._sorted(each, outputs), each.direction))
+        if len(found) > 1:
+            raise Doubt("ambiguous", "order")
+        return found[0] if found else None
+
+    def _extreme(self, each: Extreme) -> _Order:
+        direction = "desc" if each.direction == "max" else "asc"
+        if each.dimension:
+            column, sign = measured(each.dimension, self._scope)
+            return _Order(Measure(column=column), "desc" if sign > 0 else "asc", each.number)
+        if each.common:
+            return _Order(Measure("count"), direction, each.number)
+        if each.table is not None:
+            return _Order(Measure("count"), direction, each.number)
+        assert each.column is not None
+        column = self._column(each.column)
+        if not self._ordered(column):
+            raise Doubt("not_computable", column.name)
+        return _Order(Measure(each.aggregate, column), direction, each.number)
+
+    def _sorted(self, each: Sort, outputs: list[Measure]) -> Measure:
+        if each.table is not None:
+            return Measure("count")
+        if each.column is not None:
+            column = self._column(each.column)
+            return next((one for one in outputs if one.column == column), Measure(column=column))
+        if not outputs[0].column:
+            raise Doubt("ambiguous", "order")
+        return outputs[0]
+
+    def _having(self) -> list[tuple[Measure, str, str]]:
+        """Counts of the first table's own rows, by the columns shown."""
+        return [
+            (Measure("count"), _turned(each.op, each.negative), each.number)
+            for each in self._reading.modifiers
+            if isinstance(each, Counted) and self._table(each.table) == self._scope.first
+        ]
+
+    # --- tables --------------------------------------------------------------------------
+
+    def _place(self, measures: list[Measure], groups: list[Column], grouping: bool) -> None:
+        """Decide which table the statement starts from, and which are joined."""
+        tables = [each.column.table for each in measures if each.column is not None]
+        tables += [column.table for column in groups]
+        many = self._counted_table() if grouping else None
+        sums = [each.column.table for each in measures if each.aggregate and each.column]
+        if many is not None:
+            tables.append(self._scope.first)
+            self._root = many
+        elif sums:
+            tables.append(self._scope.first)
+            self._root = sums[0]
+        else:
+            tables.append(self._scope.first)
+        self._joined = tuple(dict.fromkeys(table for table in tables if table != self._root))
+
+    def _safe(self, outputs: list[Measure], steps: tuple[Step, ...]) -> list[Measure]:
+        """Aggregates that no join can change."""
+        return [self._safe_measure(each, steps) for each in outputs]
+
+    def _safe_order(self, order: _Order | None, steps: tuple[Step, ...]) -> _Order | None:
+        return order and replace(order, measure=self._safe_measure(order.measure, steps))
+
+    def _safe_measure(self, each: Measure, steps: tuple[Step, ...]) -> Measure:
+        fanned = any(joins.fans_out(self._linker, step) for step in steps)
+        if not fanned or each.aggregate in ("", "min", "max") or each.distinct:
+            return each
+        if each.aggregate == "count" and each.column is None:
+            key = self._key_of(self._root)
+            if len(key) == 1:
+                return Measure("count", key[0], distinct=True)
+        raise Doubt("not_computable", "a join that repeats rows")
+
+    def _is_distinct(self, grouping: bool, order: _Order | None, outputs: list[Measure]) -> bool:
+        reading = self._reading
+        asked = any(item.distinct and item.kind != "count" for item in reading.items)
+        attributes = reading.table is None and all(item.kind == "column" for item in reading.items)
+        if grouping or not (asked or attributes):
+            return False
+        shown = order is None or order.measure in outputs
+        if order is not None and order.limit is not None:
+            return False
+        return shown
+
+    # --- where ---------------------------------------------------------------------------
+
+    def _where(self) -> tuple[Test, ...]:
+        """The tests of the statement: its own, and those of tables that are not joined."""
+        here = {self._root, *self._joined}
+        direct: list[Test] = []
+        positive: dict[str, list[Test]] = {}
+        negative: dict[str, list[Test]] = {}
+        counted: dict[str, Counted] = {}
+        total = 0
+        for each in self._reading.modifiers:
+            if isinstance(each, Mention):
+                self._mention(each, here, positive, negative)
+            elif isinstance(each, Counted) and self._table(each.table) != self._scope.first:
+                counted[self._table(each.table)] = each
+            elif isinstance(each, Condition):
+                total += 1
+                self._condition(each, here, direct, positive, negative, total)
+        for table, one in counted.items():
+            direct.append(self._tally(table, one, tuple(positive.pop(table, []))))
+        for table, tests in positive.items():
+            direct.append(Existence(self._way(table), tuple(tests)))
+        for table, tests in negative.items():
+            direct.append(Existence(self._way(table), tuple(tests), negative=True))
+        return tuple(direct)
+
+    def _mention(
+        self,
+        each: Mention,
+        here: set[str],
+        positive: dict[str, list[Test]],
+        negative: dict[str, list[Test]],
+    ) -> None:
+        table = self._table(each.table)
+        if each.negative:
+            if table in here:
+                raise Doubt("ambiguous", table)
+            negative.setdefault(table, [])
+        elif table not in here and table not in negative:
+            positive.setdefault(table, [])
+
+    def _condition(
+        self,
+        each: Condition,
+        here: set[str],
+        direct: list[Test],
+        positive: dict[str, list[Test]],
+        negative: dict[str, list[Test]],
+        total: int,
+    ) -> None:
+        column, test, cost = test_of(each, self._scope)
+        self._cost += cost
+        if column.table in here:
+            place = direct
+        elif each.negative:
+            _, test, _ = test_of(replace(each, negative=False), self._scope)
+            place = negative.setdefault(column.table, [])
+        elif column.table in negative:
+            place = negative[column.table]
+        else:
+            place = positive.setdefault(column.table, [])
+        if each.either:
+            if not place or total > 2:
+                raise Doubt("ambiguous", "or")
+            place[-1] = Junction("or", (place[-1], test))
+        else:
+            place.append(test)
+
+    def _way(self, table: str) -> tuple[Step, ...]:
+        """The steps to a table from one that is already there."""
+        steps = joins.steps_between(self._linker, self._scope.first, table)
+        here = {self._root, *self._joined}
+        while steps and steps[0].table in here:
+            steps = steps[1:]
+        if not steps:
+            raise Doubt("ambiguous", table)
+        return steps
+
+    def _tally(self, table: str, each: Counted, tests: tuple[Test, ...]) -> Tally:
+        steps = self._way(table)
+        key = self._linker.tables[table].primary_key
+        counted = (Column(table, key[0]),) if len(steps) > 1 and len(key) == 1 else ()
+        return Tally(steps, tests, _turned(each.op, each.negative), each.number, counted)
+
+
+def _turned(op: str, negative: bool) -> str:
+    opposite = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+    return opposite[op] if negative else op
