@@ -130,6 +130,13 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         async with self._app.running.cancellable():
             return await self._app.engine.explain(ask, caller)
 
+    async def query_plan(self, question: str, **options: object) -> dict[str, Any]:
+        """The SELECT that would answer a question, or what is unclear; nothing is run."""
+        ask = clauses.from_options(question, options, "")
+        return await self._in_select_thread(
+            lambda caller, _: self._app.computing.outline(ask, caller)
+        )
+
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
         if isinstance(statement, str) and _SELECT.match(statement):

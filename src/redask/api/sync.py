@@ -69,6 +69,10 @@ class OpenDatabase(Administration):
         """What `ask` would do, without asking anybody."""
         return self._run(self._async.explain(question, **options))
 
+    def query_plan(self, question: str, **options: object) -> dict[str, Any]:
+        """The SELECT that would answer a question, or what is unclear; nothing is run."""
+        return self._run(self._async.query_plan(question, **options))
+
     def stream(self, question: str, **options: object) -> Iterator[Event]:
         """The events of an answer while it is written."""
         events: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()

@@ -17,6 +17,7 @@ COMMANDS = {
     "ingest": "Read files, folders and databases into yours.",
     "ask": "Answer a question over your data, with footnotes.",
     "explain": "Show what an ask would do, without asking anybody.",
+    "plan": "Show the SELECT that would answer a question.",
     "search": "Find what the data holds on a question.",
     "select": "Run a SELECT over your data as tables.",
     "tables": "List the tables of a SELECT, or fix a column's type.",

@@ -10,11 +10,11 @@ With PLAN OFF it is always None, with PLAN ONLY nothing is run. A statement that
 long is Uncomputed, too. Reading, types and errors are those of the caller's own SELECT.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
-from redask.core.errors import AskError, LimitExceeded, SqlError
+from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
 from redask.core.planning.queries import query_source
 from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
@@ -94,16 +94,36 @@ class Computing:
         match planned:
             case NotComputed():
                 return _plan_only(QueryPlan("lookup", 0.0, None)) if _is_only(ask) else None
-            case Unclear(missing, nearest, intent):
+            case Unclear(missing, nearest, intent, kind):
                 sources = (query_source.not_run(nearest),) if nearest else ()
-                refusal = refusals.not_understood(missing, nearest)
-                query = QueryPlan(intent, planned.coverage, None)
+                refusal = refusals.not_planned(kind, missing, nearest)
+                query = QueryPlan(intent, 0.0, None)
                 return Uncomputed(refusal, query, sources, _is_only(ask))
-            case Certain(sql, intent, coverage):
+            case Certain(sql, intent, coverage, _, examples):
                 query = QueryPlan(intent, coverage, sql)
                 if _is_only(ask):
                     return _plan_only(query)
-                return self.run(query, sql, caller, planned.examples)
+                return self.run(query, sql, caller, examples)
+            case other:
+                assert_never(other)
+
+    def outline(self, ask: Ask, caller: Caller) -> dict[str, object]:
+        """How a question would be computed, as plain data; nothing is run.
+
+        `sql` is null where the planner is not certain; then `reason` and `missing` say why, and
+        `nearest` is the statement that comes nearest, or null.
+        """
+        reason, missing, nearest = None, (), None
+        match self._plan(ask, caller):
+            case Certain(sql, intent, coverage):
+                query = QueryPlan(intent, coverage, sql)
+            case Unclear(missing, nearest, intent, reason):
+                query = QueryPlan(intent, 0.0, None)
+            case NotComputed():
+                query = QueryPlan("lookup", 0.0, None)
+            case other:
+                assert_never(other)
+        return {**query.shown(), "missing": list(missing), "nearest": nearest, "reason": reason}
 
     def run(
         self, query: QueryPlan, sql: str, caller: Caller, examples: str | None

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from redask.core.planning import sql_text
+from redask.core.planning.counted_rows import counted_rows
 from redask.core.planning.intents import asks_to_compute, intent_of
 from redask.core.planning.joins import Doubt
 from redask.core.planning.linking import Linker, linker
@@ -27,12 +28,16 @@ _MARGIN, _LIMIT, _MAX_WORDS = 1, 14, 80
 
 @dataclass(frozen=True, slots=True)
 class Certain:
-    """The statement that answers the question; `reading` says what each phrase was taken for."""
+    """The statement that answers the question; `reading` says what each phrase was taken for.
+
+    `examples` gives the URNs of some rows behind a count.
+    """
 
     sql: str
     intent: str
     coverage: float
     reading: tuple[str, ...]
+    examples: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +72,7 @@ def plan(
         cost, sql, statement = ranked[0]
         close = [other for price, other, _ in ranked[1:] if price <= cost + _MARGIN]
         if not close and cost <= _LIMIT:
-            return Certain(sql, intent_of(statement, phrases), 1.0, ())
+            return Certain(sql, intent_of(statement, phrases), 1.0, (), counted_rows(statement))
         kind = "ambiguous" if close else "not_computable"
         return _unclear(phrases, (), sql, kind)
     if doubts:

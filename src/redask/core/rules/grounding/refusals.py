@@ -39,19 +39,20 @@ class Refusal:
     warning: Notice
 
 
-def not_understood(words: Sequence[str], nearest: str | None) -> Refusal:
-    """The question needs computing, and these words of it stand for nothing in the tables."""
-    named = ", ".join(_quoted(word) for word in words[:_MOST_WORDS])
+def not_planned(reason: str, about: Sequence[str], nearest: str | None) -> Refusal:
+    """The question needs computing, and the planner is not certain how; `about` is what is open."""
+    if reason == RefusalReason.AMBIGUOUS:
+        return _ambiguous(about, nearest)
+    named = ", ".join(_quoted(word) for word in about[:_MOST_WORDS])
     what = f"I cannot compute this with certainty: I do not know what {named} stands for here."
-    if not words:
+    if not about:
         what = "I cannot compute this with certainty from the tables that I can read."
-    return _refusal(RefusalReason.NOT_COMPUTABLE, ", ".join(words[:_MOST_WORDS]), what, nearest)
+    return _refusal(RefusalReason.NOT_COMPUTABLE, ", ".join(about[:_MOST_WORDS]), what, nearest)
 
 
-def ambiguous(readings: Sequence[str], nearest: str | None) -> Refusal:
-    """The question can be read in several ways."""
-    named = "; ".join(_cut(reading) for reading in readings[:_MOST_WORDS])
-    what = f"This question can be read in more than one way: {named}."
+def _ambiguous(about: Sequence[str], nearest: str | None) -> Refusal:
+    named = "; ".join(_cut(reading) for reading in about[:_MOST_WORDS])
+    what = f"This question can be read in more than one way{f': {named}' if named else ''}."
     return _refusal(RefusalReason.AMBIGUOUS, named, what, nearest)
 
 
