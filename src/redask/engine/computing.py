@@ -113,12 +113,15 @@ class Computing:
         `sql` is null where the planner is not certain; then `reason` and `missing` say why, and
         `nearest` is the statement that comes nearest, or null.
         """
-        reason, missing, nearest = None, (), None
+        missing: tuple[str, ...] = ()
+        nearest: str | None = None
+        reason: str | None = None
         match self._plan(ask, caller):
             case Certain(sql, intent, coverage):
                 query = QueryPlan(intent, coverage, sql)
-            case Unclear(missing, nearest, intent, reason):
-                query = QueryPlan(intent, 0.0, None)
+            case Unclear() as unclear:
+                missing, nearest, reason = unclear.missing, unclear.nearest, unclear.kind
+                query = QueryPlan(unclear.intent, 0.0, None)
             case NotComputed():
                 query = QueryPlan("lookup", 0.0, None)
             case other:

@@ -5,15 +5,18 @@ ordered statement becomes FETCH FIRST … WITH TIES, so that no tied row is left
 statement was parsed and bound before.
 """
 
+from importlib import import_module
+from typing import Any
+
+_COUNT, _WITH_TIES = 2, 3  # of LimitOption in PostgreSQL's tree
+
 
 def canonical_text(sql: str) -> str:
     """The one spelling of a SELECT."""
-    from postgast import deparse, parse
-    from postgast.pg_query_pb2 import LIMIT_OPTION_COUNT, LIMIT_OPTION_WITH_TIES
-
-    tree = parse(sql)
+    parser: Any = import_module("postgast")  # its stubs are no Python
+    tree = parser.parse(sql)
     select = tree.stmts[0].stmt.select_stmt
-    if select.sort_clause and select.limit_option == LIMIT_OPTION_COUNT:
-        if not select.limit_count.a_const.isnull:
-            select.limit_option = LIMIT_OPTION_WITH_TIES
-    return deparse(tree)
+    is_limited = select.limit_option == _COUNT and not select.limit_count.a_const.isnull
+    if select.sort_clause and is_limited:
+        select.limit_option = _WITH_TIES
+    return str(parser.deparse(tree))
