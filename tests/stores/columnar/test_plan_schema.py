@@ -15,7 +15,7 @@ from redask.core.planning.plan_schema import (
     PlanTable,
     StoredValue,
 )
-from redask.stores.columnar.plan_facts import plan_tables
+from redask.stores.columnar.plan_facts import plan_tables, table_facts
 from redask.stores.columnar.selector import ColumnarSelector
 
 ME = Caller()
@@ -158,7 +158,7 @@ def test_what_was_counted_is_kept_while_the_rows_are_the_same(
     db: redask.OpenDatabase, selector: ColumnarSelector, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counted: list[str] = []
-    real = plan_tables.read_facts
+    real = table_facts.read_facts
 
     def counting(*arguments: object, **named: object) -> object:
         counted.append(str(arguments[1]))
