@@ -1,8 +1,8 @@
 """Packs of questions that need computing: `read` a folder, or `read_all` of a folder of such.
 
     database.sqlite      the data
-    questions.jsonl      {id, question, sql, answer, ordered, kind, tables, dups?, tie?}: `answer` are
-                         the rows of the gold `sql`. `tie`: one of several, left out here
+    questions.jsonl      {id, question, sql, answer, ordered, kind, tables, dups?, tie?}: `answer`
+                         are the rows of the gold `sql`. `tie`: one of several, left out here
     unanswerable.jsonl   {question}: of other data, not to be answered
     near.jsonl           {question}: of this data but for a word, not to be answered
 

@@ -10,6 +10,7 @@ tables; a plan that is certain is run with SELECT, and its rows are compared wit
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Protocol
 
 from redask.api.sync import OpenDatabase
@@ -18,6 +19,7 @@ from redask.core.planning.plan_schema import PlanSchema, StoredValue, ValueIndex
 from redask.evaluation.compute_packs import ComputePack, ComputeQuestion
 from redask.evaluation.result_comparison import is_right
 
+_PLANNER = "redask.core.planning.plan"
 UNANSWERABLE, NEAR = "unanswerable", "near"
 
 
@@ -26,6 +28,13 @@ class Planner(Protocol):
 
     def __call__(self, question: str, schema: PlanSchema, values: ValueIndex) -> str | None:
         """See the class."""
+
+
+def certain(question: str, schema: PlanSchema, values: ValueIndex) -> str | None:
+    """The statement of redask's own planner."""
+    planned = import_module(_PLANNER).plan(question, schema, values)
+    sql: str | None = getattr(planned, "sql", None)  # of what is certain, and of nothing else
+    return sql
 
 
 @dataclass(slots=True)

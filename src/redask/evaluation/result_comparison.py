@@ -2,7 +2,7 @@
 
 rows       as a set, in which a row counts once; in order, if order counts
 columns    in any order, but the same for all rows; as many as in the gold
-numbers    equal to 6 digits; a number and the same number as text are equal
+numbers    equal, fractions to 6 digits; a number and the same number as text are equal
 dates      as SQLite has them, as text; a midnight may be left out
 text       equal but for white space at the ends
 """
@@ -69,7 +69,9 @@ def _number(text: str) -> object:
         number = float(text)
     except ValueError:
         return text
-    return number if math.isfinite(number) and text[-1:].isdigit() else text
+    if not math.isfinite(number):
+        return text
+    return int(number) if number.is_integer() else number
 
 
 def _rank(row: tuple[object, ...]) -> list[tuple[int, float, str]]:
@@ -83,6 +85,8 @@ def _rank(row: tuple[object, ...]) -> list[tuple[int, float, str]]:
 
 
 def _same(own: object, other: object) -> bool:
+    if isinstance(own, int) and isinstance(other, int):
+        return own == other
     if isinstance(own, int | float) and isinstance(other, int | float):
         return math.isclose(own, other, rel_tol=_DIGITS, abs_tol=_DIGITS)
     return own == other

@@ -12,14 +12,36 @@ import click
 
 from redask.core.wire import json as canonical
 from redask.evaluation.compute_packs import ComputePack, is_pack, read, read_all
-from redask.evaluation.computing import ComputeReport, ComputeTally, Mistake, Planner, measure
+from redask.evaluation.computing import (
+    ComputeReport,
+    ComputeTally,
+    Mistake,
+    Planner,
+    certain,
+    measure,
+)
 
 _COLUMNS = ("asked", "answered", "right", "wrong", "failed", "coverage", "precision")
 
 
+def told(
+    folder: Path,
+    *,
+    keep: Path | None,
+    half: str | None,
+    questions: int | None,
+    wrong: bool,
+    as_json: bool,
+) -> str:
+    """Ask, and print: the counts, after the mistakes if they are wanted."""
+    report, seconds = run(folder, keep=keep, half=half, questions=questions)
+    counts = printed(report, seconds, as_json=as_json)
+    return f"{listed(report.mistakes)}\n\n{counts}" if wrong and not as_json else counts
+
+
 def run(
     folder: Path,
-    planner: Planner,
+    planner: Planner = certain,
     *,
     keep: Path | None = None,
     half: str | None = None,
