@@ -52,8 +52,8 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]
     (table,) = selector.plan_schema(MIA).tables
     assert (table.name, table.columns) == ("mia", (PlanColumn("id", "int8", 2, 1),))
-    found = selector.find_values(["ada", "bo"], MIA)
-    assert found["bo"] == (StoredValue("mia", "name", "BO"),)
+    values = selector.find_values(["ada", "bo"], MIA)
+    assert values["bo"] == (StoredValue("mia", "name", "BO"),)
     selector.fix_type("t.c", "date", MIA)
     assert (tmp_path / "fixed").read_text() == "t.c date mia"
 

@@ -10,7 +10,7 @@ With PLAN OFF it is always None, with PLAN ONLY nothing is run. A statement that
 long is Uncomputed, too. Reading, types and errors are those of the caller's own SELECT.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
@@ -18,13 +18,14 @@ from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
 from redask.core.planning.queries import query_source
 from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
-from redask.core.planning.plan_schema import PlanSchema, StoredValue
+from redask.core.planning.plan_schema import PlanSchema
 from redask.core.ports import Selector, Store
 from redask.core.rules.grounding import refusals
 from redask.core.rules.grounding.refusals import Refusal
 from redask.core.settings import Settings
 from redask.core.sql.json_cells import json_value
 from redask.engine import telemetry
+from redask.engine.plan_sources import PlanSources
 
 MOST_ROWS = 10_000
 _EXAMPLES = 2
@@ -62,28 +63,17 @@ class Uncomputed:
 
 
 @dataclass(frozen=True, slots=True)
-class CallerValues:
-    """The values that one caller reads, as the planner looks them up."""
-
-    selector: Selector
-    caller: Caller
-
-    def find(self, texts: Sequence[str]) -> Mapping[str, tuple[StoredValue, ...]]:
-        """The stored values that equal each text."""
-        return self.selector.find_values(texts, self.caller)
-
-
-@dataclass(frozen=True, slots=True)
 class Computing:
     """The planner, and what it plans over."""
 
     selector: Selector
+    sources: PlanSources
     store: Store
     settings: Settings
 
     def schema(self, ask: Ask, caller: Caller) -> PlanSchema:
         """What the question may be computed from: the caller's tables that the ASK names, or all."""
-        return _only(self.selector.plan_schema(caller), ask.collections)
+        return _only(self.sources.schema(caller), ask.collections)
 
     def compute(self, ask: Ask, caller: Caller) -> Computed | Uncomputed | None:
         """See the module."""
@@ -156,7 +146,7 @@ class Computing:
         schema = self.schema(ask, caller)
         if not schema.tables:
             return NotComputed()
-        return plan(ask.question, schema, CallerValues(self.selector, caller), None)
+        return plan(ask.question, schema, self.sources.values(caller), None)
 
     def _examples(self, sql: str, caller: Caller) -> tuple[Source, ...]:
         """Rows behind a result, by a statement that gives their URNs."""
