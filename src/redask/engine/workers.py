@@ -11,14 +11,16 @@ cancelled, as `close` does before the files are closed.
 
 import asyncio
 import atexit
+import contextvars
 import threading
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 _T = TypeVar("_T")
+_P = ParamSpec("_P")
 
 
 class _Job(NamedTuple):
@@ -62,6 +64,10 @@ class Workers:
             return await waiting
         finally:
             del job, waiting  # an error knows this frame, and they know the error
+
+    async def hop(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
+        """The same for a call, with the context of the task that waits."""
+        return await self.run(partial(contextvars.copy_context().run, work, *args, **kwargs))
 
     @property
     def is_current(self) -> bool:

@@ -9,10 +9,11 @@
               truncated    whether rows were left out
 
 Cells are JSON values (`json_cells`). There is no watermark and no time in it: equal data, equal
-payload. `statement_of` is the statement that a URN carries.
+payload. `statement_of` is the statement that a URN carries, `row_count` what a payload tells.
 """
 
 import hashlib
+import json
 from collections.abc import Sequence
 
 from redask.core.model import Kind, Source, Urn
@@ -62,3 +63,9 @@ def statement_of(urn: str) -> str | None:
         return None
     decoded = urns.decode(urn)
     return decoded.id if decoded.collection == DIALECT else None
+
+
+def row_count(source: Source) -> int:
+    """How many rows a statement gave."""
+    count: int = json.loads(source.payload)["row_count"]
+    return count

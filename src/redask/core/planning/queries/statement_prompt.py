@@ -15,6 +15,7 @@ model writes is checked elsewhere, like any SELECT of a caller.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from redask.core.model import Prompt
 from redask.core.planning.plan_schema import PlanSchema, PlanTable, StoredValue
@@ -30,6 +31,10 @@ SYSTEM = (
     "use FETCH FIRST n ROWS WITH TIES rather than LIMIT. Compare values in their stored spelling.\n"
     "Reply with the statement alone, in one ```sql block. If the tables cannot answer the "
     "question, reply with the single word NONE."
+)
+_ANOTHER = (
+    "That is the result of your first statement. If the question needs one more statement, write "
+    "it; if the result answers the question, reply with the single word NONE."
 )
 _FENCED = re.compile(r"```[a-zA-Z]{0,12}[ \t]*\n(.*?)```", re.DOTALL)
 
@@ -67,6 +72,12 @@ def error_hint(sql: str, problem: str) -> str:
         f"Your previous statement could not be used:\n{sql}\nThe problem: {problem}\n"
         "Write the whole statement again, corrected, or reply NONE."
     )
+
+
+def with_result(asked: Prompt, payload: str) -> Prompt:
+    """The prompt for a second statement, which shows what the first one gave."""
+    shown = f"<result>\n{_text(payload)}\n</result>\n\n{_ANOTHER}\n{asked.user}"
+    return replace(asked, user=shown)
 
 
 def read(reply: str) -> str | None:
