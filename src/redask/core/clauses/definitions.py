@@ -2,8 +2,8 @@
 
 `takes` is how the value stands in a statement; `read` checks it on every surface and
 returns what goes into the Ask's `field`; `schema` is the option's JSON Schema and `grpc` its field
-of the message AskRequest, which `make proto` writes. A row without an option stands in statements
-only.
+of the message AskRequest, which `make proto` writes; `grpc_word` is a second field, for values that
+the type of the first cannot hold. A row without an option stands in statements only.
 """
 
 from collections.abc import Mapping
@@ -49,6 +49,7 @@ class Clause:
     option: str | None = None
     schema: Mapping[str, object] | None = None
     grpc: GrpcField | None = None
+    grpc_word: GrpcField | None = None
 
     def option_of(self, value: Any) -> object:
         """The option's value, told by a surface without objects: flags, fields of a message."""
@@ -134,10 +135,12 @@ CLAUSES: tuple[Clause, ...] = (
         Takes.STRICTNESS,
         "strict",
         values.strictness,
-        "refuse an answer whose citations are wrong",
+        "refuse an answer whose citations are wrong; supported: also one whose claims are not "
+        "borne out by what they cite",
         "strict",
         {"anyOf": [{"type": "boolean"}, {"type": "string", "enum": list(map(str, Strictness))}]},
-        GrpcField(2, "bool", "strict"),  # true and false; a third word needs a field of its own
+        GrpcField(2, "bool", "strict"),  # true and false
+        GrpcField(13, "string", "strictness"),
     ),
     Clause(
         "STREAM",
@@ -192,14 +195,24 @@ CLAUSES: tuple[Clause, ...] = (
         GrpcField(12, "bool", "nocache"),
     ),
     Clause(
+        "EVIDENCE",
+        Takes.NOTHING,
+        "evidence",
+        values.boolean,
+        "show for each claim what supports it, and where that stands",
+        "evidence",
+        {"type": "boolean"},
+        GrpcField(14, "bool", "evidence"),
+    ),
+    Clause(
         "PLAN",
         Takes.PLAN,
         "plan",
         values.plan_choice,
-        "whether a question that needs computing is answered by a SELECT; only: show it, run nothing",
+        "whether a question that needs computing is answered by a SELECT; only: it is not run",
         "plan",
         {"type": "string", "enum": list(map(str, PlanChoice)), "default": str(PlanChoice.AUTO)},
-        GrpcField(17, "string", "plan"),
+        GrpcField(15, "string", "plan"),
     ),
     Clause(
         "STEPS",
@@ -209,6 +222,6 @@ CLAUSES: tuple[Clause, ...] = (
         "how many statements a model may write for one question",
         "steps",
         {**_range("integer", 1, 2), "default": 1},
-        GrpcField(18, "uint32", "steps"),
+        GrpcField(16, "uint32", "steps"),
     ),
 )
