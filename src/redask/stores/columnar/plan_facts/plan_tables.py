@@ -181,14 +181,14 @@ class _Reading:
         known = self._known.inclusions
         key = (own, child, other, parent)
         if key not in known:
+            # the target is unique: each value that is there is there once
             with columnar_errors():
-                missing = self._tables.cursor.execute(
-                    f"SELECT 1 FROM {self._tables.physical(reference.table)} AS child"
-                    f" WHERE {child} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
-                    f" {self._tables.physical(reference.to_table)} AS parent"
-                    f" WHERE parent.{parent} = child.{child}) LIMIT 1"
-                ).fetchone()
-            known[key] = missing is None
+                (there,) = self._tables.cursor.execute(
+                    f"SELECT count(*) FROM {self._tables.physical(reference.to_table)}"
+                    f" WHERE {parent} IN"
+                    f" (SELECT {child} FROM {self._tables.physical(reference.table)})"
+                ).fetchone() or (0,)
+            known[key] = there == reference.distinct
             if len(known) > _INCLUSIONS:
                 known.popitem(last=False)
         return known[key]
