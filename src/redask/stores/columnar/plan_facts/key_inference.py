@@ -110,7 +110,8 @@ def _named(column: tuple[str, ...], table: str, key: str) -> int | None:
     generic = wanted == "id" or wanted in _KEY_WORDS
     if not wanted or not own.endswith(wanted):
         return None
-    if any(own[: -len(wanted)].endswith(form) for form in _forms(target)):
+    rest = own.removesuffix(wanted)
+    if any(rest.endswith(form) or wanted.startswith(form) for form in _forms(target)):
         return 0
     if not generic and (own == wanted or len(words_of(key)) > 1):
         return 1
