@@ -24,8 +24,8 @@ def table(tuned: ComputeReport, read: ComputeReport) -> str:
     """The figures of both halves as Markdown."""
     lines = [
         "Without a model. Answered: a statement was certain, and ran; right: of the answered,",
-        "those with the rows of the gold. Rules were tuned on every second database; the figures in",
-        "front are of the others, which were only read.",
+        "those with the rows of the gold. Rules were tuned on every second database; the first",
+        "figures are of the others, which were only read.",
         "",
         *row("", "asked", "answered", "right", "wrong", "tuned on: asked", "answered", "right"),
         *row(*["---"] * 8),
