@@ -144,6 +144,13 @@ def test_a_database_with_workers_selects_what_one_without_does(tmp_path: Path) -
             db.select("SELECT nope FROM notes")
         assert db.describe("SELECT id FROM notes").columns == (("id", "int4"),)
         assert [table.name for table in db.tables()] == ["notes", "red_ask_audit"]
+        (notes,) = db.plan_schema().tables
+        assert (notes.rows, notes.primary_key) == (21, ("id",))
+        assert db.plan_schema() is db.plan_schema()
+        assert db.find_values(["NOTE-7", "new"]) == {
+            "NOTE-7": (StoredValue("notes", "text", "note 7"),),
+            "new": (StoredValue("notes", "text", "new"),),
+        }
 
 
 async def _with_fake(tmp_path: Path) -> redask.AsyncDatabase:

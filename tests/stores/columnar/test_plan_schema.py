@@ -1,6 +1,8 @@
 """The schema and the values that a caller may plan with: counted in the caller's own tables."""
 
+import random
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -15,7 +17,8 @@ from redask.core.planning.plan_schema import (
     PlanTable,
     StoredValue,
 )
-from redask.stores.columnar.plan_facts import plan_tables, table_facts
+from redask.stores.columnar import open_generation
+from redask.stores.columnar.plan_facts import plan_tables, table_facts, value_hashes
 from redask.stores.columnar.selector import ColumnarSelector
 
 ME = Caller()
@@ -173,7 +176,57 @@ def test_what_was_counted_is_kept_while_the_rows_are_the_same(
     assert len(counted) == 2
     db.put("pets", [{"id": 2, "name": "Tom"}], wait=False)
     assert selector.find_values(["tom"], ME)
-    assert len(counted) == 3  # the other table is as it was
+    assert len(counted) == 2  # one row was, and the other table is as it was
+    db.put("pets", [{"id": 3, "kind": "dog"}], wait=False)
+    assert selector.find_values(["dog"], ME)
+    assert len(counted) == 3  # it has other columns now
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_counting_what_changed_gives_what_counting_everything_gives(
+    db: redask.OpenDatabase, selector: ColumnarSelector, tmp_path: Path, seed: int
+) -> None:
+    rng = random.Random(seed)
+    words = ["a", "A-b", "a b", "c ", "", "é", None]
+    rules = {"roles": ["reader"], "rows": "group = 1", "hide": ["secret"]}
+    if seed % 2:
+        db.set_policy("t", {"read": [rules]})
+    urns: list[str] = []
+    for _ in range(12):
+        rows = [
+            {
+                "id": rng.randrange(15),
+                "group": rng.randrange(2),
+                "word": rng.choice(words),
+                "other": rng.choice(words),
+                "secret": rng.choice(words),
+                "number": rng.choice([None, 1, 2, 2.5]),
+                "list": rng.choice([None, [], ["a"], ["a", "b"]]),
+            }
+            for _ in range(rng.randrange(1, 4))
+        ]
+        urns += db.put("t", list({row["id"]: row for row in rows}.values()), wait=False)
+        if rng.random() < 0.5:
+            db.delete(rng.choice(urns))
+        with closing(ColumnarSelector(str(tmp_path / "db"))) as anew:
+            for caller in (ME, Caller("local", "ada", "reader")):
+                wanted = [each for each in words if each]
+                assert selector.plan_schema(caller) == anew.plan_schema(caller)
+                assert selector.find_values(wanted, caller) == anew.find_values(wanted, caller)
+
+
+def test_many_changes_are_counted_anew(
+    db: redask.OpenDatabase, selector: ColumnarSelector, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(open_generation, "MAX_DIFFERENCE", 1)
+    monkeypatch.setattr(value_hashes, "MAX_CHANGED", 2)
+    db.put("pets", [{"id": 1, "name": "Rex"}], wait=False)
+    assert selector.find_values(["rex"], ME)
+    db.put("pets", [{"id": n, "name": f"Tom {n}"} for n in range(5)], wait=False)
+    assert len(selector.find_values(["tom 1", "tom 4", "rex"], ME)) == 2
+    for number in range(5, 9):
+        db.put("pets", [{"id": number, "name": f"Tom {number}"}], wait=False)
+        assert len(selector.find_values([f"tom {n}" for n in range(9)], ME)) == number + 1
 
 
 def test_no_more_is_kept_than_a_bound(

@@ -27,12 +27,13 @@ _INTEGERS = ("int2", "int4", "int8")
 
 @dataclass(frozen=True, slots=True)
 class ColumnReference:
-    """A column that may reference the key of a table, by name and type."""
+    """A column of so many values that may reference the key of a table, by name and type."""
 
     table: str
     column: str
     to_table: str
     to_column: str
+    distinct: int
 
 
 def words_of(name: str) -> tuple[str, ...]:
@@ -78,11 +79,13 @@ def references(
             ]
             for rank, rows, name, key_name in sorted(found):
                 if [each[:2] for each in found].count((rank, rows)) == 1:
-                    yield ColumnReference(table.name, column.name, name, key_name)
+                    yield ColumnReference(table.name, column.name, name, key_name, column.distinct)
 
 
 def _may_reference(table: PlanTable, column: PlanColumn, to: PlanTable, key: PlanColumn) -> bool:
     if (table.name, column.name) == (to.name, key.name) or _family(column) != _family(key):
+        return False
+    if column.distinct > to.rows:
         return False
     own_key = (column.name,) == table.primary_key
     return not own_key or (to.rows > table.rows and table.name != to.name)
@@ -107,7 +110,8 @@ def _named(column: tuple[str, ...], table: str, key: str) -> int | None:
     generic = wanted == "id" or wanted in _KEY_WORDS
     if not wanted or not own.endswith(wanted):
         return None
-    if any(own[: -len(wanted)].endswith(form) for form in _forms(target)):
+    rest = own.removesuffix(wanted)
+    if any(rest.endswith(form) or wanted.startswith(form) for form in _forms(target)):
         return 0
     if not generic and (own == wanted or len(words_of(key)) > 1):
         return 1
