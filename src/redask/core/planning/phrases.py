@@ -178,7 +178,7 @@ def _spans(words: tuple[Token, ...], start: int) -> list[tuple[int, list[str]]]:
             if end == start:
                 break
             if token.low not in ("of", "in"):
-                stems.append(token.stem)
+                stems = [*stems, token.stem]
             continue
         stems = [*stems, *(spoken_stem(part) for part in token.low.split("-"))]
         spans.append((end + 1, stems))

@@ -9,7 +9,7 @@ Readings are ranked by cost: how far each phrase is from the name it stands for,
 a reading has. Another statement that costs little more than the cheapest is a doubt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from redask.core.planning import sql_text
@@ -87,10 +87,10 @@ def _ranked(
                 doubts.append(each)
                 continue
             statement, cost = each
-            sql = sql_text.write(statement)
-            if sql not in found or cost < found[sql][0]:
-                found[sql] = (cost, statement)
-    ranked = [(cost, sql, statement) for sql, (cost, statement) in found.items()]
+            meaning = sql_text.write(replace(statement, distinct=False))
+            if meaning not in found or cost < found[meaning][0]:
+                found[meaning] = (cost, statement)
+    ranked = [(cost, sql_text.write(statement), statement) for cost, statement in found.values()]
     return sorted(ranked, key=lambda each: (each[0], each[1])), doubts
 
 

@@ -250,7 +250,7 @@ class StatementBuilder:
     def _is_distinct(self, grouping: bool, order: _Order | None, outputs: list[Measure]) -> bool:
         reading = self._reading
         asked = any(item.distinct and item.kind != "count" for item in reading.items)
-        attributes = reading.table is None and all(item.kind == "column" for item in reading.items)
+        attributes = not self._tables and all(item.kind == "column" for item in reading.items)
         if grouping or not (asked or attributes):
             return False
         shown = order is None or order.measure in outputs
