@@ -34,6 +34,13 @@ class Scope:
         """What it costs to take a column of this table."""
         return 0 if table == self.first else 2 if table in self.named else 6
 
+    def is_parent(self, table: str) -> bool:
+        """Whether a foreign key of the first table refers to this one."""
+        return any(
+            key.table == self.first and key.to_table == table
+            for key in self.linker.keys_of[self.first]
+        )
+
     def type_of(self, column: Column) -> str:
         """The column's type without its precision."""
         return self.linker.columns[column.table, column.name].type.partition("(")[0].strip()
@@ -65,7 +72,8 @@ def choose(phrase: ColumnPhrase, scope: Scope, about: str = "") -> tuple[Column,
     priced = [
         (link.cost - best + scope.price(link.table), Column(link.table, link.column))
         for link in phrase.links
-        if scope.price(link.table) < 6 or link.cost <= 1
+        if scope.price(link.table) < 6
+        or (link.cost <= 1 and link.owned and scope.is_parent(link.table))
     ]
     if not priced:
         raise Doubt("attribute_missing", about)

@@ -10,7 +10,8 @@ A value without a column is one of the column where it is stored: the only one o
 the question is of, else of the tables it names, else of all.
 """
 
-from redask.core.planning import cues
+from fractions import Fraction
+
 from redask.core.planning.column_choice import Scope, choose, measured, moments
 from redask.core.planning.joins import Doubt
 from redask.core.planning.periods import period
@@ -20,6 +21,7 @@ from redask.core.planning.trees import (
     Against,
     Column,
     Comparison,
+    Existence,
     Junction,
     Literal,
     Match,
@@ -210,6 +212,21 @@ def _price(column: Column, near: set[str], condition: Condition, scope: Scope) -
     return base
 
 
-def is_cue(text: str) -> bool:
-    """Whether a value is written like a word that the grammar knows."""
-    return text.lower() in cues.phrases()
+def contradictory(tests: tuple[Test, ...]) -> bool:
+    """Whether tests that must all hold never do: then the question meant something else."""
+    for test in tests:
+        if isinstance(test, Existence) and contradictory(test.tests):
+            return True
+    compared = [test for test in tests if isinstance(test, Comparison)]
+    columns = [test.column for test in tests if isinstance(test, Comparison | Membership)]
+    if any(columns.count(test.column) > 1 for test in compared if test.op == "="):
+        return True
+    return any(
+        low.column == high.column
+        and low.op in (">", ">=")
+        and high.op in ("<", "<=")
+        and low.literal.number
+        and Fraction(low.literal.text) >= Fraction(high.literal.text)
+        for low in compared
+        for high in compared
+    )

@@ -301,7 +301,6 @@ SYNONYMS = {
         "worker": "employee",
         "staff": "employee",
         "employee": "staff",
-        "title": "name",
         "author": "writer",
     }.items()
 }

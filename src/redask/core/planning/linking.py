@@ -33,11 +33,12 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ColumnLink:
-    """A column that some words may name; a lower cost is a better fit."""
+    """A column that some words may name, at a cost; `owned`: they name its table as well."""
 
     table: str
     column: str
     cost: int
+    owned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ class Linker:
                 self.keys_of[key.to_table].append(key)
         self._columns: dict[Key, dict[tuple[str, str], int]] = {}
         self._tables: dict[Key, dict[str, int]] = {}
+        self._owners: dict[str, frozenset[str]] = {}
         self.longest = 1
         for table in schema.tables:
             self._add_table(table)
@@ -75,6 +77,7 @@ class Linker:
     def _add_table(self, table: PlanTable) -> None:
         name = identifier_words(table.name)
         bare = name[1:] if len(name) > 1 and name[0] in _PREFIXES else name
+        self._owners[table.name] = frozenset(bare)
         for words in (name, bare, *map(identifier_words, table.words)):
             self._name_table(words, table.name, 0)
             kept = _key(words)
@@ -115,7 +118,7 @@ class Linker:
         shortened = kept[:5]
         for size in range(1, len(shortened)):
             for part in combinations(shortened, size):
-                if not set(part) <= _GENERIC:
+                if not set(part) <= _GENERIC | set(owner):
                     missing = len(set(bare or kept) - set(part))
                     self._name_column(part, table, column, 4 + missing)
 
@@ -125,7 +128,11 @@ class Linker:
         for key, extra in _spellings(words):
             for place, cost in self._columns.get(key, {}).items():
                 found[place] = min(cost + extra, found.get(place, 99))
-        links = (ColumnLink(table, column, cost) for (table, column), cost in found.items())
+        spoken = set(words)
+        links = (
+            ColumnLink(table, column, cost, self._owners[table] <= spoken)
+            for (table, column), cost in found.items()
+        )
         return tuple(sorted(links, key=lambda link: (link.cost, link.table, link.column)))
 
     def tables_named(self, words: Sequence[str]) -> tuple[TableLink, ...]:

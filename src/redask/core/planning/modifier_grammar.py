@@ -14,7 +14,7 @@ Each rule gives every way to read what starts at a word: the node, the word behi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redask.core.planning import cues
 from redask.core.planning.phrases import ColumnPhrase, Cue, Phrases, TablePhrase, ValuePhrase
@@ -229,8 +229,10 @@ class ModifierGrammar:
         word = self.cue(place, "extreme")
         if word is None:
             return
+        loose = self.low(word.start) in ("most", "least", "fewest")
         for column, table, end, cost in self.measures(word.end):
-            yield Extreme(word.payload, column, table, number), end, 1 + cost
+            node = Extreme(word.payload, column, table, number, loose=loose)
+            yield node, end, 1 + cost
         for table in self.tables(word.end):
             if word.payload == "max" and self.low(word.start) != "most":
                 continue
@@ -334,8 +336,9 @@ class ModifierGrammar:
         against: str = "",
         joined: str = "",
     ) -> Condition:
+        both = "both" in glue.words
         return Condition(
-            op, values, column, glue.negative, glue.either, against, joined=joined
+            op, values, column, glue.negative, glue.either, against, joined=joined, both=both
         )
 
     def _column_conditions(self, glue: Glue) -> Iterator[Found]:
@@ -394,16 +397,21 @@ class ModifierGrammar:
                     yield self._condition(op, values, None, glue), last, 2
                 continue
             plain = self._condition("=", values, None, glue, joined=joined)
-            if glue.cost == 0:
-                yield plain, end, 1
+            yield plain, end, 1 + self._doubtful(values)
             for column in self.columns(end):
                 named = self._condition("=", values, column, glue, joined=joined)
                 yield named, column.end, 1 + column.links[0].cost
             for table in self.tables(end):
-                beside = Condition(
-                    "=", values, None, glue.negative, glue.either, near=table, joined=joined
-                )
+                beside = replace(plain, near=table)
                 yield beside, table.end, 1 + table.links[0].cost
+
+    def _doubtful(self, values: tuple[ValuePhrase, ...]) -> int:
+        """A cost for a value that is a plain word, and the name of a column or table as well."""
+        first = values[0]
+        if first.quoted or first.end > first.start + 1 or not first.text.islower():
+            return 0
+        names = (*self.columns(first.start), *self.tables(first.start))
+        return 3 if any(name.links[0].cost <= 1 for name in names) else 0
 
     def _dimensions(self, glue: Glue) -> Iterator[Found]:
         """`older than 20`."""
@@ -418,8 +426,11 @@ class ModifierGrammar:
                 yield node, value.end, 1
 
     def _mentions(self, glue: Glue) -> Iterator[Found]:
+        if not glue.words or set(glue.words) <= cues.JOINING:
+            return
+        loose = set(glue.words) <= cues.PREPOSITIONS
         for table in self.tables(glue.end):
-            yield Mention(table, glue.negative), table.end, 1 + table.links[0].cost
+            yield Mention(table, glue.negative, loose), table.end, 1 + table.links[0].cost
 
 
 def count_item(table: TablePhrase | None, column: ColumnPhrase | None, distinct: bool) -> Item:

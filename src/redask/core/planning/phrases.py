@@ -27,9 +27,12 @@ _PLAIN = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnPhrase:
+    """A column; `counting`: written like a number of things."""
+
     start: int
     end: int
     links: tuple[ColumnLink, ...]
+    counting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,13 @@ def _spellings(
 ) -> tuple[str, ...]:
     token = written[first]
     if first < last:
-        if written[last].kind == "mark" and written[last].low != ".":
+        if written[last].kind == "mark":
             return ()
         return (normalised(question[token.start : written[last].end]),)
     if token.kind == "mark" or (token.low in _PLAIN and not _is_name(token, first)):
         return ()
+    if token.low.endswith("ed") and token.text.islower():
+        return ()  # a verb of the question rather than a value
     singular = token.low[:-1] if len(token.low) > 4 and token.low.endswith("s") else ""
     return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
 
@@ -133,10 +138,11 @@ def _is_name(token: Token, place: int) -> bool:
 
 def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnPhrase, ...]:
     found = []
+    counting = any(cue.kind == "count" for cue in _cues(words, start))
     for end, stems in _spans(words, start):
         links = linker.columns_named(stems)
         if links:
-            found.append(ColumnPhrase(start, end, links))
+            found.append(ColumnPhrase(start, end, links, counting))
     shared = _shared_head(words, start, linker)
     if shared and not any(phrase.end == start + 1 for phrase in found):
         found.append(ColumnPhrase(start, start + 1, shared))

@@ -9,6 +9,7 @@
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from redask.core.planning import cues
 from redask.core.planning.modifier_grammar import Found, Glue, ModifierGrammar
@@ -137,6 +138,11 @@ class QuestionGrammar(ModifierGrammar):
             for column in self.columns(place):
                 items = tuple(Item("aggregate", column, None, name) for name in names)
                 yield items, (), column.end, column.links[0].cost
+                if self.low(column.end) == "and" and not self.cue(column.end + 1, "aggregate"):
+                    for other in self.columns(column.end + 1):
+                        both = (*items, *(replace(item, column=other) for item in items))
+                        cost = column.links[0].cost + other.links[0].cost
+                        yield both, (), other.end, cost
             while self.low(place) in (",", "and"):
                 place += 1
 
@@ -148,10 +154,10 @@ class QuestionGrammar(ModifierGrammar):
         start = distinct.end if distinct else cue.end
         for table, mods, end, cost in self.nouns(start):
             item = Item("count", None, table, distinct=distinct is not None)
-            yield (item,), mods, end, cost
+            yield (item,), mods, end, cost + (2 if distinct else 0)
         for column in self.columns(start):
             item = Item("count", column, None, distinct=distinct is not None)
-            yield (item,), (), column.end, 2 + column.links[0].cost
+            yield (item,), (), column.end, (0 if distinct else 2) + column.links[0].cost
 
     def _common(self, place: int) -> Iterator[Items]:
         """`the 3 most common types`."""

@@ -42,6 +42,7 @@ class Condition:
     near: TablePhrase | None = None
     joined: str = ""
     hint: str = ""
+    both: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,16 +57,19 @@ class Counted:
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A table that takes part; `verb` holds words of the relation that no list knows."""
+    """A table that takes part; `loose`: only a preposition says so."""
 
     table: TablePhrase
     negative: bool = False
-    verb: tuple[str, ...] = ()
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The most or least of a column, of its aggregate, or of the rows of a table."""
+    """The most or least of a column, of its aggregate, or of the rows of a table.
+
+    `loose`: "most" of a column may mean its sum.
+    """
 
     direction: str
     column: ColumnPhrase | None = None
@@ -74,6 +78,7 @@ class Extreme:
     dimension: str = ""
     aggregate: str = ""
     common: bool = False
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,14 +91,11 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
     owned = [item.table for item in reading.items if item.table]
     if owned:
         return [(_name(owned[0], tables), 0)]
-    found: dict[str, int] = {}
     for each in reading.modifiers:
         if isinstance(each, Counted | Extreme | Mention | Sort) and each.table is not None:
             if not (isinstance(each, Mention) and each.negative):
-                found.setdefault(_name(each.table, tables), 0)
-    if not found:
-        found = {table: price for table, price in _holding(reading.items)}
-    return list(found.items())
+                return [(_name(each.table, tables), 0)]
+    return _holding(reading.items)
 
 
 def _name(phrase: TablePhrase | None, tables: Names) -> str:

@@ -1,10 +1,11 @@
 """One statement from one reading, once its tables are chosen: outputs, tests, groups, order."""
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from redask.core.planning import joins
 from redask.core.planning.column_choice import Scope, choose, measured, shown_name
-from redask.core.planning.condition_tests import test_of
+from redask.core.planning.condition_tests import contradictory, test_of
 from redask.core.planning.joins import Doubt
 from redask.core.planning.phrases import ColumnPhrase, TablePhrase
 from redask.core.planning.readings import (
@@ -27,9 +28,11 @@ from redask.core.planning.trees import (
     Tally,
     Test,
 )
+from redask.core.planning.words import identifier_words, stem
 
 Names = dict[tuple[int, int], str]
 _NUMBERS_ONLY = ("avg", "sum")
+_RANKS = {stem(word) for word in ("rank", "ranking", "position", "place", "grade")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +60,10 @@ class StatementBuilder:
         """The statement and what choosing its columns cost."""
         reading = self._reading
         outputs = [self._output(item) for item in reading.items]
+        if any(item.kind == "star" for item in reading.items):
+            columns = self._linker.tables[self._scope.first].columns
+            outputs = [Measure(column=Column(self._scope.first, each.name)) for each in columns]
+        self._check_mixture(outputs)
         groups = self._groups(outputs)
         order = self._order(outputs)
         having = self._having()
@@ -69,6 +76,7 @@ class StatementBuilder:
             groups = [*groups, *self._keys(plain, bool(having) or order is not None)]
             groups += [column for column in plain if column not in groups]
         elif groups:
+            self._check_rows(groups)
             groups = []
         measures = [*outputs, *([order.measure] if order else [])]
         self._place(measures, groups, grouping)
@@ -85,8 +93,9 @@ class StatementBuilder:
             ((order.measure, order.direction),) if order else (),
             order.limit if order else None,
             self._is_distinct(grouping, order, outputs),
-            any(item.kind == "star" for item in reading.items),
         )
+        if contradictory(statement.where):
+            raise Doubt("ambiguous", "and")
         return statement, self._cost
 
     # --- what is shown -------------------------------------------------------------------
@@ -94,7 +103,15 @@ class StatementBuilder:
     def _column(self, phrase: ColumnPhrase) -> Column:
         column, cost = choose(phrase, self._scope)
         self._cost += cost
+        if phrase.counting and not self._is_quantity(column):
+            raise Doubt("ambiguous", column.name)
         return column
+
+    def _is_quantity(self, column: Column) -> bool:
+        """Whether a column holds numbers that measure, not ones that name."""
+        keys = self._linker.tables[column.table].primary_key
+        named = "id" in identifier_words(column.name)
+        return self._scope.is_number(column) and column.name not in keys and not named
 
     def _table(self, phrase: TablePhrase) -> str:
         return self._tables[phrase.start, phrase.end]
@@ -109,15 +126,25 @@ class StatementBuilder:
             return Measure(column=shown_name(self._scope, self._table(item.table)))
         if item.kind == "count":
             if item.column is not None:
-                return Measure("count", self._column(item.column), distinct=True)
+                column = self._column(item.column)
+                if self._is_quantity(column) and not item.distinct:
+                    raise Doubt("ambiguous", column.name)
+                return Measure("count", column, distinct=True)
             return Measure("count")
         assert item.column is not None
         column = self._column(item.column)
         if item.aggregate in _NUMBERS_ONLY and not self._scope.is_number(column):
             raise Doubt("not_computable", column.name)
-        if item.aggregate and not self._ordered(column):
+        if item.aggregate and (not self._ordered(column) or _is_rank(column)):
             raise Doubt("not_computable", column.name)
         return Measure(item.aggregate, column)
+
+    def _check_mixture(self, outputs: list[Measure]) -> None:
+        """`average age and salary`: nobody said whether the average is meant for both."""
+        mixed = [bool(each.aggregate and each.column) for each in outputs]
+        each = any(isinstance(one, Each) for one in self._reading.modifiers)
+        if not each and any(one and not other for one, other in pairwise(mixed)):
+            raise Doubt("ambiguous", "average")
 
     def _ordered(self, column: Column) -> bool:
         return self._scope.is_number(column) or self._scope.is_moment(column)
@@ -130,12 +157,21 @@ class StatementBuilder:
             if isinstance(each, Each):
                 found += [self._column(phrase) for phrase in each.columns]
                 if each.table is not None:
+                    if each.table.links[0].cost and outputs[0].column:
+                        raise Doubt("ambiguous", "each")
                     found += self._key_of(self._table(each.table))
                     if not any(one.column and not one.aggregate for one in outputs):
                         outputs.insert(
                             0, Measure(column=shown_name(self._scope, self._table(each.table)))
                         )
         return found
+
+    def _check_rows(self, groups: list[Column]) -> None:
+        """`for each student` of a plain list means all students; any other group is a doubt."""
+        if any(column.table != self._scope.first for column in groups):
+            raise Doubt("ambiguous", "each")
+        if any(isinstance(each, Each) and each.columns for each in self._reading.modifiers):
+            raise Doubt("ambiguous", "each")
 
     def _key_of(self, table: str) -> list[Column]:
         key = self._linker.tables[table].primary_key
@@ -160,13 +196,19 @@ class StatementBuilder:
 
     def _counted_table(self) -> str | None:
         """The table whose rows are counted, if one is."""
-        for item in self._reading.items:
-            if item.kind == "count" and item.table is not None:
-                return self._table(item.table)
-        for each in self._reading.modifiers:
-            if isinstance(each, Extreme | Sort) and each.table is not None:
-                return self._table(each.table)
-        return None
+        found = [
+            self._table(item.table)
+            for item in self._reading.items
+            if item.kind == "count" and item.table is not None
+        ]
+        found += [
+            self._table(each.table)
+            for each in self._reading.modifiers
+            if isinstance(each, Extreme | Sort) and each.table is not None
+        ]
+        if len(set(found)) > 1:
+            raise Doubt("ambiguous", "number")
+        return found[0] if found else None
 
     def _order(self, outputs: list[Measure]) -> _Order | None:
         found = []
@@ -190,7 +232,7 @@ class StatementBuilder:
             return _Order(Measure("count"), direction, each.number)
         assert each.column is not None
         column = self._column(each.column)
-        if not self._ordered(column):
+        if not self._ordered(column) or _is_rank(column) or (each.loose and not self._tables):
             raise Doubt("not_computable", column.name)
         return _Order(Measure(each.aggregate, column), direction, each.number)
 
@@ -268,14 +310,26 @@ class StatementBuilder:
         negative: dict[str, list[Test]] = {}
         counted: dict[str, Counted] = {}
         total = 0
+        loose: set[str] = set()
+        columns: list[Column] = []
         for each in self._reading.modifiers:
             if isinstance(each, Mention):
+                if each.loose:
+                    loose.add(self._table(each.table))
                 self._mention(each, here, positive, negative)
             elif isinstance(each, Counted) and self._table(each.table) != self._scope.first:
                 counted[self._table(each.table)] = each
             elif isinstance(each, Condition):
                 total += 1
-                self._condition(each, here, direct, positive, negative, total)
+                columns.append(self._condition(each, here, direct, positive, negative, total))
+                if any(self._scope.refers(columns[-1], other) for other in columns[:-1]):
+                    raise Doubt("ambiguous", columns[-1].name)
+                if each.both and columns[-1].table not in here:
+                    raise Doubt("ambiguous", "both")
+        _merge(self._scope, positive, negative)
+        for table, tests in positive.items():
+            if not tests and table in loose and table not in counted:
+                raise Doubt("ambiguous", table)
         for table, one in counted.items():
             direct.append(self._tally(table, one, tuple(positive.pop(table, []))))
         for table, tests in positive.items():
@@ -307,7 +361,7 @@ class StatementBuilder:
         positive: dict[str, list[Test]],
         negative: dict[str, list[Test]],
         total: int,
-    ) -> None:
+    ) -> Column:
         column, test, cost = test_of(each, self._scope)
         self._cost += cost
         if column.table in here:
@@ -325,6 +379,7 @@ class StatementBuilder:
             place[-1] = Junction("or", (place[-1], test))
         else:
             place.append(test)
+        return column
 
     def _way(self, table: str) -> tuple[Step, ...]:
         """The steps to a table from one that is already there."""
@@ -338,9 +393,29 @@ class StatementBuilder:
 
     def _tally(self, table: str, each: Counted, tests: tuple[Test, ...]) -> Tally:
         steps = self._way(table)
+        if not any(joins.fans_out(self._linker, step) for step in steps):
+            raise Doubt("ambiguous", table)
         key = self._linker.tables[table].primary_key
         counted = (Column(table, key[0]),) if len(steps) > 1 and len(key) == 1 else ()
         return Tally(steps, tests, _turned(each.op, each.negative), each.number, counted)
+
+
+def _merge(scope: Scope, positive: dict[str, list[Test]], negative: dict[str, list[Test]]) -> None:
+    """A table that only leads to another one needs no test of its own."""
+    for table in list(positive):
+        passed = {step.table for step in joins.steps_between(scope.linker, scope.first, table)}
+        for other in passed - {table}:
+            if other in negative:
+                if negative.pop(other):
+                    raise Doubt("ambiguous", other)
+                negative[table] = positive.pop(table)
+            elif other in positive and not positive[other]:
+                del positive[other]
+
+
+def _is_rank(column: Column) -> bool:
+    """Whether the highest is the one with the lowest number, or the other way round."""
+    return bool(_RANKS & set(identifier_words(column.name)))
 
 
 def _turned(op: str, negative: bool) -> str:

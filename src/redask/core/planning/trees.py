@@ -117,4 +117,3 @@ class Statement:
     order: tuple[tuple[Measure, str], ...] = ()
     limit: int | None = None
     distinct: bool = False
-    star: bool = False
