@@ -211,11 +211,13 @@ AUXILIARIES = frozenset(
     may might 's 're get gets got""".split()
 )
 LIGHT = frozenset(
-    stem(word)
-    for word in """live living located situated based belong come exist called named titled entitled
-    given used associated related corresponding contained listed recorded stored
-    correspond available happen appear own possess receive offer provide hold make take
-    lie reside found equal classified assigned labeled known consist earn cost weigh""".split()
+    """live lives lived living located situated based belong belongs belonging belonged come comes
+    came coming exist exists existing called named titled entitled given used using associated
+    related contained listed recorded stored correspond corresponds happen happened happens appear
+    appears appeared own owns owned owning possess possesses receive receives received offer offers
+    offered offering provide provides provided providing hold holds held holding make makes made
+    lie lies reside resides residing found equal classified assigned labeled known consist consists
+    earn earns earned earning cost costs weigh weighs cover covers covered""".split()
 )
 NEGATIVE = frozenset("not no never without neither nor cannot excluding except n't".split())
 JOINING = frozenset("and or but , either both ; then".split())

@@ -120,6 +120,8 @@ class Linker:
             for part in combinations(shortened, size):
                 if not set(part) <= _GENERIC | set(owner):
                     missing = len(set(bare or kept) - set(part))
+                    if "id" in set(kept) - set(part) and missing > 1:
+                        continue
                     self._name_column(part, table, column, 4 + missing)
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:

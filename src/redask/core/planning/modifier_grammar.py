@@ -33,6 +33,7 @@ _KEPT = 8
 _STOPS = frozenset(
     "sort direction each compare moment contain between extreme top common upward".split()
 )
+_HAVING = frozenset("with have has had having".split())
 Found = tuple[Modifier, int, int]
 
 
@@ -128,7 +129,7 @@ class ModifierGrammar:
                 either = True
             elif not self._is_glue(place):
                 break
-            words.append(token.stem)
+            words.append(low)
             place += 1
         return found[::-1]
 
@@ -151,7 +152,7 @@ class ModifierGrammar:
             or token.low in cues.RELATIVES
             or token.low in cues.AUXILIARIES
             or token.low in cues.JOINING
-            or token.stem in cues.LIGHT
+            or token.low in cues.LIGHT
         )
 
     # --- modifiers -----------------------------------------------------------------------
@@ -260,7 +261,7 @@ class ModifierGrammar:
             upward = self.cue(behind, "upward")
             if upward is not None:
                 behind, asked = upward.end, upward.payload
-            if asked != "=" or cue is not None or "with" in glue.words or "have" in glue.words:
+            if asked != "=" or cue is not None or _HAVING & set(glue.words):
                 for table in self.tables(behind):
                     node = Counted(asked, value.number, table, glue.negative)
                     yield node, table.end, 1 + table.links[0].cost
@@ -336,9 +337,10 @@ class ModifierGrammar:
         against: str = "",
         joined: str = "",
     ) -> Condition:
-        both = "both" in glue.words
-        return Condition(
-            op, values, column, glue.negative, glue.either, against, joined=joined, both=both
+        said = set(glue.words)
+        condition = Condition(op, values, column, glue.negative, glue.either, against)
+        return replace(
+            condition, joined=joined, both="both" in said, apart=bool(said & cues.JOINING)
         )
 
     def _column_conditions(self, glue: Glue) -> Iterator[Found]:
@@ -378,6 +380,9 @@ class ModifierGrammar:
             if cue is None or len(values) == 1:
                 node = self._condition(op, values, column, glue, joined=joined)
                 yield node, last, 0
+                for again in self.columns(last):
+                    if set(again.links) & set(column.links):
+                        yield node, again.end, 0
         contains = self.cue(place, "contain")
         if contains is not None:
             for value in self.values(contains.end):
@@ -426,7 +431,8 @@ class ModifierGrammar:
                 yield node, value.end, 1
 
     def _mentions(self, glue: Glue) -> Iterator[Found]:
-        if not glue.words or set(glue.words) <= cues.JOINING:
+        said = set(glue.words)
+        if not said or (said & cues.JOINING and not said & (cues.RELATIVES | cues.AUXILIARIES)):
             return
         loose = set(glue.words) <= cues.PREPOSITIONS
         for table in self.tables(glue.end):

@@ -54,7 +54,8 @@ class QuestionGrammar(ModifierGrammar):
         self.furthest = max(self.furthest, end)
         for rest, more in self.tail(end):
             yield Reading(items, None, (*before, *rest), cost + more)
-        if self.low(end) in _LINKS and not self.cue(end, "each", "sort", "moment"):
+        owned = items[-1].kind == "column" and items[-1].table is not None
+        if self.low(end) in _LINKS and not owned and not self.cue(end, "each", "sort", "moment"):
             for table, inner, behind, extra in self.nouns(end + 1):
                 self.furthest = max(self.furthest, behind)
                 for rest, more in self.tail(behind):

@@ -30,7 +30,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`near` is the table that the value stands beside; `either`: an alternative to the last."""
+    """`near` is the table that the value stands beside; `either`: an alternative to the last;
+    `apart`: joined to it by "and", "but" or a comma.
+    """
 
     op: str
     values: tuple[ValuePhrase, ...]
@@ -43,6 +45,7 @@ class Condition:
     joined: str = ""
     hint: str = ""
     both: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,7 +81,9 @@ class StatementBuilder:
         measures = [*outputs, *([order.measure] if order else [])]
         self._place(measures, groups, grouping)
         steps = joins.joined(self._linker, self._root, list(self._joined))
-        outputs, order = self._safe(outputs, steps), self._safe_order(order, steps)
+        outputs = [self._safe_measure(each, steps, grouping) for each in outputs]
+        if order is not None:
+            order = replace(order, measure=self._safe_measure(order.measure, steps, grouping))
         where = self._where()
         statement = Statement(
             tuple(outputs),
@@ -127,7 +129,7 @@ class StatementBuilder:
         if item.kind == "count":
             if item.column is not None:
                 column = self._column(item.column)
-                if self._is_quantity(column) and not item.distinct:
+                if not item.distinct:
                     raise Doubt("ambiguous", column.name)
                 return Measure("count", column, distinct=True)
             return Measure("count")
@@ -161,9 +163,7 @@ class StatementBuilder:
                         raise Doubt("ambiguous", "each")
                     found += self._key_of(self._table(each.table))
                     if not any(one.column and not one.aggregate for one in outputs):
-                        outputs.insert(
-                            0, Measure(column=shown_name(self._scope, self._table(each.table)))
-                        )
+                        raise Doubt("ambiguous", f"what to show of {self._table(each.table)}")
         return found
 
     def _check_rows(self, groups: list[Column]) -> None:
@@ -272,20 +272,14 @@ class StatementBuilder:
             tables.append(self._scope.first)
         self._joined = tuple(dict.fromkeys(table for table in tables if table != self._root))
 
-    def _safe(self, outputs: list[Measure], steps: tuple[Step, ...]) -> list[Measure]:
-        """Aggregates that no join can change."""
-        return [self._safe_measure(each, steps) for each in outputs]
-
-    def _safe_order(self, order: _Order | None, steps: tuple[Step, ...]) -> _Order | None:
-        return order and replace(order, measure=self._safe_measure(order.measure, steps))
-
-    def _safe_measure(self, each: Measure, steps: tuple[Step, ...]) -> Measure:
+    def _safe_measure(self, each: Measure, steps: tuple[Step, ...], grouping: bool) -> Measure:
+        """An aggregate that no join can change."""
         fanned = any(joins.fans_out(self._linker, step) for step in steps)
         if not fanned or each.aggregate in ("", "min", "max") or each.distinct:
             return each
         if each.aggregate == "count" and each.column is None:
             key = self._key_of(self._root)
-            if len(key) == 1:
+            if len(key) == 1 and not grouping:
                 return Measure("count", key[0], distinct=True)
         raise Doubt("not_computable", "a join that repeats rows")
 
@@ -310,6 +304,7 @@ class StatementBuilder:
         negative: dict[str, list[Test]] = {}
         counted: dict[str, Counted] = {}
         total = 0
+        against = False
         loose: set[str] = set()
         columns: list[Column] = []
         for each in self._reading.modifiers:
@@ -321,6 +316,9 @@ class StatementBuilder:
                 counted[self._table(each.table)] = each
             elif isinstance(each, Condition):
                 total += 1
+                if against and not each.apart:
+                    raise Doubt("ambiguous", "average")
+                against = against or bool(each.against)
                 columns.append(self._condition(each, here, direct, positive, negative, total))
                 if any(self._scope.refers(columns[-1], other) for other in columns[:-1]):
                     raise Doubt("ambiguous", columns[-1].name)
@@ -370,6 +368,8 @@ class StatementBuilder:
             _, test, _ = test_of(replace(each, negative=False), self._scope)
             place = negative.setdefault(column.table, [])
         elif column.table in negative:
+            if each.apart:
+                raise Doubt("ambiguous", "and")
             place = negative[column.table]
         else:
             place = positive.setdefault(column.table, [])
