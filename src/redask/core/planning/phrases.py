@@ -27,12 +27,13 @@ _PLAIN = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnPhrase:
-    """A column; `counting`: written like a number of things."""
+    """A column; `counting`: written like a number of things, or the `total` of it."""
 
     start: int
     end: int
     links: tuple[ColumnLink, ...]
     counting: bool = False
+    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +143,8 @@ def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[Colu
     for end, stems in _spans(words, start):
         links = linker.columns_named(stems)
         if links:
-            found.append(ColumnPhrase(start, end, links, counting))
+            total = counting and words[start].low == "total"
+            found.append(ColumnPhrase(start, end, links, counting, total))
     shared = _shared_head(words, start, linker)
     if shared and not any(phrase.end == start + 1 for phrase in found):
         found.append(ColumnPhrase(start, start + 1, shared))

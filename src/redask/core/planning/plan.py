@@ -22,7 +22,7 @@ from redask.core.planning.question_grammar import QuestionGrammar
 from redask.core.planning.resolution import statements
 from redask.core.planning.trees import Statement
 
-_MARGIN, _LIMIT, _MAX_WORDS = 1, 14, 80
+_MARGIN, _LIMIT, _MAX_WORDS = 3, 8, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def plan(
         cost, sql, statement = ranked[0]
         close = [other for price, other, _ in ranked[1:] if price <= cost + _MARGIN]
         if not close and cost <= _LIMIT:
-            return Certain(sql, intent_of(statement, phrases), 1.0, ())
+            return Certain(sql, intent_of(statement, phrases), 1.0, (cost,ranked[1][0]-cost if len(ranked)>1 else 99))
         kind = "ambiguous" if close else "not_computable"
         return _unclear(phrases, (), sql, kind)
     if doubts:

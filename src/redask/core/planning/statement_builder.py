@@ -105,7 +105,7 @@ class StatementBuilder:
     def _column(self, phrase: ColumnPhrase) -> Column:
         column, cost = choose(phrase, self._scope)
         self._cost += cost
-        if phrase.counting and not self._is_quantity(column):
+        if phrase.counting and (phrase.total or not self._is_quantity(column)):
             raise Doubt("ambiguous", column.name)
         return column
 
@@ -328,6 +328,8 @@ class StatementBuilder:
         for table, tests in positive.items():
             if not tests and table in loose and table not in counted:
                 raise Doubt("ambiguous", table)
+        if negative and (positive or counted):
+            raise Doubt("ambiguous", "not")
         for table, one in counted.items():
             direct.append(self._tally(table, one, tuple(positive.pop(table, []))))
         for table, tests in positive.items():
@@ -365,6 +367,8 @@ class StatementBuilder:
         if column.table in here:
             place = direct
         elif each.negative:
+            if column.table not in self._scope.named:
+                raise Doubt("ambiguous", column.table)
             _, test, _ = test_of(replace(each, negative=False), self._scope)
             place = negative.setdefault(column.table, [])
         elif column.table in negative:
