@@ -10,6 +10,7 @@ A value without a column is one of the column where it is stored: the only one o
 the question is of, else of the tables it names, else of all.
 """
 
+from dataclasses import replace
 from fractions import Fraction
 
 from redask.core.planning.column_choice import Scope, choose, measured, moments
@@ -40,8 +41,8 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
         column, sign = measured(condition.dimension, scope)
         if not scope.is_number(column):
             raise Doubt("not_computable", condition.dimension)
-        op = condition.op if sign > 0 else {">": "<"}[condition.op]
-        return column, _numbers(column, op, condition), 0
+        op = "<" if sign < 0 and condition.op == ">" else condition.op
+        return column, _numbers(column, replace(condition, op=op)), 0
     if condition.column is None:
         return _unnamed(condition, scope)
     column, cost = _valued(condition.column, condition, scope)
@@ -76,7 +77,7 @@ def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
     if condition.joined == "and" and condition.op != "between":
         raise Doubt("ambiguous", "and")
     if scope.is_number(column):
-        return _numbers(column, _op_or_between(condition), condition)
+        return _numbers(column, condition)
     if scope.is_moment(column):
         return _range(column, condition)
     if scope.type_of(column) in ("bool", "boolean"):
@@ -88,10 +89,6 @@ def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
     texts = [_stored(value, column) for value in condition.values]
     literals = tuple(Literal(text) for each in texts for text in each)
     return _among(column, literals, _op(condition))
-
-
-def _op_or_between(condition: Condition) -> str:
-    return "between" if condition.op == "between" else _OPPOSITE.get(condition.op, condition.op)
 
 
 def _among(column: Column, literals: tuple[Literal, ...], op: str) -> Test:
@@ -113,7 +110,7 @@ def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
     raise Doubt("entity_missing", value.text)
 
 
-def _numbers(column: Column, op: str, condition: Condition) -> Test:
+def _numbers(column: Column, condition: Condition) -> Test:
     literals = []
     for value in condition.values:
         if value.number is None:
@@ -126,9 +123,6 @@ def _numbers(column: Column, op: str, condition: Condition) -> Test:
         return Junction("and", (Comparison(column, ">=", low), Comparison(column, "<=", high)))
     if condition.op not in _OPPOSITE:
         raise Doubt("not_computable", column.name)
-    if condition.dimension and condition.op != op:
-        asked = _OPPOSITE[op] if condition.negative else op
-        return Comparison(column, asked, literals[0])
     return _among(column, tuple(literals), _op(condition))
 
 

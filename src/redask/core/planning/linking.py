@@ -106,6 +106,8 @@ class Linker:
 
     def _add_column(self, table: str, owner: Key, column: str, words: Key) -> None:
         kept = tuple(word for word in words if word not in _SILENT) or words
+        if len(kept) > 1 and len(kept[0]) == 1 and owner and owner[0].startswith(kept[0]):
+            kept = kept[1:]  # `cName` of the table college
         bare = tuple(word for word in kept if word not in owner)
         self._name_column(kept, table, column, 0)
         self._name_column((*owner, *(bare or kept)), table, column, 0)
@@ -143,6 +145,8 @@ class Linker:
         for key, extra in _spellings(words):
             for table, cost in self._tables.get(key, {}).items():
                 found[table] = min(cost + extra, found.get(table, 99))
+        if 0 in found.values():
+            found = {table: cost for table, cost in found.items() if cost == 0}
         links = (TableLink(table, cost) for table, cost in found.items())
         return tuple(sorted(links, key=lambda link: (link.cost, link.table)))
 

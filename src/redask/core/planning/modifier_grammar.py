@@ -23,7 +23,6 @@ from redask.core.planning.readings import (
     Counted,
     Each,
     Extreme,
-    Item,
     Mention,
     Modifier,
     Sort,
@@ -33,6 +32,8 @@ _KEPT = 8
 _STOPS = frozenset(
     "sort direction each compare moment contain between extreme top common upward".split()
 )
+_BEFORE_VERBS = cues.AUXILIARIES | cues.RELATIVES | cues.NEGATIVE
+_BEFORE_VALUES = frozenset("as of in either to equal equals named called value".split())
 _HAVING = frozenset("with have has had having".split())
 Found = tuple[Modifier, int, int]
 
@@ -46,8 +47,13 @@ class Glue:
     either: bool = False
     neither: bool = False
     words: tuple[str, ...] = ()
-    cost: int = 0
+    verb: str = ""
     sentence: bool = False
+
+    @property
+    def cost(self) -> int:
+        """A verb that no list knows must be what links two tables."""
+        return 2 if self.verb else 0
 
 
 class ModifierGrammar:
@@ -104,7 +110,8 @@ class ModifierGrammar:
         if glue.negative or glue.neither or glue.either:
             return False
         return all(
-            token.kind == "mark" or token.low in cues.ENDING for token in self.words[place:]
+            token.kind == "mark" or token.low in cues.ENDING or token.low in cues.LIGHT
+            for token in self.words[place:]
         )
 
     def glue(self, place: int) -> list[Glue]:
@@ -112,8 +119,9 @@ class ModifierGrammar:
         found = []
         negative = either = neither = sentence = False
         words: list[str] = []
+        verb = ""
         while True:
-            state = (negative, either, neither, tuple(words))
+            state = (negative, either, neither, tuple(words), verb)
             if place >= self.size or self._starts(place):
                 found.append(Glue(place, *state, sentence=sentence))
             if place >= self.size:
@@ -128,7 +136,9 @@ class ModifierGrammar:
             elif low == "or":
                 either = True
             elif not self._is_glue(place):
-                break
+                if verb or not self._is_verb(place, words):
+                    break
+                verb = low
             words.append(low)
             place += 1
         return found[::-1]
@@ -155,11 +165,25 @@ class ModifierGrammar:
             or token.low in cues.LIGHT
         )
 
+    def _is_verb(self, place: int, words: list[str]) -> bool:
+        """Whether a word that nothing knows stands where a verb does."""
+        token = self.words[place]
+        if token.kind != "word" or not token.low.isalpha() or self.phrases.cues[place]:
+            return False
+        if self.columns(place) or self.tables(place) or self.values(place):
+            return False
+        if token.low.endswith("ed"):
+            return True
+        return bool(words) and words[-1] in _BEFORE_VERBS
+
     # --- modifiers -----------------------------------------------------------------------
 
     def modifier(self, glue: Glue) -> Iterator[Found]:
         """Every modifier that starts behind some glue."""
         if glue.end >= self.size:
+            return
+        if glue.verb:
+            yield from self._linked(glue)
             return
         yield from self._sorts(glue)
         yield from self._each(glue)
@@ -170,6 +194,17 @@ class ModifierGrammar:
         yield from self._value_conditions(glue)
         yield from self._dimensions(glue)
         yield from self._mentions(glue)
+
+    def _linked(self, glue: Glue) -> Iterator[Found]:
+        """What a verb may link to: another table, or a moment at which it happened."""
+        yield from self._mentions(glue)
+        yield from self._counted(glue)
+        for node, end, cost in self._extremes(glue):
+            if isinstance(node, Extreme) and node.table is not None:
+                yield node, end, cost
+        for node, end, cost in (*self._value_conditions(glue), *self._compared(glue)):
+            if isinstance(node, Condition) and (node.near is not None or _is_moment(node)):
+                yield node, end, cost
 
     def _sorts(self, glue: Glue) -> Iterator[Found]:
         cue = self.cue(glue.end, "sort")
@@ -227,6 +262,9 @@ class ModifierGrammar:
             for column, table, end, cost in self.measures(word.end if word else behind):
                 direction = word.payload if word else top.payload
                 yield Extreme(direction, column, table, number), end, 1 + cost
+        common = self.cue(place, "common")
+        if common is not None:
+            yield Extreme(common.payload, None, None, number, common=True), common.end, 1
         word = self.cue(place, "extreme")
         if word is None:
             return
@@ -272,15 +310,15 @@ class ModifierGrammar:
         """Values joined by `or`, `and` or commas: the values, the word behind, what joins them."""
         for first in self.values(place):
             values, end, joined = [first], first.end, ""
-            yield (first,), end, ""
             while True:
                 behind, word = self._joint(end)
                 following = self.values(behind) if behind > end else ()
+                if word != "or" or not following:
+                    yield tuple(values), end, joined
                 if not following:
                     break
                 values.append(following[0])
-                end, joined = following[0].end, joined or word
-                yield tuple(values), end, joined if word else ","
+                end, joined = following[0].end, word or joined or ","
 
     def _joint(self, place: int) -> tuple[int, str]:
         behind, word = place, ""
@@ -359,9 +397,8 @@ class ModifierGrammar:
             low = self.low(place)
             if low in cues.NEGATIVE or low.endswith("n't"):
                 negative = True
-            elif low not in cues.AUXILIARIES and low not in ("as", "of", "in", "either", "to"):
-                if self.words[place].stem not in ("equal", "nam", "call", "valu"):
-                    break
+            elif low not in cues.AUXILIARIES and low not in _BEFORE_VALUES:
+                break
             place += 1
             found.append(Glue(place, negative, glue.either, words=words))
         return found
@@ -421,14 +458,18 @@ class ModifierGrammar:
     def _dimensions(self, glue: Glue) -> Iterator[Found]:
         """`older than 20`."""
         low = self.low(glue.end)
+        for value in self.values(glue.end):
+            behind = (self.low(value.end), self.low(value.end + 1))
+            if value.number is not None and behind in (("years", "old"), ("year", "old")):
+                node = replace(self._condition("=", (value,), None, glue), dimension="older")
+                yield node, value.end + 2, 1
         if low not in cues.COMPARATIVES or self.low(glue.end + 1) != "than":
             return
         for value in self.values(glue.end + 2):
             if value.number is not None:
-                node = Condition(
-                    ">", (value,), None, glue.negative, glue.either, dimension=low
-                )
-                yield node, value.end, 1
+                node = replace(self._condition(">", (value,), None, glue), dimension=low)
+                end = value.end + (1 if self.low(value.end) in ("years", "year") else 0)
+                yield node, end, 1
 
     def _mentions(self, glue: Glue) -> Iterator[Found]:
         said = set(glue.words)
@@ -439,6 +480,6 @@ class ModifierGrammar:
             yield Mention(table, glue.negative, loose), table.end, 1 + table.links[0].cost
 
 
-def count_item(table: TablePhrase | None, column: ColumnPhrase | None, distinct: bool) -> Item:
-    """A count of rows, or of the different values of a column."""
-    return Item("count", column, table, distinct=distinct)
+def _is_moment(node: Condition) -> bool:
+    """Whether a condition is on a year or a date that names no column."""
+    return node.column is None and not any(value.stored for value in node.values)

@@ -153,7 +153,7 @@ def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[Colu
 
 def _shared_head(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnLink, ...]:
     """`first` in "first and last names": the column named with the noun of the next one."""
-    here, behind = words[start : start + 2], words[start + 2 : start + 5]
+    here, behind = words[start : start + 2], words[start + 2 : start + 7]
     if len(here) < 2 or here[0].kind != "word" or here[1].low not in ("and", "or", ","):
         return ()
     for noun in behind:

@@ -18,6 +18,7 @@ from redask.core.planning.readings import (
     Condition,
     Each,
     Extreme,
+    Few,
     Item,
     Mention,
     Modifier,
@@ -54,7 +55,7 @@ class QuestionGrammar(ModifierGrammar):
         self.furthest = max(self.furthest, end)
         for rest, more in self.tail(end):
             yield Reading(items, None, (*before, *rest), cost + more)
-        owned = items[-1].kind == "column" and items[-1].table is not None
+        owned = items[-1].table is not None
         if self.low(end) in _LINKS and not owned and not self.cue(end, "each", "sort", "moment"):
             for table, inner, behind, extra in self.nouns(end + 1):
                 self.furthest = max(self.furthest, behind)
@@ -188,8 +189,11 @@ class QuestionGrammar(ModifierGrammar):
     def _premodifiers(self, place: int) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
         yield (), place, 0
         start, number = self._leading_number(place)
-        if start > place and self.tables(start) and not self.cue(start, "extreme"):
-            pass  # "two students" asks for any two: no rule can say which
+        top = self.cue(place, "top")
+        if top is not None:
+            start, number = self._leading_number(top.end)
+        if start > place:
+            yield (Few(number),), start, 1
         low = self.low(start)
         if low == "most" and self.low(start + 1) in ("expensive", "recent"):
             low, start = self.low(start + 1), start + 1

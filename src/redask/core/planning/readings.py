@@ -5,6 +5,7 @@
     Counted     how many rows of another table belong to it
     Mention     another table that takes part; `negative`: that must not
     Extreme     the row or group with the most, the least, the top n
+    Few         how many an extreme keeps
     Sort        the order asked for
     Each        what to group by
     Restated    a second sentence that says again what to show
@@ -85,6 +86,13 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
+class Few:
+    """`the 3 counties`: how many an extreme keeps."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
 class Sort:
     """An order; without column and table it is that of what is shown first."""
 
@@ -108,7 +116,7 @@ class Restated:
     items: tuple[Item, ...]
 
 
-Modifier = Condition | Counted | Mention | Extreme | Sort | Each | Restated
+Modifier = Condition | Counted | Mention | Extreme | Few | Sort | Each | Restated
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,11 +110,14 @@ def _holding(items: tuple[Item, ...]) -> list[tuple[str, int]]:
     for place, column in enumerate(columns):
         here: dict[str, int] = {}
         for link in column.links:
-            here.setdefault(link.table, link.cost - column.links[0].cost)
+            price = link.cost - column.links[0].cost + (0 if link.owned else 2)
+            here.setdefault(link.table, price)
         if place == 0:
             prices = here
         else:
             prices = {
                 table: price + here[table] for table, price in prices.items() if table in here
             }
-    return [(table, 0) for table, _ in sorted(prices.items(), key=lambda each: (each[1], each[0]))]
+    least = min(prices.values(), default=0)
+    ranked = sorted(prices.items(), key=lambda each: (each[1], each[0]))
+    return [(table, (price - least) * 2) for table, price in ranked]

@@ -13,6 +13,7 @@ from redask.core.planning.readings import (
     Counted,
     Each,
     Extreme,
+    Few,
     Item,
     Mention,
     Reading,
@@ -219,7 +220,12 @@ class StatementBuilder:
                 found.append(_Order(self._sorted(each, outputs), each.direction))
         if len(found) > 1:
             raise Doubt("ambiguous", "order")
-        return found[0] if found else None
+        few = [each.number for each in self._reading.modifiers if isinstance(each, Few)]
+        if not few:
+            return found[0] if found else None
+        if len(few) > 1 or not found or found[0].limit != 1:
+            raise Doubt("ambiguous", "number")
+        return replace(found[0], limit=few[0])
 
     def _extreme(self, each: Extreme) -> _Order:
         direction = "desc" if each.direction == "max" else "asc"
