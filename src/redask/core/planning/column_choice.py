@@ -34,13 +34,6 @@ class Scope:
         """What it costs to take a column of this table."""
         return 0 if table == self.first else 2 if table in self.named else 6
 
-    def is_parent(self, table: str) -> bool:
-        """Whether a foreign key of the first table refers to this one."""
-        return any(
-            key.table == self.first and key.to_table == table
-            for key in self.linker.keys_of[self.first]
-        )
-
     def type_of(self, column: Column) -> str:
         """The column's type without its precision."""
         return self.linker.columns[column.table, column.name].type.partition("(")[0].strip()
@@ -66,14 +59,18 @@ class Scope:
         )
 
 
-def choose(phrase: ColumnPhrase, scope: Scope, about: str = "") -> tuple[Column, int]:
-    """The column that a phrase means, and its cost beyond the best of the phrase."""
+def choose(
+    phrase: ColumnPhrase, scope: Scope, shown: bool = False, about: str = ""
+) -> tuple[Column, int]:
+    """The column that a phrase means, and its cost beyond the best of the phrase.
+
+    What is `shown` or ordered by is of the first table, or the phrase names its table.
+    """
     best = phrase.links[0].cost
     priced = [
         (link.cost - best + scope.price(link.table), Column(link.table, link.column))
         for link in phrase.links
-        if scope.price(link.table) < 6
-        or (link.cost <= 1 and link.owned and scope.is_parent(link.table))
+        if scope.price(link.table) < 6 and (link.table == scope.first or not shown or link.owned)
     ]
     if not priced:
         raise Doubt("attribute_missing", about)

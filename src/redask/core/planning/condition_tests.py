@@ -189,6 +189,8 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if not priced:
         raise Doubt("ambiguous", condition.values[0].text)
     cost = priced[0][0]
+    if cost >= 6:
+        raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
     for other in cheapest[1:]:
         if not scope.refers(cheapest[0], other):

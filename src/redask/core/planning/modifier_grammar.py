@@ -26,6 +26,7 @@ from redask.core.planning.readings import (
     Mention,
     Modifier,
     Sort,
+    Verb,
 )
 
 _KEPT = 8
@@ -98,7 +99,7 @@ class ModifierGrammar:
                     found[()] = 0
                 for node, end, cost in self.modifier(glue):
                     for rest, more in self.tail(end):
-                        whole = (node, *rest)
+                        whole = (*((Verb(glue.verb),) if glue.verb else ()), node, *rest)
                         total = glue.cost + cost + more
                         found[whole] = min(total, found.get(whole, total))
             best = sorted(found.items(), key=lambda each: (each[1], len(each[0])))
@@ -136,7 +137,7 @@ class ModifierGrammar:
             elif low == "or":
                 either = True
             elif not self._is_glue(place):
-                if verb or not self._is_verb(place, words):
+                if verb or not self._is_verb(place, words) or True:
                     break
                 verb = low
             words.append(low)

@@ -67,7 +67,7 @@ def plan(
         cost, sql, statement = ranked[0]
         close = [other for price, other, _ in ranked[1:] if price <= cost + _MARGIN]
         if not close and cost <= _LIMIT:
-            return Certain(sql, intent_of(statement, phrases), 1.0, (cost,ranked[1][0]-cost if len(ranked)>1 else 99))
+            return Certain(sql, intent_of(statement, phrases), 1.0, (cost,ranked[1][0]-cost if len(ranked)>1 else 99,statement.flags))
         kind = "ambiguous" if close else "not_computable"
         return _unclear(phrases, (), sql, kind)
     if doubts:

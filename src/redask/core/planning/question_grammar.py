@@ -221,5 +221,5 @@ class QuestionGrammar(ModifierGrammar):
 def _within(column: ColumnPhrase, table: TablePhrase) -> ColumnPhrase | None:
     """The column phrase, of the named tables only."""
     names = {link.table for link in table.links}
-    links = tuple(link for link in column.links if link.table in names)
+    links = tuple(replace(link, owned=True) for link in column.links if link.table in names)
     return ColumnPhrase(column.start, column.end, links) if links else None

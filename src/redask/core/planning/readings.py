@@ -6,6 +6,7 @@
     Mention     another table that takes part; `negative`: that must not
     Extreme     the row or group with the most, the least, the top n
     Few         how many an extreme keeps
+    Verb        a word that names how two tables are linked
     Sort        the order asked for
     Each        what to group by
     Restated    a second sentence that says again what to show
@@ -86,6 +87,13 @@ class Extreme:
 
 
 @dataclass(frozen=True, slots=True)
+class Verb:
+    """A word that no list knows, where a verb stands: it names how two tables are linked."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
 class Few:
     """`the 3 counties`: how many an extreme keeps."""
 
@@ -116,7 +124,7 @@ class Restated:
     items: tuple[Item, ...]
 
 
-Modifier = Condition | Counted | Mention | Extreme | Few | Sort | Each | Restated
+Modifier = Condition | Counted | Mention | Extreme | Few | Verb | Sort | Each | Restated
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from redask.core.planning.readings import (
     Mention,
     Reading,
     Restated,
+    Verb,Condition,
     Sort,
 )
 from redask.core.planning.statement_builder import Names, StatementBuilder
@@ -49,12 +50,43 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
             for phrase, link in zip(phrases, choice, strict=True)
         )
         for first, price in _firsts(reading, tables):
-            scope = Scope(linker, first, tuple(dict.fromkeys(tables.values())))
+            named = dict.fromkeys((*tables.values(), *_owners(reading)))
+            scope = Scope(linker, first, tuple(named))
             try:
                 statement, cost = StatementBuilder(reading, scope, tables).build()
             except Doubt as doubt:
                 yield doubt
             else:
+                flags=set()
+                if any(l.cost for l in choice): flags.add('partial table')
+                if any(isinstance(m,Verb) for m in reading.modifiers): flags.add('verb')
+                cols=[i.column for i in reading.items if i.column]+[m.column for m in reading.modifiers if getattr(m,'column',None)]
+                for c in cols:
+                    if c.links[0].cost>=4: flags.add('partial column')
+                    elif c.links[0].cost>=2: flags.add('synonym column')
+                if len(set(tables.values()))==0:
+                    ow=any(l.owned and l.table==first for c in cols for l in c.links)
+                    flags.add('0T owned' if ow else '0T free')
+                    n=sum(1 for l in reading.items[0].column.links if l.cost<=1)
+                    flags.add(f'0T {"owned" if ow else "free"} first item links {min(n,3)}')
+                    if len(reading.items)>1: flags.add(f'0T {"owned" if ow else "free"} items 2+')
+                    if reading.modifiers: flags.add(f'0T {"owned" if ow else "free"} mods')
+                    else: flags.add(f'0T {"owned" if ow else "free"} nomods')
+                flags.add(f'tables {len(set(tables.values()))}')
+                if any(i.kind=='entity' for i in reading.items): flags.add('entity')
+                for m in reading.modifiers: flags.add('m '+type(m).__name__)
+                if any(isinstance(m,Condition) and m.column is None and not m.dimension for m in reading.modifiers): flags.add('bare value')
+                if any(isinstance(m,Mention) and m.loose for m in reading.modifiers): flags.add('loose mention')
+                if cost: flags.add('choice cost'); flags|={f'choice {min(cost,6)}'}
+                for c in cols:
+                    mine=[l.cost for l in c.links if l.table==first]
+                    if mine and min(mine)>c.links[0].cost: flags.add(f'worse link {min(4,min(mine)-c.links[0].cost)}')
+                if any(isinstance(m,Condition) and m.column is not None for m in reading.modifiers): flags.add('cond column')
+                ex=[t for t in statement.where if type(t).__name__=='Existence']
+                flags.add(f'exist {len(ex)} neg {sum(t.negative for t in ex)} steps {max([len(t.steps) for t in ex],default=0)}')
+                flags.add(f'joins {len(statement.steps)} group {bool(statement.groups)}')
+                if price: flags.add('first cost')
+                object.__setattr__(statement,'flags',flags)
                 yield statement, reading.cost + extra + price + cost
 
 
@@ -95,7 +127,7 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
         if isinstance(each, Counted | Extreme | Mention | Sort) and each.table is not None:
             if not (isinstance(each, Mention) and each.negative):
                 return [(_name(each.table, tables), 0)]
-    return _holding(reading.items)
+    return _holding(reading)
 
 
 def _name(phrase: TablePhrase | None, tables: Names) -> str:
@@ -103,10 +135,33 @@ def _name(phrase: TablePhrase | None, tables: Names) -> str:
     return tables[phrase.start, phrase.end]
 
 
-def _holding(items: tuple[Item, ...]) -> list[tuple[str, int]]:
-    """The tables that hold a column for each item, cheapest first."""
+def _owners(reading: Reading) -> list[str]:
+    """The tables that column phrases name as well: `names of students`."""
+    columns = [item.column for item in reading.items]
+    columns += [
+        each.column for each in reading.modifiers if isinstance(each, Condition | Extreme | Sort)
+    ]
+    found = [
+        [link.table for link in column.links if link.owned and link.cost <= 1]
+        for column in columns
+        if column is not None
+    ]
+    return list(dict.fromkeys(tables[0] for tables in found if len(set(tables)) == 1))
+
+
+def _holding(reading: Reading) -> list[tuple[str, int]]:
+    """The tables that hold a column for each item, cheapest first.
+
+    Without a table that is named, only one column that no other table has is safe.
+    """
     prices: dict[str, int] = {}
+    items = reading.items
     columns = [item.column for item in items if item.column is not None]
+    owners = _owners(reading)
+    if not owners and (reading.modifiers or len(items) > 1 or len(columns[:1]) != 1):
+        return []
+    if not owners and len({link.table for link in columns[0].links if link.cost <= 4}) > 1:
+        return []
     for place, column in enumerate(columns):
         here: dict[str, int] = {}
         for link in column.links:

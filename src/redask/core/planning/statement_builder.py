@@ -104,7 +104,7 @@ class StatementBuilder:
     # --- what is shown -------------------------------------------------------------------
 
     def _column(self, phrase: ColumnPhrase) -> Column:
-        column, cost = choose(phrase, self._scope)
+        column, cost = choose(phrase, self._scope, shown=True)
         self._cost += cost
         if phrase.counting and (phrase.total or not self._is_quantity(column)):
             raise Doubt("ambiguous", column.name)

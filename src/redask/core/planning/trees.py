@@ -117,3 +117,4 @@ class Statement:
     order: tuple[tuple[Measure, str], ...] = ()
     limit: int | None = None
     distinct: bool = False
+    flags: object = None
