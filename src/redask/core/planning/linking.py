@@ -25,7 +25,7 @@ from redask.core.planning.words import identifier_words
 _SILENT = frozenset("of in the by per a an".split())
 _GENERIC = frozenset("id nam cod number".split())
 _SUFFIXES = frozenset("nam number cod valu amount information record detail".split())
-_TABLE_SUFFIXES = frozenset("record entry item member information row instanc".split())
+_TABLE_SUFFIXES = frozenset("record entry item member information row detail info data list".split())
 _PREFIXES = frozenset("ref reference tbl tb".split())
 _MAX_WORDS = 6
 Key = tuple[str, ...]
@@ -78,6 +78,8 @@ class Linker:
         name = identifier_words(table.name)
         bare = name[1:] if len(name) > 1 and name[0] in _PREFIXES else name
         self._owners[table.name] = frozenset(bare)
+        if len(bare) > 1 and bare[-1] in _TABLE_SUFFIXES:
+            self._name_table(bare[:-1], table.name, 1)
         for words in (name, bare, *map(identifier_words, table.words)):
             self._name_table(words, table.name, 0)
             kept = _key(words)

@@ -34,7 +34,7 @@ _STOPS = frozenset(
     "sort direction each compare moment contain between extreme top common upward".split()
 )
 _BEFORE_VERBS = cues.AUXILIARIES | cues.RELATIVES | cues.NEGATIVE
-_BEFORE_VALUES = frozenset("as of in either to equal equals named called value".split())
+_BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())
 _HAVING = frozenset("with have has had having".split())
 Found = tuple[Modifier, int, int]
 
@@ -111,7 +111,10 @@ class ModifierGrammar:
         if glue.negative or glue.neither or glue.either:
             return False
         return all(
-            token.kind == "mark" or token.low in cues.ENDING or token.low in cues.LIGHT
+            token.kind == "mark"
+            or token.low in cues.ENDING
+            or token.low in cues.LIGHT
+            or token.low in ("from", "at", "to")
             for token in self.words[place:]
         )
 
@@ -195,6 +198,7 @@ class ModifierGrammar:
         yield from self._value_conditions(glue)
         yield from self._dimensions(glue)
         yield from self._mentions(glue)
+        yield from self._contents(glue)
 
     def _linked(self, glue: Glue) -> Iterator[Found]:
         """What a verb may link to: another table, or a moment at which it happened."""
@@ -266,6 +270,15 @@ class ModifierGrammar:
         common = self.cue(place, "common")
         if common is not None:
             yield Extreme(common.payload, None, None, number, common=True), common.end, 1
+        low = self.low(place)
+        if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
+            nouns = cues.DIMENSIONS[low][1]
+            for column in self.columns(place + 1):
+                stems = [token.stem for token in self.words[column.start : column.end]]
+                signs = [nouns[stem] for stem in stems if stem in nouns]
+                if signs:
+                    direction = "max" if signs[0] > 0 else "min"
+                    yield Extreme(direction, column, None, number), column.end, 1
         word = self.cue(place, "extreme")
         if word is None:
             return
@@ -471,6 +484,14 @@ class ModifierGrammar:
                 node = replace(self._condition(">", (value,), None, glue), dimension=low)
                 end = value.end + (1 if self.low(value.end) in ("years", "year") else 0)
                 yield node, end, 1
+
+    def _contents(self, glue: Glue) -> Iterator[Found]:
+        """`which contain 'CV'`, said of the column that is shown."""
+        cue = self.cue(glue.end, "contain")
+        if cue is not None:
+            for value in self.values(cue.end):
+                if value.quoted:
+                    yield self._condition(cue.payload, (value,), None, glue), value.end, 1
 
     def _mentions(self, glue: Glue) -> Iterator[Found]:
         said = set(glue.words)

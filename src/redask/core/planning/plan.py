@@ -22,7 +22,7 @@ from redask.core.planning.question_grammar import QuestionGrammar
 from redask.core.planning.resolution import statements
 from redask.core.planning.trees import Statement
 
-_MARGIN, _LIMIT, _MAX_WORDS = 3, 8, 80
+_MARGIN, _LIMIT, _MAX_WORDS = 3, 7, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ def plan(
     if ranked:
         cost, sql, statement = ranked[0]
         close = [other for price, other, _ in ranked[1:] if price <= cost + _MARGIN]
-        if not close and cost <= _LIMIT:
+        if not close and cost <= _LIMIT + 2 * len(statement.where):
             return Certain(sql, intent_of(statement, phrases), 1.0, (cost,ranked[1][0]-cost if len(ranked)>1 else 99,statement.flags))
         kind = "ambiguous" if close else "not_computable"
         return _unclear(phrases, (), sql, kind)

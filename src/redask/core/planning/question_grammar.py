@@ -152,6 +152,8 @@ class QuestionGrammar(ModifierGrammar):
         cue = self.cue(place, "count")
         if cue is None:
             return
+        again = self.cue(cue.end, "count")
+        cue = again or cue
         distinct = self.cue(cue.end, "distinct")
         start = distinct.end if distinct else cue.end
         for table, mods, end, cost in self.nouns(start):

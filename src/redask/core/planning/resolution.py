@@ -124,7 +124,7 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
     if owned:
         return [(_name(owned[0], tables), 0)]
     for each in reading.modifiers:
-        if isinstance(each, Counted | Extreme | Mention | Sort) and each.table is not None:
+        if isinstance(each, Counted | Each | Extreme | Mention | Sort) and each.table is not None:
             if not (isinstance(each, Mention) and each.negative):
                 return [(_name(each.table, tables), 0)]
     return _holding(reading)
@@ -173,6 +173,8 @@ def _holding(reading: Reading) -> list[tuple[str, int]]:
             prices = {
                 table: price + here[table] for table, price in prices.items() if table in here
             }
+    if owners:
+        prices = {table: price for table, price in prices.items() if table in owners}
     least = min(prices.values(), default=0)
     ranked = sorted(prices.items(), key=lambda each: (each[1], each[0]))
     return [(table, (price - least) * 2) for table, price in ranked]

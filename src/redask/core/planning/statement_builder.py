@@ -19,6 +19,7 @@ from redask.core.planning.readings import (
     Reading,
     Sort,
 )
+from redask.core.planning.simplification import is_total, simplified
 from redask.core.planning.trees import (
     Column,
     Existence,
@@ -99,7 +100,7 @@ class StatementBuilder:
         )
         if contradictory(statement.where):
             raise Doubt("ambiguous", "and")
-        return statement, self._cost
+        return simplified(statement, self._linker), self._cost
 
     # --- what is shown -------------------------------------------------------------------
 
@@ -339,6 +340,8 @@ class StatementBuilder:
         for table, one in counted.items():
             direct.append(self._tally(table, one, tuple(positive.pop(table, []))))
         for table, tests in positive.items():
+            if not tests and self._is_certain(self._way(table)):
+                continue
             direct.append(Existence(self._way(table), tuple(tests)))
         for table, tests in negative.items():
             direct.append(Existence(self._way(table), tuple(tests), negative=True))
@@ -368,6 +371,8 @@ class StatementBuilder:
         negative: dict[str, list[Test]],
         total: int,
     ) -> Column:
+        if each.column is None and each.op in ("contain", "start", "end"):
+            each = replace(each, column=self._only_column())
         column, test, cost = test_of(each, self._scope)
         self._cost += cost
         if column.table in here:
@@ -391,6 +396,13 @@ class StatementBuilder:
             place.append(test)
         return column
 
+    def _only_column(self) -> ColumnPhrase:
+        """The column that is shown, if it is one."""
+        items = self._reading.items
+        if len(items) != 1 or items[0].column is None:
+            raise Doubt("ambiguous", "contains")
+        return items[0].column
+
     def _way(self, table: str) -> tuple[Step, ...]:
         """The steps to a table from one that is already there."""
         steps = joins.steps_between(self._linker, self._scope.first, table)
@@ -400,6 +412,10 @@ class StatementBuilder:
         if not steps:
             raise Doubt("ambiguous", table)
         return steps
+
+    def _is_certain(self, steps: tuple[Step, ...]) -> bool:
+        """Whether every row has one at the end of the steps: keys that are never NULL."""
+        return all(is_total(self._linker, step) for step in steps)
 
     def _tally(self, table: str, each: Counted, tests: tuple[Test, ...]) -> Tally:
         steps = self._way(table)
