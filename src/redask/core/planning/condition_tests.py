@@ -192,8 +192,8 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if cost >= 6:
         raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
-    for other in cheapest[1:]:
-        if not scope.refers(cheapest[0], other):
+    for other in (column for _, column in priced if not near or column in cheapest):
+        if other != cheapest[0] and not scope.refers(cheapest[0], other):
             raise Doubt("ambiguous", condition.values[0].text)
     return cheapest[0], _typed(cheapest[0], condition, scope), cost
 

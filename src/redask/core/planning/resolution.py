@@ -84,8 +84,25 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
                 if any(isinstance(m,Condition) and m.column is not None for m in reading.modifiers): flags.add('cond column')
                 ex=[t for t in statement.where if type(t).__name__=='Existence']
                 flags.add(f'exist {len(ex)} neg {sum(t.negative for t in ex)} steps {max([len(t.steps) for t in ex],default=0)}')
-                flags.add(f'joins {len(statement.steps)} group {bool(statement.groups)}')
+                from redask.core.planning.joins import fans_out
+                flags.add(f'joins {len(statement.steps)} group {bool(statement.groups)} fan {any(fans_out(linker,s) for s in statement.steps)}')
+                if statement.steps: flags.add('J '+' '.join(sorted({type(m).__name__ for m in reading.modifiers}))+f' items {len({o.column.table for o in statement.outputs if o.column})} agg {any(o.aggregate for o in statement.outputs)}')
                 if price: flags.add('first cost')
+                from redask.core.planning.condition_tests import test_of
+                for m in reading.modifiers:
+                    if isinstance(m,Condition) and m.op not in('contain','start','end'):
+                        try: col,_,c=test_of(m,scope)
+                        except Doubt: continue
+                        if col.table!=first:
+                            flags.add(('cc column ' if m.column else 'cc value ')+('phrase-named' if col.table in tables.values() else 'owned-named')+(' near' if m.near else '')+(' neg' if m.negative else ''))
+                        elif m.hint=='name' and c: flags.add('cc hint non-name')
+                        elif m.column is None and not m.dimension:
+                            v=m.values[0]; flags.add('cv '+('quoted' if v.quoted else 'lower' if v.text.islower() else 'cap')+f' w{min(3,v.end-v.start)}'+(' list' if len(m.values)>1 else ''))
+                            flags.add('cv2 '+('exact' if any(x.value==v.text for x in v.stored) else 'loose')+(f' {len({(x.table,x.column) for x in v.stored})} places'))
+                            flags.add('cc value own '+m.hint+(' near' if m.near else '')+(' neg' if m.negative else ''))
+                        else: flags.add('cc col own'+(' neg' if m.negative else '')+' '+m.op+(' lst' if len(m.values)>1 else ''))
+                for i in reading.items:
+                    if i.column and all(l.table!=first for l in i.column.links): flags.add('cc item other table')
                 object.__setattr__(statement,'flags',flags)
                 yield statement, reading.cost + extra + price + cost
 
@@ -123,6 +140,9 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
     owned = [item.table for item in reading.items if item.table]
     if owned:
         return [(_name(owned[0], tables), 0)]
+    shown = _owners(replace(reading, modifiers=()))
+    if shown and not counted:
+        return [(shown[0], 0)]
     for each in reading.modifiers:
         if isinstance(each, Counted | Each | Extreme | Mention | Sort) and each.table is not None:
             if not (isinstance(each, Mention) and each.negative):

@@ -87,6 +87,8 @@ class StatementBuilder:
         if order is not None:
             order = replace(order, measure=self._safe_measure(order.measure, steps, grouping))
         where = self._where()
+        if grouping and (len(steps) > 1 or (steps and len({c.table for c in plain if c}) > 1)):
+            raise Doubt("not_computable", "groups over several tables")
         statement = Statement(
             tuple(outputs),
             self._root,
@@ -419,7 +421,7 @@ class StatementBuilder:
 
     def _tally(self, table: str, each: Counted, tests: tuple[Test, ...]) -> Tally:
         steps = self._way(table)
-        if not any(joins.fans_out(self._linker, step) for step in steps):
+        if len(steps) > 1 or not joins.fans_out(self._linker, steps[0]):
             raise Doubt("ambiguous", table)
         key = self._linker.tables[table].primary_key
         counted = (Column(table, key[0]),) if len(steps) > 1 and len(key) == 1 else ()
