@@ -29,7 +29,7 @@ def _rows(kind: str, payload: str, phrases: str) -> list[tuple[tuple[str, ...], 
 
 
 _SHOW = (
-    "show|show me|list|list out|find|find out|give|give me|return|tell me|what is|what are|what was|"
+    "show|show me|sort|order|list|list out|find|find out|give|give me|return|tell me|what is|what are|what was|"
     "what were|what's|which is|which are|who is|who are|who was|who were|which|what|who|display|"
     "get|provide|select|compute|calculate|in which|in what|for which|at which|"
     "on which|can you list|i want to know|which of|what kind of|what kinds of|return me|"

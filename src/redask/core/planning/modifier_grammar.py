@@ -23,6 +23,7 @@ from redask.core.planning.readings import (
     Counted,
     Each,
     Extreme,
+    Levelled,
     Mention,
     Modifier,
     Sort,
@@ -35,6 +36,7 @@ _STOPS = frozenset(
 )
 _BEFORE_VERBS = cues.AUXILIARIES | cues.RELATIVES | cues.NEGATIVE
 _BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())
+_YEARS_OLD = (("years", "old"), ("year", "old"))
 _HAVING = frozenset("with have has had having".split())
 Found = tuple[Modifier, int, int]
 
@@ -93,10 +95,10 @@ class ModifierGrammar:
         if place not in self._tails:
             self._tails[place] = ()
             found: dict[tuple[Modifier, ...], int] = {}
+            if self._is_end(place):
+                found[()] = 0
             for glue in self.glue(place):
                 self.furthest = max(self.furthest, glue.end)
-                if self._is_end(place, glue):
-                    found[()] = 0
                 for node, end, cost in self.modifier(glue):
                     for rest, more in self.tail(end):
                         whole = (*((Verb(glue.verb),) if glue.verb else ()), node, *rest)
@@ -106,10 +108,8 @@ class ModifierGrammar:
             self._tails[place] = tuple(best[:_KEPT])
         return self._tails[place]
 
-    def _is_end(self, place: int, glue: Glue) -> bool:
+    def _is_end(self, place: int) -> bool:
         """Whether nothing but words without meaning is left."""
-        if glue.negative or glue.neither or glue.either:
-            return False
         return all(
             token.kind == "mark"
             or token.low in cues.ENDING
@@ -199,6 +199,7 @@ class ModifierGrammar:
         yield from self._dimensions(glue)
         yield from self._mentions(glue)
         yield from self._contents(glue)
+        yield from self._aggregated(glue)
 
     def _linked(self, glue: Glue) -> Iterator[Found]:
         """What a verb may link to: another table, or a moment at which it happened."""
@@ -241,6 +242,9 @@ class ModifierGrammar:
         cue = self.cue(glue.end, "each")
         if cue is None or glue.negative:
             return
+        last = cue.end + (1 if self.low(cue.end) == "one" else 0)
+        if last >= self.size or self.words[last].kind == "mark":
+            yield Each(), last, 1
         for table in self.tables(cue.end):
             yield Each((), table), table.end, 1 + table.links[0].cost
         for columns, end, cost in self.column_lists(cue.end):
@@ -349,6 +353,10 @@ class ModifierGrammar:
         if cue is None:
             return
         for value in self.values(cue.end):
+            old = (self.low(value.end), self.low(value.end + 1))
+            if value.number is not None and old in _YEARS_OLD:
+                node = self._condition(cue.payload, (value,), None, glue)
+                yield replace(node, dimension="older"), value.end + 2, 1
             if value.number is not None:
                 for column in self.columns(value.end):
                     node = self._condition(cue.payload, (value,), column, glue)
@@ -357,9 +365,16 @@ class ModifierGrammar:
                 op, end = self._upward(cue.payload, value.end)
                 yield self._condition(op, (value,), None, glue), end, 2
         if cue.kind == "moment" and self.low(cue.end) == "year":
-            for value in self.values(cue.end + 1):
+            behind = cue.end + (2 if self.low(cue.end + 1) == "of" else 1)
+            for value in self.values(behind):
                 op, end = self._upward(cue.payload, value.end)
                 yield self._condition(op, (value,), None, glue), end, 2
+        if cue.kind == "moment":
+            for column in self.columns(cue.end):
+                for value in self.values(column.end):
+                    op, end = self._upward(cue.payload, value.end)
+                    cost = 1 + column.links[0].cost
+                    yield self._condition(op, (value,), column, glue), end, cost
         yield from self._against(glue, None, cue, cue.end)
 
     def _upward(self, op: str, place: int) -> tuple[str, int]:
@@ -474,7 +489,7 @@ class ModifierGrammar:
         low = self.low(glue.end)
         for value in self.values(glue.end):
             behind = (self.low(value.end), self.low(value.end + 1))
-            if value.number is not None and behind in (("years", "old"), ("year", "old")):
+            if value.number is not None and behind in _YEARS_OLD:
                 node = replace(self._condition("=", (value,), None, glue), dimension="older")
                 yield node, value.end + 2, 1
         if low not in cues.COMPARATIVES or self.low(glue.end + 1) != "than":
@@ -484,6 +499,19 @@ class ModifierGrammar:
                 node = replace(self._condition(">", (value,), None, glue), dimension=low)
                 end = value.end + (1 if self.low(value.end) in ("years", "year") else 0)
                 yield node, end, 1
+
+    def _aggregated(self, glue: Glue) -> Iterator[Found]:
+        """`whose average salary is above 42000`: a test of each group."""
+        word = self.cue(glue.end, "aggregate", "extreme")
+        if word is None or self.low(glue.end) in ("most", "least", "fewest"):
+            return
+        for column in self.columns(word.end):
+            for inner in self._links(column.end, glue):
+                cue = self.cue(inner.end, "compare")
+                for value in self.values(cue.end) if cue else ():
+                    if cue is not None and value.number is not None and not inner.negative:
+                        node = Levelled(word.payload, column, cue.payload, value.number)
+                        yield node, value.end, 1 + column.links[0].cost
 
     def _contents(self, glue: Glue) -> Iterator[Found]:
         """`which contain 'CV'`, said of the column that is shown."""

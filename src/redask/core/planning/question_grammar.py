@@ -154,6 +154,8 @@ class QuestionGrammar(ModifierGrammar):
             return
         again = self.cue(cue.end, "count")
         cue = again or cue
+        if (self.low(cue.end), self.low(cue.end + 1)) == ("are", "there"):
+            yield (Item("count"),), (), cue.end + 2, 1
         distinct = self.cue(cue.end, "distinct")
         start = distinct.end if distinct else cue.end
         for table, mods, end, cost in self.nouns(start):

@@ -3,6 +3,7 @@
     Item        what is shown: a column, an aggregate of one, a count, an entity, all columns
     Condition   a column, or none that is named, compared with values or with its own average
     Counted     how many rows of another table belong to it
+    Levelled    an aggregate of each group, compared with a number
     Mention     another table that takes part; `negative`: that must not
     Extreme     the row or group with the most, the least, the top n
     Few         how many an extreme keeps
@@ -58,6 +59,16 @@ class Counted:
     number: str
     table: TablePhrase
     negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Levelled:
+    """A group's aggregate of a column, compared with a number."""
+
+    aggregate: str
+    column: ColumnPhrase
+    op: str
+    number: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +135,7 @@ class Restated:
     items: tuple[Item, ...]
 
 
-Modifier = Condition | Counted | Mention | Extreme | Few | Verb | Sort | Each | Restated
+Modifier = Condition | Counted | Levelled | Mention | Extreme | Few | Verb | Sort | Each | Restated
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from redask.core.planning.readings import (
     Each,
     Extreme,
     Few,
+    Levelled,
     Item,
     Mention,
     Reading,
@@ -81,6 +82,8 @@ class StatementBuilder:
             self._check_rows(groups)
             groups = []
         measures = [*outputs, *([order.measure] if order else [])]
+        if having and not groups:
+            raise Doubt("ambiguous", "what to group by")
         self._place(measures, groups, grouping)
         steps = joins.joined(self._linker, self._root, list(self._joined))
         outputs = [self._safe_measure(each, steps, grouping) for each in outputs]
@@ -257,11 +260,18 @@ class StatementBuilder:
 
     def _having(self) -> list[tuple[Measure, str, str]]:
         """Counts of the first table's own rows, by the columns shown."""
-        return [
+        found = [
             (Measure("count"), _turned(each.op, each.negative), each.number)
             for each in self._reading.modifiers
             if isinstance(each, Counted) and self._table(each.table) == self._scope.first
         ]
+        for each in self._reading.modifiers:
+            if isinstance(each, Levelled):
+                column = self._column(each.column)
+                if not self._scope.is_number(column) or column.table != self._scope.first:
+                    raise Doubt("not_computable", column.name)
+                found.append((Measure(each.aggregate, column), each.op, each.number))
+        return found
 
     # --- tables --------------------------------------------------------------------------
 
