@@ -34,7 +34,6 @@ _KEPT = 8
 _STOPS = frozenset(
     "sort direction each compare moment contain between extreme top common upward".split()
 )
-_BEFORE_VERBS = cues.AUXILIARIES | cues.RELATIVES | cues.NEGATIVE
 _BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())
 _YEARS_OLD = (("years", "old"), ("year", "old"))
 _HAVING = frozenset("with have has had having".split())
@@ -140,7 +139,7 @@ class ModifierGrammar:
             elif low == "or":
                 either = True
             elif not self._is_glue(place):
-                if verb or not self._is_verb(place, words) or True:
+                if verb or not self._is_verb(place):
                     break
                 verb = low
             words.append(low)
@@ -169,16 +168,14 @@ class ModifierGrammar:
             or token.low in cues.LIGHT
         )
 
-    def _is_verb(self, place: int, words: list[str]) -> bool:
+    def _is_verb(self, place: int) -> bool:
         """Whether a word that nothing knows stands where a verb does."""
         token = self.words[place]
         if token.kind != "word" or not token.low.isalpha() or self.phrases.cues[place]:
             return False
         if self.columns(place) or self.tables(place) or self.values(place):
             return False
-        if token.low.endswith("ed"):
-            return True
-        return bool(words) and words[-1] in _BEFORE_VERBS
+        return token.low.endswith("ed")
 
     # --- modifiers -----------------------------------------------------------------------
 

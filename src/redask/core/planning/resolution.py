@@ -101,6 +101,16 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
                             flags.add('cv2 '+('exact' if any(x.value==v.text for x in v.stored) else 'loose')+(f' {len({(x.table,x.column) for x in v.stored})} places'))
                             flags.add('cc value own '+m.hint+(' near' if m.near else '')+(' neg' if m.negative else ''))
                         else: flags.add('cc col own'+(' neg' if m.negative else '')+' '+m.op+(' lst' if len(m.values)>1 else ''))
+                for n,m in enumerate(reading.modifiers):
+                    if isinstance(m,Verb):
+                        nx=reading.modifiers[n+1]
+                        t=getattr(nx,'table',None) or getattr(nx,'near',None)
+                        tt=tables.get((t.start,t.end)) if t else None
+                        from redask.core.planning.joins import steps_between
+                        try: st=len(steps_between(linker,first,tt)) if tt else -1
+                        except Doubt: st=-2
+                        flags.add('V '+type(nx).__name__+(' neg' if getattr(nx,'negative',False) else '')+f' steps {st}'+(' partial' if t and t.links[0].cost else ''))
+                        flags.add('V form '+('ed' if m.word.endswith('ed') else 'other'))
                 for i in reading.items:
                     if i.column and all(l.table!=first for l in i.column.links): flags.add('cc item other table')
                 object.__setattr__(statement,'flags',flags)

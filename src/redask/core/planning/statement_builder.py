@@ -19,6 +19,7 @@ from redask.core.planning.readings import (
     Mention,
     Reading,
     Sort,
+    Verb,
 )
 from redask.core.planning.simplification import is_total, simplified
 from redask.core.planning.trees import (
@@ -62,6 +63,7 @@ class StatementBuilder:
     def build(self) -> tuple[Statement, int]:
         """The statement and what choosing its columns cost."""
         reading = self._reading
+        self._check_verbs()
         outputs = [self._output(item) for item in reading.items]
         if any(item.kind == "star" for item in reading.items):
             columns = self._linker.tables[self._scope.first].columns
@@ -147,6 +149,16 @@ class StatementBuilder:
         if item.aggregate and (not self._ordered(column) or _is_rank(column)):
             raise Doubt("not_computable", column.name)
         return Measure(item.aggregate, column)
+
+    def _check_verbs(self) -> None:
+        """A verb that no list knows says how rows of one table, or of two with one key, belong."""
+        for verb, node in pairwise(self._reading.modifiers):
+            if isinstance(verb, Verb) and isinstance(node, Mention | Counted | Extreme):
+                assert node.table is not None
+                table = self._table(node.table)
+                steps = joins.steps_between(self._linker, self._scope.first, table)
+                if len(steps) > isinstance(node, Mention):
+                    raise Doubt("not_computable", verb.word)
 
     def _check_mixture(self, outputs: list[Measure]) -> None:
         """`average age and salary`: nobody said whether the average is meant for both."""
