@@ -219,6 +219,11 @@ LIGHT = frozenset(
     lie lies reside resides residing found equal classified assigned labeled known consist consists
     earn earns earned earning cost costs weigh weighs cover covers covered""".split()
 )
+PAST = frozenset(
+    """built taught wrote written took taken gave won bought sold sent led met paid ran saw seen
+    chose chosen drove driven flew flown grew grown spent sang sung drew drawn began begun became
+    left lost kept read said told went gone shown put set cut hit""".split()
+)
 NEGATIVE = frozenset("not no never without neither nor cannot excluding except n't".split())
 JOINING = frozenset("and or but , either both ; then".split())
 ENDING = frozenset(

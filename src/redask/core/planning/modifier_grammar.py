@@ -175,7 +175,7 @@ class ModifierGrammar:
             return False
         if self.columns(place) or self.tables(place) or self.values(place):
             return False
-        return token.low.endswith("ed")
+        return token.low.endswith("ed") or token.low in cues.PAST
 
     # --- modifiers -----------------------------------------------------------------------
 

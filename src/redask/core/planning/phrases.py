@@ -142,6 +142,9 @@ def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[Colu
     counting = any(cue.kind == "count" for cue in _cues(words, start))
     for end, stems in _spans(words, start):
         links = linker.columns_named(stems)
+        named = linker.tables_named(stems)
+        if named and named[0].cost == 0:  # a table's name is no part of a column's
+            links = tuple(link for link in links if link.cost < 4)
         if links:
             total = counting and words[start].low == "total"
             found.append(ColumnPhrase(start, end, links, counting, total))
@@ -169,9 +172,14 @@ def _tables(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[Table
     found = []
     for end, stems in _spans(words, start):
         links = linker.tables_named(stems)
-        if links:
+        if links and (links[0].cost == 0 or not _is_exact(linker.columns_named(stems))):
             found.append(TablePhrase(start, end, links))
     return tuple(reversed(found))
+
+
+def _is_exact(links: tuple[ColumnLink, ...]) -> bool:
+    """Whether words are all of a column's name."""
+    return bool(links) and links[0].cost == 0
 
 
 def _spans(words: tuple[Token, ...], start: int) -> list[tuple[int, list[str]]]:

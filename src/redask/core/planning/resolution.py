@@ -51,7 +51,7 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
         )
         for first, price in _firsts(reading, tables):
             named = dict.fromkeys((*tables.values(), *_owners(reading)))
-            scope = Scope(linker, first, tuple(named))
+            scope = Scope(linker, first, tuple(named), tuple(tables.values()))
             try:
                 statement, cost = StatementBuilder(reading, scope, tables).build()
             except Doubt as doubt:

@@ -211,7 +211,11 @@ class StatementBuilder:
         counted = self._counted_table()
         if not tables or counted is None or any(table == counted for table in tables):
             return []
-        return self._key_of(tables[0])
+        key = self._key_of(tables[0])
+        names = {"nam", "titl"}
+        if any(column in key or names & set(identifier_words(column.name)) for column in plain):
+            return key
+        return []
 
     def _counted_table(self) -> str | None:
         """The table whose rows are counted, if one is."""
