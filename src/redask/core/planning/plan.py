@@ -22,7 +22,7 @@ from redask.core.planning.question_grammar import QuestionGrammar
 from redask.core.planning.resolution import statements
 from redask.core.planning.trees import Statement
 
-_MARGIN, _LIMIT, _MAX_WORDS = 3, 7, 80
+_MARGIN, _LIMIT, _MAX_WORDS = 2, 10, 80
 
 
 @dataclass(frozen=True, slots=True)
