@@ -35,10 +35,13 @@ from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
 from redask.engine.computing import Computing
 from redask.engine.findings import SourceFinder
+from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
 from redask.engine.process_selector import ProcessSelector
+from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
+from redask.engine.statement_writer import StatementWriter
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
@@ -270,16 +273,19 @@ def build(
     selector = _selector(str(location), chosen.select_workers, serving)
     plan_sources = PlanSources(selector, words)
     computing = Computing(selector, plan_sources, backend.store, chosen)
+    recall, opened = AnswerCaching(backend.answers, chosen, clock), OpenedProviders(opener, workers)
+    calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
     engine = Engine(
         finder=SourceFinder(retriever, computing, chosen.limits),
         log=audit,
-        recall=AnswerCaching(backend.answers, chosen, clock),
-        budget=Budget(chosen.limits, backend.ledger, clock),
+        recall=recall,
+        calls=calls,
+        writer=StatementWriter(computing, calls, recall, opened),
         providers=frozenset({*PROVIDERS, *providers}),
         installed=frozenset(
             {*(name for name, row in PROVIDERS.items() if installed(row)), *providers}
         ),
-        open_provider=opener,
+        opened=opened,
         settings=chosen,
         clock=clock,
         running=running,

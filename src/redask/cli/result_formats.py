@@ -22,9 +22,9 @@ from pathlib import Path
 import click
 
 from redask.api.select_rows import SelectRows
-from redask.core.sql.json_cells import json_value
 from redask.core.errors import BadAsk
 from redask.core.ports import SelectResult
+from redask.core.sql.json_cells import json_value
 from redask.core.sql.runtime import spelling
 from redask.core.sql.types import SqlType
 

@@ -12,6 +12,7 @@
     prices         where the price of a call comes from
     quirks         how an OpenAI-compatible host differs from the others
     built_in       needs nothing from outside, so no setting is about it
+    quotes         quotes its sources, and writes nothing of its own: no statements either
 
 An OpenAI-compatible host is a row alone. A provider with a wire of its own is also an adapter: a
 file that keeps `ports.Provider` and its name in `registry.ADAPTERS`. The row enrols it in the
@@ -73,6 +74,7 @@ class ProviderRow:
     extra: str | None = None
     quirks: Quirks = USUAL
     built_in: bool = False
+    quotes: bool = False
 
 
 def host(
@@ -161,7 +163,13 @@ _ROWS = (
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,
+        quotes=True,
     ),
     ProviderRow("scripted", "scripted", "scripted-1", FULL, PriceSource.FREE, built_in=True),
 )
 PROVIDERS: Mapping[str, ProviderRow] = {row.name: row for row in _ROWS}
+
+
+def writes(name: str) -> bool:
+    """Whether a provider can be asked for a statement; one without a row can."""
+    return name not in PROVIDERS or not PROVIDERS[name].quotes

@@ -75,6 +75,8 @@ class Settings:
     cache_max_entries: int = 1000
     default_provider: str | None = None
     fallback: tuple[str, ...] = ()
+    plan_provider: str | None = None
+    plan_model: str | None = None
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
@@ -184,6 +186,13 @@ ROWS: tuple[Setting, ...] = (
         "the provider when USING and fallback name none",
     ),
     Setting("ask.providers.fallback", "fallback", _fallback, "providers in failover order"),
+    Setting(
+        "ask.plan.provider",
+        "plan_provider",
+        _default_provider,
+        "who writes a statement that redask is not certain of; whoever answers, if not given",
+    ),
+    Setting("ask.plan.model", "plan_model", values.name, "its model"),
     Setting(
         "ask.audit.include_answer",
         "audit_include_answer",

@@ -16,13 +16,11 @@
 """
 
 import asyncio
-import contextvars
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import ParamSpec, TypeVar, assert_never
 
-from redask.core import errors, text, token_count
+from redask.core import errors, provider_table, text, token_count
 from redask.core.model import (
     Answer,
     Answered,
@@ -33,10 +31,8 @@ from redask.core.model import (
     Emit,
     Knobs,
     Notice,
-    Prompt,
     SourcesFound,
     Strictness,
-    Usage,
     Validation,
 )
 from redask.core.ports import Provider
@@ -55,9 +51,12 @@ from redask.engine import telemetry
 from redask.engine.answer_cache import AnswerCaching, ProviderTurn
 from redask.engine.ask_state import AskState, distinct
 from redask.engine.audit_writer import AuditSink
-from redask.engine.budget import Budget, billed, reported
+from redask.engine.computing import QueryPlan
 from redask.engine.findings import Findings, SourceFinder
+from redask.engine.opened_providers import OpenedProviders
+from redask.engine.provider_calls import ProviderCall, ProviderCalls, as_sent
 from redask.engine.running_calls import RunningCalls
+from redask.engine.statement_writer import BY_A_MODEL, StatementWriter
 from redask.engine.streaming import AnswerStream
 from redask.engine.workers import Workers
 
@@ -69,16 +68,6 @@ _T = TypeVar("_T")
 _P = ParamSpec("_P")
 
 
-@dataclass(frozen=True, slots=True)
-class ProviderCall:
-    """What one provider is asked: the prompt, the settled knobs, and who may still follow."""
-
-    provider: Provider
-    prompt: Prompt
-    knobs: Knobs
-    providers_left: int
-
-
 @dataclass(slots=True)
 class Engine:
     """Everything an ASK needs, handed in once."""
@@ -86,15 +75,15 @@ class Engine:
     finder: SourceFinder
     log: AuditSink
     recall: AnswerCaching
-    budget: Budget
+    calls: ProviderCalls
+    writer: StatementWriter
     providers: frozenset[str]
     installed: frozenset[str]
-    open_provider: Callable[[str, str | None], Provider]
+    opened: OpenedProviders
     settings: Settings
     clock: Callable[[], int]
     running: RunningCalls
     workers: Workers
-    _opened: dict[failover.Step, Provider] = field(default_factory=dict)
 
     async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
         """Answer one question or raise an `AskError`; either way there is an audit row."""
@@ -122,9 +111,10 @@ class Engine:
     async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         """What `ask` would do, without doing it."""
         _check_caller(caller)
-        step = self._plan(ask)[0]
-        found = await self._hop(self.finder.find, ask, caller)
-        provider = await self._open(step)
+        plan = self._plan(ask)
+        step = plan[0]
+        found = await self.workers.hop(self.finder.find, ask, caller)
+        provider = await self.opened.open(step)
         can = capabilities.of(step.provider, self.settings.capabilities)
         settled = self._settle_knobs(ask, found, can)
         return explain.plan(
@@ -133,7 +123,7 @@ class Engine:
             provider=provider.name,
             model=provider.model,
             capabilities=can,
-            knobs=_as_sent(provider, settled),
+            knobs=as_sent(provider, settled),
             retrieval=found.hits.retrieval,
             sources=found.hits.fused[: len(found.sources)],
             depth=ask.depth,
@@ -141,30 +131,38 @@ class Engine:
             k_constant=fusion.K,
             prompt_tokens=found.size.prompt_tokens,
             max_completion_tokens=self.settings.limits.max_completion_tokens,
-            query=found.query.shown() if found.query else None,
+            query=_query(found, self._writers(found, plan)),
         )
 
     async def _answer(self, run: AskState) -> Answer:
         plan = self._plan(run.ask)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
-        found, first = await self._hop(self._find_and_recall, run.ask, run.caller, plan[0])
+        found, first = await self.workers.hop(self._find_and_recall, run.ask, run.caller, plan[0])
+        writers = self._writers(found, plan)
+        if writers:
+            found, first = await self._with_statement(run, writers), None
         run.urns = tuple(source.urn for source in found.sources)
         await run.emit(SourcesFound(found.sources))
         if found.sources and not found.refusal:
             return await self._walk(run, found, plan, first)
-        run.model = (await self._open(plan[0])).model
+        run.model = (await self.opened.open(plan[0])).model
         said = found.refusal or _NOTHING_FOUND
         run.answer, run.validation_ok = said.text, True
         await run.emit(AnswerToken(said.text))
         warnings = (*found.warnings, said.warning)
         return run.finish(found.sources, Validation(True, (), warnings))
 
+    async def _with_statement(self, run: AskState, writers: Sequence[failover.Step]) -> Findings:
+        """What a statement by a model gives, where the planner was not certain."""
+        computed = await self.writer.write(run, writers)
+        return await self.workers.hop(self.finder.find_with, computed, run.ask, run.caller)
+
     def _find_and_recall(
         self, ask: Ask, caller: Caller, step: failover.Step
     ) -> tuple[Findings, ProviderTurn | None]:
         """Both in one trip to a thread, if the first provider is open already."""
         found = self.finder.find(ask, caller)
-        provider = self._opened.get(step)
+        provider = self.opened.known(step)
         if provider is None or not found.sources or found.refusal:
             return found, None
         return found, self._turn(ask, caller, found, step, provider)
@@ -197,8 +195,10 @@ class Engine:
         """Ask one provider after the other until one answers or a failure stops the walk."""
         for left, step in zip(range(len(plan), 0, -1), plan, strict=True):
             if turn is None:
-                provider = await self._open(step)
-                turn = await self._hop(self._turn, run.ask, run.caller, found, step, provider)
+                provider = await self.opened.open(step)
+                turn = await self.workers.hop(
+                    self._turn, run.ask, run.caller, found, step, provider
+                )
             provider, kept, settled = turn.provider, turn.kept, turn.knobs
             run.tries(provider.name, provider.model, turn.mode)
             if turn.hit:
@@ -215,14 +215,14 @@ class Engine:
                 continue
             run.reasons = failover.trail(run.failures)
             if kept.in_use:
-                await self._hop(kept.fill, answer)
+                await self.workers.hop(kept.fill, answer)
             return answer
         raise errors.ProvidersExhausted(tuple(run.failures))
 
     async def _attempt(self, run: AskState, found: Findings, call: ProviderCall) -> Answer:
         """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
         while True:
-            stream = AnswerStream(run, found.sources, self._hop)
+            stream = AnswerStream(run, found.sources, self.workers.hop)
             estimated = await self._call(run, found, call, stream)
             examined = await stream.examined()
             run.markers = distinct(examined)
@@ -246,48 +246,13 @@ class Engine:
         self, run: AskState, found: Findings, call: ProviderCall, stream: AnswerStream
     ) -> tuple[Notice, ...]:
         """One provider call within the limits. → the warning if its usage is an estimate."""
-        provider, budget = call.provider, self.budget
         hint = token_count.estimate(call.prompt.user.removesuffix(found.prompt.user))
         size = replace(found.size, prompt_tokens=found.size.prompt_tokens + hint)
-        budget.check(run, size)
-        booking = budget.booking(run, provider)
-        if budget.capped:
-            booking = await self._hop(budget.reserve, run, size, call.prompt, provider)
-        run.knobs, run.answer, run.build = _as_sent(provider, call.knobs), "", ""
-        can = capabilities.of(provider.name, self.settings.capabilities)
-        used, streamed = Usage(), 0
-
-        async def take(piece: str) -> None:
-            nonlocal streamed
-            streamed += token_count.estimate(piece)
-            budget.check(run, replace(size, completion_tokens=streamed))
-            await stream.take(piece)
-
         try:
-            with telemetry.step("provider"):
-                async with asyncio.timeout(budget.share(run, call.providers_left)):
-                    completion = await provider.complete(
-                        call.prompt,
-                        run.knobs,
-                        max_tokens=self.settings.limits.max_completion_tokens,
-                        emit=take if run.listened and can.supports_streaming else None,
-                    )
-            used, estimated = reported(completion, size, provider)
-        except BaseException as error:
-            used = billed(error, replace(size, completion_tokens=streamed), provider)
-            if isinstance(error, errors.Ungrounded):  # a sentence stopped the stream
-                return ()
-            if not isinstance(error, TimeoutError):
-                raise
-            message = "no answer within its share of the time"
-            raise errors.ProviderFailed(provider.name, errors.Failure.TIMEOUT, message) from None
-        finally:
-            run.spend(used)
-            if booking.reservation or used.cost_usd:
-                await self._hop(budget.settle, booking, used)
-        run.model, run.build = completion.model, completion.build
+            completion, estimated = await self.calls.complete(run, size, call, stream.take)
+        except errors.Ungrounded:  # a sentence stopped the stream, and `stream` knows why
+            return ()
         await stream.complete(completion.text)
-        budget.check(run, replace(size, completion_tokens=used.completion_tokens))
         return estimated
 
     # --- choices of the settings ---------------------------------------------------------
@@ -315,6 +280,22 @@ class Engine:
             known=self.providers,
         )
 
+    def _writers(self, found: Findings, plan: Sequence[failover.Step]) -> tuple[failover.Step, ...]:
+        """Who would write the statement that the planner is not certain of; mostly nobody."""
+        if not found.refusal or found.is_final:
+            return ()
+        chosen = self.settings.plan_provider
+        if chosen is not None:
+            return failover.plan(
+                using=(),
+                model=self.settings.plan_model,
+                fallback=(chosen,),
+                default=None,
+                configured=(),
+                known=self.providers,
+            )
+        return tuple(step for step in plan if provider_table.writes(step.provider))
+
     def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:
         return determinism.effective_knobs(
             ask.question,
@@ -341,29 +322,16 @@ class Engine:
                 await asyncio.wait([writing])
                 raise
 
-    async def _hop(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Run synchronous work in a thread, with this task's context."""
-        bound = partial(contextvars.copy_context().run, work, *args, **kwargs)
-        return await self.workers.run(bound)
-
-    async def _open(self, step: failover.Step) -> Provider:
-        """The provider of a step; the first time an SDK is imported, and that in a thread."""
-        found = self._opened.get(step)
-        if found is None:
-            if len(self._opened) >= 64:  # models are named by callers
-                self._opened.clear()
-            found = await self._hop(self.open_provider, step.provider, step.model)
-            self._opened[step] = found
-        return found
-
-
-def _as_sent(provider: Provider, settled: Knobs) -> Knobs:
-    seed = None if settled.seed is None else provider.narrow(settled.seed)
-    return Knobs(settled.temperature, seed)
-
 
 def _check_caller(caller: Caller) -> None:
     for name, value in (("tenant", caller.tenant), ("user", caller.user), ("role", caller.role)):
         fault = text.name_fault(value) if value or name != "role" else None
         if fault:
             raise errors.BadAsk(f"the {name} {fault}", detail=name)
+
+
+def _query(found: Findings, writers: Sequence[failover.Step]) -> dict[str, object] | None:
+    """The key `query` of a plan."""
+    if writers:
+        return QueryPlan(BY_A_MODEL, 0.0, None).shown()
+    return found.query.shown() if found.query else None

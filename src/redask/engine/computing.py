@@ -16,9 +16,9 @@ from typing import assert_never
 
 from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
-from redask.core.planning.queries import query_source
 from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
 from redask.core.planning.plan_schema import PlanSchema
+from redask.core.planning.queries import query_source
 from redask.core.ports import Selector, Store
 from redask.core.rules.grounding import refusals
 from redask.core.rules.grounding.refusals import Refusal

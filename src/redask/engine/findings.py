@@ -10,7 +10,7 @@ A question that needs computing and could not be planned is refused, with what i
 a document answers it best: that can be quoted.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from redask.core.model import Ask, Caller, Notice, Prompt, Source, Usage
 from redask.core.rules import cost, fingerprint, fusion, prompt
@@ -33,6 +33,7 @@ class Findings:
     warnings: tuple[Notice, ...]
     query: QueryPlan | None = None
     refusal: Refusal | None = None
+    is_final: bool = False  # nobody else is asked for a statement
 
 
 @dataclass(slots=True)
@@ -58,7 +59,7 @@ class SourceFinder:
             return self._made(self.retriever.redacted(_as_hits(computed.sources)), ask, query)
         if computed is not None and computed.final:
             hits = self.retriever.redacted(_as_hits(computed.sources))
-            return self._made(hits, ask, query, computed.refusal)
+            return replace(self._made(hits, ask, query, computed.refusal), is_final=True)
         hits = self.retriever.find_for_provider(ask, caller)
         if computed is None or _is_quotable(hits):
             return self._made(hits, ask)

@@ -14,7 +14,7 @@ replies are kept in the answer cache, where the ASK uses it. What it wrote is de
 the caller's own SELECT; then `statement_guard` looks at it, and it runs in its one spelling.
 """
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from redask.core import errors, token_count
@@ -37,9 +37,10 @@ from redask.core.rules.grounding import refusals
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask_state import AskState
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
+from redask.engine.opened_providers import OpenedProviders
 from redask.engine.provider_calls import ProviderCall, ProviderCalls
 
-INTENT = "a statement by a model"
+BY_A_MODEL = "a statement by a model"
 _TRIES = 2
 _MOST_WORDS = 80
 
@@ -51,7 +52,7 @@ class StatementWriter:
     computing: Computing
     calls: ProviderCalls
     recall: AnswerCaching
-    open_provider: Callable[[failover.Step], Awaitable[Provider]]
+    opened: OpenedProviders
 
     async def write(
         self, run: AskState, steps: Sequence[failover.Step]
@@ -84,7 +85,7 @@ class StatementWriter:
             except (errors.SqlError, errors.LimitExceeded) as error:
                 problem = error.message
             else:
-                query = QueryPlan(INTENT, 1.0, query_source.statement_of(source.urn))
+                query = QueryPlan(BY_A_MODEL, 1.0, query_source.statement_of(source.urn))
                 found = Computed(query, (source,))
                 if query_source.row_count(source):
                     return found
@@ -93,13 +94,13 @@ class StatementWriter:
         if empty:
             return empty
         refusal = refusals.failed(problem, sql)
-        query = QueryPlan(INTENT, 0.0, None)
+        query = QueryPlan(BY_A_MODEL, 0.0, None)
         return Uncomputed(refusal, query, (query_source.not_run(sql),), final=True)
 
     async def _reply(self, run: AskState, steps: Sequence[failover.Step], asked: Prompt) -> str:
         """What the first provider that answers replies."""
         for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
-            provider = await self.open_provider(step)
+            provider = await self.opened.open(step)
             run.provider, run.model = provider.name, provider.model
             try:
                 return await self._called(run, provider, asked, left + 1)

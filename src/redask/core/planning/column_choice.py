@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from redask.core.planning import cues
 from redask.core.planning.joins import Doubt
-from redask.core.planning.linking import Linker
+from redask.core.planning.linking import ColumnLink, Linker
 from redask.core.planning.phrases import ColumnPhrase
 from redask.core.planning.trees import Column
 from redask.core.planning.words import identifier_words
@@ -24,15 +24,23 @@ _NAMES = (("nam",), ("titl",), ("full", "nam"))
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The tables of a reading: the one it is of, and the others it names."""
+    """The tables of a reading: the one it is of, all it names, and those named by themselves."""
 
     linker: Linker
     first: str
     named: tuple[str, ...]
+    spoken: tuple[str, ...]
 
     def price(self, table: str) -> int:
         """What it costs to take a column of this table."""
         return 0 if table == self.first else 2 if table in self.named else 6
+
+    def is_beside(self, table: str) -> bool:
+        """Whether a table is named by itself, or a foreign key of the first refers to it."""
+        return table in self.spoken or any(
+            key.table == self.first and key.to_table == table
+            for key in self.linker.keys_of[self.first]
+        )
 
     def type_of(self, column: Column) -> str:
         """The column's type without its precision."""
@@ -59,13 +67,18 @@ class Scope:
         )
 
 
-def choose(phrase: ColumnPhrase, scope: Scope, about: str = "") -> tuple[Column, int]:
-    """The column that a phrase means, and its cost beyond the best of the phrase."""
+def choose(
+    phrase: ColumnPhrase, scope: Scope, shown: bool = False, about: str = ""
+) -> tuple[Column, int]:
+    """The column that a phrase means, and its cost beyond the best of the phrase.
+
+    What is `shown` or ordered by is of the first table, or the phrase names its table.
+    """
     best = phrase.links[0].cost
     priced = [
         (link.cost - best + scope.price(link.table), Column(link.table, link.column))
         for link in phrase.links
-        if scope.price(link.table) < 6 or link.cost <= 1
+        if scope.price(link.table) < 6 and (not shown or _is_shown(link, scope))
     ]
     if not priced:
         raise Doubt("attribute_missing", about)
@@ -76,6 +89,10 @@ def choose(phrase: ColumnPhrase, scope: Scope, about: str = "") -> tuple[Column,
         if not scope.refers(chosen, other):
             raise Doubt("ambiguous", about)
     return chosen, cost
+
+
+def _is_shown(link: ColumnLink, scope: Scope) -> bool:
+    return link.table == scope.first or (link.owned and scope.is_beside(link.table))
 
 
 def measured(adjective: str, scope: Scope) -> tuple[Column, int]:

@@ -10,7 +10,9 @@ A value without a column is one of the column where it is stored: the only one o
 the question is of, else of the tables it names, else of all.
 """
 
-from redask.core.planning import cues
+from dataclasses import replace
+from fractions import Fraction
+
 from redask.core.planning.column_choice import Scope, choose, measured, moments
 from redask.core.planning.joins import Doubt
 from redask.core.planning.periods import period
@@ -20,6 +22,7 @@ from redask.core.planning.trees import (
     Against,
     Column,
     Comparison,
+    Existence,
     Junction,
     Literal,
     Match,
@@ -38,8 +41,8 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
         column, sign = measured(condition.dimension, scope)
         if not scope.is_number(column):
             raise Doubt("not_computable", condition.dimension)
-        op = condition.op if sign > 0 else {">": "<"}[condition.op]
-        return column, _numbers(column, op, condition), 0
+        op = "<" if sign < 0 and condition.op == ">" else condition.op
+        return column, _numbers(column, replace(condition, op=op)), 0
     if condition.column is None:
         return _unnamed(condition, scope)
     column, cost = _valued(condition.column, condition, scope)
@@ -74,7 +77,7 @@ def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
     if condition.joined == "and" and condition.op != "between":
         raise Doubt("ambiguous", "and")
     if scope.is_number(column):
-        return _numbers(column, _op_or_between(condition), condition)
+        return _numbers(column, condition)
     if scope.is_moment(column):
         return _range(column, condition)
     if scope.type_of(column) in ("bool", "boolean"):
@@ -88,10 +91,6 @@ def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
     return _among(column, literals, _op(condition))
 
 
-def _op_or_between(condition: Condition) -> str:
-    return "between" if condition.op == "between" else _OPPOSITE.get(condition.op, condition.op)
-
-
 def _among(column: Column, literals: tuple[Literal, ...], op: str) -> Test:
     if len(literals) == 1:
         return Comparison(column, op, literals[0])
@@ -101,9 +100,7 @@ def _among(column: Column, literals: tuple[Literal, ...], op: str) -> Test:
 def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
     """The spellings of a value that the column stores; a quotation may be stored nowhere."""
     place = (column.table, column.name)
-    found = tuple(
-        each.value for each in value.stored if (each.table, each.column) == place
-    )
+    found = tuple(each.value for each in value.stored if (each.table, each.column) == place)
     if found:
         return found
     if value.quoted:
@@ -111,7 +108,7 @@ def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
     raise Doubt("entity_missing", value.text)
 
 
-def _numbers(column: Column, op: str, condition: Condition) -> Test:
+def _numbers(column: Column, condition: Condition) -> Test:
     literals = []
     for value in condition.values:
         if value.number is None:
@@ -124,9 +121,6 @@ def _numbers(column: Column, op: str, condition: Condition) -> Test:
         return Junction("and", (Comparison(column, ">=", low), Comparison(column, "<=", high)))
     if condition.op not in _OPPOSITE:
         raise Doubt("not_computable", column.name)
-    if condition.dimension and condition.op != op:
-        asked = _OPPOSITE[op] if condition.negative else op
-        return Comparison(column, asked, literals[0])
     return _among(column, tuple(literals), _op(condition))
 
 
@@ -193,9 +187,11 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if not priced:
         raise Doubt("ambiguous", condition.values[0].text)
     cost = priced[0][0]
+    if cost >= 6:
+        raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
-    for other in cheapest[1:]:
-        if not scope.refers(cheapest[0], other):
+    for other in (column for _, column in priced if not near or column in cheapest):
+        if other != cheapest[0] and not scope.refers(cheapest[0], other):
             raise Doubt("ambiguous", condition.values[0].text)
     return cheapest[0], _typed(cheapest[0], condition, scope), cost
 
@@ -210,6 +206,21 @@ def _price(column: Column, near: set[str], condition: Condition, scope: Scope) -
     return base
 
 
-def is_cue(text: str) -> bool:
-    """Whether a value is written like a word that the grammar knows."""
-    return text.lower() in cues.phrases()
+def contradictory(tests: tuple[Test, ...]) -> bool:
+    """Whether tests that must all hold never do: then the question meant something else."""
+    for test in tests:
+        if isinstance(test, Existence) and contradictory(test.tests):
+            return True
+    compared = [test for test in tests if isinstance(test, Comparison)]
+    columns = [test.column for test in tests if isinstance(test, Comparison | Membership)]
+    if any(columns.count(test.column) > 1 for test in compared if test.op == "="):
+        return True
+    return any(
+        low.column == high.column
+        and low.op in (">", ">=")
+        and high.op in ("<", "<=")
+        and low.literal.number
+        and Fraction(low.literal.text) >= Fraction(high.literal.text)
+        for low in compared
+        for high in compared
+    )

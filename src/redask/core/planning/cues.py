@@ -29,7 +29,7 @@ def _rows(kind: str, payload: str, phrases: str) -> list[tuple[tuple[str, ...], 
 
 
 _SHOW = (
-    "show|show me|list|list out|find|find out|give|give me|return|tell me|what is|what are|what was|"
+    "show|show me|sort|order|list|list out|find|find out|give|give me|return|tell me|what is|what are|what was|"
     "what were|what's|which is|which are|who is|who are|who was|who were|which|what|who|display|"
     "get|provide|select|compute|calculate|in which|in what|for which|at which|"
     "on which|can you list|i want to know|which of|what kind of|what kinds of|return me|"
@@ -205,17 +205,26 @@ ARTICLES = frozenset(
 PREPOSITIONS = frozenset(
     "of in from at on by for to with within inside among about into as via across under".split()
 )
-RELATIVES = frozenset("who whom that which whose where when while they he she there whether".split())
+RELATIVES = frozenset(
+    "who whom that which whose where when while they he she there whether".split()
+)
 AUXILIARIES = frozenset(
     """is are was were be been being do does did has have had having can could will would should
     may might 's 're get gets got""".split()
 )
 LIGHT = frozenset(
-    stem(word)
-    for word in """live living located situated based belong come exist called named titled entitled
-    given used associated related corresponding contained listed recorded stored
-    correspond available happen appear own possess receive offer provide hold make take
-    lie reside found equal classified assigned labeled known consist earn cost weigh""".split()
+    """live lives lived living located situated based belong belongs belonging belonged come comes
+    came coming exist exists existing called named titled entitled given used using associated
+    related contained listed recorded stored correspond corresponds happen happened happens appear
+    appears appeared own owns owned owning possess possesses receive receives received offer offers
+    offered offering provide provides provided providing hold holds held holding make makes made
+    lie lies reside resides residing found equal classified assigned labeled known consist consists
+    earn earns earned earning cost costs weigh weighs cover covers covered""".split()
+)
+PAST = frozenset(
+    """built taught wrote written took taken gave won bought sold sent led met paid ran saw seen
+    chose chosen drove driven flew flown grew grown spent sang sung drew drawn began begun became
+    left lost kept read said told went gone shown put set cut hit""".split()
 )
 NEGATIVE = frozenset("not no never without neither nor cannot excluding except n't".split())
 JOINING = frozenset("and or but , either both ; then".split())
@@ -301,7 +310,6 @@ SYNONYMS = {
         "worker": "employee",
         "staff": "employee",
         "employee": "staff",
-        "title": "name",
         "author": "writer",
     }.items()
 }

@@ -25,7 +25,9 @@ from redask.core.planning.words import identifier_words
 _SILENT = frozenset("of in the by per a an".split())
 _GENERIC = frozenset("id nam cod number".split())
 _SUFFIXES = frozenset("nam number cod valu amount information record detail".split())
-_TABLE_SUFFIXES = frozenset("record entry item member information row instanc".split())
+_TABLE_SUFFIXES = frozenset(
+    "record entry item member information row detail info data list".split()
+)
 _PREFIXES = frozenset("ref reference tbl tb".split())
 _MAX_WORDS = 6
 Key = tuple[str, ...]
@@ -33,11 +35,12 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class ColumnLink:
-    """A column that some words may name; a lower cost is a better fit."""
+    """A column that some words may name, at a cost; `owned`: they name its table as well."""
 
     table: str
     column: str
     cost: int
+    owned: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +71,7 @@ class Linker:
                 self.keys_of[key.to_table].append(key)
         self._columns: dict[Key, dict[tuple[str, str], int]] = {}
         self._tables: dict[Key, dict[str, int]] = {}
+        self._owners: dict[str, frozenset[str]] = {}
         self.longest = 1
         for table in schema.tables:
             self._add_table(table)
@@ -75,6 +79,9 @@ class Linker:
     def _add_table(self, table: PlanTable) -> None:
         name = identifier_words(table.name)
         bare = name[1:] if len(name) > 1 and name[0] in _PREFIXES else name
+        self._owners[table.name] = frozenset(bare)
+        if len(bare) > 1 and bare[-1] in _TABLE_SUFFIXES:
+            self._name_table(bare[:-1], table.name, 1)
         for words in (name, bare, *map(identifier_words, table.words)):
             self._name_table(words, table.name, 0)
             kept = _key(words)
@@ -103,6 +110,8 @@ class Linker:
 
     def _add_column(self, table: str, owner: Key, column: str, words: Key) -> None:
         kept = tuple(word for word in words if word not in _SILENT) or words
+        if len(kept) > 1 and len(kept[0]) == 1 and owner and owner[0].startswith(kept[0]):
+            kept = kept[1:]  # `cName` of the table college
         bare = tuple(word for word in kept if word not in owner)
         self._name_column(kept, table, column, 0)
         self._name_column((*owner, *(bare or kept)), table, column, 0)
@@ -115,8 +124,10 @@ class Linker:
         shortened = kept[:5]
         for size in range(1, len(shortened)):
             for part in combinations(shortened, size):
-                if not set(part) <= _GENERIC:
+                if not set(part) <= _GENERIC | set(owner):
                     missing = len(set(bare or kept) - set(part))
+                    if "id" in set(kept) - set(part) and missing > 1:
+                        continue
                     self._name_column(part, table, column, 4 + missing)
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
@@ -125,7 +136,11 @@ class Linker:
         for key, extra in _spellings(words):
             for place, cost in self._columns.get(key, {}).items():
                 found[place] = min(cost + extra, found.get(place, 99))
-        links = (ColumnLink(table, column, cost) for (table, column), cost in found.items())
+        spoken = set(words)
+        links = (
+            ColumnLink(table, column, cost, self._owners[table] <= spoken)
+            for (table, column), cost in found.items()
+        )
         return tuple(sorted(links, key=lambda link: (link.cost, link.table, link.column)))
 
     def tables_named(self, words: Sequence[str]) -> tuple[TableLink, ...]:
@@ -134,6 +149,8 @@ class Linker:
         for key, extra in _spellings(words):
             for table, cost in self._tables.get(key, {}).items():
                 found[table] = min(cost + extra, found.get(table, 99))
+        if 0 in found.values():
+            found = {table: cost for table, cost in found.items() if cost == 0}
         links = (TableLink(table, cost) for table, cost in found.items())
         return tuple(sorted(links, key=lambda link: (link.cost, link.table)))
 

@@ -14,7 +14,7 @@ Each rule gives every way to read what starts at a word: the node, the word behi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redask.core.planning import cues
 from redask.core.planning.phrases import ColumnPhrase, Cue, Phrases, TablePhrase, ValuePhrase
@@ -23,16 +23,20 @@ from redask.core.planning.readings import (
     Counted,
     Each,
     Extreme,
-    Item,
+    Levelled,
     Mention,
     Modifier,
     Sort,
+    Verb,
 )
 
 _KEPT = 8
 _STOPS = frozenset(
     "sort direction each compare moment contain between extreme top common upward".split()
 )
+_BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())
+_YEARS_OLD = (("years", "old"), ("year", "old"))
+_HAVING = frozenset("with have has had having".split())
 Found = tuple[Modifier, int, int]
 
 
@@ -45,8 +49,13 @@ class Glue:
     either: bool = False
     neither: bool = False
     words: tuple[str, ...] = ()
-    cost: int = 0
+    verb: str = ""
     sentence: bool = False
+
+    @property
+    def cost(self) -> int:
+        """A verb that no list knows must be what links two tables."""
+        return 2 if self.verb else 0
 
 
 class ModifierGrammar:
@@ -85,25 +94,27 @@ class ModifierGrammar:
         if place not in self._tails:
             self._tails[place] = ()
             found: dict[tuple[Modifier, ...], int] = {}
+            if self._is_end(place):
+                found[()] = 0
             for glue in self.glue(place):
                 self.furthest = max(self.furthest, glue.end)
-                if self._is_end(place, glue):
-                    found[()] = 0
                 for node, end, cost in self.modifier(glue):
                     for rest, more in self.tail(end):
-                        whole = (node, *rest)
+                        whole = (*((Verb(glue.verb),) if glue.verb else ()), node, *rest)
                         total = glue.cost + cost + more
                         found[whole] = min(total, found.get(whole, total))
             best = sorted(found.items(), key=lambda each: (each[1], len(each[0])))
             self._tails[place] = tuple(best[:_KEPT])
         return self._tails[place]
 
-    def _is_end(self, place: int, glue: Glue) -> bool:
+    def _is_end(self, place: int) -> bool:
         """Whether nothing but words without meaning is left."""
-        if glue.negative or glue.neither or glue.either:
-            return False
         return all(
-            token.kind == "mark" or token.low in cues.ENDING for token in self.words[place:]
+            token.kind == "mark"
+            or token.low in cues.ENDING
+            or token.low in cues.LIGHT
+            or token.low in ("from", "at", "to")
+            for token in self.words[place:]
         )
 
     def glue(self, place: int) -> list[Glue]:
@@ -111,8 +122,9 @@ class ModifierGrammar:
         found = []
         negative = either = neither = sentence = False
         words: list[str] = []
+        verb = ""
         while True:
-            state = (negative, either, neither, tuple(words))
+            state = (negative, either, neither, tuple(words), verb)
             if place >= self.size or self._starts(place):
                 found.append(Glue(place, *state, sentence=sentence))
             if place >= self.size:
@@ -127,8 +139,10 @@ class ModifierGrammar:
             elif low == "or":
                 either = True
             elif not self._is_glue(place):
-                break
-            words.append(token.stem)
+                if verb or not self._is_verb(place):
+                    break
+                verb = low
+            words.append(low)
             place += 1
         return found[::-1]
 
@@ -151,14 +165,26 @@ class ModifierGrammar:
             or token.low in cues.RELATIVES
             or token.low in cues.AUXILIARIES
             or token.low in cues.JOINING
-            or token.stem in cues.LIGHT
+            or token.low in cues.LIGHT
         )
+
+    def _is_verb(self, place: int) -> bool:
+        """Whether a word that nothing knows stands where a verb does."""
+        token = self.words[place]
+        if token.kind != "word" or not token.low.isalpha() or self.phrases.cues[place]:
+            return False
+        if self.columns(place) or self.tables(place) or self.values(place):
+            return False
+        return token.low.endswith("ed") or token.low in cues.PAST
 
     # --- modifiers -----------------------------------------------------------------------
 
     def modifier(self, glue: Glue) -> Iterator[Found]:
         """Every modifier that starts behind some glue."""
         if glue.end >= self.size:
+            return
+        if glue.verb:
+            yield from self._linked(glue)
             return
         yield from self._sorts(glue)
         yield from self._each(glue)
@@ -169,6 +195,19 @@ class ModifierGrammar:
         yield from self._value_conditions(glue)
         yield from self._dimensions(glue)
         yield from self._mentions(glue)
+        yield from self._contents(glue)
+        yield from self._aggregated(glue)
+
+    def _linked(self, glue: Glue) -> Iterator[Found]:
+        """What a verb may link to: another table, or a moment at which it happened."""
+        yield from self._mentions(glue)
+        yield from self._counted(glue)
+        for node, end, cost in self._extremes(glue):
+            if isinstance(node, Extreme) and node.table is not None:
+                yield node, end, cost
+        for node, end, cost in (*self._value_conditions(glue), *self._compared(glue)):
+            if isinstance(node, Condition) and (node.near is not None or _is_moment(node)):
+                yield node, end, cost
 
     def _sorts(self, glue: Glue) -> Iterator[Found]:
         cue = self.cue(glue.end, "sort")
@@ -200,6 +239,9 @@ class ModifierGrammar:
         cue = self.cue(glue.end, "each")
         if cue is None or glue.negative:
             return
+        last = cue.end + (1 if self.low(cue.end) == "one" else 0)
+        if last >= self.size or self.words[last].kind == "mark":
+            yield Each(), last, 1
         for table in self.tables(cue.end):
             yield Each((), table), table.end, 1 + table.links[0].cost
         for columns, end, cost in self.column_lists(cue.end):
@@ -226,11 +268,25 @@ class ModifierGrammar:
             for column, table, end, cost in self.measures(word.end if word else behind):
                 direction = word.payload if word else top.payload
                 yield Extreme(direction, column, table, number), end, 1 + cost
+        common = self.cue(place, "common")
+        if common is not None:
+            yield Extreme(common.payload, None, None, number, common=True), common.end, 1
+        low = self.low(place)
+        if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
+            nouns = cues.DIMENSIONS[low][1]
+            for column in self.columns(place + 1):
+                stems = [token.stem for token in self.words[column.start : column.end]]
+                signs = [nouns[stem] for stem in stems if stem in nouns]
+                if signs:
+                    direction = "max" if signs[0] > 0 else "min"
+                    yield Extreme(direction, column, None, number), column.end, 1
         word = self.cue(place, "extreme")
         if word is None:
             return
+        loose = self.low(word.start) in ("most", "least", "fewest")
         for column, table, end, cost in self.measures(word.end):
-            yield Extreme(word.payload, column, table, number), end, 1 + cost
+            node = Extreme(word.payload, column, table, number, loose=loose)
+            yield node, end, 1 + cost
         for table in self.tables(word.end):
             if word.payload == "max" and self.low(word.start) != "most":
                 continue
@@ -258,7 +314,7 @@ class ModifierGrammar:
             upward = self.cue(behind, "upward")
             if upward is not None:
                 behind, asked = upward.end, upward.payload
-            if asked != "=" or cue is not None or "with" in glue.words or "have" in glue.words:
+            if asked != "=" or cue is not None or _HAVING & set(glue.words):
                 for table in self.tables(behind):
                     node = Counted(asked, value.number, table, glue.negative)
                     yield node, table.end, 1 + table.links[0].cost
@@ -269,15 +325,15 @@ class ModifierGrammar:
         """Values joined by `or`, `and` or commas: the values, the word behind, what joins them."""
         for first in self.values(place):
             values, end, joined = [first], first.end, ""
-            yield (first,), end, ""
             while True:
                 behind, word = self._joint(end)
                 following = self.values(behind) if behind > end else ()
+                if word != "or" or not following:
+                    yield tuple(values), end, joined
                 if not following:
                     break
                 values.append(following[0])
-                end, joined = following[0].end, joined or word
-                yield tuple(values), end, joined if word else ","
+                end, joined = following[0].end, word or joined or ","
 
     def _joint(self, place: int) -> tuple[int, str]:
         behind, word = place, ""
@@ -294,6 +350,10 @@ class ModifierGrammar:
         if cue is None:
             return
         for value in self.values(cue.end):
+            old = (self.low(value.end), self.low(value.end + 1))
+            if value.number is not None and old in _YEARS_OLD:
+                node = self._condition(cue.payload, (value,), None, glue)
+                yield replace(node, dimension="older"), value.end + 2, 1
             if value.number is not None:
                 for column in self.columns(value.end):
                     node = self._condition(cue.payload, (value,), column, glue)
@@ -302,9 +362,16 @@ class ModifierGrammar:
                 op, end = self._upward(cue.payload, value.end)
                 yield self._condition(op, (value,), None, glue), end, 2
         if cue.kind == "moment" and self.low(cue.end) == "year":
-            for value in self.values(cue.end + 1):
+            behind = cue.end + (2 if self.low(cue.end + 1) == "of" else 1)
+            for value in self.values(behind):
                 op, end = self._upward(cue.payload, value.end)
                 yield self._condition(op, (value,), None, glue), end, 2
+        if cue.kind == "moment":
+            for column in self.columns(cue.end):
+                for value in self.values(column.end):
+                    op, end = self._upward(cue.payload, value.end)
+                    cost = 1 + column.links[0].cost
+                    yield self._condition(op, (value,), column, glue), end, cost
         yield from self._against(glue, None, cue, cue.end)
 
     def _upward(self, op: str, place: int) -> tuple[str, int]:
@@ -334,8 +401,10 @@ class ModifierGrammar:
         against: str = "",
         joined: str = "",
     ) -> Condition:
-        return Condition(
-            op, values, column, glue.negative, glue.either, against, joined=joined
+        said = set(glue.words)
+        condition = Condition(op, values, column, glue.negative, glue.either, against)
+        return replace(
+            condition, joined=joined, both="both" in said, apart=bool(said & cues.JOINING)
         )
 
     def _column_conditions(self, glue: Glue) -> Iterator[Found]:
@@ -354,9 +423,8 @@ class ModifierGrammar:
             low = self.low(place)
             if low in cues.NEGATIVE or low.endswith("n't"):
                 negative = True
-            elif low not in cues.AUXILIARIES and low not in ("as", "of", "in", "either", "to"):
-                if self.words[place].stem not in ("equal", "nam", "call", "valu"):
-                    break
+            elif low not in cues.AUXILIARIES and low not in _BEFORE_VALUES:
+                break
             place += 1
             found.append(Glue(place, negative, glue.either, words=words))
         return found
@@ -375,6 +443,9 @@ class ModifierGrammar:
             if cue is None or len(values) == 1:
                 node = self._condition(op, values, column, glue, joined=joined)
                 yield node, last, 0
+                for again in self.columns(last):
+                    if set(again.links) & set(column.links):
+                        yield node, again.end, 0
         contains = self.cue(place, "contain")
         if contains is not None:
             for value in self.values(contains.end):
@@ -394,34 +465,68 @@ class ModifierGrammar:
                     yield self._condition(op, values, None, glue), last, 2
                 continue
             plain = self._condition("=", values, None, glue, joined=joined)
-            if glue.cost == 0:
-                yield plain, end, 1
+            yield plain, end, 1 + self._doubtful(values)
             for column in self.columns(end):
                 named = self._condition("=", values, column, glue, joined=joined)
                 yield named, column.end, 1 + column.links[0].cost
             for table in self.tables(end):
-                beside = Condition(
-                    "=", values, None, glue.negative, glue.either, near=table, joined=joined
-                )
+                beside = replace(plain, near=table)
                 yield beside, table.end, 1 + table.links[0].cost
+
+    def _doubtful(self, values: tuple[ValuePhrase, ...]) -> int:
+        """A cost for a value that is a plain word, and the name of a column or table as well."""
+        first = values[0]
+        if first.quoted or first.end > first.start + 1 or not first.text.islower():
+            return 0
+        names = (*self.columns(first.start), *self.tables(first.start))
+        return 3 if any(name.links[0].cost <= 1 for name in names) else 0
 
     def _dimensions(self, glue: Glue) -> Iterator[Found]:
         """`older than 20`."""
         low = self.low(glue.end)
+        for value in self.values(glue.end):
+            behind = (self.low(value.end), self.low(value.end + 1))
+            if value.number is not None and behind in _YEARS_OLD:
+                node = replace(self._condition("=", (value,), None, glue), dimension="older")
+                yield node, value.end + 2, 1
         if low not in cues.COMPARATIVES or self.low(glue.end + 1) != "than":
             return
         for value in self.values(glue.end + 2):
             if value.number is not None:
-                node = Condition(
-                    ">", (value,), None, glue.negative, glue.either, dimension=low
-                )
-                yield node, value.end, 1
+                node = replace(self._condition(">", (value,), None, glue), dimension=low)
+                end = value.end + (1 if self.low(value.end) in ("years", "year") else 0)
+                yield node, end, 1
+
+    def _aggregated(self, glue: Glue) -> Iterator[Found]:
+        """`whose average salary is above 42000`: a test of each group."""
+        word = self.cue(glue.end, "aggregate", "extreme")
+        if word is None or self.low(glue.end) in ("most", "least", "fewest"):
+            return
+        for column in self.columns(word.end):
+            for inner in self._links(column.end, glue):
+                cue = self.cue(inner.end, "compare")
+                for value in self.values(cue.end) if cue else ():
+                    if cue is not None and value.number is not None and not inner.negative:
+                        node = Levelled(word.payload, column, cue.payload, value.number)
+                        yield node, value.end, 1 + column.links[0].cost
+
+    def _contents(self, glue: Glue) -> Iterator[Found]:
+        """`which contain 'CV'`, said of the column that is shown."""
+        cue = self.cue(glue.end, "contain")
+        if cue is not None:
+            for value in self.values(cue.end):
+                if value.quoted:
+                    yield self._condition(cue.payload, (value,), None, glue), value.end, 1
 
     def _mentions(self, glue: Glue) -> Iterator[Found]:
+        said = set(glue.words)
+        if not said or (said & cues.JOINING and not said & (cues.RELATIVES | cues.AUXILIARIES)):
+            return
+        loose = set(glue.words) <= cues.PREPOSITIONS
         for table in self.tables(glue.end):
-            yield Mention(table, glue.negative), table.end, 1 + table.links[0].cost
+            yield Mention(table, glue.negative, loose), table.end, 1 + table.links[0].cost
 
 
-def count_item(table: TablePhrase | None, column: ColumnPhrase | None, distinct: bool) -> Item:
-    """A count of rows, or of the different values of a column."""
-    return Item("count", column, table, distinct=distinct)
+def _is_moment(node: Condition) -> bool:
+    """Whether a condition is on a year or a date that names no column."""
+    return node.column is None and not any(value.stored for value in node.values)

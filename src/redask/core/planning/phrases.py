@@ -27,9 +27,13 @@ _PLAIN = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnPhrase:
+    """A column; `counting`: written like a number of things, or the `total` of it."""
+
     start: int
     end: int
     links: tuple[ColumnLink, ...]
+    counting: bool = False
+    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,16 +116,16 @@ def _stored(
     return found
 
 
-def _spellings(
-    question: str, written: tuple[Token, ...], first: int, last: int
-) -> tuple[str, ...]:
+def _spellings(question: str, written: tuple[Token, ...], first: int, last: int) -> tuple[str, ...]:
     token = written[first]
     if first < last:
-        if written[last].kind == "mark" and written[last].low != ".":
+        if written[last].kind == "mark":
             return ()
         return (normalised(question[token.start : written[last].end]),)
     if token.kind == "mark" or (token.low in _PLAIN and not _is_name(token, first)):
         return ()
+    if token.low.endswith("ed") and token.text.islower():
+        return ()  # a verb of the question rather than a value
     singular = token.low[:-1] if len(token.low) > 4 and token.low.endswith("s") else ""
     return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
 
@@ -133,10 +137,15 @@ def _is_name(token: Token, place: int) -> bool:
 
 def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnPhrase, ...]:
     found = []
+    counting = any(cue.kind == "count" for cue in _cues(words, start))
     for end, stems in _spans(words, start):
         links = linker.columns_named(stems)
+        named = linker.tables_named(stems)
+        if named and named[0].cost == 0:  # a table's name is no part of a column's
+            links = tuple(link for link in links if link.cost < 4)
         if links:
-            found.append(ColumnPhrase(start, end, links))
+            total = counting and words[start].low == "total"
+            found.append(ColumnPhrase(start, end, links, counting, total))
     shared = _shared_head(words, start, linker)
     if shared and not any(phrase.end == start + 1 for phrase in found):
         found.append(ColumnPhrase(start, start + 1, shared))
@@ -145,7 +154,7 @@ def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[Colu
 
 def _shared_head(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnLink, ...]:
     """`first` in "first and last names": the column named with the noun of the next one."""
-    here, behind = words[start : start + 2], words[start + 2 : start + 5]
+    here, behind = words[start : start + 2], words[start + 2 : start + 7]
     if len(here) < 2 or here[0].kind != "word" or here[1].low not in ("and", "or", ","):
         return ()
     for noun in behind:
@@ -161,9 +170,14 @@ def _tables(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[Table
     found = []
     for end, stems in _spans(words, start):
         links = linker.tables_named(stems)
-        if links:
+        if links and (links[0].cost == 0 or not _is_exact(linker.columns_named(stems))):
             found.append(TablePhrase(start, end, links))
     return tuple(reversed(found))
+
+
+def _is_exact(links: tuple[ColumnLink, ...]) -> bool:
+    """Whether words are all of a column's name."""
+    return bool(links) and links[0].cost == 0
 
 
 def _spans(words: tuple[Token, ...], start: int) -> list[tuple[int, list[str]]]:
@@ -178,7 +192,7 @@ def _spans(words: tuple[Token, ...], start: int) -> list[tuple[int, list[str]]]:
             if end == start:
                 break
             if token.low not in ("of", "in"):
-                stems.append(token.stem)
+                stems = [*stems, token.stem]
             continue
         stems = [*stems, *(spoken_stem(part) for part in token.low.split("-"))]
         spans.append((end + 1, stems))

@@ -9,7 +9,7 @@ Readings are ranked by cost: how far each phrase is from the name it stands for,
 a reading has. Another statement that costs little more than the cheapest is a doubt.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 
 from redask.core.planning import sql_text
@@ -23,7 +23,7 @@ from redask.core.planning.question_grammar import QuestionGrammar
 from redask.core.planning.resolution import statements
 from redask.core.planning.trees import Statement
 
-_MARGIN, _LIMIT, _MAX_WORDS = 1, 14, 80
+_MARGIN, _LIMIT, _MAX_WORDS = 2, 10, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +71,7 @@ def plan(
     if ranked:
         cost, sql, statement = ranked[0]
         close = [other for price, other, _ in ranked[1:] if price <= cost + _MARGIN]
-        if not close and cost <= _LIMIT:
+        if not close and cost <= _LIMIT + 2 * len(statement.where):
             return Certain(sql, intent_of(statement, phrases), 1.0, (), counted_rows(statement))
         kind = "ambiguous" if close else "not_computable"
         return _unclear(phrases, (), sql, kind)
@@ -92,10 +92,10 @@ def _ranked(
                 doubts.append(each)
                 continue
             statement, cost = each
-            sql = sql_text.write(statement)
-            if sql not in found or cost < found[sql][0]:
-                found[sql] = (cost, statement)
-    ranked = [(cost, sql, statement) for sql, (cost, statement) in found.items()]
+            meaning = sql_text.write(replace(statement, distinct=False))
+            if meaning not in found or cost < found[meaning][0]:
+                found[meaning] = (cost, statement)
+    ranked = [(cost, sql_text.write(statement), statement) for cost, statement in found.values()]
     return sorted(ranked, key=lambda each: (each[0], each[1])), doubts
 
 

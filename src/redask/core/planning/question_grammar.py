@@ -1,14 +1,15 @@
 """The grammar of a whole question: what is asked for, of which table, then the modifiers.
 
-    question  := [each COLUMN ,] [show] items [link noun] tail
-    items     := item { (, | and | as well as) item }
-    item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
-               | most common COLUMN | all details
-    noun      := [n] [ADJECTIVE] [values] TABLE [value]
-    restated  := a second sentence: show items
+question  := [each COLUMN ,] [show] items [link noun] tail
+items     := item { (, | and | as well as) item }
+item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
+           | most common COLUMN | all details
+noun      := [n] [ADJECTIVE] [values] TABLE [value]
+restated  := a second sentence: show items
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from redask.core.planning import cues
 from redask.core.planning.modifier_grammar import Found, Glue, ModifierGrammar
@@ -17,6 +18,7 @@ from redask.core.planning.readings import (
     Condition,
     Each,
     Extreme,
+    Few,
     Item,
     Mention,
     Modifier,
@@ -53,7 +55,8 @@ class QuestionGrammar(ModifierGrammar):
         self.furthest = max(self.furthest, end)
         for rest, more in self.tail(end):
             yield Reading(items, None, (*before, *rest), cost + more)
-        if self.low(end) in _LINKS and not self.cue(end, "each", "sort", "moment"):
+        owned = items[-1].table is not None
+        if self.low(end) in _LINKS and not owned and not self.cue(end, "each", "sort", "moment"):
             for table, inner, behind, extra in self.nouns(end + 1):
                 self.furthest = max(self.furthest, behind)
                 for rest, more in self.tail(behind):
@@ -137,6 +140,11 @@ class QuestionGrammar(ModifierGrammar):
             for column in self.columns(place):
                 items = tuple(Item("aggregate", column, None, name) for name in names)
                 yield items, (), column.end, column.links[0].cost
+                if self.low(column.end) == "and" and not self.cue(column.end + 1, "aggregate"):
+                    for other in self.columns(column.end + 1):
+                        both = (*items, *(replace(item, column=other) for item in items))
+                        cost = column.links[0].cost + other.links[0].cost
+                        yield both, (), other.end, cost
             while self.low(place) in (",", "and"):
                 place += 1
 
@@ -144,14 +152,18 @@ class QuestionGrammar(ModifierGrammar):
         cue = self.cue(place, "count")
         if cue is None:
             return
+        again = self.cue(cue.end, "count")
+        cue = again or cue
+        if (self.low(cue.end), self.low(cue.end + 1)) == ("are", "there"):
+            yield (Item("count"),), (), cue.end + 2, 1
         distinct = self.cue(cue.end, "distinct")
         start = distinct.end if distinct else cue.end
         for table, mods, end, cost in self.nouns(start):
             item = Item("count", None, table, distinct=distinct is not None)
-            yield (item,), mods, end, cost
+            yield (item,), mods, end, cost + (2 if distinct else 0)
         for column in self.columns(start):
             item = Item("count", column, None, distinct=distinct is not None)
-            yield (item,), (), column.end, 2 + column.links[0].cost
+            yield (item,), (), column.end, (0 if distinct else 2) + column.links[0].cost
 
     def _common(self, place: int) -> Iterator[Items]:
         """`the 3 most common types`."""
@@ -181,8 +193,11 @@ class QuestionGrammar(ModifierGrammar):
     def _premodifiers(self, place: int) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
         yield (), place, 0
         start, number = self._leading_number(place)
-        if start > place and self.tables(start) and not self.cue(start, "extreme"):
-            pass  # "two students" asks for any two: no rule can say which
+        top = self.cue(place, "top")
+        if top is not None:
+            start, number = self._leading_number(top.end)
+        if start > place:
+            yield (Few(number),), start, 1
         low = self.low(start)
         if low == "most" and self.low(start + 1) in ("expensive", "recent"):
             low, start = self.low(start + 1), start + 1
@@ -210,5 +225,5 @@ class QuestionGrammar(ModifierGrammar):
 def _within(column: ColumnPhrase, table: TablePhrase) -> ColumnPhrase | None:
     """The column phrase, of the named tables only."""
     names = {link.table for link in table.links}
-    links = tuple(link for link in column.links if link.table in names)
+    links = tuple(replace(link, owned=True) for link in column.links if link.table in names)
     return ColumnPhrase(column.start, column.end, links) if links else None

@@ -3,8 +3,11 @@
     Item        what is shown: a column, an aggregate of one, a count, an entity, all columns
     Condition   a column, or none that is named, compared with values or with its own average
     Counted     how many rows of another table belong to it
+    Levelled    an aggregate of each group, compared with a number
     Mention     another table that takes part; `negative`: that must not
     Extreme     the row or group with the most, the least, the top n
+    Few         how many an extreme keeps
+    Verb        a word that names how two tables are linked
     Sort        the order asked for
     Each        what to group by
     Restated    a second sentence that says again what to show
@@ -30,7 +33,9 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`near` is the table that the value stands beside; `either`: an alternative to the last."""
+    """`near` is the table that the value stands beside; `either`: an alternative to the last;
+    `apart`: joined to it by "and", "but" or a comma.
+    """
 
     op: str
     values: tuple[ValuePhrase, ...]
@@ -42,6 +47,8 @@ class Condition:
     near: TablePhrase | None = None
     joined: str = ""
     hint: str = ""
+    both: bool = False
+    apart: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +62,30 @@ class Counted:
 
 
 @dataclass(frozen=True, slots=True)
+class Levelled:
+    """A group's aggregate of a column, compared with a number."""
+
+    aggregate: str
+    column: ColumnPhrase
+    op: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
 class Mention:
-    """A table that takes part; `verb` holds words of the relation that no list knows."""
+    """A table that takes part; `loose`: only a preposition says so."""
 
     table: TablePhrase
     negative: bool = False
-    verb: tuple[str, ...] = ()
+    loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Extreme:
-    """The most or least of a column, of its aggregate, or of the rows of a table."""
+    """The most or least of a column, of its aggregate, or of the rows of a table.
+
+    `loose`: "most" of a column may mean its sum.
+    """
 
     direction: str
     column: ColumnPhrase | None = None
@@ -74,6 +94,21 @@ class Extreme:
     dimension: str = ""
     aggregate: str = ""
     common: bool = False
+    loose: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verb:
+    """A word that no list knows, where a verb stands: it names how two tables are linked."""
+
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Few:
+    """`the 3 counties`: how many an extreme keeps."""
+
+    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +135,7 @@ class Restated:
     items: tuple[Item, ...]
 
 
-Modifier = Condition | Counted | Mention | Extreme | Sort | Each | Restated
+Modifier = Condition | Counted | Levelled | Mention | Extreme | Few | Verb | Sort | Each | Restated
 
 
 @dataclass(frozen=True, slots=True)

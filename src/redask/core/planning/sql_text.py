@@ -65,9 +65,7 @@ class _Writer:
     def text(self) -> str:
         """The whole statement."""
         asked = self._statement
-        shown = "*" if asked.star else ", ".join(map(self._measure, asked.outputs))
-        if asked.star and asked.steps:
-            shown = f"{identifier(asked.table)}.*"
+        shown = ", ".join(map(self._measure, asked.outputs))
         parts = [f"SELECT {'DISTINCT ' if asked.distinct else ''}{shown}"]
         parts.append(f"FROM {identifier(asked.table)}")
         parts += [self._join(step) for step in asked.steps]

@@ -117,4 +117,4 @@ class Statement:
     order: tuple[tuple[Measure, str], ...] = ()
     limit: int | None = None
     distinct: bool = False
-    star: bool = False
+    flags: object = None

@@ -1,11 +1,11 @@
 """A value of a SELECT as JSON has it: `json_value`.
 
-    numeric                  text with all its digits        "12.50"
-    date, time, timestamp    ISO 8601 text                   "2026-05-04T09:00:00"
-    uuid                     text
-    NaN, Infinity            text                            "NaN"
-    bytea                    text in hexadecimal digits      "\\\\x00ff"
-    json, jsonb              their text
+numeric                  text with all its digits        "12.50"
+date, time, timestamp    ISO 8601 text                   "2026-05-04T09:00:00"
+uuid                     text
+NaN, Infinity            text                            "NaN"
+bytea                    text in hexadecimal digits      "\\\\x00ff"
+json, jsonb              their text
 """
 
 import math

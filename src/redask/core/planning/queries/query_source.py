@@ -25,9 +25,7 @@ MOST_ROWS = 100
 MOST_BYTES = 8_192
 
 
-def make(
-    sql: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]
-) -> Source:
+def make(sql: str, columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[object]]) -> Source:
     """The source of a statement that gave these columns (names and types) and rows of cells."""
     texts = [canonical.text(list(row)) for row in rows]
     shown, size = 0, 0

@@ -22,7 +22,9 @@ _UNSTABLE = frozenset(
     transaction_timestamp user version""".split()
 )
 _TODAY = frozenset(("now", "today", "tomorrow", "yesterday"))
-_TOKEN = re.compile(r"\"(?:[^\"]|\"\")*+\"|'(?P<text>(?:[^']|'')*+)'|(?P<word>[A-Za-z_][A-Za-z_0-9$]*+)")
+_TOKEN = re.compile(
+    r"\"(?:[^\"]|\"\")*+\"|'(?P<text>(?:[^']|'')*+)'|(?P<word>[A-Za-z_][A-Za-z_0-9$]*+)"
+)
 
 
 def fault(sql: str, tables: Sequence[tuple[str, str]], schema: PlanSchema) -> str | None:
