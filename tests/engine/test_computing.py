@@ -173,16 +173,6 @@ def test_a_changed_row_is_never_answered_from_the_cache(shop: redask.OpenDatabas
     assert (payload(first)["rows"], payload(again)["rows"]) == ([[2]], [[3]])
 
 
-def test_a_statement_beyond_its_time_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "db").mkdir()
-    (tmp_path / "db" / "redask.toml").write_text("[select]\ntimeout_ms = 1\n")
-    with redask.open(tmp_path / "db", embedder="none") as db:
-        db.put("items", [{"id": n, "word": f"w{n}"} for n in range(20_000)])
-        db.select("SELECT 1")
-        answer = db.ask("How many different words of items are there?")
-    assert answer.answer  # an answer or a refusal, never an internal error
-
-
 def clerk_of(shop: redask.OpenDatabase) -> redask.OpenDatabase:
     """A clerk of the north, who does not see the credit."""
     shop.add_user("mia", role="clerk")

@@ -36,6 +36,7 @@ class CacheSlot:
     prompt_hash: str
     in_force: Strictness
     most: int
+    question: str = ""
 
     @property
     def in_use(self) -> bool:
@@ -54,7 +55,7 @@ class CacheSlot:
             return None
         if caching.expired(kept.stored_at, kept.ttl, self.clock()):
             return None
-        examined = examine(kept.answer.answer, kept.answer.sources_flat)
+        examined = examine(kept.answer.answer, kept.answer.sources_flat, question=self.question)
         accepted = isinstance(judge(examined, self.in_force, Attempt.FIRST), Accept)
         return CacheHit(kept.answer, examined) if accepted else None
 
@@ -117,4 +118,4 @@ class AnswerCaching:
             fingerprint=fingerprint,
         )
         hashed, most = caching.prompt_hash(prompt), self.settings.cache_max_entries
-        return CacheSlot(self.cache, self.clock, use, key, hashed, in_force, most)
+        return CacheSlot(self.cache, self.clock, use, key, hashed, in_force, most, ask.question)

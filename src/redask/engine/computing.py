@@ -72,7 +72,7 @@ class Computing:
     settings: Settings
 
     def schema(self, ask: Ask, caller: Caller) -> PlanSchema:
-        """What the question may be computed from: the caller's tables that the ASK names, or all."""
+        """What a question may be computed from: the tables that the ASK names, or all."""
         return _only(self.sources.schema(caller), ask.collections)
 
     def compute(self, ask: Ask, caller: Caller) -> Computed | Uncomputed | None:

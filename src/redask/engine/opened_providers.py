@@ -1,4 +1,4 @@
-"""The providers that are open: `OpenedProviders(…).open(step)`; the first time, an SDK is imported."""
+"""The providers that are open: `OpenedProviders(…).open(step)`; the first time imports an SDK."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -103,7 +103,7 @@ class AnswerStream:
 
     async def _examine(self, text: str) -> Examined:
         """Examine a text: in a thread, unless it and the sources are short."""
-        work = partial(validation.examine, text, self.sources, self._read)
+        work = partial(validation.examine, text, self.sources, self._read, self.run.ask.question)
         if len(text) + sum(len(source.payload) for source in self.sources) <= _SHORT:
             return work()
         return await self.hop(work)

@@ -100,7 +100,9 @@ def _among(column: Column, literals: tuple[Literal, ...], op: str) -> Test:
 def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
     """The spellings of a value that the column stores; a quotation may be stored nowhere."""
     place = (column.table, column.name)
-    found = tuple(each.value for each in value.stored if (each.table, each.column) == place)
+    found = tuple(
+        each.value for each in value.stored if (each.table, each.column) == place
+    )
     if found:
         return found
     if value.quoted:

@@ -105,7 +105,8 @@ _ROWS = [
         "common",
         "max",
         "most common|most popular|most frequent|most frequently used|most commonly used|"
-        "most often used|most used|most commonly occurring|most prevalent",
+        "most often used|most used|most commonly occurring|most prevalent|most frequently|"
+        "most often|most commonly",
     ),
     *_rows("common", "min", "least common|least popular|least frequent|rarest|least used"),
     *_rows(
@@ -205,9 +206,7 @@ ARTICLES = frozenset(
 PREPOSITIONS = frozenset(
     "of in from at on by for to with within inside among about into as via across under".split()
 )
-RELATIVES = frozenset(
-    "who whom that which whose where when while they he she there whether".split()
-)
+RELATIVES = frozenset("who whom that which whose where when while they he she there whether".split())
 AUXILIARIES = frozenset(
     """is are was were be been being do does did has have had having can could will would should
     may might 's 're get gets got""".split()

@@ -25,9 +25,7 @@ from redask.core.planning.words import identifier_words
 _SILENT = frozenset("of in the by per a an".split())
 _GENERIC = frozenset("id nam cod number".split())
 _SUFFIXES = frozenset("nam number cod valu amount information record detail".split())
-_TABLE_SUFFIXES = frozenset(
-    "record entry item member information row detail info data list".split()
-)
+_TABLE_SUFFIXES = frozenset("record entry item member information row detail info data list".split())
 _PREFIXES = frozenset("ref reference tbl tb".split())
 _MAX_WORDS = 6
 Key = tuple[str, ...]
@@ -129,6 +127,8 @@ class Linker:
                     if "id" in set(kept) - set(part) and missing > 1:
                         continue
                     self._name_column(part, table, column, 4 + missing)
+                    if missing == 1 and not set(owner) & set(part):
+                        self._name_column((*owner, *part), table, column, 5)
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
         """The columns that these stems may name, best first."""

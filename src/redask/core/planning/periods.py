@@ -1,9 +1,9 @@
 """Days, months and years as half-open ranges of ISO dates: `period("2019")`.
 
-written                          range
-2019                             2019-01-01 to 2020-01-01
-2019-03-12, 12 March 2019        one day
-12/03/2019                       refused where day and month could be exchanged
+    written                          range
+    2019                             2019-01-01 to 2020-01-01
+    2019-03-12, 12 March 2019        one day
+    12/03/2019                       refused where day and month could be exchanged
 """
 
 import re

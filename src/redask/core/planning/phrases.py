@@ -116,7 +116,9 @@ def _stored(
     return found
 
 
-def _spellings(question: str, written: tuple[Token, ...], first: int, last: int) -> tuple[str, ...]:
+def _spellings(
+    question: str, written: tuple[Token, ...], first: int, last: int
+) -> tuple[str, ...]:
     token = written[first]
     if first < last:
         if written[last].kind == "mark":

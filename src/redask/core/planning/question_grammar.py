@@ -1,11 +1,11 @@
 """The grammar of a whole question: what is asked for, of which table, then the modifiers.
 
-question  := [each COLUMN ,] [show] items [link noun] tail
-items     := item { (, | and | as well as) item }
-item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
-           | most common COLUMN | all details
-noun      := [n] [ADJECTIVE] [values] TABLE [value]
-restated  := a second sentence: show items
+    question  := [each COLUMN ,] [show] items [link noun] tail
+    items     := item { (, | and | as well as) item }
+    item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
+               | most common COLUMN | all details
+    noun      := [n] [ADJECTIVE] [values] TABLE [value]
+    restated  := a second sentence: show items
 """
 
 from collections.abc import Iterator

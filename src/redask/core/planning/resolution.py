@@ -20,15 +20,15 @@ from redask.core.planning.joins import Doubt
 from redask.core.planning.linking import Linker
 from redask.core.planning.phrases import TablePhrase
 from redask.core.planning.readings import (
-    Condition,
     Counted,
     Each,
     Extreme,
+    Item,
     Mention,
     Reading,
     Restated,
+    Verb,Condition,
     Sort,
-    Verb,
 )
 from redask.core.planning.statement_builder import Names, StatementBuilder
 from redask.core.planning.trees import Statement
@@ -46,7 +46,8 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
             for phrase, link in zip(phrases, choice, strict=True)
         }
         extra = sum(
-            link.cost - phrase.links[0].cost for phrase, link in zip(phrases, choice, strict=True)
+            link.cost - phrase.links[0].cost
+            for phrase, link in zip(phrases, choice, strict=True)
         )
         for first, price in _firsts(reading, tables):
             named = dict.fromkeys((*tables.values(), *_owners(reading)))
@@ -56,141 +57,63 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
             except Doubt as doubt:
                 yield doubt
             else:
-                flags = set()
-                if any(l.cost for l in choice):
-                    flags.add("partial table")
-                if any(isinstance(m, Verb) for m in reading.modifiers):
-                    flags.add("verb")
-                cols = [i.column for i in reading.items if i.column] + [
-                    m.column for m in reading.modifiers if getattr(m, "column", None)
-                ]
+                flags=set()
+                if any(l.cost for l in choice): flags.add('partial table')
+                if any(isinstance(m,Verb) for m in reading.modifiers): flags.add('verb')
+                cols=[i.column for i in reading.items if i.column]+[m.column for m in reading.modifiers if getattr(m,'column',None)]
                 for c in cols:
-                    if c.links[0].cost >= 4:
-                        flags.add("partial column")
-                    elif c.links[0].cost >= 2:
-                        flags.add("synonym column")
-                if len(set(tables.values())) == 0:
-                    ow = any(l.owned and l.table == first for c in cols for l in c.links)
-                    flags.add("0T owned" if ow else "0T free")
-                    n = sum(1 for l in reading.items[0].column.links if l.cost <= 1)
-                    flags.add(f"0T {'owned' if ow else 'free'} first item links {min(n, 3)}")
-                    if len(reading.items) > 1:
-                        flags.add(f"0T {'owned' if ow else 'free'} items 2+")
-                    if reading.modifiers:
-                        flags.add(f"0T {'owned' if ow else 'free'} mods")
-                    else:
-                        flags.add(f"0T {'owned' if ow else 'free'} nomods")
-                flags.add(f"tables {len(set(tables.values()))}")
-                if any(i.kind == "entity" for i in reading.items):
-                    flags.add("entity")
-                for m in reading.modifiers:
-                    flags.add("m " + type(m).__name__)
-                if any(
-                    isinstance(m, Condition) and m.column is None and not m.dimension
-                    for m in reading.modifiers
-                ):
-                    flags.add("bare value")
-                if any(isinstance(m, Mention) and m.loose for m in reading.modifiers):
-                    flags.add("loose mention")
-                if cost:
-                    flags.add("choice cost")
-                    flags |= {f"choice {min(cost, 6)}"}
+                    if c.links[0].cost>=4: flags.add('partial column')
+                    elif c.links[0].cost>=2: flags.add('synonym column')
+                if len(set(tables.values()))==0:
+                    ow=any(l.owned and l.table==first for c in cols for l in c.links)
+                    flags.add('0T owned' if ow else '0T free')
+                    n=sum(1 for l in reading.items[0].column.links if l.cost<=1)
+                    flags.add(f'0T {"owned" if ow else "free"} first item links {min(n,3)}')
+                    if len(reading.items)>1: flags.add(f'0T {"owned" if ow else "free"} items 2+')
+                    if reading.modifiers: flags.add(f'0T {"owned" if ow else "free"} mods')
+                    else: flags.add(f'0T {"owned" if ow else "free"} nomods')
+                flags.add(f'tables {len(set(tables.values()))}')
+                if any(i.kind=='entity' for i in reading.items): flags.add('entity')
+                for m in reading.modifiers: flags.add('m '+type(m).__name__)
+                if any(isinstance(m,Condition) and m.column is None and not m.dimension for m in reading.modifiers): flags.add('bare value')
+                if any(isinstance(m,Mention) and m.loose for m in reading.modifiers): flags.add('loose mention')
+                if cost: flags.add('choice cost'); flags|={f'choice {min(cost,6)}'}
                 for c in cols:
-                    mine = [l.cost for l in c.links if l.table == first]
-                    if mine and min(mine) > c.links[0].cost:
-                        flags.add(f"worse link {min(4, min(mine) - c.links[0].cost)}")
-                if any(
-                    isinstance(m, Condition) and m.column is not None for m in reading.modifiers
-                ):
-                    flags.add("cond column")
-                ex = [t for t in statement.where if type(t).__name__ == "Existence"]
-                flags.add(
-                    f"exist {len(ex)} neg {sum(t.negative for t in ex)} steps {max([len(t.steps) for t in ex], default=0)}"
-                )
+                    mine=[l.cost for l in c.links if l.table==first]
+                    if mine and min(mine)>c.links[0].cost: flags.add(f'worse link {min(4,min(mine)-c.links[0].cost)}')
+                if any(isinstance(m,Condition) and m.column is not None for m in reading.modifiers): flags.add('cond column')
+                ex=[t for t in statement.where if type(t).__name__=='Existence']
+                flags.add(f'exist {len(ex)} neg {sum(t.negative for t in ex)} steps {max([len(t.steps) for t in ex],default=0)}')
                 from redask.core.planning.joins import fans_out
-
-                flags.add(
-                    f"joins {len(statement.steps)} group {bool(statement.groups)} fan {any(fans_out(linker, s) for s in statement.steps)}"
-                )
-                if statement.steps:
-                    flags.add(
-                        "J "
-                        + " ".join(sorted({type(m).__name__ for m in reading.modifiers}))
-                        + f" items {len({o.column.table for o in statement.outputs if o.column})} agg {any(o.aggregate for o in statement.outputs)}"
-                    )
-                if price:
-                    flags.add("first cost")
+                flags.add(f'joins {len(statement.steps)} group {bool(statement.groups)} fan {any(fans_out(linker,s) for s in statement.steps)}')
+                if statement.steps: flags.add('J '+' '.join(sorted({type(m).__name__ for m in reading.modifiers}))+f' items {len({o.column.table for o in statement.outputs if o.column})} agg {any(o.aggregate for o in statement.outputs)}')
+                if price: flags.add('first cost')
                 from redask.core.planning.condition_tests import test_of
-
                 for m in reading.modifiers:
-                    if isinstance(m, Condition) and m.op not in ("contain", "start", "end"):
-                        try:
-                            col, _, c = test_of(m, scope)
-                        except Doubt:
-                            continue
-                        if col.table != first:
-                            flags.add(
-                                ("cc column " if m.column else "cc value ")
-                                + (
-                                    "phrase-named"
-                                    if col.table in tables.values()
-                                    else "owned-named"
-                                )
-                                + (" near" if m.near else "")
-                                + (" neg" if m.negative else "")
-                            )
-                        elif m.hint == "name" and c:
-                            flags.add("cc hint non-name")
+                    if isinstance(m,Condition) and m.op not in('contain','start','end'):
+                        try: col,_,c=test_of(m,scope)
+                        except Doubt: continue
+                        if col.table!=first:
+                            flags.add(('cc column ' if m.column else 'cc value ')+('phrase-named' if col.table in tables.values() else 'owned-named')+(' near' if m.near else '')+(' neg' if m.negative else ''))
+                        elif m.hint=='name' and c: flags.add('cc hint non-name')
                         elif m.column is None and not m.dimension:
-                            v = m.values[0]
-                            flags.add(
-                                "cv "
-                                + ("quoted" if v.quoted else "lower" if v.text.islower() else "cap")
-                                + f" w{min(3, v.end - v.start)}"
-                                + (" list" if len(m.values) > 1 else "")
-                            )
-                            flags.add(
-                                "cv2 "
-                                + ("exact" if any(x.value == v.text for x in v.stored) else "loose")
-                                + (f" {len({(x.table, x.column) for x in v.stored})} places")
-                            )
-                            flags.add(
-                                "cc value own "
-                                + m.hint
-                                + (" near" if m.near else "")
-                                + (" neg" if m.negative else "")
-                            )
-                        else:
-                            flags.add(
-                                "cc col own"
-                                + (" neg" if m.negative else "")
-                                + " "
-                                + m.op
-                                + (" lst" if len(m.values) > 1 else "")
-                            )
-                for n, m in enumerate(reading.modifiers):
-                    if isinstance(m, Verb):
-                        nx = reading.modifiers[n + 1]
-                        t = getattr(nx, "table", None) or getattr(nx, "near", None)
-                        tt = tables.get((t.start, t.end)) if t else None
+                            v=m.values[0]; flags.add('cv '+('quoted' if v.quoted else 'lower' if v.text.islower() else 'cap')+f' w{min(3,v.end-v.start)}'+(' list' if len(m.values)>1 else ''))
+                            flags.add('cv2 '+('exact' if any(x.value==v.text for x in v.stored) else 'loose')+(f' {len({(x.table,x.column) for x in v.stored})} places'))
+                            flags.add('cc value own '+m.hint+(' near' if m.near else '')+(' neg' if m.negative else ''))
+                        else: flags.add('cc col own'+(' neg' if m.negative else '')+' '+m.op+(' lst' if len(m.values)>1 else ''))
+                for n,m in enumerate(reading.modifiers):
+                    if isinstance(m,Verb):
+                        nx=reading.modifiers[n+1]
+                        t=getattr(nx,'table',None) or getattr(nx,'near',None)
+                        tt=tables.get((t.start,t.end)) if t else None
                         from redask.core.planning.joins import steps_between
-
-                        try:
-                            st = len(steps_between(linker, first, tt)) if tt else -1
-                        except Doubt:
-                            st = -2
-                        flags.add(
-                            "V "
-                            + type(nx).__name__
-                            + (" neg" if getattr(nx, "negative", False) else "")
-                            + f" steps {st}"
-                            + (" partial" if t and t.links[0].cost else "")
-                        )
-                        flags.add("V form " + ("ed" if m.word.endswith("ed") else "other"))
+                        try: st=len(steps_between(linker,first,tt)) if tt else -1
+                        except Doubt: st=-2
+                        flags.add('V '+type(nx).__name__+(' neg' if getattr(nx,'negative',False) else '')+f' steps {st}'+(' partial' if t and t.links[0].cost else ''))
+                        flags.add('V form '+('ed' if m.word.endswith('ed') else 'other'))
                 for i in reading.items:
-                    if i.column and all(l.table != first for l in i.column.links):
-                        flags.add("cc item other table")
-                object.__setattr__(statement, "flags", flags)
+                    if i.column and all(l.table!=first for l in i.column.links): flags.add('cc item other table')
+                object.__setattr__(statement,'flags',flags)
                 yield statement, reading.cost + extra + price + cost
 
 

@@ -14,8 +14,8 @@ from redask.core.planning.readings import (
     Each,
     Extreme,
     Few,
-    Item,
     Levelled,
+    Item,
     Mention,
     Reading,
     Sort,
@@ -73,9 +73,7 @@ class StatementBuilder:
         order = self._order(outputs)
         having = self._having()
         aggregated = any(each.aggregate for each in outputs)
-        grouping = (
-            aggregated or bool(having) or (order is not None and bool(order.measure.aggregate))
-        )
+        grouping = aggregated or bool(having) or (order is not None and bool(order.measure.aggregate))
         plain = [each.column for each in outputs if each.column and not each.aggregate]
         if grouping:
             shown = [Measure(column=column) for column in groups if column not in plain]

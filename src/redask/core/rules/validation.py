@@ -117,14 +117,17 @@ Verdict = Accept | Retry | GiveUp
 
 
 def examine(
-    text: str, sources: Sequence[Source], read: dict[int, SourceText] | None = None
+    text: str,
+    sources: Sequence[Source],
+    read: dict[int, SourceText] | None = None,
+    question: str = "",
 ) -> Examined:
-    """The citations and issues of an answer that was made from these sources.
+    """The citations and issues of an answer that was made from these sources to a question.
 
     `read` keeps the sources that were read, for whoever examines more than one text with them.
     """
     markers = citations.parse(text, len(sources))
-    answer = ReadAnswer(text, markers, check.examine(text, sources, read))
+    answer = ReadAnswer(text, markers, check.examine(text, sources, read, question))
     issues = tuple(issue for each in CHECKS for issue in each(answer, sources))
     return Examined(markers.citations, issues, len(sources), answer.findings)
 

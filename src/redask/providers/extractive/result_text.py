@@ -9,8 +9,8 @@
     more than shown  "The first 50 of 122 rows [^1]:"
 
 A number with more than DECIMALS decimals is rounded to them, as "about 5.652"; below one, to as
-many digits. The labels are the columns' names, split into words. Nothing is said that is no cell, no count of
-rows and no name of a column.
+many digits. The labels are the columns' names, split into words. Nothing is said that is no cell,
+no count of rows and no name of a column.
 """
 
 import json

@@ -1,1 +1,1 @@
-"""Statements of an ASK: what a model is asked for, what it may not do, and the result as a source."""
+"""Statements of an ASK: what a model is asked for, what it may do, the result as a source."""

@@ -3,42 +3,69 @@
 Each source that is cited is read once. A marker beyond the sources cites nothing (and is an issue
 of `rules.citations`). A quote's `source` is an index into the claim's cited sources: those of its
 markers that exist, in their order (`cited_sources`).
+
+A claim that cites a statement's result must have its numbers from there (`query_cells`): `computed`
+says that it does not, which is wrong in every strict mode. Names are judged as in any claim.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redask.core.model import Source
-from redask.core.rules.grounding import claims, source_text, support
+from redask.core.rules.grounding import claims, query_cells, source_text, support
 from redask.core.rules.grounding.claims import Claim
+from redask.core.rules.grounding.query_cells import KnownNumbers
 from redask.core.rules.grounding.source_text import SourceText
-from redask.core.rules.grounding.support import Judgement
+from redask.core.rules.grounding.support import Judgement, SupportVerdict
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim and the judgement on it."""
+    """A claim and the judgement on it; `computed`: its numbers are not those of the result."""
 
     claim: Claim
     judgement: Judgement
+    computed: bool = False
 
 
 def examine(
-    answer: str, sources: Sequence[Source], read: dict[int, SourceText] | None = None
+    answer: str,
+    sources: Sequence[Source],
+    read: dict[int, SourceText] | None = None,
+    question: str = "",
 ) -> tuple[Finding, ...]:
     """The findings on an answer that was made from these sources, in its order.
 
     `read` keeps the sources that were read, for whoever examines more than one text with them.
     """
     texts = {} if read is None else read
+    known: dict[tuple[int, ...], KnownNumbers] = {}
     findings: list[Finding] = []
     for claim in claims.split(answer):
         cited = cited_sources(claim, len(sources))
         for index in cited:
             if index not in texts:
                 texts[index] = source_text.read(sources[index])
-        findings.append(Finding(claim, support.judge(claim, [texts[index] for index in cited])))
+        judged = support.judge(claim, [texts[index] for index in cited])
+        if any(query_cells.is_query(sources[index]) for index in cited):
+            told = known.get(cited)
+            if told is None:
+                told = known[cited] = query_cells.known([sources[i] for i in cited], question)
+            findings.append(_computed(claim, judged, query_cells.wrong(claim.text, told)))
+        else:
+            findings.append(Finding(claim, judged))
     return tuple(findings)
+
+
+def _computed(claim: Claim, judged: Judgement, wrong: tuple[str, ...]) -> Finding:
+    """The finding on a claim that cites a result, some of whose numbers may be wrong."""
+    if wrong:
+        judged = replace(judged, verdict=SupportVerdict.UNSUPPORTED, tokens=wrong, instead=())
+        return Finding(claim, judged, computed=True)
+    names = tuple(each for each in judged.tokens if not any(map(str.isdigit, each)))
+    if not names:  # the numbers are cells, and words like "nothing" are no names
+        judged = replace(judged, verdict=SupportVerdict.SUPPORTED, tokens=(), instead=())
+    return Finding(claim, judged)
 
 
 def cited_sources(claim: Claim, sources_count: int) -> tuple[int, ...]:

@@ -8,7 +8,8 @@
     supported, nothing_to_check   –
 
 The claim is quoted without its markers and full stop, on one line, in at most 120 characters. Such
-an issue is an error under STRICT SUPPORTED only. The detail goes into a prompt, a log and an audit
+an issue is an error under STRICT SUPPORTED only; where the numbers are not those of the statement's
+result that the claim cites, under STRICT ON, too. The detail goes into a prompt, a log and an audit
 row: what is not printable is escaped.
 """
 
@@ -42,7 +43,8 @@ def of(finding: Finding) -> Issue | None:
         if judgement.instead:
             says = "the source says" if len(claim.markers) == 1 else "the sources say"
             detail += f"; {says} {_listed(judgement.instead)}"
-    return Issue(kind, claim.span, detail, Strictness.SUPPORTED)
+    from_level = Strictness.ON if finding.computed else Strictness.SUPPORTED
+    return Issue(kind, claim.span, detail, from_level)
 
 
 def _listed(tokens: tuple[str, ...]) -> str:

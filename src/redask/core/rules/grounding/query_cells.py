@@ -78,9 +78,9 @@ def wrong(claim: str, allowed: KnownNumbers) -> tuple[str, ...]:
 def _is_known(number: Quantity, allowed: KnownNumbers) -> bool:
     if number.ordinal:  # a place in a list, which no cell tells
         return True
-    if not number.approximate and not number.bound:
-        if any(measure.number in allowed.values for measure in number.measures):
-            return True
+    is_exact = not number.approximate and not number.bound
+    if is_exact and any(measure.number in allowed.values for measure in number.measures):
+        return True
     return any(quantities.same(number, one, unit_elsewhere=True) for one in allowed.numbers)
 
 
