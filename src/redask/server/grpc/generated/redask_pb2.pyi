@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AskRequest(_message.Message):
-    __slots__ = ("question", "strict", "using", "model", "collection", "limit", "min_score", "depth", "temperature", "seed", "cache_ttl", "nocache", "strictness", "evidence")
+    __slots__ = ("question", "strict", "using", "model", "collection", "limit", "min_score", "depth", "temperature", "seed", "cache_ttl", "nocache", "strictness", "evidence", "plan", "steps")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     STRICT_FIELD_NUMBER: _ClassVar[int]
     USING_FIELD_NUMBER: _ClassVar[int]
@@ -22,6 +22,8 @@ class AskRequest(_message.Message):
     NOCACHE_FIELD_NUMBER: _ClassVar[int]
     STRICTNESS_FIELD_NUMBER: _ClassVar[int]
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
+    PLAN_FIELD_NUMBER: _ClassVar[int]
+    STEPS_FIELD_NUMBER: _ClassVar[int]
     question: str
     strict: bool
     using: str
@@ -36,7 +38,9 @@ class AskRequest(_message.Message):
     nocache: bool
     strictness: str
     evidence: bool
-    def __init__(self, question: _Optional[str] = ..., strict: _Optional[bool] = ..., using: _Optional[str] = ..., model: _Optional[str] = ..., collection: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., depth: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., cache_ttl: _Optional[str] = ..., nocache: _Optional[bool] = ..., strictness: _Optional[str] = ..., evidence: _Optional[bool] = ...) -> None: ...
+    plan: str
+    steps: int
+    def __init__(self, question: _Optional[str] = ..., strict: _Optional[bool] = ..., using: _Optional[str] = ..., model: _Optional[str] = ..., collection: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., depth: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., cache_ttl: _Optional[str] = ..., nocache: _Optional[bool] = ..., strictness: _Optional[str] = ..., evidence: _Optional[bool] = ..., plan: _Optional[str] = ..., steps: _Optional[int] = ...) -> None: ...
 
 class Citation(_message.Message):
     __slots__ = ("marker", "urn")
