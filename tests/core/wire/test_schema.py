@@ -22,6 +22,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "integer": lambda value: _TYPES["number"](value) and value == value // 1,
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
 }
 _KEYWORDS: dict[str, Callable[[Any, Any, Any], bool]] = {
     "type": lambda value, wanted, _: _TYPES[wanted](value),
