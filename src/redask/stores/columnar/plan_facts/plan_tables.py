@@ -39,6 +39,7 @@ MAX_BYTES = 512 << 20
 _SCHEMAS, _INCLUSIONS = 64, 4096
 
 _Facts = dict[str, TableFacts]
+_State = tuple[_Facts, PlanSchema]
 _Inclusion = tuple[FactsKey, str, FactsKey, str]
 
 
@@ -51,13 +52,28 @@ class _Kept:
 
 
 class _Known:
-    """What was counted in one generation; with its lock."""
+    """What was counted in one generation; all but `states` is for who holds `counting`."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
+        self.counting = threading.Lock()
         self.tables: OrderedDict[FactsKey, _Kept] = OrderedDict()
-        self.states: OrderedDict[object, tuple[_Facts, PlanSchema]] = OrderedDict()
         self.inclusions: OrderedDict[_Inclusion, bool] = OrderedDict()
+        self._states: OrderedDict[object, _State] = OrderedDict()
+
+    def state(self, key: object) -> _State | None:
+        """What is known of a state, if anything is."""
+        with self._lock:
+            if key in self._states:
+                self._states.move_to_end(key)
+            return self._states.get(key)
+
+    def keep(self, key: object, state: _State) -> None:
+        """Keep what was counted of a state, and of no more than some."""
+        with self._lock:
+            self._states[key] = state
+            if len(self._states) > _SCHEMAS:
+                self._states.popitem(last=False)
 
 
 class PlanTables:
@@ -68,7 +84,7 @@ class PlanTables:
         self._known: weakref.WeakKeyDictionary[OpenGeneration, _Known] = weakref.WeakKeyDictionary()
 
     def schema(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> PlanSchema:
-        """The tables of the caller, but for the audit log and those of edges only."""
+        """The tables of the caller, but for the audit log and what is searched only."""
         return self._state(tables, declared)[1]
 
     def find(
@@ -88,19 +104,17 @@ class PlanTables:
             for text in wanted.spelt(normal)
         }
 
-    def _state(
-        self, tables: ReadableTables, declared: Sequence[DeclaredKey]
-    ) -> tuple[_Facts, PlanSchema]:
+    def _state(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> _State:
         with self._lock:
             known = self._known.setdefault(tables.owner, _Known())
-        with known.lock:  # what two callers need is counted once
-            key = (tables.state_key, tuple(tables.names()), tuple(declared))
-            state = known.states.get(key)
-            if state is None:
-                state = known.states[key] = _Reading(known, tables).state(declared)
-                if len(known.states) > _SCHEMAS:
-                    known.states.popitem(last=False)
-            known.states.move_to_end(key)
+        key = (tables.state_key, tuple(tables.names()), tuple(declared))
+        state = known.state(key)
+        if state is None:
+            with known.counting:  # what two callers need is counted once
+                state = known.state(key)
+                if state is None:
+                    state = _Reading(known, tables).state(declared)
+                    known.keep(key, state)
         return state
 
 
@@ -111,10 +125,10 @@ class _Reading:
         self._known = known
         self._tables = tables
 
-    def state(self, declared: Sequence[DeclaredKey]) -> tuple[_Facts, PlanSchema]:
+    def state(self, declared: Sequence[DeclaredKey]) -> _State:
         names = [name for name in self._tables.names() if name != AUDIT]
         every = {name: self._facts(name) for name in names}
-        facts = {name: each for name, each in every.items() if not each.only_edges}
+        facts = {name: each for name, each in every.items() if each.is_table}
         by_collection = {self._tables.collection(name): name for name in facts}
         keys = [_named(each, by_collection, facts) for each in declared]
         primary = {each.table: each.columns for each in keys if each and not each.to_table}
