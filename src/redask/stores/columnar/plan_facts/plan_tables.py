@@ -31,7 +31,7 @@ from redask.stores.columnar.plan_facts.table_facts import (
     read_facts,
     told_columns,
 )
-from redask.stores.columnar.plan_facts.value_hashes import WantedTexts
+from redask.stores.columnar.plan_facts.value_hashes import CombinedHashes, WantedTexts
 from redask.stores.columnar.readable_tables import FactsKey, ReadableTables
 from redask.stores.columnar.typed_tables import TableColumn
 
@@ -39,7 +39,6 @@ MAX_BYTES = 512 << 20
 _SCHEMAS, _INCLUSIONS = 64, 4096
 
 _Facts = dict[str, TableFacts]
-_State = tuple[_Facts, PlanSchema]
 _Inclusion = tuple[FactsKey, str, FactsKey, str]
 
 
@@ -49,6 +48,15 @@ class _Kept:
 
     facts: TableFacts
     step: int
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """All that one caller plans with in one state."""
+
+    facts: _Facts
+    schema: PlanSchema
+    values: CombinedHashes
 
 
 class _Known:
@@ -85,19 +93,18 @@ class PlanTables:
 
     def schema(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> PlanSchema:
         """The tables of the caller, but for the audit log and what is searched only."""
-        return self._state(tables, declared)[1]
+        return self._state(tables, declared).schema
 
     def find(
         self, tables: ReadableTables, declared: Sequence[DeclaredKey], texts: Sequence[str]
     ) -> dict[str, tuple[StoredValue, ...]]:
         """The values that are equal to each text, loosely: see `ValueIndex`."""
-        facts, _ = self._state(tables, declared)
+        state = self._state(tables, declared)
         wanted = WantedTexts(texts)
         found: dict[str, list[StoredValue]] = {}
-        for name, each in facts.items():
-            for text, number, value in each.values.find(wanted):
-                column = each.columns[number].column.name
-                found.setdefault(text, []).append(StoredValue(name, column, value))
+        for name, text, number, value in state.values.find(wanted):
+            column = state.facts[name].columns[number].column.name
+            found.setdefault(text, []).append(StoredValue(name, column, value))
         return {
             text: tuple(sorted(values, key=lambda one: (one.table, one.column, one.value)))
             for normal, values in found.items()
@@ -134,7 +141,9 @@ class _Reading:
         primary = {each.table: each.columns for each in keys if each and not each.to_table}
         foreign = tuple(dict.fromkeys(each for each in keys if each and each.to_table))
         planned = tuple(_table(name, each, primary.get(name)) for name, each in facts.items())
-        return facts, PlanSchema(planned, (*foreign, *self._inferred(planned, foreign)))
+        schema = PlanSchema(planned, (*foreign, *self._inferred(planned, foreign)))
+        values = CombinedHashes({name: each.values for name, each in facts.items()})
+        return _State(facts, schema, values)
 
     def _facts(self, name: str) -> TableFacts:
         key, kept = self._tables.facts(name), self._known.tables
