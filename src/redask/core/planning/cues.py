@@ -105,7 +105,8 @@ _ROWS = [
         "common",
         "max",
         "most common|most popular|most frequent|most frequently used|most commonly used|"
-        "most often used|most used|most commonly occurring|most prevalent",
+        "most often used|most used|most commonly occurring|most prevalent|most frequently|"
+        "most often|most commonly",
     ),
     *_rows("common", "min", "least common|least popular|least frequent|rarest|least used"),
     *_rows(

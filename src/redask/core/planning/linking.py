@@ -127,6 +127,8 @@ class Linker:
                     if "id" in set(kept) - set(part) and missing > 1:
                         continue
                     self._name_column(part, table, column, 4 + missing)
+                    if missing == 1 and not set(owner) & set(part):
+                        self._name_column((*owner, *part), table, column, 5)
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
         """The columns that these stems may name, best first."""

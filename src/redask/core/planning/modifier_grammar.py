@@ -232,6 +232,9 @@ class ModifierGrammar:
         if counts is not None:
             for table in self.tables(counts.end):
                 yield None, table, table.end, 1 + table.links[0].cost
+            for column in self.columns(counts.end):
+                counted = replace(column, counting=True)
+                yield counted, None, column.end, 1 + column.links[0].cost
         for column in self.columns(place):
             yield column, None, column.end, column.links[0].cost
 
@@ -355,12 +358,17 @@ class ModifierGrammar:
                 node = self._condition(cue.payload, (value,), None, glue)
                 yield replace(node, dimension="older"), value.end + 2, 1
             if value.number is not None:
-                for column in self.columns(value.end):
+                behind = value.end + (1 if self.low(value.end) == "in" else 0)
+                for column in self.columns(behind):
                     node = self._condition(cue.payload, (value,), column, glue)
                     yield node, column.end, 1 + column.links[0].cost
             if cue.kind == "moment":
                 op, end = self._upward(cue.payload, value.end)
                 yield self._condition(op, (value,), None, glue), end, 2
+        if cue.kind == "moment" and cue.payload == "=":
+            for values, end, joined in self.value_lists(cue.end):
+                if joined == "or":
+                    yield self._condition("=", values, None, glue, joined=joined), end, 2
         if cue.kind == "moment" and self.low(cue.end) == "year":
             behind = cue.end + (2 if self.low(cue.end + 1) == "of" else 1)
             for value in self.values(behind):
@@ -516,7 +524,12 @@ class ModifierGrammar:
         if cue is not None:
             for value in self.values(cue.end):
                 if value.quoted:
-                    yield self._condition(cue.payload, (value,), None, glue), value.end, 1
+                    node = self._condition(cue.payload, (value,), None, glue)
+                    yield node, value.end, 1
+                    if self.low(value.end) == "in":
+                        for column in self.columns(value.end + 1):
+                            cost = 1 + column.links[0].cost
+                            yield replace(node, column=column), column.end, cost
 
     def _mentions(self, glue: Glue) -> Iterator[Found]:
         said = set(glue.words)
