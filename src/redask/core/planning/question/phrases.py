@@ -4,14 +4,16 @@ Articles are left out first. `Phrases` holds, for each remaining word, the spans
 a span ends before `end`. A value spans the words it covers in the text, articles included.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
 
-from redask.core.planning import cues
-from redask.core.planning.linking import ColumnLink, Linker, TableLink
 from redask.core.planning.plan_schema import StoredValue, ValueIndex
+from redask.core.planning.question import cues
+from redask.core.planning.question.dates import relative_period, written_date
+from redask.core.planning.question.linking import ColumnLink, Linker, TableLink
+from redask.core.planning.question.words import Token, spoken_stem, tokens
 from redask.core.planning.value_text import normalised
-from redask.core.planning.words import Token, spoken_stem, tokens
 
 _MAX_VALUE = 8
 _GENDERS = {"male": "m", "males": "m", "female": "f", "females": "f"}
@@ -23,6 +25,7 @@ _PLAIN = (
     | cues.NEGATIVE
     | cues.JOINING
 )
+_KNOWN = _PLAIN | cues.LIGHT | cues.ENDING | frozenset(cues.DIMENSIONS) | {"than", "years", "old"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +56,12 @@ class ValuePhrase:
     stored: tuple[StoredValue, ...] = ()
     number: str | None = None
     quoted: bool = False
+    period: bool = False
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it needs no word beside it: it is stored, or a period of time."""
+        return bool(self.stored) or self.period
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +81,10 @@ class Phrases:
     tables: tuple[tuple[TablePhrase, ...], ...]
     values: tuple[tuple[ValuePhrase, ...], ...]
     cues: tuple[tuple[Cue, ...], ...]
-    known: frozenset[int] = field(default_factory=frozenset)
 
 
-def read(question: str, linker: Linker, values: ValueIndex) -> Phrases:
-    """All phrases of a question."""
+def read(question: str, linker: Linker, values: ValueIndex, today: date | None = None) -> Phrases:
+    """All phrases of a question; periods such as "last year" only if `today` is given."""
     written = tokens(question)
     kept = tuple(
         place
@@ -87,9 +95,42 @@ def read(question: str, linker: Linker, values: ValueIndex) -> Phrases:
     stored = _stored(question, written, values)
     columns = tuple(_columns(words, start, linker) for start in range(len(words)))
     tables = tuple(_tables(words, start, linker) for start in range(len(words)))
-    found = _values(words, written, kept, stored)
     marks = tuple(_cues(words, start) for start in range(len(words)))
+    found = tuple(
+        (*_periods(words, start, marks[start], today), *values)
+        for start, values in enumerate(_values(words, written, kept, stored))
+    )
     return Phrases(words, columns, tables, found, marks)
+
+
+def _periods(
+    words: tuple[Token, ...], start: int, marks: tuple[Cue, ...], today: date | None
+) -> Iterator[ValuePhrase]:
+    """Dates that are written in words, and periods before today."""
+    end, text = written_date(words, start)
+    if end > start:
+        yield ValuePhrase(start, end, text, period=True)
+    for cue in marks:
+        if cue.kind == "today" and today is not None:
+            text = relative_period(cue.payload, today)
+            number = text if cue.payload.endswith("year") else None
+            yield ValuePhrase(start, cue.end, text, (), number, period=True)
+
+
+def unknown_words(phrases: Phrases) -> tuple[str, ...]:
+    """The words that name nothing, say nothing of their own, and stand in no phrase."""
+    covered: set[int] = set()
+    for start in range(len(phrases.words)):
+        ends = [each.end for each in phrases.columns[start]]
+        ends += [each.end for each in phrases.tables[start]]
+        ends += [each.end for each in phrases.values[start]]
+        ends += [each.end for each in phrases.cues[start]]
+        covered.update(range(start, max(ends, default=start)))
+    return tuple(
+        token.text
+        for place, token in enumerate(phrases.words)
+        if place not in covered and token.kind == "word" and token.low not in _KNOWN
+    )
 
 
 def _stored(
@@ -116,9 +157,7 @@ def _stored(
     return found
 
 
-def _spellings(
-    question: str, written: tuple[Token, ...], first: int, last: int
-) -> tuple[str, ...]:
+def _spellings(question: str, written: tuple[Token, ...], first: int, last: int) -> tuple[str, ...]:
     token = written[first]
     if first < last:
         if written[last].kind == "mark":

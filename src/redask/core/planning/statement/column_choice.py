@@ -10,15 +10,16 @@ The cheapest wins; two that are equally cheap are a doubt, unless one refers to 
 
 from dataclasses import dataclass
 
-from redask.core.planning import cues
-from redask.core.planning.joins import Doubt
-from redask.core.planning.linking import ColumnLink, Linker
-from redask.core.planning.phrases import ColumnPhrase
-from redask.core.planning.trees import Column
-from redask.core.planning.words import identifier_words
+from redask.core.planning.question import cues
+from redask.core.planning.question.linking import ColumnLink, Linker
+from redask.core.planning.question.phrases import ColumnPhrase
+from redask.core.planning.question.words import identifier_words
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.trees import Column
 
-NUMERIC = ("int2", "int4", "int8", "smallint", "integer", "bigint", "numeric", "decimal", "float4")
-NUMERIC += ("float8", "real", "double precision")
+_NUMERIC = frozenset(
+    "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
+) | {"double precision"}
 _NAMES = (("nam",), ("titl",), ("full", "nam"))
 
 
@@ -48,7 +49,7 @@ class Scope:
 
     def is_number(self, column: Column) -> bool:
         """Whether a column holds numbers."""
-        return self.type_of(column) in NUMERIC
+        return self.type_of(column) in _NUMERIC
 
     def is_moment(self, column: Column) -> bool:
         """Whether a column holds dates or timestamps."""
@@ -97,7 +98,7 @@ def _is_shown(link: ColumnLink, scope: Scope) -> bool:
 
 def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
     """The column that an adjective measures, and whether more of it is more: 1 or -1."""
-    nouns = cues.DIMENSIONS[adjective][1]
+    nouns = cues.DIMENSIONS[adjective]
     found = []
     for column in scope.linker.tables[scope.first].columns:
         place = Column(scope.first, column.name)

@@ -5,7 +5,7 @@
     its name without its table's words (`customer_name` of customers)     1
     a synonym or agent noun in the place of a word                       +2
     its name and a word that only says what it is (`zip code` of zip)     4
-    part of its name, but never `id`, `name`, `code`, `number` alone      4, and 1 for each word left out
+    part of its name, but never `id`, `name`, `code`, `number` alone      4, +1 for each word less
 
     a table is named by all words of its name: 0; by a part that ends with its last word: 2 or more.
 
@@ -18,14 +18,16 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-from redask.core.planning import cues
 from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
-from redask.core.planning.words import identifier_words
+from redask.core.planning.question import cues
+from redask.core.planning.question.words import identifier_words
 
 _SILENT = frozenset("of in the by per a an".split())
 _GENERIC = frozenset("id nam cod number".split())
 _SUFFIXES = frozenset("nam number cod valu amount information record detail".split())
-_TABLE_SUFFIXES = frozenset("record entry item member information row detail info data list".split())
+_TABLE_SUFFIXES = frozenset(
+    "record entry item member information row detail info data list".split()
+)
 _PREFIXES = frozenset("ref reference tbl tb".split())
 _MAX_WORDS = 6
 Key = tuple[str, ...]
@@ -40,6 +42,11 @@ class ColumnLink:
     cost: int
     owned: bool = False
 
+    @property
+    def place(self) -> str:
+        """What is named, to show."""
+        return f"{self.table}.{self.column}"
+
 
 @dataclass(frozen=True, slots=True)
 class TableLink:
@@ -47,6 +54,11 @@ class TableLink:
 
     table: str
     cost: int
+
+    @property
+    def place(self) -> str:
+        """What is named, to show."""
+        return self.table
 
 
 def _key(words: Iterable[str]) -> Key:
