@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -92,6 +92,7 @@ test-transports: $(VENV)/.installed
 eval: $(VENV)/.installed
 	mkdir -p .eval
 	$(BIN)/python tools/evaluate.py --keep .eval $(if $(MOST),--most $(MOST)) $(PACKS)
+	$(if $(PACKS),,$(BIN)/python tools/evaluate_compute.py --keep .eval/compute)
 
 bench-embedding: $(VENV)/.installed
 	$(BIN)/python benchmarks/embedding.py
@@ -116,6 +117,10 @@ bench-access: $(VENV)/.installed
 # the Postgres wire transport, next to a real PostgreSQL
 bench-pgwire: $(VENV)/.installed
 	$(BIN)/python benchmarks/pgwire.py
+
+# planning a question over 50 tables, one of 1,000,000 rows
+bench-plan: $(VENV)/.installed
+	$(BIN)/python benchmarks/planning.py
 
 bench-ask: $(VENV)/.installed
 	$(BIN)/python benchmarks/ask.py

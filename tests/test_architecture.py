@@ -26,10 +26,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.provider_table": {"core.model"},
     "core.text": _NOUNS,
     "core.token_count": set(),
-    "core.rules": _NOUNS | _WORDS,
+    "core.equivalence": {"core.text", "core.model"},
+    "core.rules": _NOUNS | _WORDS | {"core.equivalence"},
     "core.values": _RULES - {"core.values"},
     "core.planning": _RULES,
     "core.ports": _RULES | {"core.planning"},
+    "core.synonyms": _RULES | {"core.planning"},
     "core.clauses": _RULES,
     "core.settings": _RULES,
     "core.sql": _RULES,
@@ -41,14 +43,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
     "providers": _ADAPTER | {"core.settings"},
     "ingest": _ADAPTER,
-    "engine": _ADAPTER | {"core.access", "core.planning", "core.settings", "embedding.stage"},
+    "engine": _ADAPTER
+    | {"core.access", "core.planning", "core.settings", "core.synonyms", "embedding.stage"},
     "app": _ADAPTER
-    | {"core.access", "core.clauses", "core.settings", "core.wire", "engine", "__version__"}
+    | {"core.access", "core.clauses", "core.settings", "core.synonyms", "core.wire"}
+    | {"engine", "__version__"}
     | {"stores", "index", "embedding", "providers", "ingest"},
     "api": _ADAPTER
     | {
         "core.access",
         "core.clauses",
+        "core.planning",
         "core.sql",
         "core.wire",
         "app",
@@ -58,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "server": _NOUNS
     | {"core.access.credentials", "core.ports", "core.clauses", "core.wire", "__version__"}
     | {"core.sql", "api.asynchronous", "api.event_stream"},
-    "evaluation": _RULES | {"api"},
+    "evaluation": _RULES | {"core.planning", "api"},
     "cli": _ADAPTER
     | {"core.access.credentials", "core.clauses", "core.wire", "core.settings", "__version__"}
     | {"core.sql", "api", "evaluation", "server"},

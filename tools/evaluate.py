@@ -168,13 +168,13 @@ def row(*cells: str) -> list[str]:
     return ["| " + " | ".join(cells) + " |"]
 
 
-def written(page: str, made: str) -> str:
+def written(page: str, made: str, markers: tuple[str, str] = (BEGIN, END)) -> str:
     """The page with the text between the markers replaced."""
-    head, begin, rest = page.partition(BEGIN)
-    _, end, tail = rest.partition(END)
+    head, begin, rest = page.partition(markers[0])
+    _, end, tail = rest.partition(markers[1])
     if not begin or not end:
-        raise SystemExit(f"{PAGE} lacks the markers {BEGIN} and {END}")
-    return f"{head}{BEGIN}\n\n{made}\n\n{END}{tail}"
+        raise SystemExit(f"{PAGE} lacks the markers {markers[0]} and {markers[1]}")
+    return f"{head}{begin}\n\n{made}\n\n{end}{tail}"
 
 
 def main() -> None:

@@ -16,6 +16,7 @@ from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
 from redask.core import settings as choices
+from redask.core import synonyms
 from redask.core.access.policy import AUDITORS, must_own
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
@@ -33,6 +34,7 @@ from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
 from redask.engine.budget import Budget
 from redask.engine.findings import SourceFinder
+from redask.engine.plan_sources import PlanSources
 from redask.engine.process_selector import ProcessSelector
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -64,6 +66,7 @@ class App:
 
     backend: Backend
     selector: Selector
+    plan_sources: PlanSources
     index: SearchIndex
     retriever: Retriever
     audit: AuditWriter
@@ -190,7 +193,7 @@ class App:
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": _with_index(self.backend.files(), index.bytes),
             "problems": problems,
-            "warnings": list(self.opener.passed_over()),
+            "warnings": [*self.opener.passed_over(), *self.plan_sources.warnings(caller)],
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
@@ -251,7 +254,7 @@ def build(
     """
     row = backend_for(str(location))
     directory = row.directory(str(location))
-    chosen = settings or load_settings(location)
+    chosen, words = settings or load_settings(location), load_synonyms(location)
     maker = _embedder(chosen.embedder, embedder)
     backend = row.open(str(location))
     index = SearchIndex(directory / "index", backend.store)
@@ -260,8 +263,7 @@ def build(
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
     for warning in opener.passed_over():
         _log.warning(warning)
-    running = RunningCalls()
-    workers = Workers(_THREADS, "redask")
+    running, workers = RunningCalls(), Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
     engine = Engine(
         finder=SourceFinder(retriever, chosen.limits),
@@ -278,9 +280,11 @@ def build(
         running=running,
         workers=workers,
     )
+    selector = _selector(str(location), chosen.select_workers, serving)
     return App(
         backend=backend,
-        selector=_selector(str(location), chosen.select_workers, serving),
+        selector=selector,
+        plan_sources=PlanSources(selector, words),
         index=index,
         retriever=retriever,
         audit=audit,
@@ -340,9 +344,19 @@ def is_database(location: str) -> bool:
 
 def load_settings(location: str | Path) -> choices.Settings:
     """The settings that the location's configuration file and the environment say."""
-    file = backend_for(str(location)).directory(str(location)) / CONFIGURATION
+    directory = backend_for(str(location)).directory(str(location))
+    return choices.load(_written(directory / CONFIGURATION), os.environ)
+
+
+def load_synonyms(location: str | Path) -> synonyms.Synonyms:
+    """The user's words for tables, columns and values at a location."""
+    directory = backend_for(str(location)).directory(str(location))
+    return synonyms.read(_written(directory / synonyms.FILE))
+
+
+def _written(file: Path) -> str:
+    """What a file of the user's says; nothing when there is none."""
     try:
-        written = file.read_text(encoding="utf-8") if file.is_file() else ""
+        return file.read_text(encoding="utf-8") if file.is_file() else ""
     except (OSError, UnicodeDecodeError) as error:
         raise Misconfigured(f"{file} cannot be read: {error}") from None
-    return choices.load(written, os.environ)

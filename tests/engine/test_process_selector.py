@@ -52,8 +52,8 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]
     (table,) = selector.plan_schema(MIA).tables
     assert (table.name, table.columns) == ("mia", (PlanColumn("id", "int8", 2, 1),))
-    found = selector.find_values(["ada", "bo"], MIA)
-    assert found["bo"] == (StoredValue("mia", "name", "BO"),)
+    values = selector.find_values(["ada", "bo"], MIA)
+    assert values["bo"] == (StoredValue("mia", "name", "BO"),)
     selector.fix_type("t.c", "date", MIA)
     assert (tmp_path / "fixed").read_text() == "t.c date mia"
 
@@ -144,6 +144,13 @@ def test_a_database_with_workers_selects_what_one_without_does(tmp_path: Path) -
             db.select("SELECT nope FROM notes")
         assert db.describe("SELECT id FROM notes").columns == (("id", "int4"),)
         assert [table.name for table in db.tables()] == ["notes", "red_ask_audit"]
+        (notes,) = db.plan_schema().tables
+        assert (notes.rows, notes.primary_key) == (21, ("id",))
+        assert db.plan_schema() is db.plan_schema()
+        assert db.find_values(["NOTE-7", "new"]) == {
+            "NOTE-7": (StoredValue("notes", "text", "note 7"),),
+            "new": (StoredValue("notes", "text", "new"),),
+        }
 
 
 async def _with_fake(tmp_path: Path) -> redask.AsyncDatabase:

@@ -14,6 +14,7 @@ from redask.api.select_rows import SelectRows
 from redask.app import App
 from redask.core.errors import DeadlineExceeded
 from redask.core.model import Caller
+from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
 from redask.core.sql.text_limits import check_text
 
@@ -73,6 +74,16 @@ class AsyncSelects:
     async def tables(self) -> list[TableShape]:
         """What can be named in a SELECT, with names and types of the columns."""
         return await self._in_select_thread(lambda caller, _: self._app.selector.tables(caller))
+
+    async def plan_schema(self) -> PlanSchema:
+        """The tables that a SELECT can be planned with, counted in what the caller reads."""
+        sources = self._app.plan_sources
+        return await self._in_select_thread(lambda caller, _: sources.schema(caller))
+
+    async def find_values(self, texts: Sequence[str]) -> Mapping[str, tuple[StoredValue, ...]]:
+        """The text values that are equal to these, loosely, in what the caller reads."""
+        sources = self._app.plan_sources
+        return await self._in_select_thread(lambda caller, _: sources.values(caller).find(texts))
 
     async def _in_select_thread(self, work: Callable[[Caller, threading.Event], _T]) -> _T:
         """Do it in a thread for SELECTs, as whoever asks when its turn comes."""

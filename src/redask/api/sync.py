@@ -16,7 +16,7 @@ Everything raises `redask.AskError` and its children, and nothing else on purpos
 
 import asyncio
 import queue
-from collections.abc import Callable, Coroutine, Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -31,6 +31,7 @@ from redask.api.select_rows import SelectRows
 from redask.app import build, is_database, load_settings
 from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress
+from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import AuditEntry, SelectShape, TableShape
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.text import name_fault
@@ -109,6 +110,14 @@ class OpenDatabase(Administration):
     def tables(self) -> list[TableShape]:
         """What can be named in a SELECT, with names and types of the columns."""
         return self._run(self._async.tables())
+
+    def plan_schema(self) -> PlanSchema:
+        """The tables that a SELECT can be planned with, counted in what the caller reads."""
+        return self._run(self._async.plan_schema())
+
+    def find_values(self, texts: Sequence[str]) -> Mapping[str, tuple[StoredValue, ...]]:
+        """The text values that are equal to these, loosely, in what the caller reads."""
+        return self._run(self._async.find_values(texts))
 
     def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""

@@ -7,6 +7,8 @@ The tables may be so far behind that no statement can catch them up within its t
 that exceeds it therefore has them caught up in one of the processes, without a deadline, and the
 next statements find them so.
 
+A schema to plan with is sent once, and then only that it is still the same.
+
 A result is handed over in pages of `PAGE_ROWS`. More than `MAX_CELLS` values are LimitExceeded.
 A selector in a worker may have an `interrupt()`, which stops the statement that runs; without one,
 a statement that oversteps its time ends with its process.
@@ -15,6 +17,7 @@ a statement that oversteps its time ends with its process.
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from hashlib import sha256
 from importlib import import_module
 from typing import Any
 
@@ -30,12 +33,13 @@ from redask.core.ports import (
     SelectShape,
     TableShape,
 )
-from redask.engine.worker_messages import WorkerLimits
+from redask.engine.worker_messages import WorkerLimits, packed
 from redask.engine.worker_processes import WorkerProcesses
 
 PAGE_ROWS = 5_000
 MAX_CELLS = 4_000_000
 _TABLES_SECONDS = 30.0
+_SCHEMAS = 256  # of callers
 _CATCH_UP_SECONDS = 3600.0
 _SERVICE = "redask.engine.process_selector:make_service"
 
@@ -61,6 +65,7 @@ class ProcessSelector:
         )
         self._lock = threading.Lock()
         self._catching_up: set[str] = set()  # tenants
+        self._schemas: dict[Caller, tuple[str, PlanSchema]] = {}  # and their digests
 
     def warm(self) -> None:
         """Start the processes before the first statement comes."""
@@ -127,8 +132,19 @@ class ProcessSelector:
 
     def plan_schema(self, caller: Caller) -> PlanSchema:
         """The tables that the caller may plan a SELECT with, counted in what the caller reads."""
-        schema: PlanSchema = self._pool.call("plan_schema", caller, timeout_seconds=_TABLES_SECONDS)
-        return schema
+        with self._lock:
+            known = self._schemas.get(caller)
+        digest, schema = self._pool.call(
+            "plan_schema", caller, known and known[0], timeout_seconds=_TABLES_SECONDS
+        )
+        if schema is None and known is not None:
+            return known[1]
+        with self._lock:
+            self._schemas[caller] = (digest, schema)
+            if len(self._schemas) > _SCHEMAS:
+                del self._schemas[next(iter(self._schemas))]
+        found: PlanSchema = schema
+        return found
 
     def find_values(
         self, texts: Sequence[str], caller: Caller
@@ -179,9 +195,9 @@ class SelectService:
 
     def __init__(self, selector: Selector) -> None:
         self._selector = selector
+        self._digested: tuple[PlanSchema, str] | None = None  # the last one
         self.describe = selector.describe
         self.tables = selector.tables
-        self.plan_schema = selector.plan_schema
         self.find_values = selector.find_values
         self.fix_type = selector.fix_type
         self.catch_up = selector.catch_up
@@ -194,6 +210,14 @@ class SelectService:
             message = f"the result has more than {MAX_CELLS} values: add a LIMIT"
             raise LimitExceeded("result_cells", message, detail="result_cells")
         return result if len(result.rows) <= PAGE_ROWS else _pages(result)
+
+    def plan_schema(self, caller: Caller, known: str | None) -> tuple[str, PlanSchema | None]:
+        """The digest of the caller's schema, and the schema if that is not the known one."""
+        schema = self._selector.plan_schema(caller)
+        if self._digested is None or self._digested[0] is not schema:
+            self._digested = (schema, sha256(packed(schema)).hexdigest())
+        digest = self._digested[1]
+        return digest, None if digest == known else schema
 
     def interrupt(self) -> None:
         """Stop the statement that runs, if the selector can."""

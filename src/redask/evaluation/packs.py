@@ -52,9 +52,9 @@ def read(folder: Path) -> Pack:
     evidence = _evidence(folder / "qrels.tsv")
     passages = tuple(
         {"id": row["_id"], "text": row["text"], "title": row.get("title", "")}
-        for row in _lines(folder / ("passages.jsonl" if has_answers else "corpus.jsonl"))
+        for row in json_lines(folder / ("passages.jsonl" if has_answers else "corpus.jsonl"))
     )
-    asked = _lines(folder / ("questions.jsonl" if has_answers else "queries.jsonl"))
+    asked = json_lines(folder / ("questions.jsonl" if has_answers else "queries.jsonl"))
     questions = tuple(_question(row, evidence.get(row["_id"], {})) for row in asked)
     if not has_answers:
         questions = tuple(question for question in questions if question.evidence)
@@ -84,7 +84,7 @@ def _evidence(file: Path) -> dict[str, dict[str, int]]:
     return found
 
 
-def _lines(file: Path) -> Iterator[dict[str, Any]]:
+def json_lines(file: Path) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(_text(file).split("\n"), start=1):
         if line.strip():
             try:

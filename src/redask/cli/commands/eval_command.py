@@ -15,12 +15,39 @@ from redask.core.wire import json as canonical
 @click.option("--embedder", help="Where vectors come from, instead of the configured one.")
 @click.option("--depth", default=2, show_default=True, help="Hops along edges.")
 @click.option("--questions", type=int, help="Only the first so many questions.")
+@click.option(
+    "--keep", type=click.Path(file_okay=False, path_type=Path), help="Keep ingested databases here."
+)
+@click.option("--half", type=click.Choice(["even", "odd"]), help="Every second pack, by name.")
+@click.option("--wrong", is_flag=True, help="List what was answered wrong.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def command(
-    pack: Path, embedder: str | None, depth: int, questions: int | None, as_json: bool
+def command(  # noqa: PLR0917 - click passes them by name
+    pack: Path,
+    embedder: str | None,
+    depth: int,
+    questions: int | None,
+    keep: Path | None,
+    half: str | None,
+    wrong: bool,
+    as_json: bool,
 ) -> None:
-    """Measure retrieval (and answers, if the pack has them) on PACK, a folder in BEIR layout."""
+    """Measure retrieval (and answers, if the pack has them) on PACK, a folder in BEIR layout.
+
+    A PACK with a database.sqlite, or a folder of such, has questions that need computing: how many
+    are planned with certainty, and how many of these are right. --keep, --half and --wrong are for
+    these; --embedder and --depth for the others.
+    """
     with reports_errors(as_json):
+        from redask.evaluation import compute_packs
+
+        if compute_packs.is_pack(pack) or compute_packs.is_collection(pack):
+            from redask.cli.commands import compute_table
+
+            told = compute_table.told(
+                pack, keep=keep, half=half, questions=questions, wrong=wrong, as_json=as_json
+            )
+            click.echo(told, nl=True)
+            return
         from redask.api.sync import open_database
         from redask.evaluation import packs, running
 

@@ -20,6 +20,8 @@ from redask.stores.columnar.table_cache import TableCache
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+MAX_DIFFERENCE = 1_000  # rows: beyond, what is known of a table is counted anew
+
 
 class OpenGeneration:
     """An opened generation; None is an empty one, which has no file."""
@@ -69,6 +71,22 @@ class OpenGeneration:
                 for urn, own_id, payload in page:
                     content = json.loads(payload)
                     yield urn, content if own_id is None else {**content, "id": own_id}
+
+    def changed_rows(
+        self, collection: str, groups: Iterable[str], after: int, step: int
+    ) -> tuple[str, str] | None:
+        """Queries of what changed after one step, up to another: as it was, and as it is then.
+
+        None when that is more than `MAX_DIFFERENCE` rows.
+        """
+        query = f"{self._log.changed(collection, after, step)} LIMIT {MAX_DIFFERENCE + 1}"
+        with columnar_errors():
+            keys = [key for key, _ in self.connection.cursor().execute(query).fetchall()]
+        if not keys or len(keys) > MAX_DIFFERENCE:
+            return None
+        mine = frozenset(groups)
+        before = self._log.rows_at(after, collection, mine, keys)
+        return before, self._log.rows_at(step, collection, mine, keys)
 
     def has_ids(self, collection: str, groups: Iterable[str], step: int) -> bool:
         """Whether a row of these groups has an `id` of its own, after a step."""

@@ -26,7 +26,7 @@ from redask.stores.columnar.entity_values import is_system
 from redask.stores.columnar.open_generation import OpenGeneration
 from redask.stores.columnar.row_counts import GroupCounts
 from redask.stores.columnar.table_patches import MaterialisedTable
-from redask.stores.columnar.typed_tables import TableColumn, table_columns
+from redask.stores.columnar.typed_tables import TableColumn, table_columns, table_query
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -99,6 +99,20 @@ class ReadableTables:
         groups = self._groups(collection)
         stamps = tuple(sorted((group, each.changed) for group, each in groups.items()))
         return collection, stamps, self._shape(collection)
+
+    def changed(self, name: str, after: int) -> tuple[str, str] | None:
+        """Queries of the rows of a table that changed after a step: typed, as they were and are."""
+        collection = self._collection(name) or ""
+        groups, columns = self._groups(collection), self._shape(collection)
+        if not groups or any(each.unfit for each in columns):
+            return None
+        found = self._opened.changed_rows(collection, groups, after, self._state.step)
+        return found and (table_query(columns, found[0]), table_query(columns, found[1]))
+
+    @property
+    def step(self) -> int:
+        """The step of the state that is read."""
+        return self._state.step
 
     def has_ids(self, name: str) -> bool:
         """Whether some row that the caller reads has an `id` of its own."""

@@ -84,15 +84,25 @@ class RowLog:
         self._write(old_rows, [row for row in new if row.key in keys], following.step)
         return following
 
-    def rows_at(self, step: int, collection: str, groups: Iterable[str]) -> str:
-        """A query of `urn, own_id, payload`: a collection's rows of these groups after a step."""
+    def rows_at(
+        self,
+        step: int,
+        collection: str,
+        groups: Iterable[str],
+        keys: Iterable[int] | None = None,
+    ) -> str:
+        """A query of `urn, own_id, payload`: a collection's rows of these groups after a step.
+
+        With `keys`, of these entities only.
+        """
+        only = "" if keys is None else f" AND key IN ({', '.join(map(str, sorted(keys)))})"
         base = (
             f"SELECT urn, own_id, payload FROM {self._base}.entity_rows"
-            f" WHERE {_among(collection, groups)}"
+            f" WHERE {_among(collection, groups)}{only}"
             f" AND key NOT IN (SELECT key FROM {self._tail}.replaced WHERE since <= {step})"
             " UNION ALL "
         )
-        tail = f"SELECT urn, own_id, payload FROM {self._tail_at(step, collection, groups)}"
+        tail = f"SELECT urn, own_id, payload FROM {self._tail_at(step, collection, groups)}{only}"
         return f"{base if self._base else ''}{tail}"
 
     def changed_rows_at(

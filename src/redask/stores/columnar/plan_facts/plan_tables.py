@@ -2,15 +2,16 @@
 
 Everything is counted in the caller's own tables, so in what the caller reads and nothing else;
 declared keys are told if all their columns are the caller's. What was counted is kept for as long
-as the rows are the same: for each state of each table, and for each schema as a whole. It goes
-with the generation it was counted in, or the longest unused first beyond `MAX_BYTES`.
+as the rows are the same: for each state of each table, and for each schema as a whole. Of a table
+in which a few rows changed only these are counted. What is kept goes with the generation it was
+counted in, or the longest unused first beyond `MAX_BYTES`.
 """
 
 import threading
 import weakref
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from redask.core.planning.plan_schema import (
     ForeignKey,
@@ -24,25 +25,55 @@ from redask.stores.columnar.audit_table import AUDIT
 from redask.stores.columnar.duckdb_connections import columnar_errors
 from redask.stores.columnar.open_generation import OpenGeneration
 from redask.stores.columnar.plan_facts.key_inference import ColumnReference, primary_key, references
-from redask.stores.columnar.plan_facts.table_facts import TableFacts, read_facts
+from redask.stores.columnar.plan_facts.table_facts import (
+    TableFacts,
+    following_facts,
+    read_facts,
+    told_columns,
+)
 from redask.stores.columnar.plan_facts.value_hashes import WantedTexts
 from redask.stores.columnar.readable_tables import FactsKey, ReadableTables
+from redask.stores.columnar.typed_tables import TableColumn
 
 MAX_BYTES = 512 << 20
 _SCHEMAS, _INCLUSIONS = 64, 4096
 
 _Facts = dict[str, TableFacts]
+_State = tuple[_Facts, PlanSchema]
 _Inclusion = tuple[FactsKey, str, FactsKey, str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """Facts, and the step of the state in which they were counted."""
+
+    facts: TableFacts
+    step: int
+
+
 class _Known:
-    """What was counted in one generation; with its lock."""
+    """What was counted in one generation; all but `states` is for who holds `counting`."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
-        self.tables: OrderedDict[FactsKey, TableFacts] = OrderedDict()
-        self.states: OrderedDict[object, tuple[_Facts, PlanSchema]] = OrderedDict()
+        self._lock = threading.Lock()
+        self.counting = threading.Lock()
+        self.tables: OrderedDict[FactsKey, _Kept] = OrderedDict()
         self.inclusions: OrderedDict[_Inclusion, bool] = OrderedDict()
+        self._states: OrderedDict[object, _State] = OrderedDict()
+
+    def state(self, key: object) -> _State | None:
+        """What is known of a state, if anything is."""
+        with self._lock:
+            if key in self._states:
+                self._states.move_to_end(key)
+            return self._states.get(key)
+
+    def keep(self, key: object, state: _State) -> None:
+        """Keep what was counted of a state, and of no more than some."""
+        with self._lock:
+            self._states[key] = state
+            if len(self._states) > _SCHEMAS:
+                self._states.popitem(last=False)
 
 
 class PlanTables:
@@ -53,7 +84,7 @@ class PlanTables:
         self._known: weakref.WeakKeyDictionary[OpenGeneration, _Known] = weakref.WeakKeyDictionary()
 
     def schema(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> PlanSchema:
-        """The tables of the caller, but for the audit log and those of edges only."""
+        """The tables of the caller, but for the audit log and what is searched only."""
         return self._state(tables, declared)[1]
 
     def find(
@@ -73,19 +104,17 @@ class PlanTables:
             for text in wanted.spelt(normal)
         }
 
-    def _state(
-        self, tables: ReadableTables, declared: Sequence[DeclaredKey]
-    ) -> tuple[_Facts, PlanSchema]:
+    def _state(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> _State:
         with self._lock:
             known = self._known.setdefault(tables.owner, _Known())
-        with known.lock:  # what two callers need is counted once
-            key = (tables.state_key, tuple(tables.names()), tuple(declared))
-            state = known.states.get(key)
-            if state is None:
-                state = known.states[key] = _Reading(known, tables).state(declared)
-                if len(known.states) > _SCHEMAS:
-                    known.states.popitem(last=False)
-            known.states.move_to_end(key)
+        key = (tables.state_key, tuple(tables.names()), tuple(declared))
+        state = known.state(key)
+        if state is None:
+            with known.counting:  # what two callers need is counted once
+                state = known.state(key)
+                if state is None:
+                    state = _Reading(known, tables).state(declared)
+                    known.keep(key, state)
         return state
 
 
@@ -96,10 +125,10 @@ class _Reading:
         self._known = known
         self._tables = tables
 
-    def state(self, declared: Sequence[DeclaredKey]) -> tuple[_Facts, PlanSchema]:
+    def state(self, declared: Sequence[DeclaredKey]) -> _State:
         names = [name for name in self._tables.names() if name != AUDIT]
         every = {name: self._facts(name) for name in names}
-        facts = {name: each for name, each in every.items() if not each.only_edges}
+        facts = {name: each for name, each in every.items() if each.is_table}
         by_collection = {self._tables.collection(name): name for name in facts}
         keys = [_named(each, by_collection, facts) for each in declared]
         primary = {each.table: each.columns for each in keys if each and not each.to_table}
@@ -108,21 +137,37 @@ class _Reading:
         return facts, PlanSchema(planned, (*foreign, *self._inferred(planned, foreign)))
 
     def _facts(self, name: str) -> TableFacts:
-        key, tables = self._tables.facts(name), self._known.tables
-        facts = tables.get(key)
-        if facts is None:
-            physical = self._tables.physical(name)
-            with columnar_errors():
-                facts = tables[key] = read_facts(
-                    self._tables.cursor, physical, key[2], has_ids=self._tables.has_ids(name)
-                )
-            size = sum(each.size for each in tables.values())
-            while size > MAX_BYTES and len(tables) > 1:
-                _, oldest = tables.popitem(last=False)
-                size -= oldest.size
-        else:
-            tables.move_to_end(key)
+        key, kept = self._tables.facts(name), self._known.tables
+        if key in kept:
+            kept.move_to_end(key)
+            return kept[key].facts
+        earlier = [
+            (other, each)
+            for other, each in kept.items()
+            if _same_but_later(key, other) and each.step <= self._tables.step
+        ]
+        with columnar_errors():
+            facts = self._counted(name, key, max((e for _, e in earlier), default=None, key=_step))
+        for other, _ in earlier:  # nobody reads an earlier state again
+            del kept[other]
+        kept[key] = _Kept(facts, self._tables.step)
+        size = sum(each.facts.size for each in kept.values())
+        while size > MAX_BYTES and len(kept) > 1:
+            _, oldest = kept.popitem(last=False)
+            size -= oldest.facts.size
         return facts
+
+    def _counted(self, name: str, key: FactsKey, earlier: "_Kept | None") -> TableFacts:
+        """The facts of a table: counted, or made of earlier ones and what changed since."""
+        tables = self._tables
+        physical, has_ids = tables.physical(name), tables.has_ids(name)
+        if earlier is not None and _tells(earlier.facts, told_columns(key[2], has_ids=has_ids)):
+            changed = tables.changed(name, earlier.step)
+            if changed is not None:
+                facts = following_facts(earlier.facts, tables.cursor, physical, changed)
+                if facts is not None:
+                    return facts
+        return read_facts(tables.cursor, physical, key[2], has_ids=has_ids)
 
     def _inferred(
         self, tables: Sequence[PlanTable], foreign: Sequence[ForeignKey]
@@ -150,17 +195,33 @@ class _Reading:
         known = self._known.inclusions
         key = (own, child, other, parent)
         if key not in known:
+            # the target is unique: each value that is there is there once
             with columnar_errors():
-                missing = self._tables.cursor.execute(
-                    f"SELECT 1 FROM {self._tables.physical(reference.table)} AS child"
-                    f" WHERE {child} IS NOT NULL AND NOT EXISTS (SELECT 1 FROM"
-                    f" {self._tables.physical(reference.to_table)} AS parent"
-                    f" WHERE parent.{parent} = child.{child}) LIMIT 1"
-                ).fetchone()
-            known[key] = missing is None
+                (there,) = self._tables.cursor.execute(
+                    f"SELECT count(*) FROM {self._tables.physical(reference.to_table)}"
+                    f" WHERE {parent} IN"
+                    f" (SELECT {child} FROM {self._tables.physical(reference.table)})"
+                ).fetchone() or (0,)
+            known[key] = there == reference.distinct
             if len(known) > _INCLUSIONS:
                 known.popitem(last=False)
         return known[key]
+
+
+def _step(kept: _Kept) -> int:
+    return kept.step
+
+
+def _same_but_later(key: FactsKey, other: FactsKey) -> bool:
+    """Whether two keys are of one table as the same callers read it, with the same columns."""
+    (collection, stamps, columns), (theirs, others, shape) = key, other
+    return (collection, columns) == (theirs, shape) and (
+        [group for group, _ in stamps] == [group for group, _ in others]
+    )
+
+
+def _tells(facts: TableFacts, columns: Sequence[TableColumn]) -> bool:
+    return [each.column for each in facts.columns] == list(columns)
 
 
 def _physical(key: FactsKey, column: str) -> str:

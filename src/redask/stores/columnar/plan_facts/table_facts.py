@@ -8,21 +8,24 @@
     text                             counts, and its values of up to `LONGEST_VALUE` characters
     anything else                    counts
 
-A table of edges only is told as such: nobody asks for it by its name.
+A table of nothing but documents, vectors or edges is no table to plan with: it is searched.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from redask.core.model import Kind
 from redask.core.planning.value_text import LONGEST_VALUE
-from redask.stores.columnar.plan_facts.value_hashes import ValueHashes
+from redask.stores.columnar.plan_facts.value_hashes import ColumnValue, ValueHashes
 from redask.stores.columnar.typed_tables import TableColumn
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_EDGES = "urn:reddb:edge:"
+_SEARCHED = " OR ".join(
+    f"starts_with(c2, 'urn:reddb:{kind}:')" for kind in (Kind.DOCUMENT, Kind.VECTOR, Kind.EDGE)
+)
 _TEXTS = {"text", "varchar", "bpchar"}
 
 
@@ -42,7 +45,7 @@ class TableFacts:
     rows: int
     columns: tuple[ColumnFacts, ...]
     values: ValueHashes
-    only_edges: bool = False
+    is_table: bool = True
 
     @property
     def size(self) -> int:
@@ -58,14 +61,10 @@ def read_facts(
     has_ids: bool,
 ) -> TableFacts:
     """Count a table; `has_ids` is whether a row has an `id` of its own."""
-    told = [
-        each
-        for each in columns
-        if each.key is not None and not each.unfit and (has_ids or each.key != "id")
-    ]
-    rows, edges = _row(
-        cursor, f"SELECT count(*), count(*) FILTER (starts_with(c2, '{_EDGES}')) FROM {table}"
-    )
+    told = told_columns(columns, has_ids=has_ids)
+    rows, searched = _rows(cursor, table)
+    if rows and rows == searched:
+        return TableFacts(rows, (), ValueHashes.of({}), is_table=False)
     facts = []
     for each in told:
         distinct, known = _row(
@@ -75,9 +74,76 @@ def read_facts(
     texts = {
         number: _values(cursor, table, each.physical)
         for number, each in enumerate(told)
-        if each.type.name in _TEXTS and not each.type.is_array
+        if _is_text(each)
     }
-    return TableFacts(rows, tuple(facts), ValueHashes.of(texts), bool(rows) and rows == edges)
+    return TableFacts(rows, tuple(facts), ValueHashes.of(texts))
+
+
+def following_facts(
+    known: TableFacts, cursor: "DuckDBPyConnection", table: str, changed: tuple[str, str]
+) -> TableFacts | None:
+    """The facts of a table of which some rows changed; None when it is to be counted anew.
+
+    `changed` are queries of these rows, as they were when the facts were counted and as they are.
+    A value is new, or none of it is left, by the number of rows that have it now and had it then.
+    """
+    for name, query in zip(("facts_before", "facts_after"), changed, strict=True):
+        cursor.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
+    rows, searched = _rows(cursor, table)
+    if rows and rows == searched:
+        return None
+    facts = []
+    came: list[ColumnValue] = []
+    went: list[ColumnValue] = []
+    for number, each in enumerate(known.columns):
+        column = each.column.physical
+        distinct = each.distinct
+        for value, difference, now in cursor.execute(_CHANGED.format(c=column, t=table)).fetchall():
+            if now and now == difference:
+                distinct += 1
+                came += [(number, value)] if _is_text(each.column) else []
+            elif not now:
+                distinct -= 1
+                went += [(number, value)] if _is_text(each.column) else []
+        (nulls,) = _row(cursor, f"SELECT count(*) - count({column}) FROM {table}")
+        facts.append(ColumnFacts(each.column, distinct, nulls))
+    values = known.values.after(came, went)
+    if values is None:
+        return None
+    return TableFacts(rows, tuple(facts), values)
+
+
+# a value, by how many rows more have it, and how many have it now
+_CHANGED = """
+WITH difference AS (
+    SELECT v, sum(n) AS n FROM (
+        SELECT {c} AS v, -1 AS n FROM temp.main.facts_before
+        UNION ALL SELECT {c}, 1 FROM temp.main.facts_after
+    ) WHERE v IS NOT NULL GROUP BY v HAVING sum(n) <> 0
+), present AS (
+    SELECT {c} AS v, count(*) AS n FROM {t} WHERE {c} IN (SELECT v FROM difference) GROUP BY {c}
+)
+SELECT difference.v, difference.n, coalesce(present.n, 0)
+FROM difference LEFT JOIN present ON present.v = difference.v
+"""
+
+
+def told_columns(columns: Sequence[TableColumn], *, has_ids: bool) -> list[TableColumn]:
+    """The columns that are told of; `has_ids` is whether a row has an `id` of its own."""
+    return [
+        each
+        for each in columns
+        if each.key is not None and not each.unfit and (has_ids or each.key != "id")
+    ]
+
+
+def _is_text(column: TableColumn) -> bool:
+    return column.type.name in _TEXTS and not column.type.is_array
+
+
+def _rows(cursor: "DuckDBPyConnection", table: str) -> tuple[int, ...]:
+    """How many rows there are, and how many of them are to be searched only."""
+    return _row(cursor, f"SELECT count(*), count(*) FILTER ({_SEARCHED}) FROM {table}")
 
 
 def _values(cursor: "DuckDBPyConnection", table: str, column: str) -> list[str]:

@@ -6,7 +6,7 @@ some microseconds, however many values there are. Hashes are of this process and
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,6 +15,9 @@ from redask.core.planning.value_text import normalised
 
 if TYPE_CHECKING:
     import numpy.typing as npt
+
+MAX_CHANGED = 10_000  # values: beyond, all are hashed anew
+ColumnValue = tuple[int, str]  # the number of a column, and a value
 
 
 class WantedTexts:
@@ -36,13 +39,19 @@ class WantedTexts:
 
 @dataclass(frozen=True, slots=True)
 class ValueHashes:
-    """Hashes in order; the column and the place in `content` of each value in the same order."""
+    """Hashes in order; the column and the place in `content` of each value in the same order.
+
+    Values that were `added` later are in `more`; those that are `gone` are left out.
+    """
 
     hashes: "npt.NDArray[np.int64]"
     columns: "npt.NDArray[np.uint16]"
     starts: "npt.NDArray[np.int64]"
     ends: "npt.NDArray[np.int64]"
     content: bytes
+    more: "ValueHashes | None" = None
+    added: frozenset[ColumnValue] = frozenset()
+    gone: frozenset[ColumnValue] = frozenset()
 
     @staticmethod
     def of(columns: Mapping[int, Iterable[str]]) -> "ValueHashes":
@@ -71,7 +80,7 @@ class ValueHashes:
     @property
     def size(self) -> int:
         """How many bytes it takes, by and large."""
-        return len(self.content) + 26 * len(self.hashes)
+        return len(self.content) + 26 * len(self.hashes) + 400 * (len(self.added) + len(self.gone))
 
     def find(self, wanted: WantedTexts) -> Iterator[tuple[str, int, str]]:
         """The normalised text, the column's number and the value of each that is wanted."""
@@ -83,6 +92,25 @@ class ValueHashes:
             place = int(places[number])
             while place < len(self.hashes) and self.hashes[place] == wanted_hash:
                 value = self.content[self.starts[place] : self.ends[place]].decode()
-                if normalised(value) == text:
-                    yield text, int(self.columns[place]), value
+                column = int(self.columns[place])
+                if normalised(value) == text and (column, value) not in self.gone:
+                    yield text, column, value
                 place += 1
+        if self.more is not None:
+            yield from self.more.find(wanted)
+
+    def after(
+        self, came: Iterable[ColumnValue], went: Iterable[ColumnValue]
+    ) -> "ValueHashes | None":
+        """With values that came and without those that went; None when these are too many.
+
+        Both are columns' numbers with values that are new, or of which none is left.
+        """
+        added = (self.added - set(went)).union(set(came) - self.gone)
+        gone = (self.gone - set(came)).union(set(went) - self.added)
+        if len(added) + len(gone) > MAX_CHANGED:
+            return None
+        columns: dict[int, list[str]] = {}
+        for column, value in added:
+            columns.setdefault(column, []).append(value)
+        return replace(self, more=ValueHashes.of(columns), added=frozenset(added), gone=gone)
