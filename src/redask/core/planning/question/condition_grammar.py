@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from redask.core.planning.question import cues
+from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrase_reader import Found, Glue, PhraseReader
-from redask.core.planning.question.phrases import ColumnPhrase, Cue, ValuePhrase
+from redask.core.planning.question.phrases import Cue, ValuePhrase
 from redask.core.planning.question.readings import Condition
 
 _BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())

@@ -82,9 +82,10 @@ class Linker:
         self._columns: dict[Key, dict[tuple[str, str], int]] = {}
         self._tables: dict[Key, dict[str, int]] = {}
         self._owners: dict[str, frozenset[str]] = {}
-        self.longest = 1
         for table in schema.tables:
             self._add_table(table)
+        keys = (*self._columns, *self._tables)
+        self._words = frozenset(word for key in keys for word in key)
 
     def _add_table(self, table: PlanTable) -> None:
         name = identifier_words(table.name)
@@ -114,7 +115,6 @@ class Linker:
     def _name_column(self, words: Iterable[str], table: str, column: str, cost: int) -> None:
         key = _key(words)
         if key and len(key) <= _MAX_WORDS:
-            self.longest = max(self.longest, len(key))
             found = self._columns.setdefault(key, {})
             found[table, column] = min(cost, found.get((table, column), cost))
 
@@ -141,6 +141,10 @@ class Linker:
                     self._name_column(part, table, column, 4 + missing)
                     if missing == 1 and not set(owner) & set(part):
                         self._name_column((*owner, *part), table, column, 5)
+
+    def knows(self, word: str) -> bool:
+        """Whether a stem, or another for it, is in a name."""
+        return word in self._words or any(other in self._words for other in _others(word))
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
         """The columns that these stems may name, best first."""
@@ -174,14 +178,15 @@ def _spellings(words: Sequence[str]) -> list[tuple[Key, int]]:
         return []
     found = [(_key(kept), 0)]
     for place, word in enumerate(kept):
-        for other in (*cues.SYNONYMS.get(word, ()), *_roots(word)):
+        for other in _others(word):
             found.append((_key((*kept[:place], other, *kept[place + 1 :])), 2))
     return found
 
 
-def _roots(word: str) -> tuple[str, ...]:
-    """The verb of an agent noun: director → direct."""
-    return (word[:-2],) if len(word) > 6 and word.endswith(("er", "or")) else ()
+def _others(word: str) -> tuple[str, ...]:
+    """Synonyms, and the verb of an agent noun: director → direct."""
+    found = cues.SYNONYMS.get(word, ())
+    return (*found, word[:-2]) if len(word) > 6 and word.endswith(("er", "or")) else found
 
 
 @lru_cache(maxsize=64)

@@ -17,8 +17,9 @@ from collections.abc import Iterator
 
 from redask.core.planning.question import cues
 from redask.core.planning.question.condition_grammar import ConditionGrammar
+from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrase_reader import Found, Glue
-from redask.core.planning.question.phrases import ColumnPhrase, Phrases
+from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.question.readings import (
     Condition,
     Counted,

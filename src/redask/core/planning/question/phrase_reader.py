@@ -11,13 +11,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from redask.core.planning.question import cues
-from redask.core.planning.question.phrases import (
-    ColumnPhrase,
-    Cue,
-    Phrases,
-    TablePhrase,
-    ValuePhrase,
-)
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.question.phrases import Cue, Phrases, ValuePhrase
 from redask.core.planning.question.readings import Modifier
 
 _STOPS = frozenset(

@@ -13,8 +13,9 @@ from dataclasses import replace
 
 from redask.core.planning.question import cues
 from redask.core.planning.question.modifier_grammar import ModifierGrammar
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
 from redask.core.planning.question.phrase_reader import Found, Glue
-from redask.core.planning.question.phrases import ColumnPhrase, Phrases, TablePhrase
+from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.question.readings import (
     Condition,
     Each,

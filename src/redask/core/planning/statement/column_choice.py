@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from redask.core.planning.question import cues
 from redask.core.planning.question.linking import ColumnLink, Linker
-from redask.core.planning.question.phrases import ColumnPhrase
+from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.words import identifier_words
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.trees import Column

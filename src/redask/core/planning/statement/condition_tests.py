@@ -13,7 +13,8 @@ the question is of, else of the tables it names, else of all.
 from dataclasses import replace
 from fractions import Fraction
 
-from redask.core.planning.question.phrases import ColumnPhrase, ValuePhrase
+from redask.core.planning.question.name_phrases import ColumnPhrase
+from redask.core.planning.question.phrases import ValuePhrase
 from redask.core.planning.question.readings import Condition
 from redask.core.planning.question.words import identifier_words
 from redask.core.planning.statement.column_choice import Scope, choose, measured, moments

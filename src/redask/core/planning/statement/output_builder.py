@@ -10,7 +10,7 @@ a count of the values of a column, not of different   rows or values could be me
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
-from redask.core.planning.question.phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
 from redask.core.planning.question.readings import (
     Counted,
     Each,

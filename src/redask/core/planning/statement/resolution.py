@@ -15,7 +15,7 @@ from dataclasses import replace
 from itertools import islice, product
 
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.phrases import TablePhrase
+from redask.core.planning.question.name_phrases import TablePhrase
 from redask.core.planning.question.readings import (
     Condition,
     Counted,

@@ -11,7 +11,7 @@ two conditions on columns that refer to each other; a table that only a preposit
 
 from dataclasses import dataclass, field, replace
 
-from redask.core.planning.question.phrases import ColumnPhrase
+from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.readings import Condition, Counted, Mention, Reading
 from redask.core.planning.statement import key_paths
 from redask.core.planning.statement.column_choice import Scope
