@@ -14,12 +14,14 @@ Of a question without a statement, its cues say the same. None: it can be answer
 from redask.core.planning.question import cues
 from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.statement.trees import (
+    Against,
     Comparison,
     Existence,
     Junction,
     Match,
     Membership,
     Statement,
+    Tally,
     Test,
 )
 
@@ -75,7 +77,7 @@ def _is_negative(test: Test) -> bool:
 def _compares(test: Test) -> bool:
     if isinstance(test, Junction):
         return any(map(_compares, test.parts))
-    return not isinstance(test, Comparison) or test.op != "="
+    return isinstance(test, Against | Tally) or (isinstance(test, Comparison) and test.op != "=")
 
 
 def asked_intent(phrases: Phrases) -> str | None:
@@ -87,8 +89,11 @@ def asked_intent(phrases: Phrases) -> str | None:
         return "share"
     if any(word in cues.NEGATIVE or word.endswith("n't") for word in words):
         return "negation"
+    if words & cues.DIMENSIONS.keys():
+        return "comparison" if "than" in words else "top"
     kinds = {cue.kind: cue.payload for found in phrases.cues for cue in found}
     for kind, intent in _BY_CUE:
         if kind in kinds:
             return intent or _AGGREGATES[kinds[kind]]
-    return None
+    named = any(each.links[0].cost == 0 for found in phrases.tables for each in found)
+    return "list" if named and phrases.words[0].low == "list" else None

@@ -77,11 +77,10 @@ def plan(
             intent = intent_of(statement, phrases)
             return Certain(sql, intent, 1.0, _named(phrases), counted_rows(statement))
         return _unclear(phrases, (), sql, "ambiguous" if close else "not_computable")
-    unknown = unknown_words(phrases)
-    if doubts and not unknown:
+    if doubts:
         return _unclear(phrases, (doubts[0].about,), None, doubts[0].kind)
     last = tuple(token.text for token in phrases.words[grammar.furthest : grammar.furthest + 1])
-    return _unclear(phrases, unknown or last, None, "not_computable")
+    return _unclear(phrases, unknown_words(phrases) or last, None, "not_computable")
 
 
 def _ranked(

@@ -63,6 +63,8 @@ class ConditionGrammar(PhraseReader):
     def _column_conditions(self, glue: Glue) -> Iterator[Found]:
         for column in self.columns(glue.end):
             cost = 1 + column.links[0].cost
+            if cues.AUXILIARIES & set(glue.words):
+                yield _condition("flag", (), column, glue), column.end, cost
             for inner in self.links(column.end, glue):
                 for node, end, more in self._predicate(column, inner):
                     yield node, end, cost + more

@@ -29,6 +29,7 @@ _TABLE_SUFFIXES = frozenset(
     "record entry item member information row detail info data list".split()
 )
 _PREFIXES = frozenset("ref reference tbl tb".split())
+_FLAGS = frozenset("is has was".split())
 _MAX_WORDS = 6
 Key = tuple[str, ...]
 
@@ -120,8 +121,9 @@ class Linker:
 
     def _add_column(self, table: str, owner: Key, column: str, words: Key) -> None:
         kept = tuple(word for word in words if word not in _SILENT) or words
-        if len(kept) > 1 and len(kept[0]) == 1 and owner and owner[0].startswith(kept[0]):
-            kept = kept[1:]  # `cName` of the table college
+        initial = len(kept[0]) == 1 and bool(owner) and owner[0].startswith(kept[0])
+        if len(kept) > 1 and (initial or kept[0] in _FLAGS):
+            kept = kept[1:]  # `cName` of the table college; `is_active`
         bare = tuple(word for word in kept if word not in owner)
         self._name_column(kept, table, column, 0)
         self._name_column((*owner, *(bare or kept)), table, column, 0)

@@ -122,7 +122,16 @@ class QuestionGrammar(ModifierGrammar):
     def _plain_columns(self, place: int, distinct: bool) -> Iterator[Items]:
         for column in self.columns(place):
             cost = column.links[0].cost
+            if column.end == place + 1 and self.cue(place, "aggregate"):
+                continue  # "the total of orders" may be a sum
             yield (Item("column", column, distinct=distinct),), (), column.end, cost
+            each = self.cue(column.end, "each")
+            for table in self.tables(each.end) if each else ():
+                owned = _within(column, table)
+                if owned is not None:
+                    item = Item("column", owned, table, distinct=distinct)
+                    price = cost + table.links[0].cost
+                    yield (item,), (Each((), table),), table.end, price
             if self.low(column.end) in ("of", "for"):
                 for table in self.tables(column.end + 1):
                     owned = _within(column, table)
@@ -205,6 +214,9 @@ class QuestionGrammar(ModifierGrammar):
             low, start = self.low(start + 1), start + 1
         if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
             yield (Extreme("max", None, None, number, low),), start + 1, 1
+        for column in self.columns(place):
+            flag = Condition("flag", (), column)
+            yield (flag,), column.end, 1 + column.links[0].cost
         for values, end, joined in self.value_lists(place):
             if all(value.stored for value in values):
                 yield (Condition("=", values, joined=joined, hint="adjective"),), end, 1

@@ -59,6 +59,17 @@ class Scope:
         """Whether a column holds years as numbers."""
         return self.is_number(column) and "year" in identifier_words(column.name)
 
+    def rivals(self, column: Column, other: Column) -> bool:
+        """Whether a value of `column` may rather be meant as one of a table beside it.
+
+        A column of the same kind of thing, by its name, is none: the nearer one is meant.
+        """
+        beside = any(
+            other.table in (key.table, key.to_table) for key in self.linker.keys_of[column.table]
+        )
+        shared = set(identifier_words(column.name)) & set(identifier_words(other.name))
+        return beside and other.table != column.table and not shared
+
     def refers(self, left: Column, right: Column) -> bool:
         """Whether a foreign key ties these two columns."""
         return any(
@@ -105,6 +116,9 @@ def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
         signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
         if signs and (scope.is_number(place) or scope.is_moment(place)):
             found.append((place, signs[0]))
+    ages = [each for each in found if "age" in identifier_words(each[0].name)]
+    if len(ages) == 1:
+        found = ages  # a date of birth beside it says the same
     if len(found) != 1:
         raise Doubt("ambiguous" if found else "attribute_missing", adjective)
     return found[0]

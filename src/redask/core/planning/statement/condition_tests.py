@@ -47,6 +47,14 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if condition.column is None:
         return _unnamed(condition, scope)
     column, cost = _valued(condition.column, condition, scope)
+    if condition.op == "flag":
+        if scope.type_of(column) not in ("bool", "boolean"):
+            raise Doubt("not_computable", column.name)
+        return (
+            column,
+            Comparison(column, "=", Literal(str(not condition.negative).lower(), True)),
+            cost,
+        )
     if condition.against:
         if not scope.is_number(column):
             raise Doubt("not_computable", column.name)
@@ -191,8 +199,9 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if cost >= 6:
         raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
-    for other in (column for _, column in priced if not near or column in cheapest):
-        if other != cheapest[0] and not scope.refers(cheapest[0], other):
+    rivals = [column for _, column in priced if not near and scope.rivals(cheapest[0], column)]
+    for other in (*cheapest[1:], *rivals):
+        if not scope.refers(cheapest[0], other):
             raise Doubt("ambiguous", condition.values[0].text)
     return cheapest[0], _typed(cheapest[0], condition, scope), cost
 

@@ -64,7 +64,7 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
         tuple(having),
         ((order.measure, order.direction),) if order else (),
         order.limit if order else None,
-        not grouping and _is_distinct(reading, tables, order, outputs),
+        not grouping and _is_distinct(reading, scope, order, outputs),
     )
     if contradictory(statement.where):
         raise Doubt("ambiguous", "and")
@@ -114,11 +114,11 @@ class _SafeMeasures:
 
 
 def _is_distinct(
-    reading: Reading, tables: Names, order: Order | None, outputs: list[Measure]
+    reading: Reading, scope: Scope, order: Order | None, outputs: list[Measure]
 ) -> bool:
     """Whether equal rows are shown once: if asked for, or if values of columns are listed."""
     asked = any(item.distinct for item in reading.items)
-    attributes = not tables and all(item.kind == "column" for item in reading.items)
+    attributes = not scope.named and all(item.kind == "column" for item in reading.items)
     if order is not None and (order.limit is not None or order.measure not in outputs):
         return False
     return asked or attributes
