@@ -1,0 +1,214 @@
+"""The phrases of a question: at each word, what tables, columns, values, numbers and cues start.
+
+Articles are left out first. `Phrases` holds, for each remaining word, the spans that start there:
+a span ends before `end`. A value spans the words it covers in the text, articles included.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+from redask.core.planning.plan_schema import StoredValue, ValueIndex
+from redask.core.planning.question import cues
+from redask.core.planning.question.dates import relative_period, written_date
+from redask.core.planning.question.linking import Linker
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase, name_phrases
+from redask.core.planning.question.words import Token, tokens
+from redask.core.planning.value_text import normalised
+
+_MAX_VALUE = 8
+_GENDERS = {"male": "m", "males": "m", "female": "f", "females": "f"}
+_PLAIN = (
+    cues.ARTICLES
+    | cues.PREPOSITIONS
+    | cues.RELATIVES
+    | cues.AUXILIARIES
+    | cues.NEGATIVE
+    | cues.JOINING
+)
+_KNOWN = _PLAIN | cues.LIGHT | cues.ENDING | frozenset(cues.DIMENSIONS) | {"than", "years", "old"}
+
+
+@dataclass(frozen=True, slots=True)
+class ValuePhrase:
+    """A value: what is stored, or a number, or a quotation that is stored nowhere."""
+
+    start: int
+    end: int
+    text: str
+    stored: tuple[StoredValue, ...] = ()
+    number: str | None = None
+    quoted: bool = False
+    period: bool = False
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it needs no word beside it: it is stored, or a period of time."""
+        return bool(self.stored) or self.period
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    start: int
+    end: int
+    kind: str
+    payload: str
+
+
+@dataclass(frozen=True, slots=True)
+class Phrases:
+    """What starts at each word of a question."""
+
+    words: tuple[Token, ...]
+    columns: tuple[tuple[ColumnPhrase, ...], ...]
+    tables: tuple[tuple[TablePhrase, ...], ...]
+    values: tuple[tuple[ValuePhrase, ...], ...]
+    cues: tuple[tuple[Cue, ...], ...]
+
+
+def read(question: str, linker: Linker, values: ValueIndex, today: date | None = None) -> Phrases:
+    """All phrases of a question; periods such as "last year" only if `today` is given."""
+    written = tokens(question)
+    kept = tuple(
+        place
+        for place, token in enumerate(written)
+        if token.kind != "word" or token.low not in cues.ARTICLES
+    )
+    words = tuple(written[place] for place in kept)
+    stored = _stored(question, written, values)
+    lows = tuple(token.low for token in words)
+    marks = tuple(_cues(words, lows, start) for start in range(len(words)))
+    columns, tables = name_phrases(words, [_counts(each) for each in marks], linker)
+    found = tuple(
+        (*_periods(words, start, marks[start], today), *values)
+        for start, values in enumerate(_values(words, written, kept, stored))
+    )
+    return Phrases(words, columns, tables, found, marks)
+
+
+def _periods(
+    words: tuple[Token, ...], start: int, marks: tuple[Cue, ...], today: date | None
+) -> Iterator[ValuePhrase]:
+    """Dates that are written in words, and periods before today."""
+    end, text = written_date(words, start)
+    if end > start:
+        yield ValuePhrase(start, end, text, period=True)
+    for cue in marks:
+        if cue.kind == "today" and today is not None:
+            text = relative_period(cue.payload, today)
+            number = text if cue.payload.endswith("year") else None
+            yield ValuePhrase(start, cue.end, text, (), number, period=True)
+
+
+def unknown_words(phrases: Phrases) -> tuple[str, ...]:
+    """The words that name nothing, say nothing of their own, and stand in no phrase."""
+    covered: set[int] = set()
+    for start in range(len(phrases.words)):
+        ends = [each.end for each in phrases.columns[start]]
+        ends += [each.end for each in phrases.tables[start]]
+        ends += [each.end for each in phrases.values[start]]
+        ends += [each.end for each in phrases.cues[start]]
+        covered.update(range(start, max(ends, default=start)))
+    return tuple(
+        token.text
+        for place, token in enumerate(phrases.words)
+        if place not in covered and token.kind == "word" and token.low not in _KNOWN
+    )
+
+
+def _stored(
+    question: str, written: tuple[Token, ...], values: ValueIndex
+) -> dict[tuple[int, int], tuple[StoredValue, ...]]:
+    """The stored values by the tokens they span: from the first to behind the last."""
+    spans: dict[tuple[int, int], tuple[str, ...]] = {}
+    for first, token in enumerate(written):
+        if token.kind == "quoted":
+            spans[first, first + 1] = (normalised(token.text),)
+            continue
+        for last in range(first, min(first + _MAX_VALUE, len(written))):
+            if written[last].kind == "quoted" or written[last].low in ("?", ";", "!"):
+                break
+            spans[first, last + 1] = _spellings(question, written, first, last)
+    asked = sorted({text for texts in spans.values() for text in texts if text})
+    answer: Mapping[str, tuple[StoredValue, ...]] = values.find(asked) if asked else {}
+    found = {}
+    for span, texts in spans.items():
+        for text in texts:
+            if answer.get(text):
+                found[span] = answer[text]
+                break
+    return found
+
+
+def _spellings(question: str, written: tuple[Token, ...], first: int, last: int) -> tuple[str, ...]:
+    token = written[first]
+    if first < last:
+        if written[last].kind == "mark":
+            return ()
+        return (normalised(question[token.start : written[last].end]),)
+    if token.kind == "mark" or (token.low in _PLAIN and not _is_name(token, first)):
+        return ()
+    if token.low.endswith("ed") and token.text.islower():
+        return ()  # a verb of the question rather than a value
+    singular = token.low[:-1] if len(token.low) > 4 and token.low.endswith("s") else ""
+    return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
+
+
+def _is_name(token: Token, place: int) -> bool:
+    """Whether a function word may be a name: `IN`, `OR` as codes of states."""
+    return place > 0 and len(token.text) > 1 and token.text.isupper()
+
+
+def _values(
+    words: tuple[Token, ...],
+    written: tuple[Token, ...],
+    kept: tuple[int, ...],
+    stored: dict[tuple[int, int], tuple[StoredValue, ...]],
+) -> tuple[tuple[ValuePhrase, ...], ...]:
+    found: list[list[ValuePhrase]] = [[] for _ in words]
+    place_of = {place: index for index, place in enumerate(kept)}
+    for (first, last), values in stored.items():
+        covered = [place_of[place] for place in range(first, last) if place in place_of]
+        if covered:
+            start, end = covered[0], covered[-1] + 1
+            token = written[first]
+            number = _number(token) if last == first + 1 else None
+            quoted = token.kind == "quoted"
+            text = " ".join(each.text for each in written[first:last])
+            found[start].append(ValuePhrase(start, end, text, values, number, quoted))
+    for start, token in enumerate(words):
+        if any(value.end == start + 1 for value in found[start]):
+            continue
+        number = _number(token)
+        if number is not None:
+            found[start].append(ValuePhrase(start, start + 1, token.text, (), number))
+        elif token.kind in ("quoted", "date"):
+            quoted = token.kind == "quoted"
+            found[start].append(ValuePhrase(start, start + 1, token.text, quoted=quoted))
+    return tuple(tuple(sorted(each, key=lambda value: -value.end)) for each in found)
+
+
+def _number(token: Token) -> str | None:
+    """The digits of a number, or None."""
+    if token.kind == "number":
+        return token.text.replace(",", "").rstrip("%")
+    if token.kind == "quoted" and token.text.replace(".", "", 1).isdecimal():
+        return token.text if token.text.isascii() else None
+    if token.kind == "word" and token.low in cues.NUMBERS:
+        return str(cues.NUMBERS[token.low])
+    return None
+
+
+def _counts(marks: tuple[Cue, ...]) -> bool:
+    return any(cue.kind == "count" for cue in marks)
+
+
+def _cues(words: tuple[Token, ...], lows: tuple[str, ...], start: int) -> tuple[Cue, ...]:
+    """The cues that start at a word, longest first."""
+    if words[start].kind == "quoted":
+        return ()
+    return tuple(
+        Cue(start, start + len(row), kind, payload)
+        for row, kind, payload in cues.phrases().get(lows[start], ())
+        if lows[start : start + len(row)] == row
+    )

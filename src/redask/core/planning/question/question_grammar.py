@@ -1,0 +1,243 @@
+"""The grammar of a whole question: what is asked for, of which table, then the modifiers.
+
+question  := [each COLUMN ,] [show] items [link noun] tail
+items     := item { (, | and | as well as) item }
+item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
+           | most common COLUMN | all details
+noun      := [n] [ADJECTIVE] [values] TABLE [value]
+restated  := a second sentence: show items
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from redask.core.planning.question import cues
+from redask.core.planning.question.modifier_grammar import ModifierGrammar
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.question.phrase_reader import Found, Glue
+from redask.core.planning.question.phrases import Phrases
+from redask.core.planning.question.readings import (
+    Condition,
+    Each,
+    Extreme,
+    Few,
+    Item,
+    Mention,
+    Modifier,
+    Reading,
+    Restated,
+)
+
+_LINKS = frozenset("of for from in among by about on to at within across".split())
+_SEPARATORS = frozenset(", and as & plus".split())
+_MAX_ITEMS, _KEPT = 8, 60
+Items = tuple[tuple[Item, ...], tuple[Modifier, ...], int, int]
+Noun = tuple[TablePhrase, tuple[Modifier, ...], int, int]
+
+
+class QuestionGrammar(ModifierGrammar):
+    """All readings of one question."""
+
+    def __init__(self, phrases: Phrases) -> None:
+        super().__init__(phrases)
+        self._lists: dict[int, list[Items]] = {}
+
+    def readings(self) -> list[Reading]:
+        """Every reading that accounts for all words, cheapest first."""
+        found: list[Reading] = []
+        for prefix, start, cost in self._prefixes():
+            for items, extra, end, more in self.item_lists(self._shown(start)):
+                found += self._whole(items, (*prefix, *extra), end, cost + more)
+        unique = dict.fromkeys(sorted(found, key=lambda reading: reading.cost))
+        return list(unique)[:_KEPT]
+
+    def _whole(
+        self, items: tuple[Item, ...], before: tuple[Modifier, ...], end: int, cost: int
+    ) -> Iterator[Reading]:
+        self.furthest = max(self.furthest, end)
+        for rest, more in self.tail(end):
+            yield Reading(items, None, (*before, *rest), cost + more)
+        owned = items[-1].table is not None
+        if self.low(end) in _LINKS and not owned and not self.cue(end, "each", "sort", "moment"):
+            for table, inner, behind, extra in self.nouns(end + 1):
+                self.furthest = max(self.furthest, behind)
+                for rest, more in self.tail(behind):
+                    mods = (*before, *inner, *rest)
+                    yield Reading(items, table, mods, cost + extra + more)
+
+    def _prefixes(self) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
+        yield (), 0, 0
+        for node, end, cost in self.each(Glue(0)):
+            if self.low(end) == ",":
+                yield (node,), end + 1, cost
+
+    def _shown(self, place: int) -> int:
+        """Behind the words that only ask to show something."""
+        cue = self.cue(place, "show")
+        while cue is not None:
+            place = cue.end
+            cue = self.cue(place, "show")
+        return place
+
+    # --- items ---------------------------------------------------------------------------
+
+    def item_lists(self, place: int) -> list[Items]:
+        """The lists of items that start at a word."""
+        if place not in self._lists:
+            self._lists[place] = list(self._item_lists(place, _MAX_ITEMS))
+        return self._lists[place]
+
+    def _item_lists(self, place: int, room: int) -> Iterator[Items]:
+        for items, mods, end, cost in self._items(place):
+            yield items, mods, end, cost
+            behind = self._separated(end)
+            if behind > end and room > 1:
+                for more, others, last, extra in self._item_lists(behind, room - 1):
+                    yield (*items, *more), (*mods, *others), last, cost + extra
+
+    def _separated(self, place: int) -> int:
+        behind = place
+        while self.low(behind) in _SEPARATORS:
+            behind += 1
+        if self.low(behind) == "with" and self.cue(behind + 1, "count", "aggregate"):
+            behind += 1
+        return self._shown(behind) if behind > place else place
+
+    def _items(self, place: int) -> Iterator[Items]:
+        each = self.cue(place, "each")
+        if each is not None and each.end == place + 1:
+            place = each.end
+        distinct = self.cue(place, "distinct")
+        start = distinct.end if distinct else place
+        yield from self._plain_columns(start, distinct is not None)
+        yield from self._aggregates(place)
+        yield from self._counts(place)
+        yield from self._common(place)
+        for table, mods, end, cost in self.nouns(start):
+            yield (Item("entity", None, table, distinct=distinct is not None),), mods, end, cost + 2
+        star = self.cue(place, "star")
+        if star is not None:
+            yield (Item("star"),), (), star.end, 1
+
+    def _plain_columns(self, place: int, distinct: bool) -> Iterator[Items]:
+        for column in self.columns(place):
+            cost = column.links[0].cost
+            if column.end == place + 1 and self.cue(place, "aggregate"):
+                continue  # "the total of orders" may be a sum
+            yield (Item("column", column, distinct=distinct),), (), column.end, cost
+            each = self.cue(column.end, "each")
+            for table in self.tables(each.end) if each else ():
+                owned = _within(column, table)
+                if owned is not None:
+                    item = Item("column", owned, table, distinct=distinct)
+                    price = cost + table.links[0].cost
+                    yield (item,), (Each((), table),), table.end, price
+            if self.low(column.end) in ("of", "for"):
+                for table in self.tables(column.end + 1):
+                    owned = _within(column, table)
+                    if owned is not None:
+                        item = Item("column", owned, table, distinct=distinct)
+                        more = cost + table.links[0].cost
+                        yield (item,), (Mention(table),), table.end, more
+
+    def _aggregates(self, place: int) -> Iterator[Items]:
+        names: list[str] = []
+        while True:
+            cue = self.cue(place, "aggregate", "extreme")
+            if cue is None or self.low(place) in ("most", "least", "fewest"):
+                break
+            names.append(cue.payload)
+            place = cue.end
+            for column in self.columns(place):
+                items = tuple(Item("aggregate", column, None, name) for name in names)
+                yield items, (), column.end, column.links[0].cost
+                if self.low(column.end) == "and" and not self.cue(column.end + 1, "aggregate"):
+                    for other in self.columns(column.end + 1):
+                        both = (*items, *(replace(item, column=other) for item in items))
+                        cost = column.links[0].cost + other.links[0].cost
+                        yield both, (), other.end, cost
+            while self.low(place) in (",", "and"):
+                place += 1
+
+    def _counts(self, place: int) -> Iterator[Items]:
+        cue = self.cue(place, "count")
+        if cue is None:
+            return
+        again = self.cue(cue.end, "count")
+        cue = again or cue
+        if (self.low(cue.end), self.low(cue.end + 1)) == ("are", "there"):
+            yield (Item("count"),), (), cue.end + 2, 1
+        distinct = self.cue(cue.end, "distinct")
+        start = distinct.end if distinct else cue.end
+        for table, mods, end, cost in self.nouns(start):
+            item = Item("count", None, table, distinct=distinct is not None)
+            yield (item,), mods, end, cost + (2 if distinct else 0)
+        for column in self.columns(start):
+            item = Item("count", column, None, distinct=distinct is not None)
+            yield (item,), (), column.end, (0 if distinct else 2) + column.links[0].cost
+
+    def _common(self, place: int) -> Iterator[Items]:
+        """`the 3 most common types`."""
+        start, number = self.leading_number(place)
+        cue = self.cue(start, "common")
+        if cue is not None:
+            for column in self.columns(cue.end):
+                node = Extreme(cue.payload, None, None, number, common=True)
+                yield (Item("column", column),), (node,), column.end, 1 + column.links[0].cost
+
+    # --- nouns ---------------------------------------------------------------------------
+
+    def nouns(self, place: int) -> Iterator[Noun]:
+        """A table with what stands before it and the name behind it."""
+        distinct = self.cue(place, "distinct", "each")
+        if distinct is not None and distinct.end == place + 1:
+            place = distinct.end
+        for mods, start, cost in self._premodifiers(place):
+            for table in self.tables(start):
+                price = cost + table.links[0].cost
+                yield table, mods, table.end, price
+                for value in self.values(table.end):
+                    if value.quoted or value.stored:
+                        named = Condition("=", (value,), near=table, hint="name")
+                        yield table, (*mods, named), value.end, price + 1
+
+    def _premodifiers(self, place: int) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
+        yield (), place, 0
+        start, number = self.leading_number(place)
+        top = self.cue(place, "top")
+        if top is not None:
+            start, number = self.leading_number(top.end)
+        if start > place:
+            yield (Few(number),), start, 1
+        low = self.low(start)
+        if low == "most" and self.low(start + 1) in ("expensive", "recent"):
+            low, start = self.low(start + 1), start + 1
+        if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
+            yield (Extreme("max", None, None, number, low),), start + 1, 1
+        for column in self.columns(place):
+            flag = Condition("flag", (), column)
+            yield (flag,), column.end, 1 + column.links[0].cost
+        for values, end, joined in self.value_lists(place):
+            if all(value.stored for value in values):
+                yield (Condition("=", values, joined=joined, hint="adjective"),), end, 1
+
+    # --- second sentences ----------------------------------------------------------------
+
+    def modifier(self, glue: Glue) -> Iterator[Found]:
+        """The modifiers, and what a second sentence says."""
+        yield from super().modifier(glue)
+        if glue.end < self.size and not glue.negative:
+            if glue.sentence and self.cue(glue.end, "show"):
+                for items, mods, end, cost in self.item_lists(self._shown(glue.end)):
+                    if not mods:
+                        yield Restated(items), end, 1 + cost
+            if "that" in glue.words:
+                for column in self.columns(glue.end):
+                    yield Each((column,)), column.end, 2 + column.links[0].cost
+
+
+def _within(column: ColumnPhrase, table: TablePhrase) -> ColumnPhrase | None:
+    """The column phrase, of the named tables only."""
+    names = {link.table for link in table.links}
+    links = tuple(replace(link, owned=True) for link in column.links if link.table in names)
+    return ColumnPhrase(column.start, column.end, links) if links else None

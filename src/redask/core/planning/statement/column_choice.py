@@ -1,0 +1,146 @@
+"""Which column a phrase means, among the tables that a reading names.
+
+    found in                               price
+    the table that the question is of          0
+    another table that it names                2
+    a table that it does not name              6, and only for a full name that no other table has
+
+The cheapest wins; two that are equally cheap are a doubt, unless one refers to the other.
+"""
+
+from dataclasses import dataclass
+
+from redask.core.planning.question import cues
+from redask.core.planning.question.linking import ColumnLink, Linker
+from redask.core.planning.question.name_phrases import ColumnPhrase
+from redask.core.planning.question.words import identifier_words
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.trees import Column
+
+_NUMERIC = frozenset(
+    "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
+) | {"double precision"}
+_NAMES = (("nam",), ("titl",), ("full", "nam"))
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The tables of a reading: the one it is of, all it names, and those named by themselves."""
+
+    linker: Linker
+    first: str
+    named: tuple[str, ...]
+    spoken: tuple[str, ...]
+
+    def price(self, table: str) -> int:
+        """What it costs to take a column of this table."""
+        return 0 if table == self.first else 2 if table in self.named else 6
+
+    def is_beside(self, table: str) -> bool:
+        """Whether a table is named by itself, or a foreign key of the first refers to it."""
+        return table in self.spoken or any(
+            key.table == self.first and key.to_table == table
+            for key in self.linker.keys_of[self.first]
+        )
+
+    def type_of(self, column: Column) -> str:
+        """The column's type without its precision."""
+        return self.linker.columns[column.table, column.name].type.partition("(")[0].strip()
+
+    def is_number(self, column: Column) -> bool:
+        """Whether a column holds numbers."""
+        return self.type_of(column) in _NUMERIC
+
+    def is_moment(self, column: Column) -> bool:
+        """Whether a column holds dates or timestamps."""
+        return self.type_of(column).startswith(("date", "timestamp"))
+
+    def is_year(self, column: Column) -> bool:
+        """Whether a column holds years as numbers."""
+        return self.is_number(column) and "year" in identifier_words(column.name)
+
+    def rivals(self, column: Column, other: Column) -> bool:
+        """Whether a value of `column` may rather be meant as one of a table beside it.
+
+        A column of the same kind of thing, by its name, is none: the nearer one is meant.
+        """
+        beside = any(
+            other.table in (key.table, key.to_table) for key in self.linker.keys_of[column.table]
+        )
+        shared = set(identifier_words(column.name)) & set(identifier_words(other.name))
+        return beside and other.table != column.table and not shared
+
+    def refers(self, left: Column, right: Column) -> bool:
+        """Whether a foreign key ties these two columns."""
+        return any(
+            {left, right} == {Column(key.table, mine), Column(key.to_table, theirs)}
+            for key in self.linker.keys_of[left.table]
+            for mine, theirs in zip(key.columns, key.to_columns, strict=True)
+        )
+
+
+def choose(
+    phrase: ColumnPhrase, scope: Scope, shown: bool = False, about: str = ""
+) -> tuple[Column, int]:
+    """The column that a phrase means, and its cost beyond the best of the phrase.
+
+    What is `shown` or ordered by is of the first table, or the phrase names its table.
+    """
+    best = phrase.links[0].cost
+    priced = [
+        (link.cost - best + scope.price(link.table), Column(link.table, link.column))
+        for link in phrase.links
+        if scope.price(link.table) < 6 and (not shown or _is_shown(link, scope))
+    ]
+    if not priced:
+        raise Doubt("attribute_missing", about)
+    cost = min(price for price, _ in priced)
+    cheapest = [column for price, column in priced if price == cost]
+    chosen = cheapest[0]
+    for other in cheapest[1:]:
+        if not scope.refers(chosen, other):
+            raise Doubt("ambiguous", about)
+    return chosen, cost
+
+
+def _is_shown(link: ColumnLink, scope: Scope) -> bool:
+    return link.table == scope.first or (link.owned and scope.is_beside(link.table))
+
+
+def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
+    """The column that an adjective measures, and whether more of it is more: 1 or -1."""
+    nouns = cues.DIMENSIONS[adjective]
+    found = []
+    for column in scope.linker.tables[scope.first].columns:
+        place = Column(scope.first, column.name)
+        signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
+        if signs and (scope.is_number(place) or scope.is_moment(place)):
+            found.append((place, signs[0]))
+    ages = [each for each in found if "age" in identifier_words(each[0].name)]
+    if len(ages) == 1:
+        found = ages  # a date of birth beside it says the same
+    if len(found) != 1:
+        raise Doubt("ambiguous" if found else "attribute_missing", adjective)
+    return found[0]
+
+
+def moments(scope: Scope) -> list[Column]:
+    """The columns of the first table that hold dates or years."""
+    table = scope.linker.tables[scope.first]
+    places = [Column(scope.first, column.name) for column in table.columns]
+    return [place for place in places if scope.is_moment(place) or scope.is_year(place)]
+
+
+def shown_name(scope: Scope, table: str) -> Column:
+    """The column that stands for an entity of a table: its name or title, if there is one."""
+    owner = set(identifier_words(table))
+    for wanted in _NAMES:
+        found = [
+            column.name
+            for column in scope.linker.tables[table].columns
+            if tuple(word for word in identifier_words(column.name) if word not in owner) == wanted
+            or identifier_words(column.name) == wanted
+        ]
+        if len(found) == 1:
+            return Column(table, found[0])
+    raise Doubt("ambiguous", f"what to show of {table}")

@@ -1,0 +1,147 @@
+"""A statement's tree as PostgreSQL text: one line, always the same for the same tree.
+
+Identifiers are quoted unless they are plain lower case and no key word. Columns carry their table
+where more than one table is there. `limit` becomes FETCH FIRST … WITH TIES.
+"""
+
+import re
+
+from redask.core.planning.statement.trees import (
+    Against,
+    Column,
+    Comparison,
+    Existence,
+    Inverse,
+    Junction,
+    Literal,
+    Match,
+    Measure,
+    Membership,
+    Statement,
+    Step,
+    Tally,
+    Test,
+)
+
+_PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
+_KEYWORDS = frozenset(
+    """all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
+    boolean both case cast char character check coalesce collate collation column concurrently
+    constraint create cross current_catalog current_date current_role current_schema current_time
+    current_timestamp current_user date dec decimal default deferrable desc distinct do else end
+    except exists extract false fetch float for foreign freeze from full grant greatest group
+    grouping having ilike in initially inner inout int integer intersect interval into is isnull
+    join lateral leading least left like limit localtime localtimestamp name national natural nchar
+    none normalize not notnull null nullif numeric offset on only or order out outer overlaps
+    overlay placing position precision primary real references returning right row select
+    session_user setof similar smallint some substring symmetric system_user table tablesample text
+    then time timestamp to trailing treat trim true type union unique user using value values
+    varchar variadic verbose when where window with xmlattributes year""".split()
+)
+
+
+def identifier(name: str) -> str:
+    """A name, quoted where PostgreSQL needs it."""
+    if _PLAIN.match(name) and name not in _KEYWORDS:
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(value: Literal) -> str:
+    """A number as it is, or a text in quotes."""
+    return value.text if value.number else "'" + value.text.replace("'", "''") + "'"
+
+
+def write(statement: Statement) -> str:
+    """The SELECT of a tree."""
+    return _Writer(statement).text()
+
+
+class _Writer:
+    def __init__(self, statement: Statement) -> None:
+        self._statement = statement
+        self._qualified = bool(statement.steps) or any(map(_nests, statement.where))
+
+    def text(self) -> str:
+        """The whole statement."""
+        asked = self._statement
+        shown = ", ".join(map(self._measure, asked.outputs))
+        parts = [f"SELECT {'DISTINCT ' if asked.distinct else ''}{shown}"]
+        parts.append(f"FROM {identifier(asked.table)}")
+        parts += [self._join(step) for step in asked.steps]
+        if asked.where:
+            parts.append("WHERE " + " AND ".join(map(self._test, asked.where)))
+        if asked.groups:
+            parts.append("GROUP BY " + ", ".join(map(self._column, asked.groups)))
+        if asked.having:
+            tests = (f"{self._measure(each)} {op} {value}" for each, op, value in asked.having)
+            parts.append("HAVING " + " AND ".join(tests))
+        if asked.order:
+            keys = (f"{self._measure(key)} {_DIRECTIONS[way]}" for key, way in asked.order)
+            parts.append("ORDER BY " + ", ".join(keys))
+        if asked.limit is not None:
+            parts.append(f"FETCH FIRST {asked.limit} ROWS WITH TIES")
+        return " ".join(parts)
+
+    def _column(self, column: Column) -> str:
+        if self._qualified:
+            return f"{identifier(column.table)}.{identifier(column.name)}"
+        return identifier(column.name)
+
+    def _measure(self, measure: Measure) -> str:
+        inner = "*" if measure.column is None else self._column(measure.column)
+        if not measure.aggregate:
+            return inner
+        return f"{measure.aggregate}({'DISTINCT ' if measure.distinct else ''}{inner})"
+
+    def _join(self, step: Step) -> str:
+        return f"JOIN {identifier(step.table)} ON {self._pairs(step)}"
+
+    def _pairs(self, step: Step) -> str:
+        return " AND ".join(
+            f"{self._column(left)} = {self._column(right)}" for left, right in step.pairs
+        )
+
+    def _test(self, test: Test) -> str:
+        match test:
+            case Comparison(column, op, value):
+                return f"{self._column(column)} {op} {literal(value)}"
+            case Membership(column, values, negative):
+                word = "NOT IN" if negative else "IN"
+                return f"{self._column(column)} {word} ({', '.join(map(literal, values))})"
+            case Match(column, pattern, negative):
+                word = "NOT ILIKE" if negative else "ILIKE"
+                return f"{self._column(column)} {word} {literal(Literal(pattern))}"
+            case Against(column, op, aggregate):
+                inner = f"SELECT {aggregate}({identifier(column.name)})"
+                source = identifier(column.table)
+                return f"{self._column(column)} {op} ({inner} FROM {source})"
+            case Existence(steps, tests, negative):
+                inner = self._subquery("1", steps, tests)
+                return f"{'NOT ' if negative else ''}EXISTS ({inner})"
+            case Tally(steps, tests, op, number):
+                return f"({self._subquery('count(*)', steps, tests)}) {op} {number}"
+            case Junction(op, parts):
+                text = f" {op.upper()} ".join(self._test(part) for part in parts)
+                return f"({text})"
+            case Inverse(part):
+                return f"NOT ({self._test(part)})"
+
+    def _subquery(self, shown: str, steps: tuple[Step, ...], tests: tuple[Test, ...]) -> str:
+        first, *others = steps
+        joins = "".join(f" {self._join(step)}" for step in others)
+        where = [self._pairs(first), *(self._test(test) for test in tests)]
+        source = f"SELECT {shown} FROM {identifier(first.table)}{joins}"
+        return f"{source} WHERE {' AND '.join(where)}"
+
+
+_DIRECTIONS = {"asc": "ASC", "desc": "DESC NULLS LAST"}
+
+
+def _nests(test: Test) -> bool:
+    """Whether a test holds a subquery that refers to the outer tables."""
+    if isinstance(test, Junction):
+        return any(map(_nests, test.parts))
+    if isinstance(test, Inverse):
+        return _nests(test.part)
+    return isinstance(test, Existence | Tally)

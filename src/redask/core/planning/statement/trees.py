@@ -1,0 +1,120 @@
+"""The typed tree of a statement: what it shows, from which tables, under which conditions.
+
+    Statement   outputs · tables joined from a first one · where · groups · having · order · limit
+    Test        Comparison · Membership · Match · Against · Existence · Tally · Junction · Inverse
+
+A tree means one SELECT: `sql_text.write`. Rows that tie at the limit belong to the result.
+"""
+
+from dataclasses import dataclass
+
+OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Column:
+    table: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A number, or a text that is quoted."""
+
+    text: str
+    number: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    column: Column
+    op: str
+    literal: Literal
+
+
+@dataclass(frozen=True, slots=True)
+class Membership:
+    column: Column
+    literals: tuple[Literal, ...]
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A pattern of LIKE, in any case."""
+
+    column: Column
+    pattern: str
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Against:
+    """A column compared with an aggregate of the same column over all rows."""
+
+    column: Column
+    op: str
+    aggregate: str
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A join: `table` comes in, its columns equal to those of a table that is there."""
+
+    table: str
+    pairs: tuple[tuple[Column, Column], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Existence:
+    """Whether rows exist at the end of the steps that pass the tests."""
+
+    steps: tuple[Step, ...]
+    tests: tuple["Test", ...]
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """How many rows at the end of the steps pass the tests, compared with a number."""
+
+    steps: tuple[Step, ...]
+    tests: tuple["Test", ...]
+    op: str
+    number: str
+
+
+@dataclass(frozen=True, slots=True)
+class Junction:
+    op: str
+    parts: tuple["Test", ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Inverse:
+    part: "Test"
+
+
+Test = Comparison | Membership | Match | Against | Existence | Tally | Junction | Inverse
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """What is shown or ordered by: a column, an aggregate of one, or a count."""
+
+    aggregate: str = ""
+    column: Column | None = None
+    distinct: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    outputs: tuple[Measure, ...]
+    table: str
+    steps: tuple[Step, ...] = ()
+    where: tuple[Test, ...] = ()
+    groups: tuple[Column, ...] = ()
+    having: tuple[tuple[Measure, str, str], ...] = ()
+    order: tuple[tuple[Measure, str], ...] = ()
+    limit: int | None = None
+    distinct: bool = False
