@@ -21,6 +21,7 @@ from redask.index.lexical.bm25 import LexicalSearcher
 from redask.index.lexical.tantivy_terms import TermSearcher
 from redask.stores import visibility as store_visibility
 from redask.stores.columnar import readable_tables
+from redask.stores.columnar.plan_facts import plan_tables, table_facts
 from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
 from redask.stores.visibility import EVERYTHING, StoreVisibility
 from tests.access.checking import check
@@ -224,6 +225,18 @@ def hidden_columns_are_embedded(patch: pytest.MonkeyPatch) -> None:
 @bug
 def select_shows_everything(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(readable_tables, "is_readable", lambda *_: True)
+
+
+@bug
+def plans_count_what_is_hidden(patch: pytest.MonkeyPatch) -> None:
+    real = table_facts.read_facts
+
+    def more(cursor: Any, table: str, *arguments: Any, **named: Any) -> Any:
+        facts = real(cursor, table, *arguments, **named)
+        every = "SELECT count(*) FROM memory.main.entity_rows WHERE until IS NULL"
+        return dataclasses.replace(facts, rows=facts.rows + cursor.execute(every).fetchone()[0])
+
+    patch.setattr(plan_tables, "read_facts", more)
 
 
 def caught(seed: int) -> bool:

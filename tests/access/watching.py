@@ -24,11 +24,12 @@ from redask.core.wire import envelope, frames
 from redask.core.wire.json import text
 from redask.embedding.models.hashed import Hashed
 from redask.stores.sqlite.connection import Database
-from tests.access.worlds import World, readable
+from tests.access.worlds import NAMES, REGIONS, WORDS, World, readable
 
 OWNER = Caller("acme", "root", "owner")
 NEIGHBOUR = Caller("other", "pia", "owner")
 CACHED = {"cache": {"ttl": "1h"}}
+VALUES = (*WORDS, *NAMES, *REGIONS, *(f"{word}@example.org" for word in WORDS), "***", "2", "pia")
 NOW = 1_800_000_000 * 10**9
 
 
@@ -124,7 +125,16 @@ class Watched:
             f'SELECT a.urn, b.urn FROM "{one}" AS a JOIN "{other}" AS b ON a.id::text = b.id::text'
             for one, other in pairwise(shown)
         ]
-        return [_safely(lambda s=each: self.app.selector.select(s, (), who)) for each in statements]
+        given = [
+            _safely(lambda s=each: self.app.selector.select(s, (), who)) for each in statements
+        ]
+        return [*given, _safely(lambda: self._planned(who, shown))]
+
+    def _planned(self, who: Caller, shown: Sequence[str]) -> str:
+        """What a question is planned with, and every value that any world has."""
+        schema, values = self.app.plan_sources.schema(who), self.app.plan_sources.values(who)
+        tables = [each for each in schema.tables if each.name in shown]
+        return f"{tables!r} {schema.keys!r} {sorted(values.find(VALUES).items())!r}"
 
     async def _asked(self, question: str, options: dict[str, Any], who: Caller) -> list[str]:
         ask = clauses.from_options(question, options, "")

@@ -2,15 +2,19 @@
 
 import json
 import sqlite3
+import sys
 from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+from click.testing import CliRunner
 
 import redask
 from redask.cli.commands import compute_table
+from redask.cli.commands.eval_command import command
 from redask.core.errors import BadAsk
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
 from redask.evaluation import compute_packs
@@ -161,3 +165,21 @@ def test_results_are_compared(
     rows: list[tuple[object, ...]], gold: list[list[object]], ordered: bool, right: bool
 ) -> None:
     assert is_right(rows, gold, ordered=ordered) is right
+
+
+def test_the_command_asks_redasks_own_planner(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def plan(question: str, schema: PlanSchema, values: ValueIndex) -> object:
+        sql = planned(question, schema, values)
+        return SimpleNamespace(missing=()) if sql is None else SimpleNamespace(sql=sql)
+
+    monkeypatch.setitem(sys.modules, "redask.core.planning.plan", SimpleNamespace(plan=plan))
+    write_pack(tmp_path / "packs" / "pets")
+    runner = CliRunner()
+    told = runner.invoke(command, [str(tmp_path / "packs" / "pets"), "--wrong", "--questions", "3"])
+    assert told.exit_code == 0, told.output
+    assert "pets top: Which is last?" in told.output
+    assert "all                    3          3          2          1" in told.output
+    odd = runner.invoke(command, [str(tmp_path / "packs"), "--half", "odd", "--json"])
+    assert json.loads(odd.output)["total"]["asked"] == 0

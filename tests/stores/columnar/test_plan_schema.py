@@ -148,13 +148,19 @@ def test_a_reference_with_a_value_that_is_not_there_is_none(
     assert selector.plan_schema(ME).keys == ()
 
 
-def test_a_table_of_edges_only_is_not_planned_with(
+def test_what_is_only_searched_is_not_planned_with(
     db: redask.OpenDatabase, selector: ColumnarSelector
 ) -> None:
     one, two = db.put("pets", [{"id": 1}, {"id": 2}], wait=False)
     db.link(one, "knows", two)
+    db.put("pages", [{"id": 1, "title": "Pets"}], kind="document", wait=False)
     assert [each.name for each in selector.plan_schema(ME).tables] == ["none", "pets"]
-    assert selector.find_values(["knows"], ME) == {}
+    assert selector.find_values(["knows", "pets"], ME) == {}
+    db.put("pages", [{"id": 2, "title": "Pets"}], wait=False)  # a row among documents
+    assert table(selector.plan_schema(ME), "pages").rows == 2
+    assert len(selector.find_values(["knows", "pets"], ME)) == 1
+    db.delete("urn:reddb:row:pages/2")
+    assert [each.name for each in selector.plan_schema(ME).tables] == ["none", "pets"]
 
 
 def test_what_was_counted_is_kept_while_the_rows_are_the_same(

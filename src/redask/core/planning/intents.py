@@ -1,40 +1,99 @@
-"""What kind of computing a question or a statement is: one of the intents of the plan."""
+"""What kind of computing is asked for: the intent of a plan.
 
-from redask.core.planning.phrases import Phrases
-from redask.core.planning.trees import Existence, Statement
+    statement                                         intent
+    NOT EXISTS, <>, NOT IN, NOT ILIKE                 negation
+    ties kept at a limit                              latest, for the words of time; else top
+    GROUP BY                                          group
+    an aggregate                                      count sum average minimum maximum
+    tests: before, after a moment; < >; others        date_range, comparison, filter
+    no tests                                          list
+
+Of a question without a statement, its cues say the same. None: it can be answered by quoting.
+"""
+
+from redask.core.planning.question import cues
+from redask.core.planning.question.phrases import Phrases
+from redask.core.planning.statement.trees import (
+    Against,
+    Comparison,
+    Existence,
+    Junction,
+    Match,
+    Membership,
+    Statement,
+    Tally,
+    Test,
+)
+
+_AGGREGATES = {
+    "count": "count",
+    "sum": "sum",
+    "avg": "average",
+    "min": "minimum",
+    "max": "maximum",
+}
+_LATEST = frozenset("latest newest recent".split())
+_BY_CUE = (
+    ("each", "group"),
+    ("count", "count"),
+    ("aggregate", ""),
+    ("extreme", "top"),
+    ("common", "top"),
+    ("top", "top"),
+    ("between", "comparison"),
+    ("compare", "comparison"),
+    ("moment", "date_range"),
+    ("today", "date_range"),
+    ("sort", "list"),
+    ("direction", "list"),
+)
+_SHARE = frozenset("share percentage percent proportion fraction ratio".split())
 
 
 def intent_of(statement: Statement, phrases: Phrases) -> str:
     """The intent of a statement."""
-    if any(isinstance(test, Existence) and test.negative for test in statement.where):
+    if any(map(_is_negative, statement.where)):
         return "negation"
     if statement.limit is not None:
-        return "top"
+        return "latest" if _LATEST & {token.low for token in phrases.words} else "top"
     if statement.groups:
         return "group"
-    names = {"count": "count", "sum": "sum", "avg": "average", "min": "minimum", "max": "maximum"}
-    for output in statement.outputs:
-        if output.aggregate:
-            return names[output.aggregate]
-    return "filter" if statement.where else "list"
+    if statement.outputs[0].aggregate:
+        return _AGGREGATES[statement.outputs[0].aggregate]
+    if not statement.where:
+        return "list"
+    kinds = {cue.kind for found in phrases.cues for cue in found}
+    if kinds & {"moment", "today"}:
+        return "date_range"
+    return "comparison" if any(map(_compares, statement.where)) else "filter"
 
 
-def asks_to_compute(phrases: Phrases) -> str | None:
-    """The intent that the cues of a question show, or None when it can be looked up."""
-    kinds = {cue.kind: cue.payload for found in phrases.cues for cue in found}
+def _is_negative(test: Test) -> bool:
+    if isinstance(test, Existence | Membership | Match):
+        return test.negative
+    return isinstance(test, Comparison) and test.op == "<>"
+
+
+def _compares(test: Test) -> bool:
+    if isinstance(test, Junction):
+        return any(map(_compares, test.parts))
+    return isinstance(test, Against | Tally) or (isinstance(test, Comparison) and test.op != "=")
+
+
+def asked_intent(phrases: Phrases) -> str | None:
+    """The intent that the words of a question show, or None when it can be looked up."""
     if not any((*phrases.columns, *phrases.tables, *phrases.values)):
         return None
-    for kind, intent in (
-        ("count", "count"),
-        ("aggregate", "average"),
-        ("extreme", "top"),
-        ("common", "top"),
-        ("top", "top"),
-        ("each", "group"),
-        ("compare", "comparison"),
-        ("moment", "date_range"),
-        ("sort", "list"),
-    ):
+    words = {token.low for token in phrases.words}
+    if _SHARE & words:
+        return "share"
+    if any(word in cues.NEGATIVE or word.endswith("n't") for word in words):
+        return "negation"
+    if words & cues.DIMENSIONS.keys():
+        return "comparison" if "than" in words else "top"
+    kinds = {cue.kind: cue.payload for found in phrases.cues for cue in found}
+    for kind, intent in _BY_CUE:
         if kind in kinds:
-            return intent
-    return None
+            return intent or _AGGREGATES[kinds[kind]]
+    named = any(each.links[0].cost == 0 for found in phrases.tables for each in found)
+    return "list" if named and phrases.words[0].low == "list" else None

@@ -6,29 +6,31 @@
     it names nothing of the schema, or can be answered by quoting    NotComputed
 
 Readings are ranked by cost: how far each phrase is from the name it stands for, and how many parts
-a reading has. Another statement that costs little more than the cheapest is a doubt.
+a reading has. Another statement that costs little more than the cheapest is a doubt, and so is a
+statement whose phrases are far from the names they stand for.
 """
 
 from dataclasses import dataclass, replace
 from datetime import date
 
-from redask.core.planning import sql_text
-from redask.core.planning.counted_rows import counted_rows
-from redask.core.planning.intents import asks_to_compute, intent_of
-from redask.core.planning.joins import Doubt
-from redask.core.planning.linking import Linker, linker
-from redask.core.planning.phrases import Phrases, read
+from redask.core.planning.intents import asked_intent, intent_of
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
-from redask.core.planning.question_grammar import QuestionGrammar
-from redask.core.planning.resolution import statements
-from redask.core.planning.trees import Statement
+from redask.core.planning.question.linking import Linker, linker
+from redask.core.planning.question.phrases import Phrases, read, unknown_words
+from redask.core.planning.question.question_grammar import QuestionGrammar
+from redask.core.planning.statement import sql_text
+from redask.core.planning.statement.counted_rows import counted_rows
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.resolution import statements
+from redask.core.planning.statement.trees import Statement
 
-_MARGIN, _LIMIT, _MAX_WORDS = 2, 10, 80
+_MARGIN, _LIMIT, _FOR_EACH_TEST = 2, 10, 2
+_MAX_WORDS = 80
 
 
 @dataclass(frozen=True, slots=True)
 class Certain:
-    """The statement that answers the question; `reading` says what each phrase was taken for.
+    """The statement that answers the question; `reading` holds the phrases and what they name.
 
     `examples` gives the URNs of some rows behind a count.
     """
@@ -63,21 +65,22 @@ def plan(
 ) -> Planned:
     """The plan of a question over what the caller may read."""
     names = linker(schema)
-    phrases = read(question, names, values)
+    phrases = read(question, names, values, today)
     if not phrases.words or len(phrases.words) > _MAX_WORDS:
         return NotComputed()
     grammar = QuestionGrammar(phrases)
     ranked, doubts = _ranked(grammar, names)
     if ranked:
         cost, sql, statement = ranked[0]
-        close = [other for price, other, _ in ranked[1:] if price <= cost + _MARGIN]
-        if not close and cost <= _LIMIT + 2 * len(statement.where):
-            return Certain(sql, intent_of(statement, phrases), 1.0, (), counted_rows(statement))
-        kind = "ambiguous" if close else "not_computable"
-        return _unclear(phrases, (), sql, kind)
+        close = any(price <= cost + _MARGIN for price, _, _ in ranked[1:])
+        if not close and cost <= _LIMIT + _FOR_EACH_TEST * len(statement.where):
+            intent = intent_of(statement, phrases)
+            return Certain(sql, intent, 1.0, _named(phrases), counted_rows(statement))
+        return _unclear(phrases, (), sql, "ambiguous" if close else "not_computable")
     if doubts:
         return _unclear(phrases, (doubts[0].about,), None, doubts[0].kind)
-    return _unclear(phrases, _unread(phrases, grammar.furthest), None, "not_computable")
+    last = tuple(token.text for token in phrases.words[grammar.furthest : grammar.furthest + 1])
+    return _unclear(phrases, unknown_words(phrases) or last, None, "not_computable")
 
 
 def _ranked(
@@ -99,15 +102,26 @@ def _ranked(
     return sorted(ranked, key=lambda each: (each[0], each[1])), doubts
 
 
-def _unread(phrases: Phrases, furthest: int) -> tuple[str, ...]:
-    """The word at which every reading stopped."""
-    return tuple(token.text for token in phrases.words[furthest : furthest + 1])
+def _named(phrases: Phrases) -> tuple[str, ...]:
+    """The longest phrases that name tables and columns, with what they name best."""
+    found: list[str] = []
+    place = 0
+    while place < len(phrases.words):
+        spans = [(each.end, each.links[0].place) for each in phrases.columns[place]]
+        spans += [(each.end, each.links[0].place) for each in phrases.tables[place]]
+        end, name = max(spans, key=lambda span: span[0], default=(place + 1, ""))
+        if name:
+            words = " ".join(token.text for token in phrases.words[place:end])
+            found.append(f"{words}: {name}")
+        place = end
+    return tuple(found)
 
 
 def _unclear(
     phrases: Phrases, missing: tuple[str, ...], nearest: str | None, kind: str
 ) -> Unclear | NotComputed:
-    intent = asks_to_compute(phrases)
+    """A refusal, where the question asks to compute over what the schema names."""
+    intent = asked_intent(phrases)
     if intent is None:
         return NotComputed()
-    return Unclear(missing, nearest, intent, kind)
+    return Unclear(tuple(word for word in missing if word), nearest, intent, kind)

@@ -51,7 +51,10 @@ class ForeignKey:
 
 @dataclass(frozen=True, slots=True)
 class PlanSchema:
-    """All that one caller can SELECT from, but for the audit log."""
+    """All that one caller can SELECT from, but for the audit log and what is only searched.
+
+    That is a collection of nothing but documents, vectors or edges.
+    """
 
     tables: tuple[PlanTable, ...]
     keys: tuple[ForeignKey, ...] = ()

@@ -8,12 +8,11 @@
 `normalised` of its own result changes nothing.
 """
 
-import re
 import unicodedata
 
 LONGEST_VALUE = 100  # characters of a value that can be found
 
-_SPACES = re.compile(r"[\s\-_\u2010-\u2015\u2212]+")
+_DASHES = dict.fromkeys((0x2212, *range(0x2010, 0x2016)), "-")
 _ENDS = " .,;:!?'\"()[]{}\u2018\u2019\u201c\u201d\u00ab\u00bb"
 
 
@@ -22,11 +21,11 @@ def normalised(text: str) -> str:
     if len(text) > LONGEST_VALUE:
         return ""
     plain = text.lower() if text.isascii() else _folded(text)
-    return _SPACES.sub(" ", plain).strip(_ENDS)
+    return " ".join(plain.replace("-", " ").replace("_", " ").split()).strip(_ENDS)
 
 
 def _folded(text: str) -> str:
     """Twice: folding case may give forms to compose, and composing letters to fold."""
     for _ in range(2):
         text = unicodedata.normalize("NFKC", text.casefold())
-    return text
+    return text.translate(_DASHES)

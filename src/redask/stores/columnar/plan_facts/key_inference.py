@@ -61,7 +61,7 @@ def references(
 ) -> Iterator[ColumnReference]:
     """What each column may reference, best first; `declared` columns of a table are left out."""
     targets = [
-        (table, column)
+        KeyTarget(table, column)
         for table in tables
         if len(table.primary_key) == 1
         for column in table.columns
@@ -71,15 +71,38 @@ def references(
         for column in table.columns:
             if column.name in declared.get(table.name, frozenset()) or not column.distinct:
                 continue
+            own = _joined(words_of(column.name))
             found = [
-                (rank, -target.rows, target.name, key.name)
-                for target, key in targets
-                if _may_reference(table, column, target, key)
-                and (rank := _named(words_of(column.name), target.name, key.name)) is not None
+                (rank, -target.table.rows, target.table.name, target.key.name)
+                for target in targets
+                if (rank := target.named_by(own)) is not None
+                and _may_reference(table, column, target.table, target.key)
             ]
             for rank, rows, name, key_name in sorted(found):
                 if [each[:2] for each in found].count((rank, rows)) == 1:
                     yield ColumnReference(table.name, column.name, name, key_name, column.distinct)
+
+
+class KeyTarget:
+    """A key that may be referenced, with its name in words."""
+
+    def __init__(self, table: PlanTable, key: PlanColumn) -> None:
+        self.table = table
+        self.key = key
+        words = words_of(key.name)
+        self._name = _joined(words)
+        self._forms = _forms(_joined(words_of(table.name)))
+        self._is_generic = self._name == "id" or self._name in _KEY_WORDS
+        self._is_long = len(words) > 1
+
+    def named_by(self, column: str) -> int | None:
+        """How well a column's words say that it references the key: 0 by table, 1 by key."""
+        if not self._name or not column.endswith(self._name):
+            return None
+        rest = column.removesuffix(self._name)
+        if any(rest.endswith(form) or self._name.startswith(form) for form in self._forms):
+            return 0
+        return 1 if not self._is_generic and (not rest or self._is_long) else None
 
 
 def _may_reference(table: PlanTable, column: PlanColumn, to: PlanTable, key: PlanColumn) -> bool:
@@ -102,20 +125,6 @@ def _rank(name: str, table: str) -> int | None:
         return 3 if _same(rest, table) else 4
     # `stuid` and `ISBN` are one word to us
     return 2 if len(words) == 1 and words[0].endswith("id") else None
-
-
-def _named(column: tuple[str, ...], table: str, key: str) -> int | None:
-    """How well a column's name says that it references a key: 0 by the table, 1 by the key."""
-    own, wanted, target = _joined(column), _joined(words_of(key)), _joined(words_of(table))
-    generic = wanted == "id" or wanted in _KEY_WORDS
-    if not wanted or not own.endswith(wanted):
-        return None
-    rest = own.removesuffix(wanted)
-    if any(rest.endswith(form) or wanted.startswith(form) for form in _forms(target)):
-        return 0
-    if not generic and (own == wanted or len(words_of(key)) > 1):
-        return 1
-    return None
 
 
 def _same(text: str, table: str) -> bool:

@@ -31,7 +31,7 @@ from redask.stores.columnar.plan_facts.table_facts import (
     read_facts,
     told_columns,
 )
-from redask.stores.columnar.plan_facts.value_hashes import WantedTexts
+from redask.stores.columnar.plan_facts.value_hashes import CombinedHashes, WantedTexts
 from redask.stores.columnar.readable_tables import FactsKey, ReadableTables
 from redask.stores.columnar.typed_tables import TableColumn
 
@@ -50,14 +50,38 @@ class _Kept:
     step: int
 
 
+@dataclass(frozen=True, slots=True)
+class _State:
+    """All that one caller plans with in one state."""
+
+    facts: _Facts
+    schema: PlanSchema
+    values: CombinedHashes
+
+
 class _Known:
-    """What was counted in one generation; with its lock."""
+    """What was counted in one generation; all but `states` is for who holds `counting`."""
 
     def __init__(self) -> None:
-        self.lock = threading.Lock()
+        self._lock = threading.Lock()
+        self.counting = threading.Lock()
         self.tables: OrderedDict[FactsKey, _Kept] = OrderedDict()
-        self.states: OrderedDict[object, tuple[_Facts, PlanSchema]] = OrderedDict()
         self.inclusions: OrderedDict[_Inclusion, bool] = OrderedDict()
+        self._states: OrderedDict[object, _State] = OrderedDict()
+
+    def state(self, key: object) -> _State | None:
+        """What is known of a state, if anything is."""
+        with self._lock:
+            if key in self._states:
+                self._states.move_to_end(key)
+            return self._states.get(key)
+
+    def keep(self, key: object, state: _State) -> None:
+        """Keep what was counted of a state, and of no more than some."""
+        with self._lock:
+            self._states[key] = state
+            if len(self._states) > _SCHEMAS:
+                self._states.popitem(last=False)
 
 
 class PlanTables:
@@ -68,39 +92,36 @@ class PlanTables:
         self._known: weakref.WeakKeyDictionary[OpenGeneration, _Known] = weakref.WeakKeyDictionary()
 
     def schema(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> PlanSchema:
-        """The tables of the caller, but for the audit log and those without a row."""
-        return self._state(tables, declared)[1]
+        """The tables of the caller, but for the audit log and what is searched only."""
+        return self._state(tables, declared).schema
 
     def find(
         self, tables: ReadableTables, declared: Sequence[DeclaredKey], texts: Sequence[str]
     ) -> dict[str, tuple[StoredValue, ...]]:
         """The values that are equal to each text, loosely: see `ValueIndex`."""
-        facts, _ = self._state(tables, declared)
+        state = self._state(tables, declared)
         wanted = WantedTexts(texts)
         found: dict[str, list[StoredValue]] = {}
-        for name, each in facts.items():
-            for text, number, value in each.values.find(wanted):
-                column = each.columns[number].column.name
-                found.setdefault(text, []).append(StoredValue(name, column, value))
+        for name, text, number, value in state.values.find(wanted):
+            column = state.facts[name].columns[number].column.name
+            found.setdefault(text, []).append(StoredValue(name, column, value))
         return {
             text: tuple(sorted(values, key=lambda one: (one.table, one.column, one.value)))
             for normal, values in found.items()
             for text in wanted.spelt(normal)
         }
 
-    def _state(
-        self, tables: ReadableTables, declared: Sequence[DeclaredKey]
-    ) -> tuple[_Facts, PlanSchema]:
+    def _state(self, tables: ReadableTables, declared: Sequence[DeclaredKey]) -> _State:
         with self._lock:
             known = self._known.setdefault(tables.owner, _Known())
-        with known.lock:  # what two callers need is counted once
-            key = (tables.state_key, tuple(tables.names()), tuple(declared))
-            state = known.states.get(key)
-            if state is None:
-                state = known.states[key] = _Reading(known, tables).state(declared)
-                if len(known.states) > _SCHEMAS:
-                    known.states.popitem(last=False)
-            known.states.move_to_end(key)
+        key = (tables.state_key, tuple(tables.names()), tuple(declared))
+        state = known.state(key)
+        if state is None:
+            with known.counting:  # what two callers need is counted once
+                state = known.state(key)
+                if state is None:
+                    state = _Reading(known, tables).state(declared)
+                    known.keep(key, state)
         return state
 
 
@@ -111,16 +132,18 @@ class _Reading:
         self._known = known
         self._tables = tables
 
-    def state(self, declared: Sequence[DeclaredKey]) -> tuple[_Facts, PlanSchema]:
+    def state(self, declared: Sequence[DeclaredKey]) -> _State:
         names = [name for name in self._tables.names() if name != AUDIT]
         every = {name: self._facts(name) for name in names}
-        facts = {name: each for name, each in every.items() if each.has_rows}
+        facts = {name: each for name, each in every.items() if each.is_table}
         by_collection = {self._tables.collection(name): name for name in facts}
         keys = [_named(each, by_collection, facts) for each in declared]
         primary = {each.table: each.columns for each in keys if each and not each.to_table}
         foreign = tuple(dict.fromkeys(each for each in keys if each and each.to_table))
         planned = tuple(_table(name, each, primary.get(name)) for name, each in facts.items())
-        return facts, PlanSchema(planned, (*foreign, *self._inferred(planned, foreign)))
+        schema = PlanSchema(planned, (*foreign, *self._inferred(planned, foreign)))
+        values = CombinedHashes({name: each.values for name, each in facts.items()})
+        return _State(facts, schema, values)
 
     def _facts(self, name: str) -> TableFacts:
         key, kept = self._tables.facts(name), self._known.tables

@@ -8,14 +8,14 @@
     text                             counts, and its values of up to `LONGEST_VALUE` characters
     anything else                    counts
 
-A table without any row (of documents, edges, nodes or values only) is told as such: questions are
-not computed from it.
+A table of nothing but documents, vectors or edges is no table to plan with: it is searched.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from redask.core.model import Kind
 from redask.core.planning.value_text import LONGEST_VALUE
 from redask.stores.columnar.plan_facts.value_hashes import ColumnValue, ValueHashes
 from redask.stores.columnar.typed_tables import TableColumn
@@ -23,7 +23,9 @@ from redask.stores.columnar.typed_tables import TableColumn
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-_ROWS = "urn:reddb:row:"
+_SEARCHED = " OR ".join(
+    f"starts_with(c2, 'urn:reddb:{kind}:')" for kind in (Kind.DOCUMENT, Kind.VECTOR, Kind.EDGE)
+)
 _TEXTS = {"text", "varchar", "bpchar"}
 
 
@@ -43,7 +45,7 @@ class TableFacts:
     rows: int
     columns: tuple[ColumnFacts, ...]
     values: ValueHashes
-    has_rows: bool = True
+    is_table: bool = True
 
     @property
     def size(self) -> int:
@@ -60,7 +62,9 @@ def read_facts(
 ) -> TableFacts:
     """Count a table; `has_ids` is whether a row has an `id` of its own."""
     told = told_columns(columns, has_ids=has_ids)
-    rows, own = _rows(cursor, table)
+    rows, searched = _rows(cursor, table)
+    if rows and rows == searched:
+        return TableFacts(rows, (), ValueHashes.of({}), is_table=False)
     facts = []
     for each in told:
         distinct, known = _row(
@@ -72,7 +76,7 @@ def read_facts(
         for number, each in enumerate(told)
         if _is_text(each)
     }
-    return TableFacts(rows, tuple(facts), ValueHashes.of(texts), own > 0 or not rows)
+    return TableFacts(rows, tuple(facts), ValueHashes.of(texts))
 
 
 def following_facts(
@@ -85,7 +89,9 @@ def following_facts(
     """
     for name, query in zip(("facts_before", "facts_after"), changed, strict=True):
         cursor.execute(f"CREATE OR REPLACE TEMP TABLE {name} AS {query}")
-    rows, own = _rows(cursor, table)
+    rows, searched = _rows(cursor, table)
+    if rows and rows == searched:
+        return None
     facts = []
     came: list[ColumnValue] = []
     went: list[ColumnValue] = []
@@ -104,7 +110,7 @@ def following_facts(
     values = known.values.after(came, went)
     if values is None:
         return None
-    return TableFacts(rows, tuple(facts), values, own > 0 or not rows)
+    return TableFacts(rows, tuple(facts), values)
 
 
 # a value, by how many rows more have it, and how many have it now
@@ -136,10 +142,8 @@ def _is_text(column: TableColumn) -> bool:
 
 
 def _rows(cursor: "DuckDBPyConnection", table: str) -> tuple[int, ...]:
-    """How many entities there are, and how many of them are rows."""
-    return _row(
-        cursor, f"SELECT count(*), count(*) FILTER (starts_with(c2, '{_ROWS}')) FROM {table}"
-    )
+    """How many rows there are, and how many of them are to be searched only."""
+    return _row(cursor, f"SELECT count(*), count(*) FILTER ({_SEARCHED}) FROM {table}")
 
 
 def _values(cursor: "DuckDBPyConnection", table: str, column: str) -> list[str]:

@@ -21,7 +21,7 @@ Words of `GLUE` join phrases and say nothing of their own; `NEGATIVE` ones turn 
 
 from functools import lru_cache
 
-from redask.core.planning.words import stem
+from redask.core.planning.question.words import stem
 
 
 def _rows(kind: str, payload: str, phrases: str) -> list[tuple[tuple[str, ...], str, str]]:
@@ -29,7 +29,8 @@ def _rows(kind: str, payload: str, phrases: str) -> list[tuple[tuple[str, ...], 
 
 
 _SHOW = (
-    "show|show me|sort|order|list|list out|find|find out|give|give me|return|tell me|what is|what are|what was|"
+    "show|show me|sort|order|list|list out|find|find out|give|give me|return|tell me|"
+    "what is|what are|what was|"
     "what were|what's|which is|which are|who is|who are|who was|who were|which|what|who|display|"
     "get|provide|select|compute|calculate|in which|in what|for which|at which|"
     "on which|can you list|i want to know|which of|what kind of|what kinds of|return me|"
@@ -135,7 +136,10 @@ _ROWS = [
         "ends with|end with|ending with|ends with the letter|end with the letter|"
         "ending with the letter|ending in|ends in",
     ),
-    *_rows("today", "", "today|this year|last year|this month|last month|yesterday"),
+    *(
+        ((*phrase.split(),), "today", phrase)
+        for phrase in ("today", "yesterday", "this year", "last year", "this month", "last month")
+    ),
     *_rows("star", "", "information|all information|everything|all details|details|all columns"),
 ]
 _UP = "ascending|increasing|ascendingly|alphabetical|alphabetic|lexicographical|lexicographic"
@@ -200,13 +204,15 @@ _ROWS += [
 ]
 ARTICLES = frozenset(
     """the a an all any please its their his her our your corresponding respective also
-    currently ever actually these those such this whole entire we you me i just only's own
-    along together well them it itself respectively overall ones one's specific particular""".split()
+    currently ever actually these those such whole entire we you me i just own
+    along together well them it itself respectively overall ones specific particular""".split()
 )
 PREPOSITIONS = frozenset(
     "of in from at on by for to with within inside among about into as via across under".split()
 )
-RELATIVES = frozenset("who whom that which whose where when while they he she there whether".split())
+RELATIVES = frozenset(
+    "who whom that which whose where when while they he she there whether".split()
+)
 AUXILIARIES = frozenset(
     """is are was were be been being do does did has have had having can could will would should
     may might 's 're get gets got""".split()
@@ -233,13 +239,12 @@ ENDING = frozenset(
     dataset stored system did be""".split()
 )
 BACK = frozenset("that this those these it them there each".split())
-DIMENSIONS: dict[str, tuple[str, dict[str, int]]] = {}
+DIMENSIONS: dict[str, dict[str, int]] = {}
 
 
 def _measure(direction: int, adjectives: str, nouns: dict[str, int]) -> None:
     for adjective in adjectives.split():
-        keys = {stem(noun): direction * sign for noun, sign in nouns.items()}
-        DIMENSIONS[adjective] = (adjective, keys)
+        DIMENSIONS[adjective] = {stem(noun): direction * sign for noun, sign in nouns.items()}
 
 
 _AGE = {"age": 1, "birth": -1, "birthdate": -1}

@@ -4,14 +4,17 @@ Articles are left out first. `Phrases` holds, for each remaining word, the spans
 a span ends before `end`. A value spans the words it covers in the text, articles included.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
 
-from redask.core.planning import cues
-from redask.core.planning.linking import ColumnLink, Linker, TableLink
 from redask.core.planning.plan_schema import StoredValue, ValueIndex
+from redask.core.planning.question import cues
+from redask.core.planning.question.dates import relative_period, written_date
+from redask.core.planning.question.linking import Linker
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase, name_phrases
+from redask.core.planning.question.words import Token, tokens
 from redask.core.planning.value_text import normalised
-from redask.core.planning.words import Token, spoken_stem, tokens
 
 _MAX_VALUE = 8
 _GENDERS = {"male": "m", "males": "m", "female": "f", "females": "f"}
@@ -23,24 +26,7 @@ _PLAIN = (
     | cues.NEGATIVE
     | cues.JOINING
 )
-
-
-@dataclass(frozen=True, slots=True)
-class ColumnPhrase:
-    """A column; `counting`: written like a number of things, or the `total` of it."""
-
-    start: int
-    end: int
-    links: tuple[ColumnLink, ...]
-    counting: bool = False
-    total: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class TablePhrase:
-    start: int
-    end: int
-    links: tuple[TableLink, ...]
+_KNOWN = _PLAIN | cues.LIGHT | cues.ENDING | frozenset(cues.DIMENSIONS) | {"than", "years", "old"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +39,12 @@ class ValuePhrase:
     stored: tuple[StoredValue, ...] = ()
     number: str | None = None
     quoted: bool = False
+    period: bool = False
+
+    @property
+    def is_place(self) -> bool:
+        """Whether it needs no word beside it: it is stored, or a period of time."""
+        return bool(self.stored) or self.period
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,11 +64,10 @@ class Phrases:
     tables: tuple[tuple[TablePhrase, ...], ...]
     values: tuple[tuple[ValuePhrase, ...], ...]
     cues: tuple[tuple[Cue, ...], ...]
-    known: frozenset[int] = field(default_factory=frozenset)
 
 
-def read(question: str, linker: Linker, values: ValueIndex) -> Phrases:
-    """All phrases of a question."""
+def read(question: str, linker: Linker, values: ValueIndex, today: date | None = None) -> Phrases:
+    """All phrases of a question; periods such as "last year" only if `today` is given."""
     written = tokens(question)
     kept = tuple(
         place
@@ -85,11 +76,44 @@ def read(question: str, linker: Linker, values: ValueIndex) -> Phrases:
     )
     words = tuple(written[place] for place in kept)
     stored = _stored(question, written, values)
-    columns = tuple(_columns(words, start, linker) for start in range(len(words)))
-    tables = tuple(_tables(words, start, linker) for start in range(len(words)))
-    found = _values(words, written, kept, stored)
-    marks = tuple(_cues(words, start) for start in range(len(words)))
+    lows = tuple(token.low for token in words)
+    marks = tuple(_cues(words, lows, start) for start in range(len(words)))
+    columns, tables = name_phrases(words, [_counts(each) for each in marks], linker)
+    found = tuple(
+        (*_periods(words, start, marks[start], today), *values)
+        for start, values in enumerate(_values(words, written, kept, stored))
+    )
     return Phrases(words, columns, tables, found, marks)
+
+
+def _periods(
+    words: tuple[Token, ...], start: int, marks: tuple[Cue, ...], today: date | None
+) -> Iterator[ValuePhrase]:
+    """Dates that are written in words, and periods before today."""
+    end, text = written_date(words, start)
+    if end > start:
+        yield ValuePhrase(start, end, text, period=True)
+    for cue in marks:
+        if cue.kind == "today" and today is not None:
+            text = relative_period(cue.payload, today)
+            number = text if cue.payload.endswith("year") else None
+            yield ValuePhrase(start, cue.end, text, (), number, period=True)
+
+
+def unknown_words(phrases: Phrases) -> tuple[str, ...]:
+    """The words that name nothing, say nothing of their own, and stand in no phrase."""
+    covered: set[int] = set()
+    for start in range(len(phrases.words)):
+        ends = [each.end for each in phrases.columns[start]]
+        ends += [each.end for each in phrases.tables[start]]
+        ends += [each.end for each in phrases.values[start]]
+        ends += [each.end for each in phrases.cues[start]]
+        covered.update(range(start, max(ends, default=start)))
+    return tuple(
+        token.text
+        for place, token in enumerate(phrases.words)
+        if place not in covered and token.kind == "word" and token.low not in _KNOWN
+    )
 
 
 def _stored(
@@ -116,9 +140,7 @@ def _stored(
     return found
 
 
-def _spellings(
-    question: str, written: tuple[Token, ...], first: int, last: int
-) -> tuple[str, ...]:
+def _spellings(question: str, written: tuple[Token, ...], first: int, last: int) -> tuple[str, ...]:
     token = written[first]
     if first < last:
         if written[last].kind == "mark":
@@ -137,70 +159,6 @@ def _is_name(token: Token, place: int) -> bool:
     return place > 0 and len(token.text) > 1 and token.text.isupper()
 
 
-def _columns(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnPhrase, ...]:
-    found = []
-    counting = any(cue.kind == "count" for cue in _cues(words, start))
-    for end, stems in _spans(words, start):
-        links = linker.columns_named(stems)
-        named = linker.tables_named(stems)
-        if named and named[0].cost == 0:  # a table's name is no part of a column's
-            links = tuple(link for link in links if link.cost < 4)
-        if links:
-            total = counting and words[start].low == "total"
-            found.append(ColumnPhrase(start, end, links, counting, total))
-    shared = _shared_head(words, start, linker)
-    if shared and not any(phrase.end == start + 1 for phrase in found):
-        found.append(ColumnPhrase(start, start + 1, shared))
-    return tuple(sorted(found, key=lambda phrase: -phrase.end))
-
-
-def _shared_head(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[ColumnLink, ...]:
-    """`first` in "first and last names": the column named with the noun of the next one."""
-    here, behind = words[start : start + 2], words[start + 2 : start + 7]
-    if len(here) < 2 or here[0].kind != "word" or here[1].low not in ("and", "or", ","):
-        return ()
-    for noun in behind:
-        if noun.kind == "word" and noun.low not in _PLAIN:
-            links = linker.columns_named((here[0].stem, noun.stem))
-            exact = tuple(link for link in links if link.cost <= 1)
-            if exact:
-                return exact
-    return ()
-
-
-def _tables(words: tuple[Token, ...], start: int, linker: Linker) -> tuple[TablePhrase, ...]:
-    found = []
-    for end, stems in _spans(words, start):
-        links = linker.tables_named(stems)
-        if links and (links[0].cost == 0 or not _is_exact(linker.columns_named(stems))):
-            found.append(TablePhrase(start, end, links))
-    return tuple(reversed(found))
-
-
-def _is_exact(links: tuple[ColumnLink, ...]) -> bool:
-    """Whether words are all of a column's name."""
-    return bool(links) and links[0].cost == 0
-
-
-def _spans(words: tuple[Token, ...], start: int) -> list[tuple[int, list[str]]]:
-    """The spans of words from `start` that may be a name; none ends with a preposition."""
-    spans: list[tuple[int, list[str]]] = []
-    stems: list[str] = []
-    for end in range(start, min(start + 7, len(words))):
-        token = words[end]
-        if token.kind not in ("word", "number"):
-            break
-        if token.low in cues.PREPOSITIONS:
-            if end == start:
-                break
-            if token.low not in ("of", "in"):
-                stems = [*stems, token.stem]
-            continue
-        stems = [*stems, *(spoken_stem(part) for part in token.low.split("-"))]
-        spans.append((end + 1, stems))
-    return spans
-
-
 def _values(
     words: tuple[Token, ...],
     written: tuple[Token, ...],
@@ -216,7 +174,8 @@ def _values(
             token = written[first]
             number = _number(token) if last == first + 1 else None
             quoted = token.kind == "quoted"
-            found[start].append(ValuePhrase(start, end, token.text, values, number, quoted))
+            text = " ".join(each.text for each in written[first:last])
+            found[start].append(ValuePhrase(start, end, text, values, number, quoted))
     for start, token in enumerate(words):
         if any(value.end == start + 1 for value in found[start]):
             continue
@@ -240,14 +199,16 @@ def _number(token: Token) -> str | None:
     return None
 
 
-def _cues(words: tuple[Token, ...], start: int) -> tuple[Cue, ...]:
+def _counts(marks: tuple[Cue, ...]) -> bool:
+    return any(cue.kind == "count" for cue in marks)
+
+
+def _cues(words: tuple[Token, ...], lows: tuple[str, ...], start: int) -> tuple[Cue, ...]:
     """The cues that start at a word, longest first."""
-    token = words[start]
-    if token.kind == "quoted":
+    if words[start].kind == "quoted":
         return ()
-    found = []
-    for row, kind, payload in cues.phrases().get(token.low, ()):
-        end = start + len(row)
-        if tuple(word.low for word in words[start:end]) == row:
-            found.append(Cue(start, end, kind, payload))
-    return tuple(found)
+    return tuple(
+        Cue(start, start + len(row), kind, payload)
+        for row, kind, payload in cues.phrases().get(lows[start], ())
+        if lows[start : start + len(row)] == row
+    )

@@ -10,15 +10,16 @@ The cheapest wins; two that are equally cheap are a doubt, unless one refers to 
 
 from dataclasses import dataclass
 
-from redask.core.planning import cues
-from redask.core.planning.joins import Doubt
-from redask.core.planning.linking import ColumnLink, Linker
-from redask.core.planning.phrases import ColumnPhrase
-from redask.core.planning.trees import Column
-from redask.core.planning.words import identifier_words
+from redask.core.planning.question import cues
+from redask.core.planning.question.linking import ColumnLink, Linker
+from redask.core.planning.question.name_phrases import ColumnPhrase
+from redask.core.planning.question.words import identifier_words
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.trees import Column
 
-NUMERIC = ("int2", "int4", "int8", "smallint", "integer", "bigint", "numeric", "decimal", "float4")
-NUMERIC += ("float8", "real", "double precision")
+_NUMERIC = frozenset(
+    "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
+) | {"double precision"}
 _NAMES = (("nam",), ("titl",), ("full", "nam"))
 
 
@@ -48,7 +49,7 @@ class Scope:
 
     def is_number(self, column: Column) -> bool:
         """Whether a column holds numbers."""
-        return self.type_of(column) in NUMERIC
+        return self.type_of(column) in _NUMERIC
 
     def is_moment(self, column: Column) -> bool:
         """Whether a column holds dates or timestamps."""
@@ -57,6 +58,17 @@ class Scope:
     def is_year(self, column: Column) -> bool:
         """Whether a column holds years as numbers."""
         return self.is_number(column) and "year" in identifier_words(column.name)
+
+    def rivals(self, column: Column, other: Column) -> bool:
+        """Whether a value of `column` may rather be meant as one of a table beside it.
+
+        A column of the same kind of thing, by its name, is none: the nearer one is meant.
+        """
+        beside = any(
+            other.table in (key.table, key.to_table) for key in self.linker.keys_of[column.table]
+        )
+        shared = set(identifier_words(column.name)) & set(identifier_words(other.name))
+        return beside and other.table != column.table and not shared
 
     def refers(self, left: Column, right: Column) -> bool:
         """Whether a foreign key ties these two columns."""
@@ -97,13 +109,16 @@ def _is_shown(link: ColumnLink, scope: Scope) -> bool:
 
 def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
     """The column that an adjective measures, and whether more of it is more: 1 or -1."""
-    nouns = cues.DIMENSIONS[adjective][1]
+    nouns = cues.DIMENSIONS[adjective]
     found = []
     for column in scope.linker.tables[scope.first].columns:
         place = Column(scope.first, column.name)
         signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
         if signs and (scope.is_number(place) or scope.is_moment(place)):
             found.append((place, signs[0]))
+    ages = [each for each in found if "age" in identifier_words(each[0].name)]
+    if len(ages) == 1:
+        found = ages  # a date of birth beside it says the same
     if len(found) != 1:
         raise Doubt("ambiguous" if found else "attribute_missing", adjective)
     return found[0]

@@ -17,7 +17,8 @@ Every word of the question is in exactly one phrase, or in a closed list of func
 
 from dataclasses import dataclass
 
-from redask.core.planning.phrases import ColumnPhrase, TablePhrase, ValuePhrase
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.question.phrases import ValuePhrase
 
 
 @dataclass(frozen=True, slots=True)

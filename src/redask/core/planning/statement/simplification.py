@@ -7,9 +7,9 @@ table, and the key is never NULL: the columns that refer to them have the same v
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from redask.core.planning.joins import fans_out
-from redask.core.planning.linking import Linker
-from redask.core.planning.trees import Column, Statement, Step
+from redask.core.planning.question.linking import Linker
+from redask.core.planning.statement.key_paths import fans_out
+from redask.core.planning.statement.trees import Column, Statement, Step
 
 
 def is_total(linker: Linker, step: Step) -> bool:

@@ -6,17 +6,15 @@ rows, or the result shows them itself.
 
 from dataclasses import replace
 
-from redask.core.planning import sql_text
-from redask.core.planning.trees import Column, Measure, Statement
+from redask.core.planning.statement import sql_text
+from redask.core.planning.statement.trees import Column, Measure, Statement
 
 _SHOWN = 2
-_COUNT = "count"
 
 
 def counted_rows(statement: Statement) -> str | None:
     """The SELECT, or None if rows are not what was counted."""
-    counts = len(statement.outputs) == 1 and statement.outputs[0] == Measure(_COUNT)
-    if not counts or statement.groups or statement.steps:
+    if statement.outputs != (Measure("count"),) or statement.groups or statement.steps:
         return None
     urn = Measure(column=Column(statement.table, "urn"))
     return sql_text.write(replace(statement, outputs=(urn,), order=((urn, "asc"),), limit=_SHOWN))

@@ -5,7 +5,7 @@
     its name without its table's words (`customer_name` of customers)     1
     a synonym or agent noun in the place of a word                       +2
     its name and a word that only says what it is (`zip code` of zip)     4
-    part of its name, but never `id`, `name`, `code`, `number` alone      4, and 1 for each word left out
+    part of its name, but never `id`, `name`, `code`, `number` alone      4, +1 for each word less
 
     a table is named by all words of its name: 0; by a part that ends with its last word: 2 or more.
 
@@ -18,15 +18,18 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
-from redask.core.planning import cues
 from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
-from redask.core.planning.words import identifier_words
+from redask.core.planning.question import cues
+from redask.core.planning.question.words import identifier_words
 
 _SILENT = frozenset("of in the by per a an".split())
 _GENERIC = frozenset("id nam cod number".split())
 _SUFFIXES = frozenset("nam number cod valu amount information record detail".split())
-_TABLE_SUFFIXES = frozenset("record entry item member information row detail info data list".split())
+_TABLE_SUFFIXES = frozenset(
+    "record entry item member information row detail info data list".split()
+)
 _PREFIXES = frozenset("ref reference tbl tb".split())
+_FLAGS = frozenset("is has was".split())
 _MAX_WORDS = 6
 Key = tuple[str, ...]
 
@@ -40,6 +43,11 @@ class ColumnLink:
     cost: int
     owned: bool = False
 
+    @property
+    def place(self) -> str:
+        """What is named, to show."""
+        return f"{self.table}.{self.column}"
+
 
 @dataclass(frozen=True, slots=True)
 class TableLink:
@@ -47,6 +55,11 @@ class TableLink:
 
     table: str
     cost: int
+
+    @property
+    def place(self) -> str:
+        """What is named, to show."""
+        return self.table
 
 
 def _key(words: Iterable[str]) -> Key:
@@ -70,9 +83,10 @@ class Linker:
         self._columns: dict[Key, dict[tuple[str, str], int]] = {}
         self._tables: dict[Key, dict[str, int]] = {}
         self._owners: dict[str, frozenset[str]] = {}
-        self.longest = 1
         for table in schema.tables:
             self._add_table(table)
+        keys = (*self._columns, *self._tables)
+        self._words = frozenset(word for key in keys for word in key)
 
     def _add_table(self, table: PlanTable) -> None:
         name = identifier_words(table.name)
@@ -102,14 +116,14 @@ class Linker:
     def _name_column(self, words: Iterable[str], table: str, column: str, cost: int) -> None:
         key = _key(words)
         if key and len(key) <= _MAX_WORDS:
-            self.longest = max(self.longest, len(key))
             found = self._columns.setdefault(key, {})
             found[table, column] = min(cost, found.get((table, column), cost))
 
     def _add_column(self, table: str, owner: Key, column: str, words: Key) -> None:
         kept = tuple(word for word in words if word not in _SILENT) or words
-        if len(kept) > 1 and len(kept[0]) == 1 and owner and owner[0].startswith(kept[0]):
-            kept = kept[1:]  # `cName` of the table college
+        initial = len(kept[0]) == 1 and bool(owner) and owner[0].startswith(kept[0])
+        if len(kept) > 1 and (initial or kept[0] in _FLAGS):
+            kept = kept[1:]  # `cName` of the table college; `is_active`
         bare = tuple(word for word in kept if word not in owner)
         self._name_column(kept, table, column, 0)
         self._name_column((*owner, *(bare or kept)), table, column, 0)
@@ -129,6 +143,10 @@ class Linker:
                     self._name_column(part, table, column, 4 + missing)
                     if missing == 1 and not set(owner) & set(part):
                         self._name_column((*owner, *part), table, column, 5)
+
+    def knows(self, word: str) -> bool:
+        """Whether a stem, or another for it, is in a name."""
+        return word in self._words or any(other in self._words for other in _others(word))
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
         """The columns that these stems may name, best first."""
@@ -162,14 +180,15 @@ def _spellings(words: Sequence[str]) -> list[tuple[Key, int]]:
         return []
     found = [(_key(kept), 0)]
     for place, word in enumerate(kept):
-        for other in (*cues.SYNONYMS.get(word, ()), *_roots(word)):
+        for other in _others(word):
             found.append((_key((*kept[:place], other, *kept[place + 1 :])), 2))
     return found
 
 
-def _roots(word: str) -> tuple[str, ...]:
-    """The verb of an agent noun: director → direct."""
-    return (word[:-2],) if len(word) > 6 and word.endswith(("er", "or")) else ()
+def _others(word: str) -> tuple[str, ...]:
+    """Synonyms, and the verb of an agent noun: director → direct."""
+    found = cues.SYNONYMS.get(word, ())
+    return (*found, word[:-2]) if len(word) > 6 and word.endswith(("er", "or")) else found
 
 
 @lru_cache(maxsize=64)

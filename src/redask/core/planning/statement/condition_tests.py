@@ -13,12 +13,15 @@ the question is of, else of the tables it names, else of all.
 from dataclasses import replace
 from fractions import Fraction
 
-from redask.core.planning.column_choice import Scope, choose, measured, moments
-from redask.core.planning.joins import Doubt
-from redask.core.planning.periods import period
-from redask.core.planning.phrases import ColumnPhrase, ValuePhrase
-from redask.core.planning.readings import Condition
-from redask.core.planning.trees import (
+from redask.core.planning.question.name_phrases import ColumnPhrase
+from redask.core.planning.question.phrases import ValuePhrase
+from redask.core.planning.question.readings import Condition
+from redask.core.planning.question.words import identifier_words
+from redask.core.planning.statement.column_choice import Scope, choose, measured, moments
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.periods import period
+from redask.core.planning.statement.trees import (
+    OPPOSITE,
     Against,
     Column,
     Comparison,
@@ -29,9 +32,7 @@ from redask.core.planning.trees import (
     Membership,
     Test,
 )
-from redask.core.planning.words import identifier_words
 
-_OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 _TRUE = {"yes": "true", "true": "true", "no": "false", "false": "false", "1": "true", "0": "false"}
 
 
@@ -46,6 +47,14 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if condition.column is None:
         return _unnamed(condition, scope)
     column, cost = _valued(condition.column, condition, scope)
+    if condition.op == "flag":
+        if scope.type_of(column) not in ("bool", "boolean"):
+            raise Doubt("not_computable", column.name)
+        return (
+            column,
+            Comparison(column, "=", Literal(str(not condition.negative).lower(), True)),
+            cost,
+        )
     if condition.against:
         if not scope.is_number(column):
             raise Doubt("not_computable", column.name)
@@ -70,7 +79,7 @@ def _valued(phrase: ColumnPhrase, condition: Condition, scope: Scope) -> tuple[C
 
 
 def _op(condition: Condition) -> str:
-    return _OPPOSITE[condition.op] if condition.negative else condition.op
+    return OPPOSITE[condition.op] if condition.negative else condition.op
 
 
 def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
@@ -100,9 +109,7 @@ def _among(column: Column, literals: tuple[Literal, ...], op: str) -> Test:
 def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
     """The spellings of a value that the column stores; a quotation may be stored nowhere."""
     place = (column.table, column.name)
-    found = tuple(
-        each.value for each in value.stored if (each.table, each.column) == place
-    )
+    found = tuple(each.value for each in value.stored if (each.table, each.column) == place)
     if found:
         return found
     if value.quoted:
@@ -121,7 +128,7 @@ def _numbers(column: Column, condition: Condition) -> Test:
         if condition.negative:
             raise Doubt("ambiguous", "between")
         return Junction("and", (Comparison(column, ">=", low), Comparison(column, "<=", high)))
-    if condition.op not in _OPPOSITE:
+    if condition.op not in OPPOSITE:
         raise Doubt("not_computable", column.name)
     return _among(column, tuple(literals), _op(condition))
 
@@ -141,7 +148,7 @@ def _range(column: Column, condition: Condition) -> Test:
     )
     if condition.negative or condition.op == "<>":
         raise Doubt("ambiguous", column.name)
-    sides = {
+    sides: dict[str, Test] = {
         "=": Junction("and", inside),
         "between": Junction("and", inside),
         "<": Comparison(column, "<", Literal(start)),
@@ -192,8 +199,9 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if cost >= 6:
         raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
-    for other in (column for _, column in priced if not near or column in cheapest):
-        if other != cheapest[0] and not scope.refers(cheapest[0], other):
+    rivals = [column for _, column in priced if not near and scope.rivals(cheapest[0], column)]
+    for other in (*cheapest[1:], *rivals):
+        if not scope.refers(cheapest[0], other):
             raise Doubt("ambiguous", condition.values[0].text)
     return cheapest[0], _typed(cheapest[0], condition, scope), cost
 

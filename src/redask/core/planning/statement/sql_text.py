@@ -6,7 +6,7 @@ where more than one table is there. `limit` becomes FETCH FIRST … WITH TIES.
 
 import re
 
-from redask.core.planning.trees import (
+from redask.core.planning.statement.trees import (
     Against,
     Column,
     Comparison,
@@ -70,7 +70,7 @@ class _Writer:
         parts.append(f"FROM {identifier(asked.table)}")
         parts += [self._join(step) for step in asked.steps]
         if asked.where:
-            parts.append("WHERE " + " AND ".join(self._test(test, True) for test in asked.where))
+            parts.append("WHERE " + " AND ".join(map(self._test, asked.where)))
         if asked.groups:
             parts.append("GROUP BY " + ", ".join(map(self._column, asked.groups)))
         if asked.having:
@@ -102,7 +102,7 @@ class _Writer:
             f"{self._column(left)} = {self._column(right)}" for left, right in step.pairs
         )
 
-    def _test(self, test: Test, outer: bool = False) -> str:
+    def _test(self, test: Test) -> str:
         match test:
             case Comparison(column, op, value):
                 return f"{self._column(column)} {op} {literal(value)}"
@@ -119,9 +119,8 @@ class _Writer:
             case Existence(steps, tests, negative):
                 inner = self._subquery("1", steps, tests)
                 return f"{'NOT ' if negative else ''}EXISTS ({inner})"
-            case Tally(steps, tests, op, number, key):
-                counted = f"DISTINCT {self._column(key[0])}" if key else "*"
-                return f"({self._subquery(f'count({counted})', steps, tests)}) {op} {number}"
+            case Tally(steps, tests, op, number):
+                return f"({self._subquery('count(*)', steps, tests)}) {op} {number}"
             case Junction(op, parts):
                 text = f" {op.upper()} ".join(self._test(part) for part in parts)
                 return f"({text})"

@@ -10,9 +10,9 @@ A step to the table that a key refers to keeps the number of rows; a step the ot
 multiply them (`fans_out`).
 """
 
-from redask.core.planning.linking import Linker
 from redask.core.planning.plan_schema import ForeignKey
-from redask.core.planning.trees import Column, Step
+from redask.core.planning.question.linking import Linker
+from redask.core.planning.statement.trees import Column, Step
 
 _LONGEST = 3
 

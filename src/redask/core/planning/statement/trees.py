@@ -8,6 +8,8 @@ A tree means one SELECT: `sql_text.write`. Rows that tie at the limit belong to 
 
 from dataclasses import dataclass
 
+OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Column:
@@ -80,7 +82,6 @@ class Tally:
     tests: tuple["Test", ...]
     op: str
     number: str
-    key: tuple[Column, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +118,3 @@ class Statement:
     order: tuple[tuple[Measure, str], ...] = ()
     limit: int | None = None
     distinct: bool = False
-    flags: object = None

@@ -1,20 +1,22 @@
 """The grammar of a whole question: what is asked for, of which table, then the modifiers.
 
-    question  := [each COLUMN ,] [show] items [link noun] tail
-    items     := item { (, | and | as well as) item }
-    item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
-               | most common COLUMN | all details
-    noun      := [n] [ADJECTIVE] [values] TABLE [value]
-    restated  := a second sentence: show items
+question  := [each COLUMN ,] [show] items [link noun] tail
+items     := item { (, | and | as well as) item }
+item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
+           | most common COLUMN | all details
+noun      := [n] [ADJECTIVE] [values] TABLE [value]
+restated  := a second sentence: show items
 """
 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from redask.core.planning import cues
-from redask.core.planning.modifier_grammar import Found, Glue, ModifierGrammar
-from redask.core.planning.phrases import ColumnPhrase, Phrases, TablePhrase
-from redask.core.planning.readings import (
+from redask.core.planning.question import cues
+from redask.core.planning.question.modifier_grammar import ModifierGrammar
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.question.phrase_reader import Found, Glue
+from redask.core.planning.question.phrases import Phrases
+from redask.core.planning.question.readings import (
     Condition,
     Each,
     Extreme,
@@ -65,7 +67,7 @@ class QuestionGrammar(ModifierGrammar):
 
     def _prefixes(self) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
         yield (), 0, 0
-        for node, end, cost in self._each(Glue(0)):
+        for node, end, cost in self.each(Glue(0)):
             if self.low(end) == ",":
                 yield (node,), end + 1, cost
 
@@ -120,7 +122,16 @@ class QuestionGrammar(ModifierGrammar):
     def _plain_columns(self, place: int, distinct: bool) -> Iterator[Items]:
         for column in self.columns(place):
             cost = column.links[0].cost
+            if column.end == place + 1 and self.cue(place, "aggregate"):
+                continue  # "the total of orders" may be a sum
             yield (Item("column", column, distinct=distinct),), (), column.end, cost
+            each = self.cue(column.end, "each")
+            for table in self.tables(each.end) if each else ():
+                owned = _within(column, table)
+                if owned is not None:
+                    item = Item("column", owned, table, distinct=distinct)
+                    price = cost + table.links[0].cost
+                    yield (item,), (Each((), table),), table.end, price
             if self.low(column.end) in ("of", "for"):
                 for table in self.tables(column.end + 1):
                     owned = _within(column, table)
@@ -167,7 +178,7 @@ class QuestionGrammar(ModifierGrammar):
 
     def _common(self, place: int) -> Iterator[Items]:
         """`the 3 most common types`."""
-        start, number = self._leading_number(place)
+        start, number = self.leading_number(place)
         cue = self.cue(start, "common")
         if cue is not None:
             for column in self.columns(cue.end):
@@ -192,10 +203,10 @@ class QuestionGrammar(ModifierGrammar):
 
     def _premodifiers(self, place: int) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
         yield (), place, 0
-        start, number = self._leading_number(place)
+        start, number = self.leading_number(place)
         top = self.cue(place, "top")
         if top is not None:
-            start, number = self._leading_number(top.end)
+            start, number = self.leading_number(top.end)
         if start > place:
             yield (Few(number),), start, 1
         low = self.low(start)
@@ -203,6 +214,9 @@ class QuestionGrammar(ModifierGrammar):
             low, start = self.low(start + 1), start + 1
         if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
             yield (Extreme("max", None, None, number, low),), start + 1, 1
+        for column in self.columns(place):
+            flag = Condition("flag", (), column)
+            yield (flag,), column.end, 1 + column.links[0].cost
         for values, end, joined in self.value_lists(place):
             if all(value.stored for value in values):
                 yield (Condition("=", values, joined=joined, hint="adjective"),), end, 1

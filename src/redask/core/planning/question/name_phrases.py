@@ -1,0 +1,115 @@
+"""The phrases of a question that name tables and columns: spans of words, with what they may name.
+
+A name may hold prepositions ("date of birth", "number in season"), but neither starts nor ends with
+one. The name of a table is no part of a column's name, and the name of a column no part of a
+table's. In "first and last names", `first` is the column that is named with the noun behind.
+"""
+
+from dataclasses import dataclass
+
+from redask.core.planning.question import cues
+from redask.core.planning.question.linking import ColumnLink, Linker, TableLink
+from redask.core.planning.question.words import Token, spoken_stem
+
+_LONGEST = 7
+_PART_COST = 4
+_FUNCTION_WORDS = (
+    cues.PREPOSITIONS | cues.RELATIVES | cues.AUXILIARIES | cues.NEGATIVE | cues.JOINING
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnPhrase:
+    """A column; `counting`: written like a number of things, or the `total` of it."""
+
+    start: int
+    end: int
+    links: tuple[ColumnLink, ...]
+    counting: bool = False
+    total: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TablePhrase:
+    """A table."""
+
+    start: int
+    end: int
+    links: tuple[TableLink, ...]
+
+
+Columns = tuple[tuple[ColumnPhrase, ...], ...]
+Tables = tuple[tuple[TablePhrase, ...], ...]
+
+
+def name_phrases(
+    words: tuple[Token, ...], counting: list[bool], linker: Linker
+) -> tuple[Columns, Tables]:
+    """At each word the columns and the tables that are named from there on, longest first."""
+    stems = [_stems(token, linker) for token in words]
+    columns, tables = [], []
+    for start in range(len(words)):
+        here, there = _names(words, stems, start, linker, counting[start])
+        shared = _shared_head(words, stems, start, linker)
+        if shared and not any(phrase.end == start + 1 for phrase in here):
+            here.insert(0, ColumnPhrase(start, start + 1, shared))
+        columns.append(tuple(reversed(here)))
+        tables.append(tuple(reversed(there)))
+    return tuple(columns), tuple(tables)
+
+
+def _stems(token: Token, linker: Linker) -> tuple[str, ...]:
+    """The stems of a word that names may hold; none where no name does."""
+    if token.kind not in ("word", "number"):
+        return ()
+    stems = tuple(spoken_stem(part) for part in token.low.split("-"))
+    return stems if all(map(linker.knows, stems)) else ()
+
+
+def _names(
+    words: tuple[Token, ...],
+    stems: list[tuple[str, ...]],
+    start: int,
+    linker: Linker,
+    counting: bool,
+) -> tuple[list[ColumnPhrase], list[TablePhrase]]:
+    columns: list[ColumnPhrase] = []
+    tables: list[TablePhrase] = []
+    spoken: tuple[str, ...] = ()
+    for end in range(start, min(start + _LONGEST, len(words))):
+        if words[end].low in cues.PREPOSITIONS:
+            if end == start:
+                break
+            spoken += () if words[end].low in ("of", "in") else (words[end].stem,)
+            continue
+        if not stems[end]:
+            break
+        spoken += stems[end]
+        links, named = linker.columns_named(spoken), linker.tables_named(spoken)
+        if named and named[0].cost == 0:
+            links = tuple(link for link in links if link.cost < _PART_COST)
+        elif links and links[0].cost == 0:
+            named = ()
+        if links:
+            total = counting and words[start].low == "total"
+            columns.append(ColumnPhrase(start, end + 1, links, counting, total))
+        if named:
+            tables.append(TablePhrase(start, end + 1, named))
+    return columns, tables
+
+
+def _shared_head(
+    words: tuple[Token, ...], stems: list[tuple[str, ...]], start: int, linker: Linker
+) -> tuple[ColumnLink, ...]:
+    """`first` in "first and last names": the column named with the noun of the next one."""
+    if not stems[start] or words[start + 1 : start + 2] == ():
+        return ()
+    if words[start + 1].low not in ("and", "or", ","):
+        return ()
+    for place in range(start + 2, min(start + _LONGEST, len(words))):
+        if stems[place] and words[place].low not in _FUNCTION_WORDS:
+            links = linker.columns_named((*stems[start], *stems[place]))
+            exact = tuple(link for link in links if link.cost <= 1)
+            if exact:
+                return exact
+    return ()

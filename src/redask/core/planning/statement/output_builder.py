@@ -1,0 +1,221 @@
+"""What a statement shows, groups and orders by, from the phrases of a reading.
+
+refused                                               because
+the average of text, the highest rank                 it means nothing, or either end
+an average beside a column without `each`             nobody said what it is the average of
+a count of the values of a column, not of different   rows or values could be meant
+`for each TABLE` with nothing to show of it           name and number could be meant
+"""
+
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
+from redask.core.planning.question.readings import (
+    Counted,
+    Each,
+    Extreme,
+    Few,
+    Item,
+    Levelled,
+    Reading,
+    Sort,
+)
+from redask.core.planning.question.words import identifier_words, stem
+from redask.core.planning.statement.column_choice import Scope, choose, measured, shown_name
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.trees import OPPOSITE, Column, Measure
+
+Names = dict[tuple[int, int], str]
+Having = tuple[Measure, str, str]
+_NUMBERS_ONLY = ("avg", "sum")
+_RANKS = {stem(word) for word in ("rank", "ranking", "position", "place", "grade")}
+_TITLES = {stem(word) for word in ("name", "title")}
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What rows or groups are ordered by, and how many are kept."""
+
+    measure: Measure
+    direction: str
+    limit: int | None = None
+
+
+class OutputBuilder:
+    """Chooses the columns of one reading; `cost` is what the choices cost."""
+
+    def __init__(self, reading: Reading, scope: Scope, tables: Names) -> None:
+        self._reading = reading
+        self._scope = scope
+        self._tables = tables
+        self.cost = 0
+
+    def table(self, phrase: TablePhrase | None) -> str:
+        """The table that a phrase was taken for."""
+        return self._tables[phrase.start, phrase.end] if phrase else self._scope.first
+
+    def key_of(self, table: str) -> list[Column]:
+        """The primary key of a table; a doubt where it has none."""
+        key = self._scope.linker.tables[table].primary_key
+        if not key:
+            raise Doubt("not_computable", f"what tells rows of {table} apart")
+        return [Column(table, name) for name in key]
+
+    def _column(self, phrase: ColumnPhrase) -> Column:
+        column, cost = choose(phrase, self._scope, shown=True)
+        self.cost += cost
+        if phrase.counting and (phrase.total or not self._is_quantity(column)):
+            raise Doubt("ambiguous", column.name)
+        return column
+
+    def _is_quantity(self, column: Column) -> bool:
+        """Whether a column holds numbers that measure, not ones that name."""
+        keys = self._scope.linker.tables[column.table].primary_key
+        named = "id" in identifier_words(column.name)
+        return self._scope.is_number(column) and column.name not in keys and not named
+
+    def _is_ordered(self, column: Column) -> bool:
+        """Whether a column has a highest and a lowest value that mean what they say."""
+        ranked = _RANKS & set(identifier_words(column.name))
+        return not ranked and (self._scope.is_number(column) or self._scope.is_moment(column))
+
+    # --- what is shown -------------------------------------------------------------------
+
+    def outputs(self) -> list[Measure]:
+        """What is shown, in the question's order."""
+        items = self._reading.items
+        if any(item.kind == "star" for item in items):
+            if len(items) > 1:
+                raise Doubt("ambiguous", "information")
+            first = self._scope.first
+            columns = self._scope.linker.tables[first].columns
+            return [Measure(column=Column(first, each.name)) for each in columns]
+        outputs = [self._output(item) for item in items]
+        mixed = [bool(each.aggregate and each.column) for each in outputs]
+        grouped = any(isinstance(one, Each) for one in self._reading.modifiers)
+        if not grouped and any(one and not other for one, other in pairwise(mixed)):
+            raise Doubt("ambiguous", "average")
+        return outputs
+
+    def _output(self, item: Item) -> Measure:
+        if item.kind == "entity":
+            return Measure(column=shown_name(self._scope, self.table(item.table)))
+        if item.column is None:
+            return Measure("count")
+        column = self._column(item.column)
+        if item.kind == "count":
+            if not item.distinct:
+                raise Doubt("ambiguous", column.name)
+            return Measure("count", column, distinct=True)
+        if item.aggregate in _NUMBERS_ONLY and not self._scope.is_number(column):
+            raise Doubt("not_computable", column.name)
+        if item.aggregate and not self._is_ordered(column):
+            raise Doubt("not_computable", column.name)
+        return Measure(item.aggregate, column)
+
+    # --- groups --------------------------------------------------------------------------
+
+    def groups(self, outputs: list[Measure]) -> tuple[list[Column], bool]:
+        """What `each` names to group by, and whether that is to be shown."""
+        found: list[Column] = []
+        entities = False
+        for each in self._reading.modifiers:
+            if isinstance(each, Each):
+                found += [self._column(phrase) for phrase in each.columns]
+                if each.table is not None:
+                    table = self.table(each.table)
+                    if each.table.links[0].cost and outputs[0].column:
+                        raise Doubt("ambiguous", "each")
+                    if not any(one.column and not one.aggregate for one in outputs):
+                        raise Doubt("ambiguous", f"what to show of {table}")
+                    found += self.key_of(table)
+                    entities = True
+        return found, not entities
+
+    def check_rows(self, groups: list[Column]) -> None:
+        """`for each student` of a plain list means all students; any other group is a doubt."""
+        named = any(isinstance(each, Each) and each.columns for each in self._reading.modifiers)
+        if named or any(column.table != self._scope.first for column in groups):
+            raise Doubt("ambiguous", "each")
+
+    def keys(self, plain: list[Column]) -> list[Column]:
+        """The keys of the entities whose names are shown beside a count of something else."""
+        tables = [column.table for column in plain if column.table in self._scope.named]
+        counted = self.counted_table()
+        if not tables or counted is None or counted in tables:
+            return []
+        key = self.key_of(tables[0])
+        named = (column in key or _TITLES & set(identifier_words(column.name)) for column in plain)
+        return key if any(named) else []
+
+    def counted_table(self) -> str | None:
+        """The table whose rows are counted, if one is."""
+        found = [
+            self.table(item.table)
+            for item in self._reading.items
+            if item.kind == "count" and item.table is not None
+        ]
+        found += [
+            self.table(each.table)
+            for each in self._reading.modifiers
+            if isinstance(each, Extreme | Sort) and each.table is not None
+        ]
+        if len(set(found)) > 1:
+            raise Doubt("ambiguous", "number")
+        return found[0] if found else None
+
+    def having(self) -> list[Having]:
+        """Tests of groups: counts of the first table's own rows, aggregates of its columns."""
+        found: list[Having] = []
+        for each in self._reading.modifiers:
+            if isinstance(each, Counted) and self.table(each.table) == self._scope.first:
+                op = OPPOSITE[each.op] if each.negative else each.op
+                found.append((Measure("count"), op, each.number))
+            elif isinstance(each, Levelled):
+                column = self._column(each.column)
+                if not self._scope.is_number(column) or column.table != self._scope.first:
+                    raise Doubt("not_computable", column.name)
+                found.append((Measure(each.aggregate, column), each.op, each.number))
+        return found
+
+    # --- order ---------------------------------------------------------------------------
+
+    def order(self, outputs: list[Measure]) -> Order | None:
+        """The one order that is asked for."""
+        found = []
+        for each in self._reading.modifiers:
+            if isinstance(each, Extreme):
+                found.append(self._extreme(each))
+            elif isinstance(each, Sort):
+                found.append(Order(self._sorted(each, outputs), each.direction))
+        if len(found) > 1:
+            raise Doubt("ambiguous", "order")
+        few = [each.number for each in self._reading.modifiers if isinstance(each, Few)]
+        if not few:
+            return found[0] if found else None
+        if len(few) > 1 or not found or found[0].limit != 1:
+            raise Doubt("ambiguous", "number")
+        return replace(found[0], limit=few[0])
+
+    def _extreme(self, each: Extreme) -> Order:
+        direction = "desc" if each.direction == "max" else "asc"
+        if each.dimension:
+            column, sign = measured(each.dimension, self._scope)
+            return Order(Measure(column=column), "desc" if sign > 0 else "asc", each.number)
+        if each.column is None:
+            return Order(Measure("count"), direction, each.number)
+        column = self._column(each.column)
+        if not self._is_ordered(column) or (each.loose and not self._tables):
+            raise Doubt("not_computable", column.name)
+        return Order(Measure(each.aggregate, column), direction, each.number)
+
+    def _sorted(self, each: Sort, outputs: list[Measure]) -> Measure:
+        if each.table is not None:
+            return Measure("count")
+        if each.column is not None:
+            column = self._column(each.column)
+            return next((one for one in outputs if one.column == column), Measure(column=column))
+        if not outputs[0].column:
+            raise Doubt("ambiguous", "order")
+        return outputs[0]

@@ -1,0 +1,124 @@
+"""One statement from one reading, once its tables are chosen.
+
+    asked for                              statement
+    columns                                SELECT columns; other tables that are named: EXISTS
+    aggregates, counts                     one row; with columns or "each": GROUP BY
+    the most rows of a table               GROUP BY, ORDER BY count, ties included
+    at least n rows of a table             a count in WHERE; of the column's own table: HAVING
+    not, no, never                         <>, or NOT EXISTS for another table
+
+SUM and AVG are refused where a join repeats rows; counts are then of different keys.
+"""
+
+from dataclasses import replace
+from itertools import pairwise
+
+from redask.core.planning.question.readings import Counted, Extreme, Mention, Reading, Verb
+from redask.core.planning.statement import key_paths
+from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.condition_tests import contradictory
+from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.output_builder import Names, Order, OutputBuilder
+from redask.core.planning.statement.simplification import simplified
+from redask.core.planning.statement.trees import Column, Measure, Statement, Step
+from redask.core.planning.statement.where_builder import WhereBuilder
+
+
+def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int]:
+    """The statement and what choosing its columns cost; `Doubt` where the reading fails."""
+    builder = OutputBuilder(reading, scope, tables)
+    _check_verbs(reading, scope, builder)
+    outputs = builder.outputs()
+    groups, shown = builder.groups(outputs)
+    order, having = builder.order(outputs), builder.having()
+    measures = [*outputs, *([order.measure] if order else [])]
+    grouping = bool(having) or any(each.aggregate for each in measures)
+    plain = [each.column for each in outputs if each.column and not each.aggregate]
+    if grouping:
+        if shown:
+            extra = [Measure(column=column) for column in groups if column not in plain]
+            outputs, measures = [*extra, *outputs], [*extra, *measures]
+        groups = list(dict.fromkeys([*groups, *builder.keys(plain), *plain]))
+        if having and not groups:
+            raise Doubt("ambiguous", "what to group by")
+    elif groups:
+        builder.check_rows(groups)
+        groups = []
+    root = (builder.counted_table() if grouping else None) or _summed(measures) or scope.first
+    used = [*(each.column.table for each in measures if each.column), scope.first]
+    used += [column.table for column in groups]
+    others = [table for table in dict.fromkeys(used) if table != root]
+    steps = key_paths.joined(scope.linker, root, others)
+    if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
+        raise Doubt("not_computable", "groups over several tables")
+    safe = _SafeMeasures(builder, scope, root, steps, bool(groups))
+    if order is not None:
+        order = replace(order, measure=safe.measure(order.measure))
+    where = WhereBuilder(reading, scope, tables, {root, *others})
+    statement = Statement(
+        tuple(safe.measure(each) for each in outputs),
+        root,
+        steps,
+        where.tests(),
+        tuple(groups),
+        tuple(having),
+        ((order.measure, order.direction),) if order else (),
+        order.limit if order else None,
+        not grouping and _is_distinct(reading, scope, order, outputs),
+    )
+    if contradictory(statement.where):
+        raise Doubt("ambiguous", "and")
+    return simplified(statement, scope.linker), builder.cost + where.cost
+
+
+def _check_verbs(reading: Reading, scope: Scope, builder: OutputBuilder) -> None:
+    """A verb that no list knows says how rows of one table, or of two with one key, belong."""
+    for verb, node in pairwise(reading.modifiers):
+        if isinstance(verb, Verb) and isinstance(node, Mention | Counted | Extreme):
+            table = builder.table(node.table)
+            steps = key_paths.steps_between(scope.linker, scope.first, table)
+            if len(steps) > isinstance(node, Mention):
+                raise Doubt("not_computable", verb.word)
+
+
+def _summed(measures: list[Measure]) -> str | None:
+    """The table of the first column that is aggregated."""
+    return next((each.column.table for each in measures if each.aggregate and each.column), None)
+
+
+class _SafeMeasures:
+    """Aggregates that no join can change."""
+
+    def __init__(
+        self,
+        builder: OutputBuilder,
+        scope: Scope,
+        root: str,
+        steps: tuple[Step, ...],
+        grouped: bool,
+    ) -> None:
+        self._builder = builder
+        self._root = root
+        self._grouped = grouped
+        self._fanned = any(key_paths.fans_out(scope.linker, step) for step in steps)
+
+    def measure(self, each: Measure) -> Measure:
+        """The measure, or a count of different keys in its place; `Doubt` for sums."""
+        if not self._fanned or each.aggregate in ("", "min", "max") or each.distinct:
+            return each
+        if each.aggregate == "count" and not self._grouped:
+            key: list[Column] = self._builder.key_of(self._root)
+            if len(key) == 1:
+                return Measure("count", key[0], distinct=True)
+        raise Doubt("not_computable", "a join that repeats rows")
+
+
+def _is_distinct(
+    reading: Reading, scope: Scope, order: Order | None, outputs: list[Measure]
+) -> bool:
+    """Whether equal rows are shown once: if asked for, or if values of columns are listed."""
+    asked = any(item.distinct for item in reading.items)
+    attributes = not scope.named and all(item.kind == "column" for item in reading.items)
+    if order is not None and (order.limit is not None or order.measure not in outputs):
+        return False
+    return asked or attributes
