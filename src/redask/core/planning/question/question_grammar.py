@@ -122,7 +122,8 @@ class QuestionGrammar(ModifierGrammar):
     def _plain_columns(self, place: int, distinct: bool) -> Iterator[Items]:
         for column in self.columns(place):
             cost = column.links[0].cost
-            if column.end == place + 1 and self.cue(place, "aggregate"):
+            alone = column.end == place + 1 or self.low(place + 1) == "of"
+            if alone and self.cue(place, "aggregate"):
                 continue  # "the total of orders" may be a sum
             yield (Item("column", column, distinct=distinct),), (), column.end, cost
             each = self.cue(column.end, "each")

@@ -59,17 +59,6 @@ class Scope:
         """Whether a column holds years as numbers."""
         return self.is_number(column) and "year" in identifier_words(column.name)
 
-    def rivals(self, column: Column, other: Column) -> bool:
-        """Whether a value of `column` may rather be meant as one of a table beside it.
-
-        A column of the same kind of thing, by its name, is none: the nearer one is meant.
-        """
-        beside = any(
-            other.table in (key.table, key.to_table) for key in self.linker.keys_of[column.table]
-        )
-        shared = set(identifier_words(column.name)) & set(identifier_words(other.name))
-        return beside and other.table != column.table and not shared
-
     def refers(self, left: Column, right: Column) -> bool:
         """Whether a foreign key ties these two columns."""
         return any(

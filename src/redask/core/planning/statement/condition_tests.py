@@ -50,11 +50,8 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if condition.op == "flag":
         if scope.type_of(column) not in ("bool", "boolean"):
             raise Doubt("not_computable", column.name)
-        return (
-            column,
-            Comparison(column, "=", Literal(str(not condition.negative).lower(), True)),
-            cost,
-        )
+        word = "false" if condition.negative else "true"
+        return column, Comparison(column, "=", Literal(word, number=True)), cost
     if condition.against:
         if not scope.is_number(column):
             raise Doubt("not_computable", column.name)
@@ -199,8 +196,7 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if cost >= 6:
         raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
-    rivals = [column for _, column in priced if not near and scope.rivals(cheapest[0], column)]
-    for other in (*cheapest[1:], *rivals):
+    for other in cheapest[1:]:
         if not scope.refers(cheapest[0], other):
             raise Doubt("ambiguous", condition.values[0].text)
     return cheapest[0], _typed(cheapest[0], condition, scope), cost
