@@ -44,7 +44,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "providers": _ADAPTER | {"core.settings"},
     "ingest": _ADAPTER,
     "engine": _ADAPTER
-    | {"core.access", "core.planning", "core.settings", "core.synonyms", "embedding.stage"},
+    | {"core.access", "core.planning", "core.settings", "core.sql.json_cells", "core.synonyms"}
+    | {"core.wire.query_source", "embedding.stage"},
     "app": _ADAPTER
     | {"core.access", "core.clauses", "core.settings", "core.synonyms", "core.wire"}
     | {"engine", "__version__"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from redask.evaluation.computing import ComputeReport, ComputeTally
+from redask.evaluation.compute_running import ComputeReport, ComputeTally
 
 TOOLS = Path(__file__).parent.parent / "tools"
 

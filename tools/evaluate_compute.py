@@ -14,7 +14,7 @@ from evaluate import PAGE, data, row, written
 
 from redask.cli.commands import compute_table
 from redask.evaluation.compute_packs import HALVES
-from redask.evaluation.computing import ComputeReport, ComputeTally
+from redask.evaluation.compute_running import ComputeReport, ComputeTally
 
 MARKERS = ("<!-- compute, made by make eval -->", "<!-- end of compute, made by make eval -->")
 NOTHING = ComputeTally()

@@ -37,7 +37,7 @@ from redask.engine.computing import Computing
 from redask.engine.findings import SourceFinder
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
-from redask.engine.process_selector import ProcessSelector
+from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -273,23 +273,14 @@ def build(
     selector = _selector(str(location), chosen.select_workers, serving)
     plan_sources = PlanSources(selector, words)
     computing = Computing(selector, plan_sources, backend.store, chosen)
-    recall, opened = AnswerCaching(backend.answers, chosen, clock), OpenedProviders(opener, workers)
-    calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
-    engine = Engine(
-        finder=SourceFinder(retriever, computing, chosen.limits),
-        log=audit,
-        recall=recall,
-        calls=calls,
-        writer=StatementWriter(computing, calls, recall, opened),
-        providers=frozenset({*PROVIDERS, *providers}),
-        installed=frozenset(
-            {*(name for name, row in PROVIDERS.items() if installed(row)), *providers}
-        ),
-        opened=opened,
-        settings=chosen,
-        clock=clock,
+    engine = _engine(
+        backend,
+        SourceFinder(retriever, computing, chosen.limits),
+        OpenedProviders(opener, workers),
+        audit=audit,
         running=running,
-        workers=workers,
+        clock=clock,
+        providers=providers,
     )
     return App(
         backend=backend,
@@ -307,6 +298,38 @@ def build(
         clock=clock,
         settings=chosen,
         directory=directory,
+    )
+
+
+def _engine(
+    backend: Backend,
+    finder: SourceFinder,
+    opened: OpenedProviders,
+    *,
+    audit: AuditWriter,
+    running: RunningCalls,
+    clock: Callable[[], int],
+    providers: Mapping[str, Provider],
+) -> Engine:
+    """The engine over what is open already; `providers` stand beside our rows."""
+    computing, workers = finder.computing, opened.workers
+    chosen = computing.settings
+    recall = AnswerCaching(backend.answers, chosen, clock)
+    calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
+    rows = (name for name, row in PROVIDERS.items() if installed(row))
+    return Engine(
+        finder=finder,
+        log=audit,
+        recall=recall,
+        calls=calls,
+        writer=StatementWriter(computing, calls, recall, opened),
+        providers=frozenset({*PROVIDERS, *providers}),
+        installed=frozenset({*rows, *providers}),
+        opened=opened,
+        settings=chosen,
+        clock=clock,
+        running=running,
+        workers=workers,
     )
 
 

@@ -18,8 +18,9 @@ from redask.core.model import Answer, Validation
 from redask.core.rules import caching
 from redask.core.rules.validation import Accept
 from redask.engine import answer_cache
-from redask.engine.ask import Engine, ProviderCall
+from redask.engine.ask import Engine
 from redask.engine.ask_state import AskState
+from redask.engine.provider_calls import ProviderCall
 from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 
 

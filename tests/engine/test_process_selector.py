@@ -19,8 +19,8 @@ from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanColumn, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
 from redask.core.settings import Settings
-from redask.engine.process_selector import MAX_CELLS, PAGE_ROWS, ProcessSelector
-from redask.engine.worker_messages import WorkerLimits
+from redask.engine.processes.process_selector import MAX_CELLS, PAGE_ROWS, ProcessSelector
+from redask.engine.processes.worker_messages import WorkerLimits
 
 MIA = Caller("local", "mia", "reader")
 LONG = int(SECONDS * 1000)

@@ -9,8 +9,8 @@ from waiting import SECONDS, until
 import redask
 from redask.core.errors import AskError
 from redask.core.model import Caller
-from redask.engine.process_selector import ProcessSelector
-from redask.engine.worker_messages import WorkerLimits
+from redask.engine.processes.process_selector import ProcessSelector
+from redask.engine.processes.worker_messages import WorkerLimits
 
 ME = Caller()
 SLOW_MS = 300

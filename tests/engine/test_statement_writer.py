@@ -167,7 +167,7 @@ def test_the_next_provider_writes_it_when_the_first_fails(shop: Stage) -> None:
     db = shop.open(first, second)
     answer = db.ask(UNCLEAR)
     assert answer.answer == SAID
-    assert db.audit(1)[0].row["errors"][0]["kind"] == "provider_failed"
+    assert "provider_failed" in str(db.audit(1)[0].row["errors"])
 
 
 def test_when_every_provider_fails_the_ask_fails(shop: Stage) -> None:

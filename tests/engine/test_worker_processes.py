@@ -29,8 +29,8 @@ from redask.core.errors import (
     StoreFailed,
 )
 from redask.core.model import Notice
-from redask.engine.worker_messages import WorkerLimits
-from redask.engine.worker_processes import WorkerProcesses
+from redask.engine.processes.worker_messages import WorkerLimits
+from redask.engine.processes.worker_processes import WorkerProcesses
 
 MANY = 100 * SECONDS
 PATIENT = WorkerLimits(grace_seconds=SECONDS)

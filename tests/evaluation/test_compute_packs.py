@@ -18,7 +18,7 @@ from redask.cli.commands.eval_command import command
 from redask.core.errors import BadAsk
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
 from redask.evaluation import compute_packs
-from redask.evaluation.computing import ComputeTally
+from redask.evaluation.compute_running import ComputeTally
 from redask.evaluation.result_comparison import is_right
 
 QUESTIONS = [

@@ -7,8 +7,8 @@ import pytest
 
 from redask.core import token_count
 from redask.core.model import Knobs, Source
-from redask.core.planning.queries import query_source
 from redask.core.rules import prompt
+from redask.core.wire import query_source
 from redask.providers.extractive import result_text
 from redask.providers.extractive.answerer import Extractive
 

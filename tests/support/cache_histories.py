@@ -41,6 +41,7 @@ from redask.core.rules import capabilities, determinism
 from redask.core.rules import prompt as prompts
 from redask.core.settings import load
 from redask.engine.ask import Engine
+from redask.engine.opened_providers import OpenedProviders
 from redask.stores.entity_rows import entities, link
 
 STEPS = 20
@@ -226,14 +227,14 @@ class History:
 
             return open_provider
 
-        app.engine.open_provider = opener(mine, self.moods)
+        workers = app.engine.workers
+        app.engine.opened = OpenedProviders(opener(mine, self.moods), workers)
         twin = replace(
             app.engine,
             log=NoLog(),
             recall=replace(app.engine.recall, cache=NoCache()),
-            open_provider=opener(theirs, {}),
+            opened=OpenedProviders(opener(theirs, {}), workers),
             finder=replace(app.engine.finder, _sizes={}),
-            _opened={},
         )
         return Handle(app, twin, mine, theirs)
 

@@ -5,7 +5,7 @@ import threading
 
 from waiting import until
 
-from redask.engine.worker_processes import WorkerProcesses
+from redask.engine.processes.worker_processes import WorkerProcesses
 
 
 def main(directory: str, method: str) -> None:

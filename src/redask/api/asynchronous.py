@@ -37,9 +37,9 @@ from redask.core.model import (
     Source,
     Strictness,
 )
-from redask.core.planning.queries import query_source
 from redask.core.ports import AuditEntry
 from redask.core.rules.audit_chain import Broken, Intact
+from redask.core.wire import query_source
 from redask.embedding.stage import EmbeddingProgress
 
 _T = TypeVar("_T")

@@ -45,7 +45,7 @@ from redask.core.rules import (
     prompt,
     validation,
 )
-from redask.core.rules.grounding.refusals import Refusal
+from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.settings import Settings
 from redask.engine import telemetry
 from redask.engine.answer_cache import AnswerCaching, ProviderTurn

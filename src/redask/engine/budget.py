@@ -46,7 +46,7 @@ class Budget:
 
     def check(self, run: AskState, usage: Usage) -> None:
         """Raise if a limit other than cost is broken."""
-        verdict = self._judge(run, usage, cost.Spent(0, 0.0), cost.Moment.AFTER)
+        verdict = self._judge(run, usage, cost.Spent(0, 0.0), cost.CheckMoment.AFTER)
         if isinstance(verdict, cost.Reject):
             _refuse(verdict)
 
@@ -64,7 +64,7 @@ class Budget:
         verdict = self.ledger.reserve(
             booking.account,
             nanos or 0,
-            lambda spent: self._judge(run, usage, spent, cost.Moment.BEFORE),
+            lambda spent: self._judge(run, usage, spent, cost.CheckMoment.BEFORE),
         )
         if isinstance(verdict, cost.Reject):
             _refuse(verdict)
@@ -86,7 +86,7 @@ class Budget:
         return cost.share(remaining, providers_left) / 1000
 
     def _judge(
-        self, run: AskState, usage: Usage, spent: cost.Spent, moment: cost.Moment
+        self, run: AskState, usage: Usage, spent: cost.Spent, moment: cost.CheckMoment
     ) -> cost.Allow | cost.Reject:
         usage = replace(usage, elapsed_ms=self._elapsed(run))
         return cost.check(usage, spent, self.limits, self.clock(), moment)

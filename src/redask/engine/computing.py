@@ -18,12 +18,12 @@ from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
 from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
 from redask.core.planning.plan_schema import PlanSchema
-from redask.core.planning.queries import query_source
 from redask.core.ports import Selector, Store
-from redask.core.rules.grounding import refusals
-from redask.core.rules.grounding.refusals import Refusal
+from redask.core.rules.grounding import refused_answers
+from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.settings import Settings
 from redask.core.sql.json_cells import json_value
+from redask.core.wire import query_source
 from redask.engine import telemetry
 from redask.engine.plan_sources import PlanSources
 
@@ -86,7 +86,7 @@ class Computing:
                 return _plan_only(QueryPlan("lookup", 0.0, None)) if _is_only(ask) else None
             case Unclear(missing, nearest, intent, kind):
                 sources = (query_source.not_run(nearest),) if nearest else ()
-                refusal = refusals.not_planned(kind, missing, nearest)
+                refusal = refused_answers.not_planned(kind, missing, nearest)
                 query = QueryPlan(intent, 0.0, None)
                 return Uncomputed(refusal, query, sources, _is_only(ask))
             case Certain(sql, intent, coverage, _, examples):
@@ -128,7 +128,7 @@ class Computing:
                 rows = self._examples(examples, caller) if examples else ()
         except (SqlError, LimitExceeded) as error:
             nearest = (query_source.not_run(sql),)
-            return Uncomputed(refusals.failed(error.message, sql), query, nearest, True)
+            return Uncomputed(refused_answers.failed(error.message, sql), query, nearest, True)
         return Computed(query, (source, *rows))
 
     def result(self, sql: str, caller: Caller) -> Source:
@@ -160,7 +160,7 @@ def _is_only(ask: Ask) -> bool:
 
 def _plan_only(query: QueryPlan) -> Uncomputed:
     sources = (query_source.not_run(query.sql),) if query.sql else ()
-    return Uncomputed(refusals.plan_only(), query, sources, True)
+    return Uncomputed(refused_answers.plan_only(), query, sources, True)
 
 
 def _only(schema: PlanSchema, names: Sequence[str]) -> PlanSchema:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 
 from redask.core.model import Ask, Caller, Notice, Prompt, Source, Usage
 from redask.core.rules import cost, fingerprint, fusion, prompt
-from redask.core.rules.grounding.refusals import Refusal
+from redask.core.rules.grounding.refused_answers import Refusal
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
 from redask.engine.retrieval import Hits, Retriever
 

@@ -30,10 +30,11 @@ from redask.core.model import (
     Validation,
 )
 from redask.core.planning.plan_schema import PlanSchema
-from redask.core.planning.queries import query_source, statement_guard, statement_prompt
+from redask.core.planning.queries import statement_guard, statement_prompt
 from redask.core.ports import Provider
 from redask.core.rules import capabilities, determinism, failover, fingerprint, prompt, terms
-from redask.core.rules.grounding import refusals
+from redask.core.rules.grounding import refused_answers
+from redask.core.wire import query_source
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask_state import AskState
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
@@ -93,7 +94,7 @@ class StatementWriter:
             hinted = prompt.with_hint(asked, statement_prompt.error_hint(sql, problem))
         if empty:
             return empty
-        refusal = refusals.failed(problem, sql)
+        refusal = refused_answers.failed(problem, sql)
         query = QueryPlan(BY_A_MODEL, 0.0, None)
         return Uncomputed(refusal, query, (query_source.not_run(sql),), final=True)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from redask.core.model import Usage
 from redask.core.rules import cost
-from redask.core.rules.cost import Allow, Limits, Moment, Reject, Spent
+from redask.core.rules.cost import Allow, CheckMoment, Limits, Reject, Spent
 
 DAY = 86_400 * 10**9
 TODAY = 20_000
@@ -30,7 +30,10 @@ def usage(limit: str, value: int) -> Usage:
 
 
 def check(
-    used: Usage, limits: Limits = CAPPED, daily: Spent = NOTHING, moment: Moment = Moment.BEFORE
+    used: Usage,
+    limits: Limits = CAPPED,
+    daily: Spent = NOTHING,
+    moment: CheckMoment = CheckMoment.BEFORE,
 ) -> Allow | Reject:
     return cost.check(used, daily, limits, NOON, moment)
 
@@ -41,8 +44,8 @@ def test_the_defaults_are_those_of_the_contract() -> None:
 
 
 @pytest.mark.parametrize("limit", ORDER)
-@pytest.mark.parametrize("moment", Moment)
-def test_at_the_limit_is_allowed_and_one_more_is_not(limit: str, moment: Moment) -> None:
+@pytest.mark.parametrize("moment", CheckMoment)
+def test_at_the_limit_is_allowed_and_one_more_is_not(limit: str, moment: CheckMoment) -> None:
     cap = DEFAULTS[limit]
     assert check(usage(limit, cap), Limits(), moment=moment) == Allow()
     rejected = check(usage(limit, cap + 1), Limits(), moment=moment)
@@ -107,10 +110,11 @@ def test_without_a_cap_any_price_is_allowed(price: float | None) -> None:
 
 @pytest.mark.parametrize("price", [None, 2.0])
 @pytest.mark.parametrize(
-    ("moment", "judged"), [(Moment.BEFORE, True), (Moment.DURING, True), (Moment.AFTER, False)]
+    ("moment", "judged"),
+    [(CheckMoment.BEFORE, True), (CheckMoment.DURING, True), (CheckMoment.AFTER, False)],
 )
 def test_a_paid_answer_is_never_withheld_for_its_cost(
-    price: float | None, moment: Moment, judged: bool
+    price: float | None, moment: CheckMoment, judged: bool
 ) -> None:
     verdict = check(Usage(cost_usd=price), moment=moment)
     assert isinstance(verdict, Reject if judged else Allow)

@@ -12,7 +12,7 @@ import click
 
 from redask.core.wire import json as canonical
 from redask.evaluation.compute_packs import ComputePack, is_pack, read, read_all
-from redask.evaluation.computing import (
+from redask.evaluation.compute_running import (
     ComputeReport,
     ComputeTally,
     Mistake,

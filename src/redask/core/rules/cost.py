@@ -31,7 +31,7 @@ _DAY_NS = 86_400 * 10**9
 _MOST_NANOS = 1 << 61  # two billion dollars; sums of a few still fit into 64 bits
 
 
-class Moment(Enum):
+class CheckMoment(Enum):
     """When the check is made, in relation to the provider call."""
 
     BEFORE = "before"
@@ -74,7 +74,7 @@ class Reject:
 
 
 def check(
-    usage: Usage, daily: Spent, limits: Limits, now: int, moment: Moment = Moment.BEFORE
+    usage: Usage, daily: Spent, limits: Limits, now: int, moment: CheckMoment = CheckMoment.BEFORE
 ) -> Allow | Reject:
     """The first breached limit, if any; `now` is in epoch nanoseconds."""
     for name, used in (
@@ -87,7 +87,7 @@ def check(
         if used > allowed:
             return Reject(name, used, allowed, f"ask.{name} allows {allowed}, this is {used}")
     cap = limits.daily_cost_cap_usd
-    if cap is None or moment is Moment.AFTER:
+    if cap is None or moment is CheckMoment.AFTER:
         return Allow()
     return _check_cost(usage.cost_usd, daily, cap, now)
 

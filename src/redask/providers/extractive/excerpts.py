@@ -37,7 +37,7 @@ class Excerpt:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class QuotableSource:
     """The excerpts of one source in source order, and its context (`about`).
 
     `name` is the source's name or title, `ends` are the URNs that an edge connects.
@@ -49,15 +49,15 @@ class Passage:
     ends: tuple[str, ...] = ()
 
 
-def read(source: Source) -> Passage:
+def read(source: Source) -> QuotableSource:
     """The excerpts of a source."""
     content = _content(source.payload)
     address = _readable(source.urn)
     if not isinstance(content, dict):
-        return Passage(address, tuple(_prose("\n".join(text for _, text in _flat(content)))))
+        return QuotableSource(address, tuple(_prose("\n".join(text for _, text in _flat(content)))))
     if content.keys() == _EDGE:
         ends = tuple(_text(content[key]) for key in ("from", "to"))
-        return Passage(address, (Excerpt(_edge(content)),), ends=ends)
+        return QuotableSource(address, (Excerpt(_edge(content)),), ends=ends)
     fields = list(_flat(content))
     fields.sort(key=lambda field: lower(field[0]) not in _NAMES)
     is_document = _is_document(source.urn, content)
@@ -69,7 +69,7 @@ def read(source: Source) -> Passage:
     about = [text for key, text in short if prose or lower(key) in _NAMES]
     quotable = (*record, *(excerpt for text in prose for excerpt in _prose(text)))
     name = next((text for key, text in short if lower(key) in _NAMES), "")
-    return Passage(" ".join([address, *about]), quotable, sentences.one_line(name))
+    return QuotableSource(" ".join([address, *about]), quotable, sentences.one_line(name))
 
 
 def _is_document(address: str, content: Mapping[str, object]) -> bool:

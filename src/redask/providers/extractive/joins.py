@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from redask.core.errors import BadUrn
 from redask.core.model import Source
 from redask.core.rules import urn
-from redask.providers.extractive.excerpts import Passage
+from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.word_forms import Tokenizer
 
 Key = tuple[tuple[str, ...], str]  # the words of a collection, and an id in it
@@ -28,10 +28,10 @@ class JoinGraph:
     def __init__(self, question: str) -> None:
         self._question = question
         self._tokenizer = Tokenizer()
-        self._sources: dict[int, tuple[str, Passage]] = {}
+        self._sources: dict[int, tuple[str, QuotableSource]] = {}
         self._edge_targets: dict[str, list[str]] = {}
 
-    def add(self, number: int, source: Source, passage: Passage) -> None:
+    def add(self, number: int, source: Source, passage: QuotableSource) -> None:
         """Add a source with its number."""
         self._sources[number] = source.urn, passage
         if passage.ends:

@@ -33,7 +33,7 @@ from itertools import chain, pairwise
 
 from redask.core.rules import terms
 from redask.providers.extractive import expected_answer
-from redask.providers.extractive.excerpts import Excerpt, Passage
+from redask.providers.extractive.excerpts import Excerpt, QuotableSource
 from redask.providers.extractive.word_forms import Tokenizer
 
 SAME_PREFIX = 0.6
@@ -83,7 +83,7 @@ class _TokenizedPassage:
     """A passage as tokens."""
 
     number: int
-    passage: Passage
+    passage: QuotableSource
     about: frozenset[str]
     tokens: tuple[list[str], ...]
 
@@ -108,7 +108,7 @@ class ExcerptRanker:
         self._passages: list[_TokenizedPassage] = []
         self._names: dict[int, str] = {}
 
-    def add(self, number: int, passage: Passage) -> None:
+    def add(self, number: int, passage: QuotableSource) -> None:
         """Add a passage; `number` is its source's."""
         tokens = self._tokenizer.tokens
         tokenized = tuple([tokens(excerpt.text) for excerpt in passage.excerpts])

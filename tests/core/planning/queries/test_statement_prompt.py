@@ -2,7 +2,6 @@
 
 import pytest
 
-from redask.core.planning.queries import statement_prompt
 from redask.core.planning.plan_schema import (
     ForeignKey,
     PlanColumn,
@@ -10,6 +9,7 @@ from redask.core.planning.plan_schema import (
     PlanTable,
     StoredValue,
 )
+from redask.core.planning.queries import statement_prompt
 
 ORDERS = PlanTable(
     "orders",
@@ -44,7 +44,7 @@ def test_a_table_whose_value_is_in_the_question_counts_as_named() -> None:
     values = {"brazil": (StoredValue("Customer", "Country", "Brazil"),)}
     user = statement_prompt.assemble("in Brazil", SCHEMA, values, ["in", "brazil"]).user
     assert user.index('"Customer"') < user.index('"aa_logs"')
-    assert "'Brazil' stands in \"Customer\".\"Country\"" in user
+    assert '\'Brazil\' stands in "Customer"."Country"' in user
 
 
 def test_names_and_question_are_escaped_so_that_no_tag_can_be_closed() -> None:

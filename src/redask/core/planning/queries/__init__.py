@@ -1,1 +1,1 @@
-"""Statements of an ASK: what a model is asked for, what it may do, the result as a source."""
+"""Statements that a model writes for an ASK: what it is asked, and what it may not do."""

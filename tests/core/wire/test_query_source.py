@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.model import Kind
-from redask.core.planning.queries import query_source
 from redask.core.rules import urn as urns
+from redask.core.wire import query_source
 
 SQL = """SELECT count(*) AS customers FROM "Customer" WHERE "Country" = 'Brazil'"""
 

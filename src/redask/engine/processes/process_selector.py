@@ -33,15 +33,15 @@ from redask.core.ports import (
     SelectShape,
     TableShape,
 )
-from redask.engine.worker_messages import WorkerLimits, packed
-from redask.engine.worker_processes import WorkerProcesses
+from redask.engine.processes.worker_messages import WorkerLimits, packed
+from redask.engine.processes.worker_processes import WorkerProcesses
 
 PAGE_ROWS = 5_000
 MAX_CELLS = 4_000_000
 _TABLES_SECONDS = 30.0
 _SCHEMAS = 256  # of callers
 _CATCH_UP_SECONDS = 3600.0
-_SERVICE = "redask.engine.process_selector:make_service"
+_SERVICE = "redask.engine.processes.process_selector:make_service"
 
 
 class ProcessSelector:

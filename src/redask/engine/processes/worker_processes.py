@@ -45,9 +45,9 @@ from redask.core.errors import (
     StoreFailed,
 )
 from redask.core.ports import Cancellation
-from redask.engine import worker_messages as messages
-from redask.engine.worker_messages import StartOrder, WorkerLimits, packed, unpacked
-from redask.engine.worker_process import WorkerProcess
+from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed, unpacked
+from redask.engine.processes.worker_process import WorkerProcess
 
 _log = logging.getLogger("redask.workers")
 _LOOK_SECONDS = 0.05  # between two looks at whether the caller has left

@@ -11,8 +11,8 @@ import sys
 import time
 from contextlib import suppress
 
-from redask.engine import worker_messages as messages
-from redask.engine.worker_messages import Channel, StartOrder, packed
+from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.worker_messages import Channel, StartOrder, packed
 
 _START_SECONDS = 60.0
 
@@ -27,7 +27,7 @@ class WorkerProcess:
             paths = [os.path.abspath(path) for path in sys.path if path]
             self.process = subprocess.Popen(
                 [
-                    *(sys.executable, "-P", "-m", "redask.engine.worker_child"),
+                    *(sys.executable, "-P", "-m", "redask.engine.processes.worker_child"),
                     *(str(theirs.fileno()), str(os.getpid())),
                 ],
                 pass_fds=[theirs.fileno()],

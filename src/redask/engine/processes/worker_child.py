@@ -1,4 +1,4 @@
-"""Inside a worker process: `python -m redask.engine.worker_child FD PARENT`.
+"""Inside a worker process: `python -m redask.engine.processes.worker_child FD PARENT`.
 
 It makes its service as the first message says, then serves requests one at a time: a method of
 the service with its arguments. A method that is a generator gives its result in pages. While it
@@ -29,8 +29,14 @@ from importlib import import_module
 from typing import Any
 
 from redask.core.errors import AskError, Cancelled, LimitExceeded
-from redask.engine import worker_messages as messages
-from redask.engine.worker_messages import Channel, StartOrder, WorkerLimits, packed, unpacked
+from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.worker_messages import (
+    Channel,
+    StartOrder,
+    WorkerLimits,
+    packed,
+    unpacked,
+)
 
 _log = logging.getLogger("redask.workers")
 _PR_SET_PDEATHSIG = 1

@@ -1,0 +1,1 @@
+"""SELECT in worker processes, which can be ended."""
