@@ -50,10 +50,12 @@ def _rivals(
     for place in places:
         source = found.cited[place.source]
         passage = source.passages[place.passage]
-        for each in source.values(place.passage):
+        for each in source.values(place.passage)[: slots.MOST]:
             alike = likeness(claim.forms, at, passage.forms, (each.first, each.end))
             same = value_tokens.same(value, each, cell=passage.named > 0)
-            said = not same and any(
-                value_tokens.same(other, each) for other in claim.values[: slots.MOST]
+            said = (
+                not same
+                and alike >= slots.SAME_PLACE
+                and any(value_tokens.same(other, each) for other in claim.values[: slots.MOST])
             )
             yield Rival(same, place.share, alike, each.text, said)
