@@ -13,11 +13,11 @@ import statistics
 import tempfile
 import time
 from collections.abc import Callable, Iterator
-from importlib import import_module
 from pathlib import Path
 
 from redask.app import App, build
 from redask.core.model import Caller
+from redask.core.planning.plan import plan
 from redask.core.settings import Settings
 from redask.stores.entity_rows import entities
 
@@ -120,7 +120,6 @@ def main() -> None:
 
 
 def measure(app: App) -> None:
-    plan = import_module("redask.core.planning.plan").plan
     sources = app.plan_sources
     print(f"first schema {seconds(lambda: sources.schema(ME)):.2f} s")
     schema = sources.schema(ME)

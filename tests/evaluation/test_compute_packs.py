@@ -2,12 +2,10 @@
 
 import json
 import sqlite3
-import sys
 from contextlib import closing
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from click.testing import CliRunner
@@ -16,8 +14,9 @@ import redask
 from redask.cli.commands import compute_table
 from redask.cli.commands.eval_command import command
 from redask.core.errors import BadAsk
+from redask.core.planning.plan import Certain, NotComputed, Planned
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
-from redask.evaluation import compute_packs
+from redask.evaluation import compute_packs, compute_running
 from redask.evaluation.compute_running import ComputeTally
 from redask.evaluation.result_comparison import is_right
 
@@ -170,11 +169,11 @@ def test_results_are_compared(
 def test_the_command_asks_redasks_own_planner(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def plan(question: str, schema: PlanSchema, values: ValueIndex) -> object:
+    def plan(question: str, schema: PlanSchema, values: ValueIndex) -> Planned:
         sql = planned(question, schema, values)
-        return SimpleNamespace(missing=()) if sql is None else SimpleNamespace(sql=sql)
+        return NotComputed() if sql is None else Certain(sql, "count", 1.0, ())
 
-    monkeypatch.setitem(sys.modules, "redask.core.planning.plan", SimpleNamespace(plan=plan))
+    monkeypatch.setattr(computing, "plan", plan)
     write_pack(tmp_path / "packs" / "pets")
     runner = CliRunner()
     told = runner.invoke(command, [str(tmp_path / "packs" / "pets"), "--wrong", "--questions", "3"])

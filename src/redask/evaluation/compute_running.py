@@ -10,16 +10,15 @@ tables; a plan that is certain is run with SELECT, and its rows are compared wit
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib import import_module
 from typing import Protocol
 
 from redask.api.sync import OpenDatabase
 from redask.core.errors import AskError
+from redask.core.planning.plan import Certain, plan
 from redask.core.planning.plan_schema import PlanSchema, StoredValue, ValueIndex
 from redask.evaluation.compute_packs import ComputePack, ComputeQuestion
 from redask.evaluation.result_comparison import is_right
 
-_PLANNER = "redask.core.planning.plan"
 UNANSWERABLE, NEAR = "unanswerable", "near"
 
 
@@ -32,9 +31,8 @@ class Planner(Protocol):
 
 def certain(question: str, schema: PlanSchema, values: ValueIndex) -> str | None:
     """The statement of redask's own planner."""
-    planned = import_module(_PLANNER).plan(question, schema, values)
-    sql: str | None = getattr(planned, "sql", None)  # of what is certain, and of nothing else
-    return sql
+    planned = plan(question, schema, values)
+    return planned.sql if isinstance(planned, Certain) else None
 
 
 @dataclass(slots=True)
