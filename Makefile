@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-claims bench-rules bench-retrieval bench-access bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -92,6 +92,11 @@ test-transports: $(VENV)/.installed
 eval: $(VENV)/.installed
 	mkdir -p .eval
 	$(BIN)/python tools/evaluate.py --keep .eval $(if $(MOST),--most $(MOST)) $(PACKS)
+
+# claims with one thing changed: how many are caught, and the false alarms; rows of half b are the
+# figures (ARGS="a --styles --list number" for one half, by style, with what was missed)
+eval-claims: $(VENV)/.installed
+	cd benchmarks && ../$(BIN)/python -m claims $(ARGS)
 
 bench-embedding: $(VENV)/.installed
 	$(BIN)/python benchmarks/embedding.py

@@ -1,0 +1,55 @@
+"""What the check of claims says of a sentence that cites its passage."""
+
+import importlib
+import json
+from functools import lru_cache
+from typing import Any
+
+from claims.material import Passage, Sentence
+from redask.core.model import Kind, Source, Urn
+from redask.core.rules import urn
+
+WRONG = ("unsupported", "contradicted")
+
+
+def wrong(text: str, passage: Passage) -> frozenset[tuple[str, str]]:
+    """The findings of a claim that cites the passage: verdict and token. None: it is supported."""
+    found = set()
+    for claim in _claims().split(f"{text} [^1]"):
+        judgement = _support().judge(claim, (_source(passage),))
+        if str(judgement.verdict) in WRONG:
+            found |= {(str(judgement.verdict), token) for token in judgement.tokens or ("",)}
+    return frozenset(found)
+
+
+@lru_cache(maxsize=200_000)
+def unchanged(sentence: Sentence) -> frozenset[tuple[str, str]]:
+    """The findings of the sentence as it was: false alarms."""
+    return wrong(sentence.text, sentence.passage)
+
+
+def caught(text: str, sentence: Sentence) -> bool:
+    """Whether a changed sentence has a finding that the sentence did not have before."""
+    return bool({token for _, token in wrong(text, sentence.passage) - unchanged(sentence)})
+
+
+@lru_cache(maxsize=20_000)
+def _source(passage: Passage) -> Any:
+    payload = json.dumps({"title": passage.title, "text": passage.text})
+    name = urn.encode(Urn(Kind.DOCUMENT, "passages", passage.id))
+    return _module("source_text").read(Source(name, payload))
+
+
+def _claims() -> Any:
+    return _module("claims")
+
+
+def _support() -> Any:
+    return _module("support")
+
+
+def _module(name: str) -> Any:
+    try:
+        return importlib.import_module(f"redask.core.rules.grounding.{name}")
+    except ImportError as error:
+        raise SystemExit(f"the check of claims is not there yet: {error}") from None
