@@ -1,0 +1,1 @@
+"""Claims of an answer, and whether the sources they cite support them."""

@@ -1,0 +1,73 @@
+"""Where sentences end: `split` cuts a stretch of running text into spans, offsets kept.
+
+    an end        . ! ? … 。 ！ ？ with the quotes and brackets that close it, then white space
+                  (none needed after 。 ！ ？), when no lower-case letter follows
+    no end        after an abbreviation (Dr. e.g. vol.), an initial (J. Smith) or a dotted acronym
+                  (U.S.), unless a word that opens sentences follows ("the U.S. The …")
+    its notes     note marks such as [3] or [^3] that follow, also after spaces, belong to the
+                  sentence before, unless a lower-case letter follows them ("[^1] says …")
+    a line        whose last characters are a [^N] ends a sentence, too
+
+A stretch is a paragraph, so a line break in it is white space. Time is linear: every pattern is
+bounded or possessive.
+"""
+
+import re
+
+from redask.core.rules.terms import ENGLISH
+
+_ABBREVIATIONS = frozenset(
+    """
+    al approx apr art aug bros ca capt cf ch chap co col corp dec dept dr ed eds eg est etc feb
+    fig figs ft gen gov hon ie inc jan jr jul jun lt ltd mar messrs mr mrs ms mt no nos nov oct
+    op pp prof rep rev sec sen sep sept sgt sr st vol vs
+    """.split()
+)
+_NOTES = r"(?:\s{0,4}(?:,\s?)?\[\^?[^\[\]\s]{1,16}\])*+"
+_END = re.compile(
+    rf"(?P<stop>[.!?…]{{1,8}}+[\"'”’»)\]*_]{{0,8}}+(?: ''(?= ))?){_NOTES}(?=\s|$)"
+    rf"|[。！？]{{1,8}}+[\"'”’»）」』]{{0,8}}+{_NOTES}"
+    r"|(?P<line>\[\^[0-9]{1,10}+\](?=[ \t]{0,4}(?:\n|$)))"
+)
+_FOLLOWING = re.compile(r"\s{0,8}+([^\s]?)(\w{0,32}+)")
+_LAST = re.compile(r"[^\s(\"'\[“‘]{1,32}$")
+
+
+def split(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    """The spans of the sentences of text[start:end], without the white space around them."""
+    found: list[tuple[int, int]] = []
+    begin = start
+    for stop in _END.finditer(text, start, end):
+        if not _ends(text, stop, end):
+            continue
+        _add(found, text, begin, stop.end())
+        begin = stop.end()
+    _add(found, text, begin, end)
+    return found
+
+
+def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+    inner = text[start:end]
+    trimmed = inner.strip()
+    if trimmed:
+        first = start + len(inner) - len(inner.lstrip())
+        found.append((first, first + len(trimmed)))
+
+
+def _ends(text: str, stop: re.Match[str], end: int) -> bool:
+    following = _FOLLOWING.match(text, stop.end(), end)
+    first, rest = following.groups() if following else ("", "")
+    mark = stop["stop"]
+    if first.islower():
+        return stop["line"] is not None
+    if mark is None or mark[0] != "." or mark.count(".") != 1:
+        return True
+    last = _LAST.search(text[max(0, stop.start() - 32) : stop.start()])
+    if last is None:
+        return True
+    word = last[0]
+    if word.replace(".", "").lower() in _ABBREVIATIONS:
+        return not first
+    if "." not in word and not (len(word) == 1 and word.isupper()):
+        return True
+    return not first or (first + rest).lower() in ENGLISH
