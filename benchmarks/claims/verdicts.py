@@ -1,13 +1,13 @@
 """What the check of claims says of a sentence that cites its passage."""
 
-import importlib
 import json
 from functools import lru_cache
-from typing import Any
 
 from claims.material import Passage, Sentence
 from redask.core.model import Kind, Source, Urn
 from redask.core.rules import urn
+from redask.core.rules.grounding import claims, source_text, support
+from redask.core.rules.grounding.source_text import SourceText
 
 WRONG = ("unsupported", "contradicted")
 
@@ -15,8 +15,8 @@ WRONG = ("unsupported", "contradicted")
 def wrong(text: str, passage: Passage) -> frozenset[tuple[str, str]]:
     """The findings of a claim that cites the passage: verdict and token. None: it is supported."""
     found = set()
-    for claim in _claims().split(f"{text} [^1]"):
-        judgement = _support().judge(claim, (_source(passage),))
+    for claim in claims.split(f"{text} [^1]"):
+        judgement = support.judge(claim, (_source(passage),))
         if str(judgement.verdict) in WRONG:
             found |= {(str(judgement.verdict), token) for token in judgement.tokens or ("",)}
     return frozenset(found)
@@ -34,22 +34,7 @@ def caught(text: str, sentence: Sentence) -> bool:
 
 
 @lru_cache(maxsize=20_000)
-def _source(passage: Passage) -> Any:
+def _source(passage: Passage) -> SourceText:
     payload = json.dumps({"title": passage.title, "text": passage.text})
     name = urn.encode(Urn(Kind.DOCUMENT, "passages", passage.id))
-    return _module("source_text").read(Source(name, payload))
-
-
-def _claims() -> Any:
-    return _module("claims")
-
-
-def _support() -> Any:
-    return _module("support")
-
-
-def _module(name: str) -> Any:
-    try:
-        return importlib.import_module(f"redask.core.rules.grounding.{name}")
-    except ImportError as error:
-        raise SystemExit(f"the check of claims is not there yet: {error}") from None
+    return source_text.read(Source(name, payload))
