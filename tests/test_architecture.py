@@ -100,6 +100,7 @@ PUBLIC_NAMES = [
     "OpenDatabase",
     "__version__",
     "aopen",
+    "check",
     "open",
 ]
 RULES = set(
