@@ -5,8 +5,8 @@
 A changed claim is caught when it has a finding (unsupported or contradicted) that the same sentence
 did not have before the change. A false alarm is any such finding on an unchanged sentence or on a
 paraphrase. `--styles` prints a row for each style of change; `--list` prints what was missed of a
-kind, and the false alarms of `unchanged`, `people` or `paraphrases`: of half a, unless it is asked
-for, since rules are not written looking at half b. Only rows of half b are figures.
+kind, and the false alarms of `unchanged`, `people`, `paraphrases` or `fever`: of half a, unless it
+is asked for, since rules are not written looking at half b. Only rows of half b are figures.
 """
 
 import argparse
@@ -46,10 +46,13 @@ def main() -> None:
     parser.add_argument("--styles", action="store_true", help="a row for each style of change")
     parser.add_argument("--list", dest="listed", metavar="KIND", help="print what went wrong")
     options = parser.parse_args()
-    for half in options.halves or (["a"] if options.listed else HALVES):
+    chosen = ("a",) if options.listed else HALVES
+    for half in options.halves or (() if options.listed == "fever" else chosen):
         begun = time.process_time()
         measure(half, options)
         print(f"({time.process_time() - begun:.0f} s)\n", flush=True)
+    if options.listed in (None, "fever"):
+        negated(options)
 
 
 def measure(half: str, options: argparse.Namespace) -> None:
@@ -71,6 +74,19 @@ def measure(half: str, options: argparse.Namespace) -> None:
     print(f"half {half}: {len(changed_claims)} claims changed")
     print(_ROWS.format("kind of change", "caught", "total", "rate"), *caught.lines(), sep="\n")
     print(_ROWS.format("false alarms", "alarms", "total", "rate"), *alarms.lines(), sep="\n")
+
+
+def negated(options: argparse.Namespace) -> None:
+    """Print what is caught of negations that nobody here wrote."""
+    counted = Table()
+    for sentence, supported in material.negated_pairs():
+        found = verdicts.unchanged(sentence)
+        row = "supported, alarms" if supported else "contradicted, caught"
+        counted.count(row, bool(found))
+        if options.listed and bool(found) is supported:
+            print(f"{row} {sorted(found)} {sentence.text}\n    {sentence.passage.text}")
+    print("negations of fever_symmetric, each with a source for it and one against it")
+    print(*counted.lines(), sep="\n")
 
 
 def false_alarms(

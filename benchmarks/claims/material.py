@@ -104,6 +104,24 @@ def _written() -> Iterator[Sentence]:
             yield from _usable(row["claim"], Passage(row["doc_id"], "", row["source"]), False)
 
 
+_NEGATED = re.compile(
+    r"\b(?:not|never|no|none|neither|nor|without|cannot|unable|incapable|refused|failed|yet to)\b"
+    r"|n't\b",
+    re.I,
+)
+
+
+def negated_pairs() -> Iterator[tuple[Sentence, bool]]:
+    """The claims of fever_symmetric that negate something, each with whether its source does.
+
+    Each stands there twice: with a source that supports it, and with one that contradicts it.
+    """
+    for row in _rows("support/fever_symmetric.jsonl"):
+        if _NEGATED.search(row["claim"]):
+            passage = Passage(row["id"], "", row["source"])
+            yield Sentence(row["id"], row["claim"], passage, False), row["supported"]
+
+
 def _of_passage(row: dict[str, Any], sentences: list[str]) -> Iterator[Sentence]:
     for text in sentences:
         yield from _usable(text, _passage(row), True)
