@@ -52,12 +52,12 @@ def days_in(year: int | None, month: int) -> int:
 
 
 def day_number(year: int, month: int, day: int) -> int:
-    """Days since 1 March of year 0 in the Gregorian calendar; its weekday is (n + 2) % 7."""
+    """Days since 1 March of year 0 in the Gregorian calendar."""
     shifted = year - (month < 3)
     days = (153 * ((month + 9) % 12) + 2) // 5 + day - 1
     return 365 * shifted + shifted // 4 - shifted // 100 + shifted // 400 + days
 
 
-def weekday(year: int, month: int, day: int) -> int:
-    """0 for Monday to 6 for Sunday."""
-    return (day_number(year, month, day) + 2) % 7
+def weekday(number: int) -> int:
+    """The weekday of a day's number: 0 for Monday to 6 for Sunday."""
+    return (number + 2) % 7

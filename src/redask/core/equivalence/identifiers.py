@@ -31,10 +31,13 @@ class Identifier:
     key: str
 
 
+# Latin and Greek; scripts without spaces have no tokens
+_LETTERS = "a-zµÀ-ÖØ-öø-ɏΑ-ω"
 _TOKEN = re.compile(
-    r"(?P<url>(?:https?://|www\.)[^\s<>\"“”]++)"
+    r"(?:(?!isbn)[a-z]++[,.;]?\s++)++"  # plain words, many at once
+    r"|(?P<url>(?:https?://|www\.)[^\s<>\"“”]++)"
     r"|(?P<isbn>isbn(?:-1[03])?:? ?(?P<digits>[0-9][0-9 -]{8,16}[0-9x])(?![0-9a-z]))"
-    r"|(?P<token>[a-z0-9_](?:[\w@+.:/#-]*+)(?:\(\))?)",
+    rf"|(?P<token>[{_LETTERS}0-9_][{_LETTERS}0-9_@+.:/#‐‑-]*+(?:\(\))?)",
     re.IGNORECASE,
 )
 _EMAIL = re.compile(r"[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,8}")
@@ -42,14 +45,16 @@ _DOTTED_NUMBER = re.compile(r"v?[0-9]{1,9}(?:\.[0-9]{1,9}){2,8}(?:[-+][0-9a-z.]+
 _VERSION = re.compile(r"v[0-9]{1,9}(?:\.[0-9]{1,9}){0,8}", re.IGNORECASE)
 _FILE_NAME = re.compile(r"[a-z0-9_/-]*[a-z0-9_-]{2}\.[a-z]{2,5}")
 _QUANTITY = re.compile(
-    r"[0-9][0-9.,]*(?:[-/][0-9][0-9.,]*)?[-–]?(?:(?:st|nd|rd|th|s|x|e[0-9]{1,3}|am|pm|h[0-9]{2})|(?P<unit>[a-zµμ²³]{1,12})(?P<rest>[-/].*)?)",
+    r"[0-9][0-9.,]*(?:[-/][0-9][0-9.,]*)?[-–]?(?:(?:st|nd|rd|th|s|x|e[0-9]{1,3}|am|pm|h[0-9]{2})|(?P<unit>[a-zµμ²³]{1,12})(?P<rest>(?:-[a-z]+)+|/.*)?)",
     re.IGNORECASE,
 )
 _DATE = re.compile(r"[0-9]{1,4}-[a-z]{3,9}-[0-9]{2,4}|[0-9]{4}-[0-9]{2}-[0-9]{2}t.*", re.IGNORECASE)
-_CODE_PART = re.compile(r"([A-Za-z]+)[-‐‑][0-9]")
-_ENDING = ".,;:!?'’-/+#"
+_CODE_PART = re.compile(r"([A-Za-z]{1,30})[-‐‑](?=[0-9])")
+_DOTTED_CODE = re.compile(r"[A-Z][A-Za-z]?\.[0-9]")
+_ENDING = ".,;:!?'’-/#‐‑"
+# p53-dependent is p53
+_COMPOUND = re.compile(r"(?<=[0-9A-Z+])(?:[-‐‑/][a-z]{3,30}){1,3}\Z")
 _MAX_TOKEN = 512
-_UNIT_NAMES = frozenset(name.lower() for name in (*units.SYMBOLS, *units.WORDS, *units.MAGNITUDES))
 
 
 def find_identifiers(text: str) -> tuple[Identifier, ...]:
@@ -64,8 +69,10 @@ def find_identifiers(text: str) -> tuple[Identifier, ...]:
             if len(digits) in (10, 13):
                 found.append(Identifier(match.span(), match[0], digits.lower()))
             continue
+        elif match["token"] is None:
+            continue
         else:
-            written = match["token"].rstrip(_ENDING)
+            written = _COMPOUND.sub("", match["token"][: _MAX_TOKEN + 1].rstrip(_ENDING))
             if len(written) > _MAX_TOKEN or not _is_identifier(written):
                 continue
         key = written.lower()
@@ -92,10 +99,23 @@ def _is_mixed(token: str) -> bool:
     quantity = _QUANTITY.fullmatch(token)
     if quantity is not None:
         unit = quantity["unit"]
-        return unit is not None and unit.lower() not in _UNIT_NAMES and quantity["rest"] is None
-    code = _CODE_PART.search(token)
-    if code is not None:
-        return is_code(code[1])
+        return unit is not None and not _is_unit(unit) and quantity["rest"] is None
+    if any(is_code(code[1]) for code in _CODE_PART.finditer(token)) or _DOTTED_CODE.match(token):
+        return True
+    word = _CODE_PART.match(token)
+    if word is not None:
+        token = token[word.end() :]
+        return _QUANTITY.fullmatch(token) is None and _adjoin(token)
+    return _adjoin(token)
+
+
+def _is_unit(name: str) -> bool:
+    lowered = name.lower()
+    return name in units.SYMBOLS or lowered in units.WORDS or lowered in units.MAGNITUDES
+
+
+def _adjoin(token: str) -> bool:
+    """Whether a letter stands next to a digit."""
     return any(
         a.isalnum() and b.isalnum() and a.isdigit() != b.isdigit() for a, b in pairwise(token)
     )

@@ -67,10 +67,11 @@ _DAY_MONTH = re.compile(
     rf"(?:(?:\s?,\s?|[\s-]| of | de | del )(?:of )?{_YEAR})?"
 )
 _MONTH_DAY = re.compile(
-    rf"{_MONTH}[\s-]?(?:the )?{_DAY}(?:{_SECOND_DAY})?(?:(?:\s?,\s?|\s){_YEAR})?(?![0-9:])"
+    rf"{_MONTH}(?:\s(?:the )?|-(?=[0-9]{{1,2}}-)){_DAY}(?:{_SECOND_DAY})?"
+    rf"(?:(?:\s?,\s?|[\s-]){_YEAR})?(?![0-9:])"
 )
 _MONTH_YEAR = re.compile(rf"{_MONTH}(?:\s?,\s?|[\s-]| of | de | del ){_YEAR}")
-_MONTH_ALONE = re.compile(_MONTH)
+_MONTH_ALONE = re.compile(rf"{_MONTH}(?!-?[0-9])")
 _QUARTER = re.compile(
     r"(?:q(?P<number>[1-4])|(?P<word>first|second|third|fourth|1st|2nd|3rd|4th) quarter)"
     rf"(?: of| in|,)?\s?(?:fy ?)?{_YEAR}"
@@ -116,14 +117,6 @@ _ANCHOR = re.compile(
     rf"|quarter(?= past| to)|q[1-4](?= )|a\.? ?d\.?(?= [0-9])|ce(?= [0-9])"
     rf"|{_HOUR_WORD}|{_CENTURY_WORD})(?![a-z]))"
 )
-
-
-def lower(text: str) -> str:
-    """The text in lower case, each character at its place."""
-    lowered = text.lower()
-    if len(lowered) == len(text):
-        return lowered
-    return "".join(c if len(c.lower()) > 1 else c.lower() for c in text)  # a capital İ
 
 
 def read_all(text: str, lowered: str) -> Iterator[Moment]:
@@ -189,9 +182,9 @@ def _numeric(_text: str, lowered: str, start: int) -> Moments:
 def _named(pattern: re.Pattern[str]) -> Callable[[str, str, int], Moments]:
     """A date with a month's name, in either order; two of them if it names a range of days."""
 
-    def form(_text: str, lowered: str, start: int) -> Moments:
+    def form(text: str, lowered: str, start: int) -> Moments:
         found = pattern.match(lowered, start)
-        if found is None:
+        if found is None or _is_verb(found["month"], text[found.start("month")]):
             return ()
         year = int(found["year"]) if found["year"] else None
         month = MONTHS[found["month"]]
@@ -207,6 +200,11 @@ def _named(pattern: re.Pattern[str]) -> Callable[[str, str, int], Moments]:
         return Moment(days, (first,)), Moment((found.start("last"), found.end()), (last,))
 
     return form
+
+
+def _is_verb(month: str, initial: str) -> bool:
+    """`may` and `march` in lower case: 2 may differ."""
+    return month in ("may", "march", "mar") and initial.islower()
 
 
 def _month_year(_text: str, lowered: str, start: int) -> Moments:

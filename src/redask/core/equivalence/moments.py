@@ -21,6 +21,7 @@ import re
 from dataclasses import replace
 
 from redask.core.equivalence import calendar_words, moment_forms
+from redask.core.equivalence.lower_case import lower
 from redask.core.equivalence.moment_forms import Moment, Point
 
 __all__ = ["Moment", "Point", "find", "same"]
@@ -31,7 +32,7 @@ _MAX_GAP = 12
 
 def find(text: str) -> tuple[Moment, ...]:
     """Every moment of the text, in order, none overlapping another."""
-    lowered = moment_forms.lower(text)
+    lowered = lower(text)
     found = list(moment_forms.read_all(text, lowered))
     for n in range(len(found) - 2, -1, -1):
         first, second = found[n], found[n + 1]
@@ -79,18 +80,20 @@ def _holds(claimed: tuple[int, int] | None, found: tuple[int, int] | None) -> bo
 
 
 def _weekday(point: Point) -> int | None:
-    if point.weekday is not None or point.day is None or point.years is None:
-        return point.weekday
-    if point.months is None:
+    day = _day(point)
+    return point.weekday if day is None else calendar_words.weekday(day)
+
+
+def _day(point: Point) -> int | None:
+    """The number of the day, if the date is whole."""
+    if point.day is None or point.years is None or point.months is None:
         return None
-    return calendar_words.weekday(point.years[0], point.months[0], point.day)
+    return calendar_words.day_number(point.years[0], point.months[0], point.day)
 
 
 def _instant(point: Point) -> int | None:
     """Seconds of a timestamp with a zone."""
-    if point.offset is None or point.minute is None or point.day is None:
+    days = _day(point)
+    if days is None or point.offset is None or point.minute is None:
         return None
-    if point.years is None or point.months is None:
-        return None
-    days = calendar_words.day_number(point.years[0], point.months[0], point.day)
     return (days * 1440 + point.minute - point.offset) * 60 + (point.second or 0)

@@ -43,7 +43,6 @@ ORDINALS: dict[str, int] = {
 _MULTIPLIERS = {"dozen": 12, "hundred": 100, **_SCALES}
 
 
-_MAX_WORDS = 24
 _WORD = re.compile(r"(?P<join> and | ?[-‐‑] ?| )?(?P<word>[a-z]{1,12})(?![a-z])")
 _PRONOUN_BEFORE = re.compile(
     r"(?<![a-z])(?:no|any|every|each|some|the|this|that|which|another|either"
@@ -113,10 +112,7 @@ def _cardinal(text: str, end: int, current: int, word: str = "") -> SpeltNumber:
     total, scale = 0, 10**15
     if word:
         current, total, scale = _multiplied(current, total, scale, word)
-    for _ in range(_MAX_WORDS):
-        found = _WORD.match(text, end)
-        if found is None or found["join"] is None:
-            break
+    while (found := _WORD.match(text, end)) is not None and found["join"]:
         word, joined_by_and = found["word"], found["join"] == " and "
         if joined_by_and and (word == "a" or not _round(current)):
             return _and_a_half(text, found, end, total + current)

@@ -1,7 +1,7 @@
 """What digits with separators can mean: `readings("1.234")` is 1234/1000 and 1234.
 
     1234 · 1,234,567 · 1.234.567 · 1'234 · 1 234 (no-break or thin space)    one reading
-    1,234.56 · 1.234,56 · 1,5 · 0.123 · 1,23,456 (lakh)                      one reading
+    1,234.56 · 1.234,56 · 1,5 · 0.123 · 0·5 · 1,23,456 (lakh)                one reading
     1,234 · 1.234                          two: thousands and decimal; the English one first
     1,000                                  one: nobody writes 1 that way
     1.2.3 · 12.03.2019 · 1,23,4            none: a version, a date, a list
@@ -20,10 +20,10 @@ SPACES = "\u00a0\u2007\u2009\u202f"
 
 _PLAIN = re.compile(r"[0-9]+")
 _GROUPED = re.compile(
-    rf"([0-9]{{1,3}})(?:([,.'’ {SPACES}])[0-9]{{3}})(?:\2[0-9]{{3}})*(?:([.,])([0-9]+))?"
+    rf"([0-9]{{1,3}})(?:([,.'’ {SPACES}])[0-9]{{3}})(?:\2[0-9]{{3}})*(?:([.,·])([0-9]+))?"
 )
 _LAKH = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.([0-9]+))?")
-_DECIMAL = re.compile(r"([0-9]*)[.,]([0-9]+)")
+_DECIMAL = re.compile(r"([0-9]*)[.,·]([0-9]+)")
 
 
 def readings(written: str) -> tuple[ValueAndStep, ...]:
@@ -39,7 +39,7 @@ def readings(written: str) -> tuple[ValueAndStep, ...]:
     decimal = _DECIMAL.fullmatch(written)
     if decimal is not None and not (found and "," in written and decimal[2] == "000"):
         reading = _fixed(written, decimal[2])
-        found.insert(0 if "." in written else len(found), reading)
+        found.insert(0 if "," not in written else len(found), reading)
     lakh = _LAKH.fullmatch(written)
     if lakh is not None:
         found.append(_fixed(written, lakh[1]))

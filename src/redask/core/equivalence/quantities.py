@@ -30,12 +30,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 
+from redask.core.equivalence.lower_case import lower
 from redask.core.equivalence.quantity_syntax import Measure, Quantity, read_all
 
 __all__ = ["Measure", "Quantity", "find", "outside", "same"]
 
 _RANGE = re.compile(r"\s?(?:[-–—‐‑~]|to|through|bis|\+/-|\+-|±|[x×])\s?")
-_LIST = re.compile(r"\s?(?:,|;)?\s?(?:and|or|und|oder|versus|vs\.?)?\s?")
+_LAST = re.compile(r"\s?,?\s?(?:and|or|und|oder|versus|vs\.?)\s?")
+_COMMA = re.compile(r"\s?,\s?")
 _IN = re.compile(r" in | out of ")
 _MAX_GAP = 10
 _ROUNDING = Fraction(1, 10)
@@ -44,18 +46,21 @@ _CONVERSION = Fraction(3, 100)
 
 def find(text: str) -> tuple[Quantity, ...]:
     """Every quantity of the text, in order, none overlapping another."""
-    lowered = text.lower()
-    if len(lowered) != len(text):  # a capital İ becomes two characters
-        lowered = "".join(c if len(c.lower()) > 1 else c.lower() for c in text)
+    lowered = lower(text)
     found = list(_ratios(list(read_all(text, lowered)), lowered))
+    listed = False  # after the comma is a list that ends in `and`
     for n in range(len(found) - 2, -1, -1):
         first, second = found[n], found[n + 1]
         gap = lowered[first.span[1] : second.span[0]][: _MAX_GAP + 1]
-        if len(gap) <= _MAX_GAP and not (first.ordinal or second.ordinal):
-            if _RANGE.fullmatch(gap):
-                found[n] = _shared(first, second, certain=True)
-                found[n + 1] = _with_currency(second, first)
-            elif _LIST.fullmatch(gap):
+        if first.ordinal or second.ordinal or len(gap) > _MAX_GAP:
+            listed = False
+        elif _RANGE.fullmatch(gap):
+            found[n] = _shared(first, second, certain=True)
+            found[n + 1] = _with_currency(second, first)
+        else:
+            last = _LAST.fullmatch(gap)
+            listed = last is not None or (listed and _COMMA.fullmatch(gap) is not None)
+            if listed:
                 found[n] = _shared(first, second, certain=False)
     return tuple(found)
 

@@ -84,17 +84,18 @@ _VULGAR = {"½": (1, 2), "¼": (1, 4), "¾": (3, 4), "⅓": (1, 3), "⅔": (2, 3
 }  # fmt: skip
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "0123456789-+-")
 
-_SEPARATORS = f",.'’{numerals.SPACES}"
+_SEPARATORS = f",.·'’{numerals.SPACES}"
 _NUMBER_WORDS = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
 _ANCHOR = re.compile(
-    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+(?: 0[0-9]{{2}}(?![0-9]))*+)"
-    rf"|(?P<point>(?<![0-9.])\.[0-9]++)"
+    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)"
+    rf"|(?P<point>(?<![0-9a-z.])\.[0-9]++)"
     rf"|(?P<vulgar>[{''.join(_VULGAR)}])"
     rf"|(?<![a-z])(?P<word>(?:{_NUMBER_WORDS}"
     r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
     r"|tenth|half) of)(?![a-z])))(?![a-z]))"
 )
-_SIGN = re.compile(r"(?:(?:^|[\s(\[,:=<>~≈]|[a-z] )|(?<=[($€£]))[-−–]\Z")
+_AFTER_NUMBER = re.compile(r"[0-9] \Z")
+_SPACED = re.compile(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
 _CURRENCY = re.compile(
     rf"(?:(?<![A-Za-z])(?:{units.longest_first(units.CURRENCY_SYMBOLS)}))[ {numerals.SPACES}]?\Z"
 )
@@ -109,13 +110,14 @@ _ROUGHLY = re.compile(
     r"|weniger als|menos de|moins de))(?: an?| the)?\s?"
     r"|(?P<tilde>[~≈∼]|\+/-)\s?|(?P<more>[>≥]|>\s?or\s?=|>/?=)\s?|(?P<less>[<≤]|<\s?or\s?=|</?=)\s?)\Z"
 )
-_OR_SO = re.compile(r" ?\+(?![/\d-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
+_OR_SO = re.compile(r"\+(?![/\d)-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])")
 _EXPONENT = re.compile(
     r"e([+−-]?[0-9]{1,3})(?![0-9a-z])"
-    r"| ?[x×·⋅*] ?10 ?(?:\^ ?|\*\* ?)?([+−-]?[0-9]{1,3}(?![0-9])|[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})"
+    r"| ?[x×·⋅*] ?10 ?(?:\^ ?|\*\* ?|\((?=[+−-]?[0-9]{1,3}\)))?"
+    r"([+−-]?[0-9]{1,3}(?![0-9])|[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})\)?"
 )
-_OVER = re.compile(r" ?/ ?([0-9]{1,3})(?![0-9/.,]*[0-9/])")
+_OVER = re.compile(r" ?/ ?([0-9]{1,3})(?![0-9/]|[.,][0-9])")
 _MIXED = re.compile(
     rf" ?([{''.join(_VULGAR)}])| ([1-9])/([1-9][0-9]?)(?![0-9/])| and a half(?![a-z])"
 )
@@ -138,7 +140,7 @@ _WORD = re.compile(
 _PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
 _NAME_BEFORE = re.compile(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")
 _REACH = 30
-_YEARS = range(1000, 2101)
+_SCRIPTS_WITHOUT_SPACES = "\u0e00"  # Thai, Chinese, Japanese and above
 
 
 def read_all(text: str, lowered: str) -> Iterator[Quantity]:
@@ -161,9 +163,11 @@ def read_all(text: str, lowered: str) -> Iterator[Quantity]:
 def _inside_name(text: str, start: int) -> bool:
     """p53, T-1043: digits that belong to an identifier."""
     before = text[start - 1 : start]
-    if before.isalpha() or before == "_":
+    if before == "_" or (before.isalpha() and before < _SCRIPTS_WITHOUT_SPACES):
         return _CURRENCY.search(text, max(0, start - 4), start) is None
-    if before not in ("-", "‐", "‑", "."):
+    if before == ".":
+        return text[start - 2 : start - 1].isupper()
+    if before not in ("-", "‐", "‑"):
         return False
     name = _NAME_BEFORE.search(text, max(0, start - _REACH), start)
     return name is not None and is_code(name[0][:-1])
@@ -180,7 +184,11 @@ def _written(text: str, lowered: str, anchor: re.Match[str]) -> Iterator[Quantit
         part = Fraction(*_VULGAR[anchor[0]])
         yield _finish(text, lowered, (start, end), (Measure(part, part),), {"fraction": True})
         return
-    values = numerals.readings(anchor[0])
+    alone = end - start <= 3 and not _AFTER_NUMBER.search(lowered, max(0, start - 2), start)
+    spaced = _SPACED.match(lowered, end) if alone else None
+    if spaced and (spaced[0].count(" ") == 1 or " 0" in spaced[0]):
+        end = spaced.end()
+    values = numerals.readings(lowered[start:end])
     if values:
         yield _with_parts(text, lowered, (start, end), values)
     elif set(anchor[0]) <= set("0123456789,"):  # a list without spaces
@@ -310,10 +318,12 @@ def _measured(
     rows, name, joined, unit_end = found
     if len(name) == 1 and name.isalpha():
         number = measures[0].number
-        if name == "s" and not joined:
-            return measures, end  # 1990s, 90s
-        if joined and number.denominator == 1 and number.numerator in _YEARS:
-            return measures, end
+        if (name == "s" and not joined) or (
+            name == "y" and lowered[unit_end : unit_end + 2].strip().isdigit()
+        ):
+            return measures, end  # 1990s, 90s; y is `and` in Spanish
+        if joined and (name.isupper() or name == "s") and 1000 <= number <= 2100:
+            return measures, end  # In 2005 A Tribe …
     given = [Measure(one.number, one.digit, unit) for one in measures for unit in rows]
     if name in ("m", "B") and not joined and not magnitude:  # 5m people
         given += [_times(one, units.MAGNITUDES[name.lower()]) for one in measures]

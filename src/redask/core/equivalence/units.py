@@ -15,6 +15,7 @@ month. `system` says whether converting is exact by definition (km to m) or roun
 
 import re
 from collections import defaultdict
+from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -64,11 +65,11 @@ s time 1/1000000 | µs μs | microsecond
 s time 1/1000000000 | ns | nanosecond
 s time 60 | min mins | minute minuto minuten
 s time 3600 | h hr hrs | hour hora heure stunde stunden
-s time 86400 | | day día día tag tage tagen jour
+s time 86400 | d | day día día tag tage tagen jour
 s time 604800 | wk wks | week woche wochen semana semaine
 s time 1209600 | | fortnight
 month time 1 | mo mos | month monat monate monaten mes meses mois
-month time 12 | yr yrs | year jahr jahre jahren año année
+month time 12 | y yr yrs | year jahr jahre jahren año année
 month time 120 | | decade
 month time 1200 | | century centuries
 month time 12000 | | millennium millennia
@@ -171,6 +172,7 @@ mol/m3 metric 1 | mM | millimolar
 mol/m3 metric 1/1000 | µM μM uM microM | micromolar
 mol/m3 metric 1/1000000 | nM | nanomolar
 mol/m3 metric 1/1000000000 | pM | picomolar
+Gy metric 1 | Gy | gray
 dB sound 1 | dB | decibel
 USD money 1 | $ US$ USD | dollar us_dollar u.s._dollar american_dollar buck
 USD money 1/100 | ¢ | cent
@@ -254,9 +256,16 @@ CURRENCY_SYMBOLS = tuple(
 )
 
 
-def longest_first(names: list[str] | tuple[str, ...]) -> str:
-    """A pattern of the names in which the longest that fits is tried first."""
-    return "|".join(re.escape(name) for name in sorted(names, key=lambda name: (-len(name), name)))
+def longest_first(names: Iterable[str]) -> str:
+    """A pattern of the names, as a tree of their letters, that tries the longest first."""
+    branches: dict[str, list[str]] = {}
+    for name in sorted(set(names)):
+        branches.setdefault(name[:1], []).append(name[1:])
+    ends = branches.pop("", None) is not None
+    tree = "|".join(re.escape(first) + longest_first(rest) for first, rest in branches.items())
+    if not tree:
+        return ""
+    return f"(?:{tree}|)" if ends else f"(?:{tree})" if len(branches) > 1 else tree
 
 
 def per(over: Unit, under: Unit) -> Unit:
