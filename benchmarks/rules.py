@@ -15,7 +15,17 @@ from functools import partial
 
 from redask.core import clauses
 from redask.core.errors import BadStatement
-from redask.core.model import Answer, Footnote, Kind, Mode, Source, Urn, Usage, Validation
+from redask.core.model import (
+    Answer,
+    Footnote,
+    Kind,
+    Mode,
+    Source,
+    Strictness,
+    Urn,
+    Usage,
+    Validation,
+)
 from redask.core.rules import (
     audit,
     caching,
@@ -130,12 +140,12 @@ WHOLE_ASK: Sequence[tuple[str, AskState]] = (
     ("fusion of 3 × 20", lambda: fusion.fuse(BUCKETS)),
     ("content versions and fingerprint of 20", fingerprint_all),
     ("prompt of 20 sources", lambda: prompt.assemble(QUESTION, SOURCES)),
-    ("mode", lambda: capabilities.mode_for("openai", Mode.STRICT)),
+    ("mode", lambda: capabilities.mode_for("openai", Strictness.ON)),
     ("knobs", lambda: determinism.effective_knobs(QUESTION, PRINT, capabilities.of("openai"))),
     ("cache key and prompt hash", cache_key),
     ("cost check", lambda: cost.check(USAGE, cost.Spent(19675, 1.0), LIMITS, NOW)),
     ("citations of the answer", lambda: citations.parse(ANSWER, len(SOURCES))),
-    ("verdict", lambda: validation.judge(EXAMINED, Mode.STRICT, validation.Attempt.FIRST)),
+    ("verdict", lambda: validation.judge(EXAMINED, Strictness.ON, validation.Attempt.FIRST)),
     ("audit row, encoded", audit_row),
     ("envelope, encoded", lambda: json.encode(envelope.build(REPLY))),
 )

@@ -27,7 +27,8 @@ def proto(rows: Iterable[Clause] = CLAUSES) -> str:
 
 def message(rows: Iterable[Clause]) -> str:
     """The message of a question with its clauses, in the order of the tags."""
-    fields = sorted((row.grpc for row in rows if row.grpc), key=lambda field: field.tag)
+    given = (field for row in rows for field in (row.grpc, row.grpc_word) if field)
+    fields = sorted(given, key=lambda field: field.tag)
     lines = ["string question = 1;"]
     for field in fields:
         kind = field.type if field.type.startswith("repeated ") else f"optional {field.type}"

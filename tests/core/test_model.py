@@ -55,8 +55,8 @@ def test_there_is_exactly_one_mode() -> None:
     assert [mode.value for mode in Mode] == ["strict", "lenient"]
 
 
-def test_strictness_is_on_or_off() -> None:
-    assert [word.value for word in Strictness] == ["on", "off"]
+def test_strictness_is_on_or_off_or_supported() -> None:
+    assert [word.value for word in Strictness] == ["on", "off", "supported"]
 
 
 def test_type_names_are_unique_in_the_package() -> None:
@@ -126,6 +126,7 @@ def test_an_ask_alone_has_the_contracts_defaults() -> None:
         "seed": None,
         "cache_ttl": None,
         "nocache": False,
+        "evidence": False,
     }
 
 
@@ -146,10 +147,11 @@ def test_the_embedded_caller_is_the_local_owner() -> None:
     assert Caller() == Caller("local", "local", "owner")
 
 
-def test_an_answer_has_the_twelve_fields_of_the_envelope() -> None:
+def test_an_answer_has_the_twelve_fields_of_the_envelope_and_evidence() -> None:
     assert {field.name for field in fields(Answer)} == {
         *("answer", "cache_hit", "citations", "completion_tokens", "cost_usd", "mode", "model"),
         *("prompt_tokens", "provider", "retry_count", "sources_flat", "validation"),
+        "evidence",
     }
 
 

@@ -150,7 +150,7 @@ def test_strictness_is_a_word_or_a_boolean(value: object, expected: Strictness) 
 @pytest.mark.parametrize("value", [0, 1, 1.0, "true", "", None, [], {}])
 def test_nothing_but_a_boolean_is_one(value: object) -> None:
     assert refused(values.boolean, value).expected == "true or false"
-    assert refused(values.strictness, value).expected == 'true, false, "on" or "off"'
+    assert refused(values.strictness, value).expected == 'true, false, "on", "off" or "supported"'
 
 
 @pytest.mark.parametrize("value", ["a", " ", "two words", "ä", "\U0001f600", "\x80", "n" * 256])

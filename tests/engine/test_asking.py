@@ -115,6 +115,7 @@ def test_strict_with_a_provider_that_cannot_cite_falls_back_with_one_warning(
     assert [notice.kind for notice in answer.validation.warnings] == [
         "mode_fallback",
         "out_of_range",
+        "uncited_claim",
     ]
     assert (last_row(db)["mode"], last_row(db)["citations"]) == ("lenient", [9])
     assert answer.to_dict()["citations"] == []

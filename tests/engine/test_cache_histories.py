@@ -100,7 +100,7 @@ def rejected_answers_are_stored(patch: pytest.MonkeyPatch) -> None:
                 run.ask,
                 run.caller,
                 call.provider,
-                mode=run.mode,
+                in_force=run.in_force,
                 knobs=call.knobs,
                 prompt=found.prompt,
                 fingerprint=found.fingerprint,

@@ -5,7 +5,17 @@ from dataclasses import replace
 import pytest
 
 from redask.core.errors import StoreFailed
-from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt, Source, Validation
+from redask.core.model import (
+    Answer,
+    Ask,
+    Caller,
+    Knobs,
+    Mode,
+    Prompt,
+    Source,
+    Strictness,
+    Validation,
+)
 from redask.core.ports import CachedAnswer
 from redask.core.rules.caching import Bypass, Use
 from redask.core.settings import load
@@ -42,8 +52,10 @@ class OneAnswer:
         raise AssertionError
 
 
-def slot(entry: CachedAnswer | None, *, error: bool = False, mode: Mode = Mode.STRICT) -> CacheSlot:
-    return CacheSlot(OneAnswer(entry, error), lambda: NOW, Use(60), "k", "hash", mode, 10)
+def slot(
+    entry: CachedAnswer | None, *, error: bool = False, strict: Strictness = Strictness.ON
+) -> CacheSlot:
+    return CacheSlot(OneAnswer(entry, error), lambda: NOW, Use(60), "k", "hash", strict, 10)
 
 
 ENTRY = CachedAnswer(GOOD, "hash", NOW - 10**9, 60)
@@ -71,7 +83,7 @@ def test_nothing_else_is(entry: CachedAnswer | None) -> None:
 
 def test_a_lenient_ask_takes_what_a_strict_one_would_not() -> None:
     entry = replace(ENTRY, answer=replace(GOOD, answer="At nine [^2]."))
-    assert slot(entry, mode=Mode.LENIENT).look_up() is not None
+    assert slot(entry, strict=Strictness.OFF).look_up() is not None
 
 
 def test_a_cache_that_cannot_be_read_and_one_not_in_use_are_misses() -> None:
@@ -90,7 +102,7 @@ def key(
         Ask(question, cache_ttl=60),
         caller,
         Scripted([]),
-        mode=Mode.STRICT,
+        in_force=Strictness.ON,
         knobs=knobs,
         prompt=Prompt("system", "user", question, ()),
         fingerprint=fingerprint,

@@ -26,12 +26,16 @@ ON: list[object] = [True, "on", Strictness.ON]
         (None, Strictness.OFF, Mode.LENIENT),
         (Strictness.OFF, Strictness.ON, Mode.LENIENT),
         (Strictness.ON, Strictness.OFF, Mode.STRICT),
+        (Strictness.SUPPORTED, Strictness.OFF, Mode.STRICT),
+        (None, Strictness.SUPPORTED, Mode.STRICT),
     ],
 )
 def test_what_the_ask_says_wins_over_the_settings(
     asked: Strictness | None, default: Strictness, mode: Mode
 ) -> None:
-    assert capabilities.requested_mode(asked, default) is mode
+    requested = capabilities.requested(asked, default)
+    assert requested is (asked or default)
+    assert capabilities.mode_for("openai", requested).effective is mode
 
 
 @pytest.mark.parametrize("strict", [*OFF, *ON])
@@ -58,7 +62,12 @@ def test_the_settings_take_a_word_or_a_boolean_and_the_ask_wins(harbour: Stage, 
 
 @pytest.mark.parametrize(
     ("said", "expected"),
-    [("off", Strictness.OFF), ("false", Strictness.OFF), ("on", Strictness.ON)],
+    [
+        ("off", Strictness.OFF),
+        ("false", Strictness.OFF),
+        ("on", Strictness.ON),
+        ("supported", Strictness.SUPPORTED),
+    ],
 )
 def test_the_environment_takes_them_too(said: str, expected: Strictness) -> None:
     assert load("", {"REDASK_ASK_STRICT": said}).strict is expected
@@ -66,8 +75,8 @@ def test_the_environment_takes_them_too(said: str, expected: Strictness) -> None
 
 def test_a_word_that_is_none_is_refused_by_name(harbour: Stage) -> None:
     with pytest.raises(BadAsk) as caught:
-        harbour.open(Player("scripted", ["x"])).ask(FERRY, strict="supported")
-    expected = 'strict: expected true, false, "on" or "off", found \'supported\''
+        harbour.open(Player("scripted", ["x"])).ask(FERRY, strict="very")
+    expected = 'strict: expected true, false, "on", "off" or "supported", found \'very\''
     assert (caught.value.message, caught.value.detail) == (expected, "strict")
 
 

@@ -28,6 +28,8 @@ FROZEN = """message AskRequest {
   optional uint64 seed = 10;
   optional string cache_ttl = 11;
   optional bool nocache = 12;
+  optional string strictness = 13;
+  optional bool evidence = 14;
 }
 """
 # the fields of a message, and the options that say the same in JSON
@@ -49,6 +51,10 @@ SAID: list[tuple[dict[str, Any], dict[str, object]]] = [
     ({"cache_ttl": "5m"}, {"cache": {"ttl": "5m"}}),
     ({"nocache": True}, {"nocache": True}),
     ({"nocache": False}, {"nocache": False}),
+    ({"strictness": "supported"}, {"strict": "supported"}),
+    ({"strictness": "off"}, {"strict": False}),
+    ({"evidence": True}, {"evidence": True}),
+    ({"evidence": False}, {"evidence": False}),
 ]
 
 
@@ -58,7 +64,7 @@ def test_the_message_is_frozen() -> None:
 
 def test_every_clause_with_an_option_has_a_field_of_its_own() -> None:
     assert [bool(row.grpc) for row in CLAUSES] == [bool(row.option) for row in CLAUSES]
-    fields = [row.grpc for row in CLAUSES if row.grpc]
+    fields = [field for row in CLAUSES for field in (row.grpc, row.grpc_word) if field]
     assert len({field.tag for field in fields}) == len({field.name for field in fields})
     assert len({1, *(field.tag for field in fields)}) == len(fields) + 1
 
@@ -74,10 +80,10 @@ def test_the_files_are_what_make_proto_writes(tmp_path: Path) -> None:
 
 
 def test_a_new_row_is_a_new_field_and_moves_no_other() -> None:
-    row = replace(CLAUSES[0], keyword="PLAN", option="plan", grpc=GrpcField(13, "string", "plan"))
+    row = replace(CLAUSES[0], keyword="PLAN", option="plan", grpc=GrpcField(15, "string", "plan"))
     lines = TOOL["message"]((row, *CLAUSES)).splitlines()
-    assert lines == [*FROZEN.splitlines()[:-1], "  optional string plan = 13;", "}"]
-    assert "optional string plan = 13;" in TOOL["proto"]((row, *CLAUSES))
+    assert lines == [*FROZEN.splitlines()[:-1], "  optional string plan = 15;", "}"]
+    assert "optional string plan = 15;" in TOOL["proto"]((row, *CLAUSES))
 
 
 @pytest.mark.parametrize(("fields", "options"), SAID)
@@ -93,7 +99,13 @@ def test_every_option_is_tried() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fields", "path"), [({"limit": 0}, "limit"), ({"cache_ttl": "5"}, "cache.ttl")]
+    ("fields", "path"),
+    [
+        ({"limit": 0}, "limit"),
+        ({"cache_ttl": "5"}, "cache.ttl"),
+        ({"strictness": "very"}, "strict"),
+        ({"strict": True, "strictness": "on"}, "strictness"),
+    ],
 )
 def test_what_does_not_fit_is_refused_by_the_name_of_the_option(
     fields: dict[str, Any], path: str

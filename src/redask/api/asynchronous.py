@@ -35,6 +35,7 @@ from redask.core.model import (
     IngestProgress,
     IngestReport,
     Source,
+    Strictness,
 )
 from redask.core.ports import AuditEntry
 from redask.core.rules.audit_chain import Broken, Intact
@@ -128,6 +129,11 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         caller = await self._who()
         async with self._app.running.cancellable():
             return await self._app.engine.explain(ask, caller)
+
+    async def strictness(self, question: str, **options: object) -> Strictness:
+        """What an answer would be held to by the first provider: the word of STRICT in force."""
+        await self._who()
+        return self._app.engine.strictness(clauses.from_options(question, options, ""))
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""

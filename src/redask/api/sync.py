@@ -30,7 +30,7 @@ from redask.api.row_values import RowsInput
 from redask.api.select_rows import SelectRows
 from redask.app import build, is_database, load_settings
 from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
-from redask.core.model import Caller, Event, IngestProgress
+from redask.core.model import Caller, Event, IngestProgress, Strictness
 from redask.core.ports import AuditEntry, SelectShape, TableShape
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.text import name_fault
@@ -68,6 +68,10 @@ class OpenDatabase(Administration):
     def explain(self, question: str, **options: object) -> dict[str, Any]:
         """What `ask` would do, without asking anybody."""
         return self._run(self._async.explain(question, **options))
+
+    def strictness(self, question: str, **options: object) -> Strictness:
+        """What an answer would be held to by the first provider: the word of STRICT in force."""
+        return self._run(self._async.strictness(question, **options))
 
     def stream(self, question: str, **options: object) -> Iterator[Event]:
         """The events of an answer while it is written."""

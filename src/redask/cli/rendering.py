@@ -10,7 +10,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from redask.api.results import SearchResult
-from redask.core.model import Answer
+from redask.core.model import Answer, Strictness
 from redask.core.wire import plain_text
 
 
@@ -19,6 +19,10 @@ def show_sources(console: Console, answer: Answer) -> None:
     for marker, urn, said in plain_text.footnotes(answer):
         console.print(f"[bold]\\[^{marker}][/] [cyan]{escape(urn)}[/]")
         console.print(f"     [dim]{escape(said)}[/]")
+    for claim, verdict, quotes in plain_text.evidence(answer):
+        console.print(f"[bold]{escape(verdict)}[/] {escape(claim)}")
+        for quote in quotes:
+            console.print(f"     [dim]{escape(quote)}[/]")
     for warning in answer.validation.warnings:
         console.print(f"[yellow]{escape(warning.kind)}[/]: {escape(warning.detail)}")
     retried = ", after one retry" if answer.retry_count else ""
@@ -30,8 +34,17 @@ def show_sources(console: Console, answer: Answer) -> None:
     )
 
 
-def show_plan(console: Console, plan: dict[str, Any], found: SearchResult) -> None:
-    """Print an EXPLAIN plan, with the weights and notes of the search."""
+_HELD_TO = {
+    Strictness.OFF: "what is wrong with an answer is a warning",
+    Strictness.ON: "citations must be right",
+    Strictness.SUPPORTED: "citations must be right, and every claim supported by what it cites",
+}
+
+
+def show_plan(
+    console: Console, plan: dict[str, Any], found: SearchResult, in_force: Strictness
+) -> None:
+    """Print an EXPLAIN plan, with the strictness in force, the weights and notes of the search."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
@@ -42,7 +55,7 @@ def show_plan(console: Console, plan: dict[str, Any], found: SearchResult) -> No
     )
     console.print(f"[bold]{escape(plan['question'])}[/]")
     console.print(f"would ask   {escape(provider['name'])} {escape(provider['model'])}, {sent}")
-    console.print(f"mode        {plan['mode']}")
+    console.print(f"mode        {plan['mode']} ({in_force.value}: {_HELD_TO[in_force]})")
     console.print(
         f"tokens      about {cost['prompt_tokens']} in, at most {cost['max_completion_tokens']} out"
     )

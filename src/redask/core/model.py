@@ -25,6 +25,7 @@ class Strictness(StrEnum):
 
     ON = "on"
     OFF = "off"
+    SUPPORTED = "supported"
 
 
 class Kind(StrEnum):
@@ -75,6 +76,7 @@ class Ask:
     seed: int | None = None
     cache_ttl: int | None = None
     nocache: bool = False
+    evidence: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +124,15 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What is wrong with a marker: `malformed` or `out_of_range`."""
+    """What is wrong with an answer: with a marker (`malformed`, `out_of_range`) or a claim.
+
+    It is an error where the strictness is `error_from` or more, else a warning.
+    """
 
     kind: str
     span: tuple[int, int]
     detail: str
+    error_from: Strictness = Strictness.ON
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +187,34 @@ class Validation:
 
 
 @dataclass(frozen=True, slots=True)
+class QuotedPassage:
+    """What a source says to a claim: `span` is in code points of the source's text.
+
+    `place` is where a person would find it, by what the source's own fields tell; None if nothing.
+    """
+
+    urn: str
+    span: tuple[int, int]
+    text: str
+    place: Mapping[str, object] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """A claim of an answer, the markers it cites, how it was judged, and what supports it."""
+
+    span: tuple[int, int]
+    markers: tuple[int, ...]
+    verdict: str
+    passages: tuple[QuotedPassage, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Answer:
-    """A finished answer. The fields are the twelve keys of the response envelope."""
+    """A finished answer. The fields are the keys of the response envelope.
+
+    `evidence` is None unless it was asked for.
+    """
 
     answer: str
     citations: tuple[Footnote, ...]
@@ -196,6 +228,7 @@ class Answer:
     cost_usd: float = 0.0
     cache_hit: bool = False
     retry_count: int = 0
+    evidence: tuple[Evidence, ...] | None = None
 
 
 # --- ingest: what reading files reports --------------------------------------------------

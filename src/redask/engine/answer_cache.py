@@ -1,16 +1,16 @@
 """Answers given before: where one ASK's answer is kept in the cache, if it may be.
 
-A hit is fresh, was made from this very prompt, and passes validation in this call's mode;
+A hit is fresh, was made from this very prompt, and passes validation as strict as this call is;
 anything else is a miss, a cache that cannot be read included. The rules are `rules.caching`'s;
 here are the clock and the store.
 """
 
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redask.core.errors import StoreFailed
-from redask.core.model import Answer, Ask, Caller, Knobs, Mode, Prompt
+from redask.core.model import Answer, Ask, Caller, Knobs, Prompt, Strictness
 from redask.core.ports import AnswerCache, CachedAnswer, Provider
 from redask.core.rules import caching, capabilities
 from redask.core.rules.validation import Accept, Attempt, Examined, examine, judge
@@ -34,7 +34,7 @@ class CacheSlot:
     use: caching.Bypass | caching.Use
     key: str
     prompt_hash: str
-    mode: Mode
+    in_force: Strictness
     most: int
 
     @property
@@ -55,13 +55,14 @@ class CacheSlot:
         if caching.expired(kept.stored_at, kept.ttl, self.clock()):
             return None
         examined = examine(kept.answer.answer, kept.answer.sources_flat)
-        accepted = isinstance(judge(examined, self.mode, Attempt.FIRST), Accept)
+        accepted = isinstance(judge(examined, self.in_force, Attempt.FIRST), Accept)
         return CacheHit(kept.answer, examined) if accepted else None
 
     def fill(self, answer: Answer) -> None:
         """Keep an accepted answer, if the cache is in use; an answer never fails over this."""
         if isinstance(self.use, caching.Use):
-            kept = CachedAnswer(answer, self.prompt_hash, self.clock(), self.use.ttl)
+            bare = replace(answer, evidence=None)  # it is found again, where it is asked for
+            kept = CachedAnswer(bare, self.prompt_hash, self.clock(), self.use.ttl)
             with suppress(StoreFailed):
                 self.cache.put(self.key, kept, self.most)
 
@@ -91,7 +92,7 @@ class AnswerCaching:
         caller: Caller,
         provider: Provider,
         *,
-        mode: Mode,
+        in_force: Strictness,
         knobs: Knobs,
         prompt: Prompt,
         fingerprint: str,
@@ -104,7 +105,7 @@ class AnswerCaching:
             default_ttl=self.settings.cache_default_ttl,
         )
         if isinstance(use, caching.Bypass):
-            return CacheSlot(self.cache, self.clock, use, "", "", mode, 0)
+            return CacheSlot(self.cache, self.clock, use, "", "", in_force, 0)
         key = caching.key(
             tenant=caller.tenant,
             user=caller.user,
@@ -116,4 +117,4 @@ class AnswerCaching:
             fingerprint=fingerprint,
         )
         hashed, most = caching.prompt_hash(prompt), self.settings.cache_max_entries
-        return CacheSlot(self.cache, self.clock, use, key, hashed, mode, most)
+        return CacheSlot(self.cache, self.clock, use, key, hashed, in_force, most)

@@ -4,7 +4,7 @@
     _walk          for each provider of the plan:
     _turn        5   mode, knobs · 7 cache (the first one's in the same thread as find)
     _attempt         for what is left of FIRST, RETRY:
-    _call        8     limits, reserve · 9 call, settle
+    _call        8     limits, reserve · 9 call, settle, sending what may be sent by then
                 10     examine · 11 judge: Accept · Retry · GiveUp
                 12   fill the cache
     ask         13 the audit row: answered, failed and cancelled alike, before anybody sees a thing
@@ -32,10 +32,10 @@ from redask.core.model import (
     Capabilities,
     Emit,
     Knobs,
-    Mode,
     Notice,
     Prompt,
     SourcesFound,
+    Strictness,
     Usage,
     Validation,
 )
@@ -57,6 +57,7 @@ from redask.engine.audit_writer import AuditSink
 from redask.engine.budget import Budget, billed, reported
 from redask.engine.findings import Findings, SourceFinder
 from redask.engine.running_calls import RunningCalls
+from redask.engine.streaming import AnswerStream
 from redask.engine.workers import Workers
 
 NO_SOURCES = "I found nothing in the data that answers this question."
@@ -124,7 +125,7 @@ class Engine:
         settled = self._settle_knobs(ask, found, can)
         return explain.plan(
             question=ask.question,
-            mode=self._mode(step.provider, self._requested(ask)).effective,
+            mode=self._mode(step.provider, ask).effective,
             provider=provider.name,
             model=provider.model,
             capabilities=can,
@@ -140,7 +141,7 @@ class Engine:
 
     async def _answer(self, run: AskState) -> Answer:
         plan = self._plan(run.ask)
-        run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.mode))
+        run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         found, first = await self._hop(self._find_and_recall, run.ask, run.caller, plan[0])
         run.urns = tuple(source.urn for source in found.sources)
         await run.emit(SourcesFound(found.sources))
@@ -166,14 +167,14 @@ class Engine:
         self, ask: Ask, caller: Caller, found: Findings, step: failover.Step, provider: Provider
     ) -> ProviderTurn:
         """What a provider would be asked with, and what it answered to just that before."""
-        mode = self._mode(step.provider, self._requested(ask))
+        mode = self._mode(step.provider, ask)
         can = capabilities.of(step.provider, self.settings.capabilities)
         knobs = self._settle_knobs(ask, found, can)
         kept = self.recall.place(
             ask,
             caller,
             provider,
-            mode=mode.effective,
+            in_force=mode.in_force,
             knobs=knobs,
             prompt=found.prompt,
             fingerprint=found.fingerprint,
@@ -215,24 +216,29 @@ class Engine:
     async def _attempt(self, run: AskState, found: Findings, call: ProviderCall) -> Answer:
         """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
         while True:
-            estimated = await self._call(run, found, call)
-            examined = validation.examine(run.answer, found.sources)
+            stream = AnswerStream(run, found.sources, self._hop)
+            estimated = await self._call(run, found, call, stream)
+            examined = await stream.examined()
             run.markers = distinct(examined)
-            match validation.judge(examined, run.mode, run.attempt):
+            match validation.judge(examined, run.in_force, run.attempt):
                 case validation.Accept(warnings):
+                    await stream.accept()
                     run.validation_ok = True
                     notes = (*run.notes, *found.warnings, *estimated, *warnings)
-                    return run.finish(found.sources, Validation(True, (), notes))
+                    verdict = Validation(True, (), notes)
+                    return run.finish(found.sources, verdict, examined.findings)
                 case validation.Retry(hint):
                     run.attempt = validation.Attempt.RETRY
                     call = replace(call, prompt=prompt.with_hint(found.prompt, hint))
                     await run.reset("retry")
-                case validation.GiveUp(reasons) as verdict:
-                    raise errors.Ungrounded(verdict.message, reasons)
+                case validation.GiveUp(reasons) as refusal:
+                    raise errors.Ungrounded(refusal.message, reasons)
                 case other:
                     assert_never(other)
 
-    async def _call(self, run: AskState, found: Findings, call: ProviderCall) -> tuple[Notice, ...]:
+    async def _call(
+        self, run: AskState, found: Findings, call: ProviderCall, stream: AnswerStream
+    ) -> tuple[Notice, ...]:
         """One provider call within the limits. → the warning if its usage is an estimate."""
         provider, budget = call.provider, self.budget
         hint = token_count.estimate(call.prompt.user.removesuffix(found.prompt.user))
@@ -249,7 +255,7 @@ class Engine:
             nonlocal streamed
             streamed += token_count.estimate(piece)
             budget.check(run, replace(size, completion_tokens=streamed))
-            await run.token(piece)
+            await stream.take(piece)
 
         try:
             with telemetry.step("provider"):
@@ -263,6 +269,8 @@ class Engine:
             used, estimated = reported(completion, size, provider)
         except BaseException as error:
             used = billed(error, replace(size, completion_tokens=streamed), provider)
+            if isinstance(error, errors.Ungrounded):  # a sentence stopped the stream
+                return ()
             if not isinstance(error, TimeoutError):
                 raise
             message = "no answer within its share of the time"
@@ -272,18 +280,21 @@ class Engine:
             if booking.reservation or used.cost_usd:
                 await self._hop(budget.settle, booking, used)
         run.model, run.build = completion.model, completion.build
-        if not run.answer:
-            await run.token(completion.text)
+        await stream.complete(completion.text)
         budget.check(run, replace(size, completion_tokens=used.completion_tokens))
         return estimated
 
     # --- choices of the settings ---------------------------------------------------------
 
-    def _requested(self, ask: Ask) -> Mode:
-        return capabilities.requested_mode(ask.strict, self.settings.strict)
+    def strictness(self, ask: Ask) -> Strictness:
+        """The strictness that the first provider's answer is held to."""
+        return self._mode(self._plan(ask)[0].provider, ask).in_force
 
-    def _mode(self, provider: str, requested: Mode) -> capabilities.Settled:
-        return capabilities.mode_for(provider, requested, self.settings.capabilities)
+    def _requested(self, ask: Ask) -> Strictness:
+        return capabilities.requested(ask.strict, self.settings.strict)
+
+    def _mode(self, provider: str, ask: Ask) -> capabilities.Settled:
+        return capabilities.mode_for(provider, self._requested(ask), self.settings.capabilities)
 
     def _plan(self, ask: Ask) -> tuple[failover.Step, ...]:
         endpoints = self.settings.endpoints

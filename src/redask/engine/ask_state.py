@@ -4,8 +4,8 @@ The engine moves it forward; whatever happens, `row` tells what was true at that
 
     ended by             answer hashed        citations     errors
     an accepted answer   the answer           its markers   the failover trail, mostly empty
-    Ungrounded           the rejected one     its markers   trail, malformed / out_of_range
-    a caller who left    what was streamed    none          trail, cancelled
+    Ungrounded           the rejected one     its markers   trail, what is wrong with it
+    a caller who left    what was sent        none          trail, cancelled
     anything else        the empty text       none          trail, and the limit's name or the kind
 """
 
@@ -27,11 +27,14 @@ from redask.core.model import (
     Mode,
     Notice,
     Source,
+    Strictness,
     Usage,
     Validation,
 )
 from redask.core.rules import audit, failover
-from redask.core.rules.capabilities import Settled
+from redask.core.rules.capabilities import MODE_FALLBACK, Settled, mode_of
+from redask.core.rules.grounding import evidence
+from redask.core.rules.grounding.check import Finding
 from redask.core.rules.validation import Attempt, Examined
 
 _log = logging.getLogger("redask.engine.ask")
@@ -45,12 +48,13 @@ class AskState:
     caller: Caller
     listener: Emit | None
     started: int
-    mode: Mode
+    requested: Strictness
     provider: str = ""
     model: str = ""
     knobs: Knobs = field(default=Knobs(None, None))
     urns: tuple[str, ...] = ()
     answer: str = ""
+    sent: list[str] = field(default_factory=list)
     markers: tuple[int, ...] = ()
     used: Usage = field(default_factory=Usage)
     cache_hit: bool = False
@@ -60,6 +64,15 @@ class AskState:
     build: str = ""
     failures: list[errors.ProviderFailed] = field(default_factory=list)
     reasons: tuple[Notice, ...] = ()
+    in_force: Strictness = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.in_force = self.requested  # until it is known who answers
+
+    @property
+    def mode(self) -> Mode:
+        """The effective mode."""
+        return mode_of(self.in_force)
 
     @property
     def listened(self) -> bool:
@@ -76,21 +89,21 @@ class AskState:
             await self.listener(event)
 
     async def token(self, piece: str) -> None:
-        """Add a piece to the answer; what has no UTF-8 becomes the replacement character."""
-        piece = piece.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        """Send a piece of the answer."""
         if piece:
-            self.answer += piece
+            self.sent.append(piece)
             await self.emit(AnswerToken(piece))
 
     async def reset(self, reason: str) -> None:
         """Void the answer so far; the listener hears of it only if it heard of the answer."""
-        if self.answer:
-            self.answer = ""
+        self.answer = ""
+        if self.sent:
+            self.sent.clear()
             await self.emit(AnswerReset(reason))
 
     def tries(self, provider: str, model: str, mode: Settled) -> None:
         """From now on, this is the provider the row names."""
-        self.provider, self.model, self.mode = provider, model, mode.effective
+        self.provider, self.model, self.in_force = provider, model, mode.in_force
         self.notes = () if mode.warning is None else (mode.warning,)
 
     def spend(self, used: Usage) -> None:
@@ -101,8 +114,10 @@ class AskState:
             cost_usd=(self.used.cost_usd or 0.0) + (used.cost_usd or 0.0),
         )
 
-    def finish(self, sources: tuple[Source, ...], verdict: Validation) -> Answer:
-        """The answer, as it stands."""
+    def finish(
+        self, sources: tuple[Source, ...], verdict: Validation, findings: tuple[Finding, ...] = ()
+    ) -> Answer:
+        """The answer, as it stands; `findings` are those of its claims."""
         cited = sorted(marker for marker in self.markers if marker <= len(sources))
         return Answer(
             answer=self.answer,
@@ -117,17 +132,28 @@ class AskState:
             cost_usd=self.used.cost_usd or 0.0,
             cache_hit=False,
             retry_count=self.retry_count,
+            evidence=evidence.of(findings, sources) if self.ask.evidence else None,
         )
 
     async def serve(self, cached: Answer, examined: Examined, settled: Knobs) -> Answer:
-        """The answer from the cache: as it was, but free, in this call's mode."""
+        """The answer from the cache: as it was, but free, in this call's mode.
+
+        That SUPPORTED was asked for and is not enforced is said, whatever was asked for first.
+        """
         self.cache_hit = self.validation_ok = True
         self.knobs = settled
-        self.markers = distinct(examined)
+        self.markers, self.answer = distinct(examined), cached.answer
         await self.token(cached.answer)
+        verdict = cached.validation
+        if self.requested is Strictness.SUPPORTED:
+            kept = (each for each in verdict.warnings if each.kind != MODE_FALLBACK)
+            verdict = replace(verdict, warnings=(*self.notes, *kept))
+        shown = evidence.of(examined.findings, cached.sources_flat) if self.ask.evidence else None
         return replace(
             cached,
             mode=self.mode,
+            validation=verdict,
+            evidence=shown,
             cache_hit=True,
             prompt_tokens=0,
             completion_tokens=0,
@@ -149,8 +175,8 @@ class AskState:
         self.validation_ok = False
         if not isinstance(failure, errors.Ungrounded):
             self.markers = ()
-            if not isinstance(failure, errors.Cancelled):
-                self.answer = ""
+            cancelled = isinstance(failure, errors.Cancelled)
+            self.answer = "".join(self.sent) if cancelled else ""
         return failure
 
     def row(self, *, include_answer: bool, hash_question: bool) -> dict[str, object]:

@@ -27,12 +27,13 @@ CONTRACT: list[tuple[str, str, str | None, object, tuple[int, int] | None]] = [
     ("LIMIT", "n", "limit", "integer", (1, 200)),
     ("MIN_SCORE", "n", "min_score", "number", (0, 1)),
     ("DEPTH", "n", "depth", "integer", (0, 10)),
-    ("STRICT", "ON|OFF", "strict", None, None),
+    ("STRICT", "ON|OFF|SUPPORTED", "strict", None, None),
     ("STREAM", "", None, None, None),
     ("TEMPERATURE", "n", "temperature", "number", (0, 2)),
     ("SEED", "n", "seed", "integer", (0, 2**64 - 1)),
     ("CACHE", "TTL '5m'", "cache", "object", None),
     ("NOCACHE", "", "nocache", "boolean", None),
+    ("EVIDENCE", "", "evidence", "boolean", None),
 ]
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redask.core import values
 from redask.core.clauses import from_options, parse
 from redask.core.errors import BadAsk
 from redask.core.model import Ask, Strictness
@@ -18,7 +19,7 @@ from redask.core.wire import json, outcomes
 U64_MAX = (1 << 64) - 1
 NUMBERS = ["limit", "min_score", "depth", "temperature", "seed"]
 TEXTS = ["using", "model", "collection"]
-NAMES = [*TEXTS, *NUMBERS, "strict", "cache", "nocache"]
+NAMES = [*TEXTS, *NUMBERS, "strict", "cache", "nocache", "evidence"]
 
 
 def refused(question: object = "q", options: Any = MappingProxyType({}), **more: str) -> BadAsk:
@@ -67,6 +68,8 @@ def test_a_question_has_at_most_32_kibibytes_in_utf8(filler: str) -> None:
         ({"strict": False}, Ask("q", strict=Strictness.OFF)),
         ({"strict": "on"}, Ask("q", strict=Strictness.ON)),
         ({"strict": "off"}, Ask("q", strict=Strictness.OFF)),
+        ({"strict": "supported"}, Ask("q", strict=Strictness.SUPPORTED)),
+        ({"evidence": True}, Ask("q", evidence=True)),
         ({"strict": Strictness.OFF}, Ask("q", strict=Strictness.OFF)),
         ({"using": "B, a,,b"}, Ask("q", using=("b", "a"))),
         ({"using": " , "}, Ask("q")),
@@ -118,8 +121,8 @@ def test_a_fraction_is_no_whole_number(option: str) -> None:
         *product(NUMBERS, (True, False, "5", None, [5], {})),
         *product(TEXTS, (True, 5, 0.5, None, {}, b"a", "a" * 257)),
         *product(TEXTS, ("a\x00b", "a\x1fb", "a\nb", "a\x7fb", "a\ud800b")),
-        *product(["strict", "nocache"], (0, 1, "true", None, [])),
-        *product(["strict"], ("ON", "", " on", "supported", "strict", ["on"], {})),
+        *product(["strict", "nocache", "evidence"], (0, 1, "true", None, [])),
+        *product(["strict"], ("ON", "", " on", "SUPPORTED", "strict", ["on"], {})),
         *product(["nocache"], ("on",)),
         *product(["cache"], ("5m", 300, True, None, ["5m"])),
         *product(["model", "collection"], ("", [], {})),
@@ -190,7 +193,7 @@ def test_a_hostile_key_is_shown_short_and_printable(key: object) -> None:
             "q",
             {"limits": 5},
             "options.limits: expected one of the options using, model, collection, limit, "
-            "min_score, depth, strict, temperature, seed, cache, nocache, found 'limits'",
+            "min_score, depth, strict, temperature, seed, cache, nocache, evidence, found 'limits'",
         ),
     ],
 )
@@ -223,7 +226,8 @@ def _names(value: Any) -> str:
 _CLAUSE: Mapping[str, Callable[[Any], str]] = {
     "cache": lambda value: f"CACHE TTL '{value['ttl']}'",
     "nocache": lambda value: "NOCACHE" if value else "",
-    "strict": lambda value: f"STRICT {'ON' if value in (True, 'on') else 'OFF'}",
+    "evidence": lambda value: "EVIDENCE" if value else "",
+    "strict": lambda value: f"STRICT {values.strictness(value)}",
     "collection": lambda value: f"COLLECTION {_names(value)}",
     "using": lambda value: f"USING '{value}'",
     "model": lambda value: f"MODEL '{value}'",
@@ -239,11 +243,12 @@ _OPTIONS: Mapping[str, st.SearchStrategy[Any]] = {
     "depth": st.integers(0, 12),
     "temperature": st.floats(0.0, 2.1) | st.integers(0, 3),
     "seed": st.integers(0, U64_MAX + 1),
-    "strict": st.booleans() | st.sampled_from(["on", "off"]),
+    "strict": st.booleans() | st.sampled_from(["on", "off", "supported"]),
     "cache": st.sampled_from(["5m", "1d", "0s", "", "7", "5x", f"{U64_MAX}s", f"{U64_MAX}m"]).map(
         lambda ttl: {"ttl": ttl}
     ),
     "nocache": st.booleans(),
+    "evidence": st.booleans(),
 }
 
 

@@ -18,7 +18,7 @@ U64_MAX = (1 << 64) - 1
 CONTROLS = [chr(code) for code in (*range(0x20), 0x7F)]
 ANY_CLAUSE = (
     "a clause (USING, MODEL, COLLECTION, LIMIT, MIN_SCORE, DEPTH, STRICT, STREAM, TEMPERATURE, "
-    "SEED, CACHE, NOCACHE) or the end"
+    "SEED, CACHE, NOCACHE, EVIDENCE) or the end"
 )
 THE_END = "the end of the statement"
 THE_QUESTION = "the question, as 'text', $1 or ?"
@@ -83,6 +83,8 @@ def test_all_clauses_together() -> None:
         ("COLLECTION a, b, a", Ask("q", collections=("a", "b"))),
         ("STRICT ON", Ask("q", strict=Strictness.ON)),
         ("STRICT OFF", Ask("q", strict=Strictness.OFF)),
+        ("strict Supported", Ask("q", strict=Strictness.SUPPORTED)),
+        ("EVIDENCE", Ask("q", evidence=True)),
         ("STREAM", Ask("q", stream=True)),
         ("CACHE TTL '2h'", Ask("q", cache_ttl=7200)),
         ("NOCACHE", Ask("q", nocache=True)),
@@ -172,10 +174,10 @@ def test_a_question_is_kept_byte_for_byte() -> None:
         ("ASK 'q' CACHE TTL '5m' NOCACHE", 1, 24, "both", "either CACHE or NOCACHE"),
         ("ASK 'q' NOCACHE CACHE TTL '5m'", 1, 17, "both", "either CACHE or NOCACHE"),
         ("EXPLAIN ASK 'q' stream", 1, 17, "stream", "no STREAM: EXPLAIN has nothing to stream"),
-        ("ASK 'q' STRICT", 1, 15, THE_END, "ON or OFF after STRICT"),
-        ("ASK 'q' STRICT LIMIT 5", 1, 16, "LIMIT", "ON or OFF after STRICT"),
-        ("ASK 'q' STRICT 'ON'", 1, 16, "'ON'", "ON or OFF after STRICT"),
-        ("ASK 'q' STRICT true", 1, 16, "true", "ON or OFF after STRICT"),
+        ("ASK 'q' STRICT", 1, 15, THE_END, "ON, OFF or SUPPORTED after STRICT"),
+        ("ASK 'q' STRICT LIMIT 5", 1, 16, "LIMIT", "ON, OFF or SUPPORTED after STRICT"),
+        ("ASK 'q' STRICT 'ON'", 1, 16, "'ON'", "ON, OFF or SUPPORTED after STRICT"),
+        ("ASK 'q' STRICT true", 1, 16, "true", "ON, OFF or SUPPORTED after STRICT"),
         ("ASK 'q' MODEL gpt", 1, 15, "gpt", "a 'text' after MODEL"),
         ("ASK 'q' MODEL \"gpt\"", 1, 15, "'gpt'", "a 'text' after MODEL"),
         ("ASK 'q' MODEL ''", 1, 15, "one that is empty", f"{A_NAME} after MODEL"),
@@ -305,6 +307,7 @@ _QUESTION = st.text(
 _PROVIDER = st.from_regex(r"[a-z0-9é_.-]([a-z0-9é_. -]{0,9}[a-z0-9])?", fullmatch=True)
 _FRAGMENTS = st.sampled_from(
     """EXPLAIN ASK USING MODEL COLLECTION LIMIT MIN_SCORE DEPTH STRICT ON OFF STREAM TEMPERATURE
+    SUPPORTED EVIDENCE
     SEED CACHE TTL NOCACHE 'q' '' ' " "c" , ; ? $1 $2 0 5 .5 1e-1 1e400 5m '5m' -- /* */ x
     é - ( \x00 \ud800""".split()
 )
@@ -329,6 +332,7 @@ def asks(draw: st.DrawFn) -> Ask:
         seed=draw(st.none() | st.integers(0, U64_MAX)),
         cache_ttl=None if nocache else draw(st.none() | st.integers(1, U64_MAX)),
         nocache=nocache,
+        evidence=draw(st.booleans()),
     )
 
 
@@ -349,12 +353,13 @@ def _clauses(ask: Ask) -> list[str]:
         f"LIMIT {ask.limit}": ask.limit != 20,
         f"MIN_SCORE {ask.min_score!r}": ask.min_score is not None,
         f"DEPTH {ask.depth}": ask.depth != 2,
-        f"STRICT {'ON' if ask.strict is Strictness.ON else 'off'}": ask.strict,
+        f"STRICT {ask.strict}": ask.strict,
         "STREAM": ask.stream,
         f"TEMPERATURE {str(ask.temperature).removeprefix('0')}": ask.temperature is not None,
         f"SEED {ask.seed}": ask.seed is not None,
         f"CACHE TTL '{ask.cache_ttl}s'": ask.cache_ttl is not None,
         "NOCACHE": ask.nocache,
+        "evidence": ask.evidence,
     }
     return [clause for clause, present in written.items() if present]
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.errors import Misconfigured
-from redask.core.model import Capabilities, Mode, Notice
+from redask.core.model import Capabilities, Mode, Notice, Strictness
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities
 from redask.core.rules.capabilities import Overrides
@@ -99,8 +99,8 @@ def test_an_override_leaves_other_tokens_alone(new: Capabilities) -> None:
     [("ollama", "✓✓✓✓", Mode.STRICT), ("openai", "–✓✓✓", Mode.LENIENT)],
 )
 def test_an_override_can_upgrade_and_downgrade(token: str, marks: str, effective: Mode) -> None:
-    assert capabilities.mode_for(token, Mode.STRICT).effective is not effective
-    assert capabilities.mode_for(token, Mode.STRICT, {token: table(marks)}).effective is effective
+    assert capabilities.mode_for(token, Strictness.ON).effective is not effective
+    assert capabilities.mode_for(token, Strictness.ON, {token: table(marks)}).effective is effective
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_wrong_override_is_a_configuration_error_that_names_the_key(
         lambda: capabilities.read_overrides(typed),
         lambda: capabilities.of("openai", typed),
         lambda: capabilities.of("groq", typed),
-        lambda: capabilities.mode_for("openai", Mode.STRICT, typed),
+        lambda: capabilities.mode_for("openai", Strictness.ON, typed),
     ):
         with pytest.raises(Misconfigured) as caught:
             read()
@@ -149,13 +149,13 @@ def test_overrides_are_read_by_lower_cased_token() -> None:
 @given(TOKENS, ROWS)
 def test_lenient_is_always_allowed_and_never_warns(token: str, new: Capabilities) -> None:
     for overrides in (None, {token: new}):
-        settled = capabilities.mode_for(token, Mode.LENIENT, overrides)
+        settled = capabilities.mode_for(token, Strictness.OFF, overrides)
         assert (settled.effective, settled.warning) == (Mode.LENIENT, None)
 
 
 @pytest.mark.parametrize("token", [t for t, marks in {**PINNED, **OURS}.items() if marks[0] == "✓"])
 def test_strict_with_a_citing_provider_is_allowed(token: str) -> None:
-    settled = capabilities.mode_for(token.upper(), Mode.STRICT)
+    settled = capabilities.mode_for(token.upper(), Strictness.ON)
     assert (settled.effective, settled.warning) == (Mode.STRICT, None)
 
 
@@ -163,7 +163,7 @@ def test_strict_with_a_citing_provider_is_allowed(token: str) -> None:
     "token", ["ollama", "huggingface", "local", "custom", "unheard-of", "OLLAMA"]
 )
 def test_strict_with_a_provider_that_cannot_cite_falls_back_with_one_warning(token: str) -> None:
-    settled = capabilities.mode_for(token, Mode.STRICT)
+    settled = capabilities.mode_for(token, Strictness.ON)
     detail = f"{token.lower()} does not support citations: strict became lenient"
     assert settled.effective is Mode.LENIENT
     assert settled.warning == Notice("mode_fallback", detail)
@@ -173,7 +173,7 @@ def test_strict_with_a_provider_that_cannot_cite_falls_back_with_one_warning(tok
 def test_strict_holds_exactly_for_those_who_cite_and_is_never_an_error(
     token: str, new: Capabilities
 ) -> None:
-    settled = capabilities.mode_for(token, Mode.STRICT, {token: new})
+    settled = capabilities.mode_for(token, Strictness.ON, {token: new})
     assert (settled.effective is Mode.STRICT) == new.supports_citations
     assert (settled.warning is None) == new.supports_citations
     if settled.warning:

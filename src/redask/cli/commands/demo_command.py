@@ -82,7 +82,8 @@ def _tour(console: "Console", opened: "OpenDatabase", place: str, using: str) ->
         console.print()
     prompt(f'explain "{QUESTIONS[1]}"{named}')
     plan = opened.explain(QUESTIONS[1], using=using)
-    show_plan(console, plan, opened.search(QUESTIONS[1]))
+    in_force = opened.strictness(QUESTIONS[1], using=using)
+    show_plan(console, plan, opened.search(QUESTIONS[1]), in_force)
     entry = opened.audit(2)[1]
     console.print()
     prompt(f"audit show {entry.seq}")

@@ -12,7 +12,16 @@ from redask.core.wire import json as canonical
 if TYPE_CHECKING:
     from redask.api.results import SearchResult
 
-_NOT_FOR_SEARCH = ("using", "model", "strict", "temperature", "seed", "cache", "nocache")
+_NOT_FOR_SEARCH = (
+    "using",
+    "model",
+    "strict",
+    "temperature",
+    "seed",
+    "cache",
+    "nocache",
+    "evidence",
+)
 
 
 @click.command("search")

@@ -7,12 +7,13 @@
     LIMIT n                 limit            1–200                          limit
     MIN_SCORE x             min_score        0–1                            min_score
     DEPTH n                 depth            0–10                           depth
-    STRICT ON|OFF           strict           on or off, true or false       strict
+    STRICT ON|OFF|SUPPORTED strict           a word of it, true or false    strict
     STREAM                  –                nothing                        stream
     TEMPERATURE x           temperature      0–2                            temperature
     SEED n                  seed             0–2^64-1                       seed
     CACHE TTL '5m'          cache {ttl}      a time to live                 cache_ttl
     NOCACHE                 nocache          nothing (true or false)        nocache
+    EVIDENCE                evidence         nothing (true or false)        evidence
 
 `parse` reads a statement, `from_options` JSON and keyword arguments; both check a value
 with the same function of the row, so names and ranges hold on every surface. The rows also

@@ -2,8 +2,8 @@
 
 `takes` is how the value stands in a statement; `read` checks it on every surface and
 returns what goes into the Ask's `field`; `schema` is the option's JSON Schema and `grpc` its field
-of the message AskRequest, which `make proto` writes. A row without an option stands in statements
-only.
+of the message AskRequest, which `make proto` writes; `grpc_word` is a second field, for values that
+the type of the first cannot hold. A row without an option stands in statements only.
 """
 
 from collections.abc import Mapping
@@ -48,6 +48,7 @@ class Clause:
     option: str | None = None
     schema: Mapping[str, object] | None = None
     grpc: GrpcField | None = None
+    grpc_word: GrpcField | None = None
 
     def option_of(self, value: Any) -> object:
         """The option's value, told by a surface without objects: flags, fields of a message."""
@@ -133,10 +134,12 @@ CLAUSES: tuple[Clause, ...] = (
         Takes.STRICTNESS,
         "strict",
         values.strictness,
-        "refuse an answer whose citations are wrong",
+        "refuse an answer whose citations are wrong; supported: also one whose claims are not "
+        "borne out by what they cite",
         "strict",
         {"anyOf": [{"type": "boolean"}, {"type": "string", "enum": list(map(str, Strictness))}]},
-        GrpcField(2, "bool", "strict"),  # true and false; a third word needs a field of its own
+        GrpcField(2, "bool", "strict"),  # true and false
+        GrpcField(13, "string", "strictness"),
     ),
     Clause(
         "STREAM",
@@ -189,5 +192,15 @@ CLAUSES: tuple[Clause, ...] = (
         "nocache",
         {"type": "boolean"},
         GrpcField(12, "bool", "nocache"),
+    ),
+    Clause(
+        "EVIDENCE",
+        Takes.NOTHING,
+        "evidence",
+        values.boolean,
+        "show for each claim what supports it, and where that stands",
+        "evidence",
+        {"type": "boolean"},
+        GrpcField(14, "bool", "evidence"),
     ),
 )

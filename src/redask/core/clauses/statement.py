@@ -139,7 +139,8 @@ def _value(cursor: Cursor, clause: Clause) -> tuple[list[int], object]:
             value = cursor.expect(expected, Form.WORD, Form.STRING).value
         case Takes.STRICTNESS:
             words = clause.takes.value.split("|")
-            word = cursor.take_word(*words) or cursor.refuse(f"{' or '.join(words)} {after}")
+            expected = f"{', '.join(words[:-1])} or {words[-1]} {after}"
+            word = cursor.take_word(*words) or cursor.refuse(expected)
             value = word.lower()
         case _:  # TTL, its keyword taken above
             value = {"ttl": cursor.expect("a time such as '5m' after TTL", Form.STRING).value}

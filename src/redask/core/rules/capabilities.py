@@ -1,11 +1,15 @@
 """What each provider can do: `of(token)`, and which mode it can be asked in: `mode_for`.
 
-`requested_mode` is what the caller's strictness, else the settings', asks for: off is lenient.
+    asked, else as the settings say   on       supported   off
+    a provider that cites             strict   strict      lenient
+    one that does not                 lenient with one warning (off: without)
+
+The strictness in force is what was asked for or, where strict became lenient, off; the warning says
+so if `supported` was asked for, too.
 
 The flags are those of the provider's row in `core.provider_table`; an unknown token has the
 conservative ones. Tokens are looked up without regard to ASCII case. An override replaces all
-four flags: it names each, else `Misconfigured`. `mode_for` never fails: strict with a provider
-that cannot cite becomes lenient, with one warning; lenient is always allowed and never warns.
+four flags: it names each, else `Misconfigured`. `mode_for` never fails.
 """
 
 from collections.abc import Mapping
@@ -16,6 +20,7 @@ from redask.core.model import Capabilities, Mode, Notice, Strictness
 from redask.core.provider_table import CONSERVATIVE, PROVIDERS
 from redask.core.text import lower
 
+MODE_FALLBACK = "mode_fallback"
 _FLAGS = tuple(flag.name for flag in fields(Capabilities))
 
 Overrides = Mapping[str, Capabilities | Mapping[str, object]]
@@ -23,9 +28,10 @@ Overrides = Mapping[str, Capabilities | Mapping[str, object]]
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """The mode a provider is really asked in, and what to tell about it."""
+    """The mode a provider is really asked in, the strictness in force, what to tell about it."""
 
     effective: Mode
+    in_force: Strictness
     warning: Notice | None
 
 
@@ -38,17 +44,24 @@ def of(token: str, overrides: Overrides | None = None) -> Capabilities:
     return PROVIDERS[name].capabilities if name in PROVIDERS else CONSERVATIVE
 
 
-def requested_mode(asked: Strictness | None, default: Strictness) -> Mode:
-    """The mode that an ASK asks for; None means as the settings say."""
-    return Mode.LENIENT if (asked or default) is Strictness.OFF else Mode.STRICT
+def requested(asked: Strictness | None, default: Strictness) -> Strictness:
+    """The strictness that an ASK asks for; None means as the settings say."""
+    return asked or default
 
 
-def mode_for(token: str, requested: Mode, overrides: Overrides | None = None) -> Settled:
-    """The effective mode of a provider for the requested one."""
-    if requested is Mode.LENIENT or of(token, overrides).supports_citations:
-        return Settled(requested, None)
+def mode_of(requested: Strictness) -> Mode:
+    """The mode of a strictness, if the provider can cite."""
+    return Mode.LENIENT if requested is Strictness.OFF else Mode.STRICT
+
+
+def mode_for(token: str, requested: Strictness, overrides: Overrides | None = None) -> Settled:
+    """The effective mode of a provider for the requested strictness."""
+    if requested is Strictness.OFF or of(token, overrides).supports_citations:
+        return Settled(mode_of(requested), requested, None)
     detail = f"{lower(token)} does not support citations: strict became lenient"
-    return Settled(Mode.LENIENT, Notice("mode_fallback", detail))
+    if requested is Strictness.SUPPORTED:
+        detail += ", and STRICT SUPPORTED is not enforced: claims without support are warnings"
+    return Settled(Mode.LENIENT, Strictness.OFF, Notice(MODE_FALLBACK, detail))
 
 
 def read_overrides(tables: Overrides) -> dict[str, Capabilities]:

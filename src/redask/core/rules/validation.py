@@ -2,12 +2,17 @@
 
 CHECKS are what an answer is examined for, in this order; each takes the answer and its sources
 and returns its issues. A new check is an entry there: fresh and cached answers both come here.
+An issue is an error where the strictness in force is as high as its `error_from`, else a warning:
 
-    mode      issues   attempt   verdict
-    lenient   any      any       Accept (the issues become warnings)
-    strict    none     any       Accept (also without any marker: claims are another check)
-    strict    some     FIRST     Retry(hint)
-    strict    some     RETRY     GiveUp(errors)
+    in force     markers, empty   claims       uncited_claim, unsupported_claim,
+    OFF          warnings         warnings     contradicted_claim
+    ON           errors           warnings
+    SUPPORTED    errors           errors
+
+    errors   attempt   verdict
+    none     any       Accept(warnings); under ON also without any marker, with `uncited_claim`
+    some     FIRST     Retry(hint)
+    some     RETRY     GiveUp(errors)
 
 There is no third attempt: `Attempt` has two members, and the budget belongs to the ASK, so
 after a retry a later provider of the failover list gets the plain prompt and is judged as
@@ -18,19 +23,29 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from redask.core.model import Citation, Issue, Mode, Notice, Source
+from redask.core.model import Citation, Issue, Notice, Source, Strictness
 from redask.core.rules import citations
+from redask.core.rules.grounding import check, claim_issues
+from redask.core.rules.grounding.check import Finding
+from redask.core.rules.grounding.source_text import SourceText
 
 
 @dataclass(frozen=True, slots=True)
 class ReadAnswer:
-    """An answer's text and the markers that were found in it."""
+    """An answer's text, the markers that were found in it, and what was found of its claims."""
 
     text: str
     markers: citations.Parsed
+    findings: tuple[Finding, ...] = ()
 
 
 _EMPTY = "empty answer"
+_MARKERS, _CLAIMS = "citation markers", "claims and citation markers"
+_SAY = (
+    "Say only what a source says, with its numbers, dates and names, and cite that source right "
+    "after each claim; leave out a claim that no source supports.\n"
+)
+_HEIGHT = {Strictness.OFF: 0, Strictness.ON: 1, Strictness.SUPPORTED: 2}
 Check = Callable[[ReadAnswer, Sequence[Source]], tuple[Issue, ...]]
 
 
@@ -44,16 +59,21 @@ def _markers(answer: ReadAnswer, _: Sequence[Source]) -> tuple[Issue, ...]:
     return answer.markers.issues
 
 
-CHECKS: tuple[Check, ...] = (_not_empty, _markers)
+def _claims(answer: ReadAnswer, _: Sequence[Source]) -> tuple[Issue, ...]:
+    return tuple(filter(None, map(claim_issues.of, answer.findings)))
+
+
+CHECKS: tuple[Check, ...] = (_not_empty, _markers, _claims)
 
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """What an answer cites, and what is wrong with it, in the order of the checks."""
+    """What an answer cites and claims, and what is wrong with it, in the order of the checks."""
 
     citations: tuple[Citation, ...]
     issues: tuple[Issue, ...]
     sources_count: int
+    findings: tuple[Finding, ...] = ()
 
 
 class Attempt(Enum):
@@ -65,7 +85,7 @@ class Attempt(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Accept:
-    """The answer stands; in lenient mode `warnings` says what is odd about it."""
+    """The answer stands; `warnings` says what is odd about it."""
 
     warnings: tuple[Notice, ...] = ()
 
@@ -88,34 +108,49 @@ class GiveUp:
         """What is wrong, in one sentence."""
         if any(error.detail == _EMPTY for error in self.errors):
             return "the answer is empty"
+        if all(error.kind.endswith("_claim") for error in self.errors):
+            return "the answer says what its sources do not"
         return "the answer cites what is not there"
 
 
 Verdict = Accept | Retry | GiveUp
 
 
-def examine(text: str, sources: Sequence[Source]) -> Examined:
-    """The citations and issues of an answer that was made from these sources."""
-    answer = ReadAnswer(text, citations.parse(text, len(sources)))
-    issues = tuple(issue for check in CHECKS for issue in check(answer, sources))
-    return Examined(answer.markers.citations, issues, len(sources))
+def examine(
+    text: str, sources: Sequence[Source], read: dict[int, SourceText] | None = None
+) -> Examined:
+    """The citations and issues of an answer that was made from these sources.
+
+    `read` keeps the sources that were read, for whoever examines more than one text with them.
+    """
+    markers = citations.parse(text, len(sources))
+    answer = ReadAnswer(text, markers, check.examine(text, sources, read))
+    issues = tuple(issue for each in CHECKS for issue in each(answer, sources))
+    return Examined(markers.citations, issues, len(sources), answer.findings)
 
 
-def judge(examined: Examined, mode: Mode, attempt: Attempt) -> Verdict:
+def judge(examined: Examined, in_force: Strictness, attempt: Attempt) -> Verdict:
     """The verdict on an examined answer."""
     notices = tuple(Notice(issue.kind, issue.detail) for issue in examined.issues)
-    if mode is Mode.LENIENT or not notices:
+    errors = tuple(
+        notice
+        for issue, notice in zip(examined.issues, notices, strict=True)
+        if _HEIGHT[issue.error_from] <= _HEIGHT[in_force]
+    )
+    if not errors:
         return Accept(notices)
     if attempt is Attempt.RETRY:
-        return GiveUp(notices)
-    return Retry(_hint(notices, examined.sources_count))
+        return GiveUp(errors)
+    return Retry(_hint(errors, examined.sources_count))
 
 
-def _hint(notices: tuple[Notice, ...], sources_count: int) -> str:
-    problems = "\n".join(f"- [{notice.kind}] {notice.detail}" for notice in notices)
+def _hint(errors: tuple[Notice, ...], sources_count: int) -> str:
+    problems = "\n".join(f"- [{error.kind}] {error.detail}" for error in errors)
+    claims = any(error.kind.endswith("_claim") for error in errors)
     return (
-        "Your previous answer was rejected because of its citation markers:\n"
+        f"Your previous answer was rejected because of its {_CLAIMS if claims else _MARKERS}:\n"
         f"{problems}\n"
+        f"{_SAY if claims else ''}"
         f"Valid markers are [^N] with N in 1..{sources_count}. Write the whole answer again. "
         "Drop a marker rather than invent one, and do not renumber the sources.\n"
     )

@@ -3,7 +3,9 @@
 Exactly twelve keys: answer · cache_hit · citations [{marker, urn}], stably sorted by marker ·
 completion_tokens · cost_usd · mode · model · prompt_tokens · provider · retry_count ·
 sources_flat [{payload, urn}] in fusion order, so that `[^N]` is `sources_flat[N-1]` ·
-validation {errors, ok, warnings} of {detail, kind}.
+validation {errors, ok, warnings} of {detail, kind}. One more only if it was asked for:
+evidence [{claim {end, start}, markers, quotes [{end, place, start, text, urn}], verdict}] in the
+order of the answer; offsets are code points of the answer, and of the source's text.
 
 A payload is canonical JSON as a string, the same as in the prompt. Nothing is deduplicated, no
 list is ever missing, and seed and temperature are not in it: they are in the audit row and in
@@ -12,12 +14,12 @@ EXPLAIN. `wire.json.encode` makes the bytes: equal answers, equal bytes.
 
 from collections.abc import Iterable
 
-from redask.core.model import Answer, Footnote, Notice, Source
+from redask.core.model import Answer, Evidence, Footnote, Notice, Source
 
 
 def build(answer: Answer) -> dict[str, object]:
     """The envelope as plain data for the canonical encoder."""
-    return {
+    whole: dict[str, object] = {
         "answer": answer.answer,
         "cache_hit": answer.cache_hit,
         "citations": citations(answer.citations),
@@ -35,6 +37,9 @@ def build(answer: Answer) -> dict[str, object]:
             "warnings": notices(answer.validation.warnings),
         },
     }
+    if answer.evidence is not None:
+        whole["evidence"] = evidence(answer.evidence)
+    return whole
 
 
 def citations(footnotes: Iterable[Footnote]) -> list[dict[str, object]]:
@@ -49,3 +54,25 @@ def sources(found: Iterable[Source]) -> list[dict[str, object]]:
 
 def notices(given: Iterable[Notice]) -> list[dict[str, object]]:
     return [{"detail": notice.detail, "kind": notice.kind} for notice in given]
+
+
+def evidence(given: Iterable[Evidence]) -> list[dict[str, object]]:
+    """What was found of each claim."""
+    return [
+        {
+            "claim": {"end": each.span[1], "start": each.span[0]},
+            "markers": list(each.markers),
+            "quotes": [
+                {
+                    "end": passage.span[1],
+                    "place": None if passage.place is None else dict(passage.place),
+                    "start": passage.span[0],
+                    "text": passage.text,
+                    "urn": passage.urn,
+                }
+                for passage in each.passages
+            ],
+            "verdict": each.verdict,
+        }
+        for each in given
+    ]

@@ -7,7 +7,8 @@
     Answered       validation     {audit, citations, errors, ok, warnings}   last, or
     Failed         error          {code, message}                            last
 
-`audit` holds the eight flat fields of the envelope. Folding gives the envelope, byte for byte:
+`audit` holds the eight flat fields of the envelope; the envelope's `evidence`, if it has any, is
+one more key of `validation`. Folding gives the envelope, byte for byte:
 a streamed answer equals the plain one.
 """
 
@@ -28,6 +29,7 @@ _AUDIT = (
     "provider",
     "retry_count",
 )
+_BESIDE = ("citations", "evidence")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,10 +52,8 @@ def of(event: Event) -> Frame:
         case Answered():
             whole: dict[str, Any] = envelope.build(event.answer)
             audit = {key: whole[key] for key in _AUDIT}
-            citations = whole["citations"]
-            return Frame(
-                "validation", {"audit": audit, "citations": citations, **whole["validation"]}
-            )
+            rest = {key: whole[key] for key in _BESIDE if key in whole}
+            return Frame("validation", {"audit": audit, **rest, **whole["validation"]})
         case Failed():
             outcome = outcomes.of(event.error)
             return Frame("error", {"code": outcome.http, "message": outcomes.message(event.error)})
@@ -75,6 +75,6 @@ def fold(frames: Iterable[Frame]) -> dict[str, Any]:
             case "validation":
                 rest = dict(frame.payload)
                 whole.update(rest.pop("audit"))
-                whole["citations"] = rest.pop("citations")
+                whole.update({key: rest.pop(key) for key in _BESIDE if key in rest})
                 whole["validation"] = rest
     return whole

@@ -1,7 +1,9 @@
-"""Answers and sources as people read them: `footnotes` of an answer, the `snippet` of a source.
+"""Answers and sources as people read them: `footnotes` and `evidence`, the `snippet` of a source.
 
     [^1] urn:reddb:row:suppliers/2
          certificate: fair trade, country: Ethiopia, name: Yirga Union
+    supported Yirga Union is certified. [^1]
+         urn:reddb:row:suppliers/2, columns certificate: fair trade
 
 A snippet is one line of at most 160 characters: the `text` of a source that has one, else its
 columns without the id. The command line and `print` in Python show the same.
@@ -10,7 +12,7 @@ columns without the id. The command line and `print` in Python show the same.
 import json
 from collections.abc import Iterator
 
-from redask.core.model import Answer
+from redask.core.model import Answer, QuotedPassage
 
 WIDTH = 160
 
@@ -19,6 +21,27 @@ def footnotes(answer: Answer) -> Iterator[tuple[int, str, str]]:
     """Marker, URN and snippet of every citation."""
     for note in answer.citations:
         yield note.marker, note.urn, snippet(answer.sources_flat[note.marker - 1].payload)
+
+
+def evidence(answer: Answer) -> Iterator[tuple[str, str, list[str]]]:
+    """Every claim with its verdict and what was found to it, each on one line."""
+    for each in answer.evidence or ():
+        start, end = each.span
+        quotes = [
+            cut(f"{passage.urn}{_place(passage)}: {' '.join(passage.text.split())}", WIDTH)
+            for passage in each.passages
+        ]
+        claim = " ".join(answer.answer[start:end].split())
+        yield cut(claim, WIDTH), each.verdict.replace("_", " "), quotes
+
+
+def _place(passage: QuotedPassage) -> str:
+    told = (passage.place or {}).items()
+    return "".join(f", {name} {_joined(value)}" for name, value in told)
+
+
+def _joined(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
 def snippet(payload: str) -> str:

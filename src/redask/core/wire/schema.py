@@ -5,6 +5,8 @@
 that a clause is described where it is defined.
 """
 
+from typing import Any
+
 from redask.core.clauses import CLAUSES
 from redask.core.text import MAX_QUESTION_BYTES
 
@@ -12,6 +14,7 @@ _TEXT: dict[str, object] = {"type": "string"}
 _COUNT: dict[str, object] = {"type": "integer", "minimum": 0}
 _NUMBER: dict[str, object] = {"type": "number"}
 _BOOLEAN: dict[str, object] = {"type": "boolean"}
+_VERDICTS = ("supported", "unsupported", "contradicted", "uncited", "nothing_to_check")
 _MODE: dict[str, object] = {"type": "string", "enum": ["strict", "lenient"]}
 
 
@@ -27,9 +30,9 @@ def ask() -> dict[str, object]:
 
 
 def envelope() -> dict[str, object]:
-    """What an ASK returns."""
+    """What an ASK returns; `evidence` only if it was asked for."""
     notices = _list(_object({"detail": _TEXT, "kind": _TEXT}))
-    return _object(
+    whole = _object(
         {
             "answer": _TEXT,
             "cache_hit": _BOOLEAN,
@@ -46,6 +49,29 @@ def envelope() -> dict[str, object]:
             "sources_flat": _list(_object({"payload": _TEXT, "urn": _TEXT})),
             "validation": _object({"errors": notices, "ok": _BOOLEAN, "warnings": notices}),
         }
+    )
+    return {**whole, "properties": {**whole["properties"], "evidence": _evidence()}}
+
+
+def _evidence() -> dict[str, object]:
+    quote = _object(
+        {
+            "end": _COUNT,
+            "place": {"type": ["object", "null"]},
+            "start": _COUNT,
+            "text": _TEXT,
+            "urn": _TEXT,
+        }
+    )
+    return _list(
+        _object(
+            {
+                "claim": _object({"end": _COUNT, "start": _COUNT}),
+                "markers": _list({"type": "integer", "minimum": 1}),
+                "quotes": _list(quote),
+                "verdict": {"type": "string", "enum": list(_VERDICTS)},
+            }
+        )
     )
 
 
@@ -82,7 +108,7 @@ def hits() -> dict[str, object]:
 
 def _object(
     properties: dict[str, dict[str, object]], required: tuple[str, ...] | None = None
-) -> dict[str, object]:
+) -> dict[str, Any]:
     return {
         "type": "object",
         "properties": properties,

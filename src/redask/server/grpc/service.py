@@ -42,7 +42,12 @@ MESSAGE_SECONDS = 30.0  # in which a call's message must have come
 MAX_CALLS = 128  # at once on one connection
 SPARE = 128  # calls beside those that the admission lets in: to be refused, or asked for health
 SERVICE = "redask.v1.Redask"
-_BY_FIELD = {clause.grpc.name: clause for clause in clauses.CLAUSES if clause.grpc}
+_BY_FIELD = {
+    field.name: clause
+    for clause in clauses.CLAUSES
+    for field in (clause.grpc, clause.grpc_word)
+    if field
+}
 _U32 = 2**32 - 1
 _MAX_TRAILER = 3000  # clients accept 8 KiB of metadata, and text takes up to nine bytes a character
 _MAX_TEXT = 300
@@ -203,6 +208,9 @@ def asked(request: Any) -> Ask:
     for field, value in request.ListFields():  # those that are set, by their tags
         clause = _BY_FIELD.get(field.name)
         if clause is not None:
+            if clause.option in options:
+                message = f"{field.name}: expected one field for {clause.option}, found two"
+                raise BadAsk(message, detail=field.name)
             options[clause.option] = clause.option_of(value)
     return clauses.from_options(request.question, options, "")
 
@@ -214,6 +222,7 @@ def reply(answer: Answer) -> Any:
         sources_flat_json=canonical.encode(envelope.sources(answer.sources_flat)),
         citations=_citations(answer),
         validation=_validation(answer),
+        evidence_json=_evidence(answer),
         **_usage(answer),
     )
 
@@ -230,7 +239,10 @@ def frame(event: Event) -> Any:
             return pb.AskFrame(answer_reset=pb.ResetFrame(reason=reason))
         case Answered(answer):
             done = pb.DoneFrame(
-                validation=_validation(answer), citations=_citations(answer), **_usage(answer)
+                validation=_validation(answer),
+                citations=_citations(answer),
+                evidence_json=_evidence(answer),
+                **_usage(answer),
             )
             return pb.AskFrame(validation=done)
         case Failed(error):
@@ -241,6 +253,10 @@ def frame(event: Event) -> Any:
 def _citations(answer: Answer) -> list[Any]:
     ordered = sorted(answer.citations, key=lambda footnote: footnote.marker)
     return [pb.Citation(marker=each.marker, urn=each.urn) for each in ordered]
+
+
+def _evidence(answer: Answer) -> bytes | None:
+    return None if answer.evidence is None else canonical.encode(envelope.evidence(answer.evidence))
 
 
 def _validation(answer: Answer) -> Any:

@@ -23,9 +23,14 @@ class Finding:
     judgement: Judgement
 
 
-def examine(answer: str, sources: Sequence[Source]) -> tuple[Finding, ...]:
-    """The findings on an answer that was made from these sources, in its order."""
-    texts: dict[int, SourceText] = {}
+def examine(
+    answer: str, sources: Sequence[Source], read: dict[int, SourceText] | None = None
+) -> tuple[Finding, ...]:
+    """The findings on an answer that was made from these sources, in its order.
+
+    `read` keeps the sources that were read, for whoever examines more than one text with them.
+    """
+    texts = {} if read is None else read
     findings: list[Finding] = []
     for claim in claims.split(answer):
         cited = cited_sources(claim, len(sources))

@@ -48,7 +48,7 @@ def split(answer: str) -> tuple[Claim, ...]:
         outer = lead_in
         if block.kind is BlockKind.TEXT:
             outer = lead_in = ()
-            if read[-1].text.rstrip("*_ ").endswith((":", "：")):
+            if read and read[-1].text.rstrip("*_ ").endswith((":", "：")):
                 lead_in = read[-1].markers
                 read = read if lead_in else read[:-1]
         elif block.header:

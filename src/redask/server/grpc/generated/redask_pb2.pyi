@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AskRequest(_message.Message):
-    __slots__ = ("question", "strict", "using", "model", "collection", "limit", "min_score", "depth", "temperature", "seed", "cache_ttl", "nocache")
+    __slots__ = ("question", "strict", "using", "model", "collection", "limit", "min_score", "depth", "temperature", "seed", "cache_ttl", "nocache", "strictness", "evidence")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     STRICT_FIELD_NUMBER: _ClassVar[int]
     USING_FIELD_NUMBER: _ClassVar[int]
@@ -20,6 +20,8 @@ class AskRequest(_message.Message):
     SEED_FIELD_NUMBER: _ClassVar[int]
     CACHE_TTL_FIELD_NUMBER: _ClassVar[int]
     NOCACHE_FIELD_NUMBER: _ClassVar[int]
+    STRICTNESS_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     question: str
     strict: bool
     using: str
@@ -32,7 +34,9 @@ class AskRequest(_message.Message):
     seed: int
     cache_ttl: str
     nocache: bool
-    def __init__(self, question: _Optional[str] = ..., strict: _Optional[bool] = ..., using: _Optional[str] = ..., model: _Optional[str] = ..., collection: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., depth: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., cache_ttl: _Optional[str] = ..., nocache: _Optional[bool] = ...) -> None: ...
+    strictness: str
+    evidence: bool
+    def __init__(self, question: _Optional[str] = ..., strict: _Optional[bool] = ..., using: _Optional[str] = ..., model: _Optional[str] = ..., collection: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., depth: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., cache_ttl: _Optional[str] = ..., nocache: _Optional[bool] = ..., strictness: _Optional[str] = ..., evidence: _Optional[bool] = ...) -> None: ...
 
 class Citation(_message.Message):
     __slots__ = ("marker", "urn")
@@ -61,7 +65,7 @@ class Validation(_message.Message):
     def __init__(self, ok: _Optional[bool] = ..., warnings: _Optional[_Iterable[_Union[Item, _Mapping]]] = ..., errors: _Optional[_Iterable[_Union[Item, _Mapping]]] = ...) -> None: ...
 
 class AskReply(_message.Message):
-    __slots__ = ("answer", "sources_flat_json", "citations", "validation", "provider", "model", "prompt_tokens", "completion_tokens", "cost_usd", "cache_hit", "mode", "retry_count")
+    __slots__ = ("answer", "sources_flat_json", "citations", "validation", "provider", "model", "prompt_tokens", "completion_tokens", "cost_usd", "cache_hit", "mode", "retry_count", "evidence_json")
     ANSWER_FIELD_NUMBER: _ClassVar[int]
     SOURCES_FLAT_JSON_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
@@ -74,6 +78,7 @@ class AskReply(_message.Message):
     CACHE_HIT_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
     RETRY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_JSON_FIELD_NUMBER: _ClassVar[int]
     answer: str
     sources_flat_json: bytes
     citations: _containers.RepeatedCompositeFieldContainer[Citation]
@@ -86,7 +91,8 @@ class AskReply(_message.Message):
     cache_hit: bool
     mode: str
     retry_count: int
-    def __init__(self, answer: _Optional[str] = ..., sources_flat_json: _Optional[bytes] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., validation: _Optional[_Union[Validation, _Mapping]] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., mode: _Optional[str] = ..., retry_count: _Optional[int] = ...) -> None: ...
+    evidence_json: bytes
+    def __init__(self, answer: _Optional[str] = ..., sources_flat_json: _Optional[bytes] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., validation: _Optional[_Union[Validation, _Mapping]] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., mode: _Optional[str] = ..., retry_count: _Optional[int] = ..., evidence_json: _Optional[bytes] = ...) -> None: ...
 
 class AskFrame(_message.Message):
     __slots__ = ("sources", "answer_token", "answer_reset", "validation", "error")
@@ -121,7 +127,7 @@ class ResetFrame(_message.Message):
     def __init__(self, reason: _Optional[str] = ...) -> None: ...
 
 class DoneFrame(_message.Message):
-    __slots__ = ("validation", "citations", "provider", "model", "prompt_tokens", "completion_tokens", "cost_usd", "cache_hit", "mode", "retry_count")
+    __slots__ = ("validation", "citations", "provider", "model", "prompt_tokens", "completion_tokens", "cost_usd", "cache_hit", "mode", "retry_count", "evidence_json")
     VALIDATION_FIELD_NUMBER: _ClassVar[int]
     CITATIONS_FIELD_NUMBER: _ClassVar[int]
     PROVIDER_FIELD_NUMBER: _ClassVar[int]
@@ -132,6 +138,7 @@ class DoneFrame(_message.Message):
     CACHE_HIT_FIELD_NUMBER: _ClassVar[int]
     MODE_FIELD_NUMBER: _ClassVar[int]
     RETRY_COUNT_FIELD_NUMBER: _ClassVar[int]
+    EVIDENCE_JSON_FIELD_NUMBER: _ClassVar[int]
     validation: Validation
     citations: _containers.RepeatedCompositeFieldContainer[Citation]
     provider: str
@@ -142,7 +149,8 @@ class DoneFrame(_message.Message):
     cache_hit: bool
     mode: str
     retry_count: int
-    def __init__(self, validation: _Optional[_Union[Validation, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., mode: _Optional[str] = ..., retry_count: _Optional[int] = ...) -> None: ...
+    evidence_json: bytes
+    def __init__(self, validation: _Optional[_Union[Validation, _Mapping]] = ..., citations: _Optional[_Iterable[_Union[Citation, _Mapping]]] = ..., provider: _Optional[str] = ..., model: _Optional[str] = ..., prompt_tokens: _Optional[int] = ..., completion_tokens: _Optional[int] = ..., cost_usd: _Optional[float] = ..., cache_hit: _Optional[bool] = ..., mode: _Optional[str] = ..., retry_count: _Optional[int] = ..., evidence_json: _Optional[bytes] = ...) -> None: ...
 
 class ErrorFrame(_message.Message):
     __slots__ = ("code", "message")

@@ -1,7 +1,8 @@
-"""ASK and EXPLAIN ASK over the Postgres wire: one row, whose columns never change.
+"""ASK and EXPLAIN ASK over the Postgres wire: one row, whose columns the statement decides.
 
     ASK             the twelve keys of the envelope in its order; JSON in canonical bytes, the
                     cost as a positional number; no cell is ever NULL
+    … EVIDENCE      the same and, last, `evidence`
     EXPLAIN ASK     one column, `plan`
     … STREAM        refused with 0A000: a result is one row
 
@@ -46,6 +47,7 @@ ANSWER = tuple(
         ("validation", JSONB),
     )
 )
+WITH_EVIDENCE = (*ANSWER, ResultColumn("evidence", JSONB))
 PLAN = (ResultColumn("plan", JSONB),)
 # SQLAlchemy casts what it binds; blanks in its place, so that positions in errors stay right
 _CAST = re.compile(
@@ -69,7 +71,8 @@ class PlannedAsk(NeverImmediate):
         ask = clauses.parse(self.sql, list(parameters))
         if ask.explain:
             return StatementResult([(text(await self.session.plan(ask)),)], "SELECT 1")
-        return StatementResult([cells(await self.session.answer(ask))], "SELECT 1")
+        answer = await self.session.answer(ask)
+        return StatementResult([cells(answer, self.columns)], "SELECT 1")
 
 
 def plan_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> PlannedAsk:
@@ -85,13 +88,14 @@ def plan_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> Plann
         )
     given = declared[0] if declared else 0
     question = given if given in TYPES and given != UNKNOWN else TEXT
-    return PlannedAsk(session, sql, PLAN if ask.explain else ANSWER, (question,) if bound else ())
+    columns = PLAN if ask.explain else WITH_EVIDENCE if ask.evidence else ANSWER
+    return PlannedAsk(session, sql, columns, (question,) if bound else ())
 
 
-def cells(answer: Answer) -> tuple[object, ...]:
+def cells(answer: Answer, columns: Sequence[ResultColumn]) -> tuple[object, ...]:
     """The envelope's values as cells."""
     built = envelope.build(answer)
-    return tuple(_cell(column, built[column.name]) for column in ANSWER)
+    return tuple(_cell(column, built[column.name]) for column in columns)
 
 
 def _cell(column: ResultColumn, value: object) -> object:
