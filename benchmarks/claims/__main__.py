@@ -103,6 +103,9 @@ def false_alarms(
         for sentence in chosen if options.listed in (None, row) else ():
             found = verdicts.unchanged(sentence)
             alarms.count(f"{row}, in other words" if row == "people" else row, bool(found))
+            alarms.count(f"  {row}, cut so that it is uncited", verdicts.uncited(sentence.text))
+            if verdicts.uncited(sentence.text) and options.listed:
+                print(f"uncited: {sentence.text}")
             if found and options.listed:
                 print(f"alarm {sorted(found)} {sentence.text}\n    {sentence.passage.text[:1500]}")
     if options.listed not in (None, "paraphrases"):

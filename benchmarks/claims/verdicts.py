@@ -22,6 +22,11 @@ def wrong(text: str, passage: Passage) -> frozenset[tuple[str, str]]:
     return frozenset(found)
 
 
+def uncited(text: str) -> bool:
+    """Whether a sentence with a marker at its end is read as several, one of them without it."""
+    return any(not claim.markers for claim in claims.split(f"{text} [^1]"))
+
+
 @lru_cache(maxsize=200_000)
 def unchanged(sentence: Sentence) -> frozenset[tuple[str, str]]:
     """The findings of the sentence as it was: false alarms."""

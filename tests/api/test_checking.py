@@ -37,6 +37,20 @@ def test_a_claim_without_a_marker_is_uncited_and_a_marker_without_a_source_is_an
     assert "out_of_range" in [issue.kind for issue in checked.issues]
 
 
+def test_several_markers_in_one_bracket_are_one_each_as_in_an_ask() -> None:
+    checked = redask.check("The ferry leaves at 9:15 [^1, ^2].", [FERRY, FERRY])
+    assert checked.answer == "The ferry leaves at 9:15 [^1][^2]."
+    assert checked.claims[0].markers == (1, 2)
+
+
+def test_a_finding_is_an_issue_too_in_the_words_of_an_ask() -> None:
+    checked = redask.check("The ferry leaves at 10:45 [^1]. It is blue.", [FERRY])
+    kinds = [issue.kind for issue in checked.issues]
+    assert kinds[0] in ("unsupported_claim", "contradicted_claim")
+    assert kinds[1] == "uncited_claim"
+    assert "10:45 is not in [^1]" in checked.issues[0].detail
+
+
 @pytest.mark.parametrize(
     "source",
     [
@@ -108,4 +122,4 @@ def test_no_text_is_too_odd_to_check(answer: str, sources: list[str]) -> None:
     checked = redask.check(answer, sources)
     assert checked == redask.check(answer, sources)
     for claim in checked.claims:
-        assert 0 <= claim.span[0] <= claim.span[1] <= len(answer)
+        assert 0 <= claim.span[0] <= claim.span[1] <= len(checked.answer)

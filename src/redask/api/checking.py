@@ -5,7 +5,9 @@
     a claim        supported · unsupported · contradicted · uncited · nothing_to_check, with the
                    tokens that no cited source holds, what the sources say instead, and the
                    passages it rests on; spans are code points into `answer`
-    issues         markers that are malformed or cite no source; an empty answer
+    answer         as given, but that `[^1, ^2]` is `[^1][^2]`
+    issues         what is wrong, as `validation` of an ask says it: claims, markers that are
+                   malformed or cite no source, an empty answer
 
 No database, model or network is used; equal input, equal result.
 """
@@ -18,6 +20,7 @@ from redask.core.errors import BadAsk
 from redask.core.model import Notice, Source
 from redask.core.rules import validation
 from redask.core.rules.grounding import check as grounding
+from redask.core.rules.grounding import marker_groups
 from redask.core.rules.grounding.support import SupportVerdict
 from redask.core.wire import envelope
 
@@ -57,7 +60,7 @@ class CheckedClaim:
 
 @dataclass(frozen=True, slots=True)
 class CheckedAnswer:
-    """The claims of an answer, in its order, and what is wrong with its markers."""
+    """The claims of an answer, in its order, and what is wrong with them and with its markers."""
 
     answer: str
     claims: tuple[CheckedClaim, ...]
@@ -91,9 +94,11 @@ def check(answer: str, sources: Iterable[GivenSource]) -> CheckedAnswer:
         if (wrong := fault(source)) is not None:
             raise BadAsk(f"source {number} {wrong}")
         given.append(_source(source))
-    claims = tuple(_claim(found, given) for found in grounding.examine(answer, given))
-    issues = validation.examine(answer, given).issues
-    return CheckedAnswer(answer, claims, tuple(Notice(each.kind, each.detail) for each in issues))
+    text = marker_groups.rewrite(answer)
+    examined = validation.examine(text, given)
+    claims = tuple(_claim(found, given) for found in examined.findings)
+    issues = tuple(Notice(each.kind, each.detail) for each in examined.issues)
+    return CheckedAnswer(text, claims, issues)
 
 
 def fault(given: object) -> str | None:

@@ -45,7 +45,8 @@ def command(answer: str, sources: str, as_json: bool) -> None:
 
 def _shown(checked: "CheckedAnswer") -> str:
     lines = [line for claim in checked.claims if not claim.ok for line in _claim(claim)]
-    lines += [f"{issue.kind}: {issue.detail}" for issue in checked.issues]
+    markers = (issue for issue in checked.issues if not issue.kind.endswith("_claim"))
+    lines += [f"{issue.kind}: {issue.detail}" for issue in markers]
     counts: dict[str, int] = {}
     for claim in checked.claims:
         counts[claim.verdict] = counts.get(claim.verdict, 0) + 1
