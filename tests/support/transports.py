@@ -26,7 +26,7 @@ from mcp.client.streamable_http import streamable_http_client
 from server_thread import ServerThread
 from waiting import SECONDS
 
-from redask.core import clauses, errors
+from redask.core import clauses, errors, values
 from redask.core.model import Ask
 from redask.core.wire import envelope, frames, outcomes
 from redask.core.wire import json as canonical
@@ -244,7 +244,8 @@ def ask_clauses(options: dict[str, Any]) -> str:
         "using": lambda value: f"USING '{value}'",
         "model": lambda value: f"MODEL '{value}'",
         "limit": lambda value: f"LIMIT {value}",
-        "strict": lambda value: f"STRICT {'ON' if value in (True, 'on') else 'OFF'}",
+        "strict": lambda value: f"STRICT {values.strictness(value)}",
+        "evidence": lambda value: "EVIDENCE" if value else "",
         "collection": lambda value: (
             "COLLECTION " + ", ".join([value] if isinstance(value, str) else value)
         ),
@@ -266,7 +267,7 @@ async def _pg_asked(connection: Any, statement: str, question: str) -> Received:
     whole = {}
     for number, (column, value) in enumerate(zip(cursor.description, row, strict=True)):
         whole[column.name] = float(value) if column.name == "cost_usd" else value
-        if column.name in ("citations", "sources_flat", "validation"):
+        if column.name in ("citations", "evidence", "sources_flat", "validation"):
             assert raw.get_value(0, number) == canonical.encode(value)
     return Received("answered", canonical.encode(whole), "00000")
 
@@ -326,7 +327,9 @@ def grpc_request(given: dict[str, Any]) -> Any:
     cache = options.pop("cache", None)
     if cache is not None:
         options["cache_ttl"] = cache["ttl"]
-    if "strict" in options:  # a boolean in the message
+    if options.get("strict") == "supported":  # the others are booleans in the message
+        options["strictness"] = options.pop("strict")
+    elif "strict" in options:
         options["strict"] = options["strict"] in (True, "on")
     named = [collection] if isinstance(collection, str) else collection
     return pb.AskRequest(question=given["question"], collection=named, **options)
@@ -364,6 +367,8 @@ def grpc_envelope(reply: Any) -> dict[str, Any]:
     if isinstance(reply, pb.AskReply):
         whole["answer"] = reply.answer
         whole["sources_flat"] = json.loads(reply.sources_flat_json)
+    if reply.HasField("evidence_json"):
+        whole["evidence"] = json.loads(reply.evidence_json)
     return whole
 
 
@@ -380,5 +385,7 @@ def _grpc_frame(frame: Any) -> frames.Frame:
         case "error":
             return frames.Frame(name, {"code": found.code, "message": found.message})
     whole = grpc_envelope(found)
-    verdict, footnotes = whole.pop("validation"), whole.pop("citations")
-    return frames.Frame(name, {"audit": whole, "citations": footnotes, **verdict})
+    verdict = whole.pop("validation")
+    beside = [key for key in ("citations", "evidence") if key in whole]
+    rest = {key: whole.pop(key) for key in beside}
+    return frames.Frame(name, {"audit": whole, **rest, **verdict})
