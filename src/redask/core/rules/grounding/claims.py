@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 from redask.core.model import Citation
 from redask.core.rules import citations
-from redask.core.rules.grounding import answer_blocks, sentence_ends, statements
-from redask.core.rules.grounding.answer_blocks import AnswerBlock, BlockKind
+from redask.core.rules.grounding.splitting import answer_blocks, sentence_ends, statements
+from redask.core.rules.grounding.splitting.answer_blocks import AnswerBlock, BlockKind
 
 _ANY_SOURCE = 1 << 32
 

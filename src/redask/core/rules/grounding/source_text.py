@@ -1,4 +1,4 @@
-"""A source as claims are checked against it: `read` its fields, sentences and words, once.
+"""A source as claims are checked against it: `read` its fields, passages and words, once.
 
     payload                        fields
     an object                      one a key; inner keys with dots (`address.city`), elements of a
@@ -7,9 +7,10 @@
     not an object, or not JSON     one field, `text`
 
 A field's text is as stored; numbers keep their spelling; empty ones and nulls are left out.
-Offsets are code points into it. Every sentence of a field is a `Passage` with its stems; short
-fields, as of a row, are one passage each that begins with the words of the field's name.
-`holding` gives the passages that hold a stem, so that no claim looks through a source.
+Offsets are code points into it. A passage is a sentence of a field, or a short field, a cell,
+whose forms begin with those of the field's name. `holding` gives the passages that hold a root,
+so that no claim looks through a source; values and names of a passage, and the identifiers of the
+source, are found when first asked for, and kept.
 """
 
 import json
@@ -17,9 +18,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from redask.core.equivalence.identifiers import find_identifiers
 from redask.core.model import Source
-from redask.core.rules.grounding import sentence_ends, stems
+from redask.core.rules.grounding import names, stems, value_tokens
+from redask.core.rules.grounding.names import Name
+from redask.core.rules.grounding.splitting import sentence_ends
+from redask.core.rules.grounding.value_tokens import ValueToken
 
+COMMON = 64
 _SHORT = 80
 _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*+(?=\n|[-*+>#|•]|[0-9]{1,3}[.)][ \t])")
@@ -35,57 +41,125 @@ class SourceField:
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """A sentence of a field: its place and its stems, in order, stop words included."""
+    """A sentence of a field, or a cell: its place, and the forms of its words in order.
+
+    The first `named` forms are those of a cell's field name.
+    """
 
     field: int
     start: int
     end: int
-    stems: tuple[str, ...]
+    forms: tuple[str, ...]
+    named: int
+    roots: frozenset[str]
 
 
-@dataclass(frozen=True, slots=True)
 class SourceText:
-    """The fields of a source and its passages, found by the stems in them."""
+    """The fields of a source and its passages; what is found in them is kept."""
 
-    fields: tuple[SourceField, ...]
-    passages: tuple[Passage, ...]
-    index: dict[str, list[int]]
+    def __init__(self, fields: tuple[SourceField, ...]) -> None:
+        self.fields = fields
+        self.passages = tuple(
+            passage for number, field in enumerate(fields) for passage in _passages(number, field)
+        )
+        self._index: dict[str, list[int]] | None = None
+        self._spans: dict[int, list[tuple[int, int]]] = {}
+        self._values: dict[int, tuple[ValueToken, ...]] = {}
+        self._names: dict[int, tuple[Name, ...]] = {}
+        self._lines: dict[int, str] = {}
+        self._identifiers: frozenset[str] | None = None
 
-    def holding(self, stem: str) -> list[int]:
-        """The numbers of the passages that hold a stem, in order."""
-        return self.index.get(stem, [])
+    def holding(self, root: str) -> list[int]:
+        """The numbers of the passages that hold a root, in order."""
+        if self._index is None:
+            self._index = {}
+            for number, passage in enumerate(self.passages):
+                for each in passage.roots:
+                    self._index.setdefault(each, []).append(number)
+        return self._index.get(root, [])
 
-    def text(self, passage: Passage) -> str:
+    def holds(self, form: str) -> bool:
+        """Whether a passage holds this very form; the first COMMON that hold its root are read."""
+        numbers = self.holding(form[: stems.ROOT])
+        if len(form) < stems.ROOT:
+            return bool(numbers)
+        return any(form in self.passages[number].forms for number in numbers[:COMMON])
+
+    def text(self, number: int) -> str:
         """The text of a passage."""
+        passage = self.passages[number]
         return self.fields[passage.field].text[passage.start : passage.end]
+
+    def one_line(self, number: int) -> str:
+        """The text of a passage with single spaces."""
+        known = self._lines.get(number)
+        if known is None:
+            known = self._lines[number] = " ".join(self.text(number).split())
+        return known
+
+    def written(self, number: int, first: int, end: int) -> str:
+        """The text of the words `first` to `end` of a passage."""
+        spans = self._word_spans(number)
+        return self.text(number)[spans[first][0] : spans[end - 1][1]]
+
+    def values(self, number: int) -> tuple[ValueToken, ...]:
+        """The values of a passage."""
+        known = self._values.get(number)
+        if known is None:
+            forms = self.passages[number].forms
+            known = value_tokens.find(self.text(number), self._word_spans(number), forms)
+            self._values[number] = known
+        return known
+
+    def names(self, number: int) -> tuple[Name, ...]:
+        """The names of a passage, not among the words of its field's name."""
+        known = self._names.get(number)
+        if known is None:
+            passage = self.passages[number]
+            known = names.find(
+                self.text(number), self._word_spans(number), passage.forms, passage.named
+            )
+            self._names[number] = known
+        return known
+
+    def identifiers(self) -> frozenset[str]:
+        """The keys of the identifiers in all fields."""
+        if self._identifiers is None:
+            self._identifiers = frozenset(
+                found.key for field in self.fields for found in find_identifiers(field.text)
+            )
+        return self._identifiers
+
+    def _word_spans(self, number: int) -> list[tuple[int, int]]:
+        """The spans of a passage's words; those of a field's name are empty and come first."""
+        known = self._spans.get(number)
+        if known is None:
+            named = [(0, 0)] * self.passages[number].named
+            known = self._spans[number] = named + stems.spans(self.text(number))
+        return known
 
 
 def read(source: Source) -> SourceText:
     """The text of a source."""
-    fields = tuple(SourceField(name, text) for name, text in _fields(source.payload))
-    passages = tuple(
-        passage for number, field in enumerate(fields) for passage in _passages(number, field)
-    )
-    index: dict[str, list[int]] = {}
-    for number, passage in enumerate(passages):
-        for stem in dict.fromkeys(passage.stems):
-            index.setdefault(stem, []).append(number)
-    return SourceText(fields, passages, index)
+    return SourceText(tuple(SourceField(name, text) for name, text in _fields(source.payload)))
 
 
 def _passages(number: int, field: SourceField) -> Iterator[Passage]:
     text = field.text
     if len(text) <= _SHORT and "\n" not in text:
-        named = _NAME_PARTS.findall(field.name)
-        found = [*stems.words(" ".join(named)), *stems.words(text)]
-        yield Passage(number, 0, len(text), tuple(map(stems.stem, found)))
+        named = stems.forms(" ".join(_NAME_PARTS.findall(field.name)))
+        yield _passage(number, (0, len(text)), [*named, *stems.forms(text)], len(named))
         return
     start = 0
     for end in [*(cut.start() for cut in _PARAGRAPH.finditer(text)), len(text)]:
-        for first, last in sentence_ends.split(text, start, end):
-            found = stems.words(text[first:last])
-            yield Passage(number, first, last, tuple(map(stems.stem, found)))
+        for span in sentence_ends.split(text, start, end):
+            yield _passage(number, span, stems.forms(text[slice(*span)]), 0)
         start = end
+
+
+def _passage(field: int, span: tuple[int, int], forms: list[str], named: int) -> Passage:
+    roots = frozenset([form[: stems.ROOT] for form in forms])
+    return Passage(field, *span, tuple(forms), named, roots)
 
 
 def _fields(payload: str) -> Iterator[tuple[str, str]]:
@@ -97,11 +171,10 @@ def _fields(payload: str) -> Iterator[tuple[str, str]]:
             inner = [(f"{name}.{key}" if name else key, value[key]) for key in value]
             waiting += reversed(inner)
         elif isinstance(value, list) and any(isinstance(each, dict | list) for each in value):
-            inner = [
-                (f"{name}.{index}" if name else str(index), each)
-                for index, each in enumerate(value)
-            ]
-            waiting += reversed(inner)
+            numbered = enumerate(value)
+            waiting += reversed(
+                [(f"{name}.{at}" if name else str(at), each) for at, each in numbered]
+            )
         elif (text := _text(value)).strip():
             yield name or "text", text
 

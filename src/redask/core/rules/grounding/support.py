@@ -11,16 +11,22 @@
 cited sources hold.
 """
 
-import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from redask.core.rules.grounding import stems
+from redask.core.rules.grounding import claim_reading, stems
+from redask.core.rules.grounding.alignment import Alignment
+from redask.core.rules.grounding.checks import (
+    literal_checks,
+    name_checks,
+    polarity_checks,
+    value_checks,
+)
+from redask.core.rules.grounding.checks.faults import Fault
+from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.claims import Claim
 from redask.core.rules.grounding.source_text import SourceText
-
-_NUMBER = re.compile(r"[0-9]++(?:[.,:][0-9]++)*+")
 
 
 class SupportVerdict(StrEnum):
@@ -55,42 +61,50 @@ class Judgement:
     overlap: float = 0.0
 
 
+CLOSE = 0.55
+CLOSE_WITH_TOKENS = 0.45
+
+
+CHECKS: tuple[Callable[[ReadClaim, Alignment], Iterator[Fault]], ...] = (
+    value_checks.check,
+    name_checks.check,
+    literal_checks.check,
+    polarity_checks.check,
+)
+
+
 def judge(claim: Claim, cited: Sequence[SourceText]) -> Judgement:
     """The judgement on a claim that cites these sources."""
     if not cited:
         return Judgement(SupportVerdict.UNCITED)
-    wanted = stems.content(map(stems.stem, stems.words(claim.text)))
-    numbers = [_plain(found) for found in _NUMBER.findall(claim.text)]
-    if not wanted and not numbers:
+    forms = stems.forms(claim.text)
+    found = Alignment(stems.content(forms), cited)
+    if found.is_copy(claim.text):
+        return Judgement(SupportVerdict.SUPPORTED, (), (), _quotes(found), found.overlap)
+    read = claim_reading.read(claim.text, forms)
+    if not found.content and not read.has_tokens:
         return Judgement(SupportVerdict.NOTHING_TO_CHECK)
-    held = {stem for stem in wanted if any(source.holding(stem) for source in cited)}
-    overlap = len(held) / len(wanted) if wanted else 1.0
-    known = {
-        _plain(number)
-        for source in cited
-        for field in source.fields
-        for number in _NUMBER.findall(field.text)
-    }
-    missing = tuple(number for number in numbers if number not in known)
-    verdict = SupportVerdict.UNSUPPORTED if missing else SupportVerdict.SUPPORTED
-    return Judgement(verdict, missing, (), _quotes(wanted, cited), overlap)
+    faults = [fault for check in CHECKS for fault in check(read, found)]
+    instead = tuple(fault.instead for fault in faults if fault.instead)
+    least = CLOSE_WITH_TOKENS if read.has_tokens else CLOSE
+    if instead:
+        verdict = SupportVerdict.CONTRADICTED
+    elif faults or found.closeness < least:
+        verdict = SupportVerdict.UNSUPPORTED
+    else:
+        verdict = SupportVerdict.SUPPORTED
+    tokens = tuple(fault.token for fault in faults)
+    return Judgement(verdict, tokens, instead, _quotes(found), found.overlap)
 
 
-def _plain(number: str) -> str:
-    return number.replace(",", "")
-
-
-def _quotes(wanted: Sequence[str], cited: Sequence[SourceText]) -> tuple[Quote, ...]:
-    """The passage of each source that holds most of these stems."""
-    quotes: list[Quote] = []
-    for number, source in enumerate(cited):
-        counts: dict[int, int] = {}
-        for stem in wanted:
-            for passage in source.holding(stem):
-                counts[passage] = counts.get(passage, 0) + 1
-        if counts:
-            best = source.passages[max(counts, key=lambda each: (counts[each], -each))]
-            field = source.fields[best.field]
-            text = field.text[best.start : best.end]
-            quotes.append(Quote(number, field.name, best.start, best.end, text))
-    return tuple(quotes)
+def _quotes(found: Alignment) -> tuple[Quote, ...]:
+    """The best passage of each source."""
+    quotes: dict[int, Quote] = {}
+    for place in found.passages:
+        source = found.cited[place.source]
+        passage = source.passages[place.passage]
+        name = source.fields[passage.field].name
+        text = source.text(place.passage)
+        quote = Quote(place.source, name, passage.start, passage.end, text)
+        quotes.setdefault(place.source, quote)
+    return tuple(quotes[source] for source in sorted(quotes))

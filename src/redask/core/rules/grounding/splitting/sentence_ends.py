@@ -24,12 +24,13 @@ _ABBREVIATIONS = frozenset(
     """.split()
 )
 _NOTES = r"(?:\s{0,4}(?:,\s?)?\[\^?[^\[\]\s]{1,16}\])*+"
-_END = re.compile(
-    rf"(?P<stop>[.!?…]{{1,8}}+[\"'”’»)\]*_]{{0,8}}+(?: ''(?= ))?){_NOTES}(?=\s|$)"
-    rf"|[。！？]{{1,8}}+[\"'”’»）」』]{{0,8}}+{_NOTES}"
-    r"|(?P<line>\[\^[0-9]{1,10}+\](?=[ \t]{0,4}(?:\n|$)))"
+_END = re.compile(  # begins with one set of characters: so the search is fast
+    rf"[.!?…。！？\[](?:(?<=\[)(?P<line>\^[0-9]{{1,10}}+\](?=[ \t]{{0,4}}(?:\n|$)))"
+    rf"|(?<=[.!?…])(?P<stop>[.!?…]{{0,7}}+[\"'”’»)\]*_]{{0,8}}+(?: ''(?= ))?){_NOTES}(?=\s|$)"
+    rf"|(?<=[。！？])[。！？]{{0,7}}+[\"'”’»）」』]{{0,8}}+{_NOTES})"
 )
 _FOLLOWING = re.compile(r"\s{0,8}+([^\s]?)(\w{0,32}+)")
+_INITIALS = re.compile(r"[A-Z]|[A-Za-z]{1,3}(?:\.[A-Za-z]{1,3})+")
 _LAST = re.compile(r"[^\s(\"'\[“‘]{1,32}$")
 
 
@@ -57,10 +58,9 @@ def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
 def _ends(text: str, stop: re.Match[str], end: int) -> bool:
     following = _FOLLOWING.match(text, stop.end(), end)
     first, rest = following.groups() if following else ("", "")
-    mark = stop["stop"]
     if first.islower():
         return stop["line"] is not None
-    if mark is None or mark[0] != "." or mark.count(".") != 1:
+    if stop["stop"] is None or text[stop.start()] != "." or "." in stop["stop"]:
         return True
     last = _LAST.search(text[max(0, stop.start() - 32) : stop.start()])
     if last is None:
@@ -68,6 +68,6 @@ def _ends(text: str, stop: re.Match[str], end: int) -> bool:
     word = last[0]
     if word.replace(".", "").lower() in _ABBREVIATIONS:
         return not first
-    if "." not in word and not (len(word) == 1 and word.isupper()):
+    if not _INITIALS.fullmatch(word):
         return True
     return not first or (first + rest).lower() in ENGLISH

@@ -1,0 +1,1 @@
+"""An answer taken apart: blocks, sentences, and what states nothing."""
