@@ -18,7 +18,7 @@ NINE = "The ferry to Amrum leaves at nine [^1]."
 PRICE = "A ticket for the ferry costs 14 euros [^2]."
 DEAR = "A ticket for the ferry costs 99 euros [^2]."
 UNCITED = "The ferry is blue."
-WRONG = '"A ticket for the ferry costs 99 euros."'
+WRONG = '"A ticket for the ferry costs 99 euros"'
 
 
 def row(db: redask.OpenDatabase) -> dict[str, Any]:
@@ -43,7 +43,7 @@ def test_findings_are_warnings_where_support_was_not_asked_for(
     first, second = answer.validation.warnings
     assert first.detail.startswith(f"{WRONG}: 99")
     assert "is not in [^2]" in first.detail
-    assert second.detail == '"The ferry is blue." cites no source'
+    assert second.detail == '"The ferry is blue" cites no source'
     assert (answer.validation.ok, answer.retry_count) == (True, 0)
 
 

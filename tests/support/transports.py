@@ -387,5 +387,5 @@ def _grpc_frame(frame: Any) -> frames.Frame:
     whole = grpc_envelope(found)
     verdict = whole.pop("validation")
     beside = [key for key in ("citations", "evidence") if key in whole]
-    rest = {key: whole.pop(key) for key in beside}
+    rest: dict[str, Any] = {key: whole.pop(key) for key in beside}
     return frames.Frame(name, {"audit": whole, **rest, **verdict})

@@ -134,7 +134,7 @@ def test_every_row_of_the_table(
 
 @pytest.mark.parametrize("attempt", Attempt)
 def test_strict_accepts_an_answer_without_any_marker(attempt: Attempt) -> None:
-    warning = Notice("uncited_claim", '"No marker at all." cites no source')
+    warning = Notice("uncited_claim", '"No marker at all" cites no source')
     assert judge(examine("No marker at all.", THREE), Strictness.ON, attempt) == Accept((warning,))
     refused = judge(examine("No marker at all.", THREE), Strictness.SUPPORTED, attempt)
     assert not isinstance(refused, Accept)

@@ -3,12 +3,13 @@
     verdict                       kind                 detail
     uncited                       uncited_claim        "…" cites no source
     unsupported                   unsupported_claim    "…": midnight is not in [^1]
-    contradicted                  contradicted_claim   "…": midnight is not in [^1], which says nine
+    contradicted                  contradicted_claim   "…": midnight is not in [^1]; the source
+                                                       says nine
     supported, nothing_to_check   –
 
-The claim is quoted without its markers, on one line, in at most 120 characters. Such an issue is an
-error under STRICT SUPPORTED only. The detail goes into a prompt, a log and an audit row: what is
-not printable is escaped.
+The claim is quoted without its markers and full stop, on one line, in at most 120 characters. Such
+an issue is an error under STRICT SUPPORTED only. The detail goes into a prompt, a log and an audit
+row: what is not printable is escaped.
 """
 
 from redask.core.model import Issue, Strictness
@@ -30,16 +31,17 @@ def of(finding: Finding) -> Issue | None:
     kind = _KINDS.get(judgement.verdict)
     if kind is None:
         return None
-    detail = f'"{_shown(claim.text)}"'
+    detail = f'"{_shown(claim.text.removesuffix("."))}"'
     if judgement.verdict is SupportVerdict.UNCITED:
         detail += " cites no source"
     else:
         cited = ", ".join(f"[^{marker}]" for marker in claim.markers[:_TOKENS])
-        verb = "is" if len(judgement.tokens) == 1 else "are"
         missing = _listed(judgement.tokens) or "this"
-        detail += f": {missing} {verb if judgement.tokens else 'is'} not in {cited}"
+        verb = "are" if len(judgement.tokens) > 1 else "is"
+        detail += f": {missing} {verb} not in {cited}"
         if judgement.instead:
-            detail += f", which says {_listed(judgement.instead)}"
+            says = "the source says" if len(claim.markers) == 1 else "the sources say"
+            detail += f"; {says} {_listed(judgement.instead)}"
     return Issue(kind, claim.span, detail, Strictness.SUPPORTED)
 
 
