@@ -17,9 +17,9 @@ it has grown by an eighth.
 import re
 from collections.abc import Sequence
 
-from redask.core.rules.grounding import answer_blocks
-from redask.core.rules.grounding.answer_blocks import BlockKind
 from redask.core.rules.grounding.claims import Claim
+from redask.core.rules.grounding.splitting import answer_blocks
+from redask.core.rules.grounding.splitting.answer_blocks import BlockKind
 
 _MARKER = re.compile(r"\[\^([0-9]{1,10}+)\]")
 _SENTENCE_END = re.compile(r"\n|[。！？]|[.!?…][\"'”’»)\]*_]{0,8}+(?=\s)")
