@@ -99,6 +99,12 @@ def test_a_number_in_a_date_or_a_name_is_no_number() -> None:
         ("words in digits", "It has three cars.", "It has 3 cars."),
         ("% as percent", "It is 17% of it.", "It is 17 percent of it."),
         ("day before month", "On March 12, 1954 it sank.", "On 12 March 1954 it sank."),
+        ("without parenthesis", "It has cars (or vans).", "It has cars."),
+        (
+            "opening last",
+            "In 1954, the ferry to Amrum sank there.",
+            "The ferry to Amrum sank there in 1954.",
+        ),
         ("respaced", "It 's ( not ) blue , but red .", "It's (not) blue, but red."),
     ],
 )
@@ -121,10 +127,22 @@ def test_a_template_of_half_a_says_the_same(template: str, text: str, became: st
         ("unit converted", "It is 5 km long.", "It is 5,000 m long."),
         ("dollars", "It costs $45.50 each.", "It costs 45.50 dollars each."),
         ("contracted", "It is not blue.", "It isn't blue."),
+        (
+            "without relative clause",
+            "The ferry, which is blue, has been lying in the port of Husum.",
+            "The ferry has been lying in the port of Husum.",
+        ),
+        ("first half", "The ferry sank; it was lost there.", "The ferry sank."),
     ],
 )
 def test_a_template_of_half_b_says_the_same(template: str, text: str, became: str) -> None:
     assert half_b.PARAPHRASES[template](sentence(text)) == became
+
+
+def test_two_sentences_of_a_passage_are_joined() -> None:
+    given = sentence("The ferry sank off Amrum.", "It was found by divers in 1954.")
+    joined = "The ferry sank off Amrum, and it was found by divers in 1954."
+    assert half_b.PARAPHRASES["two joined"](given) == joined
 
 
 def test_a_style_with_few_changes_leaves_its_share_to_the_others() -> None:

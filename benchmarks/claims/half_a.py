@@ -283,6 +283,28 @@ def _respaced(sentence: Sentence) -> str | None:
     return text
 
 
+_PARENTHESIS = re.compile(r" \((?![^()]*\bnot\b)[^()]{3,80}\)(?= [a-z]|[,.]| [,.])")
+_OPENING = re.compile(
+    r"(?P<opening>(?:In|On|During|Since|By|At|From|After|Before|Until) [^,;:.()]{3,40}?) ?, "
+    r"(?P<rest>[^;:()\"`]{20,160}?)(?P<end> ?\.)"
+)
+
+
+def _without_parenthesis(sentence: Sentence) -> str | None:
+    """What stands in brackets is left out; the rest says no more than before."""
+    text = _PARENTHESIS.sub("", sentence.text, count=1)
+    return None if text == sentence.text else text
+
+
+def _opening_last(sentence: Sentence) -> str | None:
+    """`In 1954, the ferry sank.` is `The ferry sank in 1954.`"""
+    match = _OPENING.fullmatch(sentence.text)
+    if match is None or ", " in match["rest"] or re.search(r" (?:and|but|or) ", match["rest"]):
+        return None
+    opening, rest = match["opening"], match["rest"]
+    return f"{rest[0].upper()}{rest[1:]} {opening[0].lower()}{opening[1:]}{match['end']}"
+
+
 _PERCENT_SIGN = re.compile(r"(?<=\d)%(?! ?(?:CI|confidence))")
 _PERCENT_WORD = re.compile(r"(?<=\d) percent\b")
 
@@ -297,4 +319,6 @@ PARAPHRASES: dict[str, Template] = {
     "day before month": respelt(matches(spans.MONTH_DAY), _day_first),
     "month before day": respelt(matches(spans.DAY_MONTH), _month_first),
     "respaced": _respaced,
+    "without parenthesis": _without_parenthesis,
+    "opening last": _opening_last,
 }

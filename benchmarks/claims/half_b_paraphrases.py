@@ -108,6 +108,40 @@ def _straight_quotes(sentence: Sentence) -> str | None:
     return None if text == sentence.text else text
 
 
+_RELATIVE = re.compile(
+    r" ?, (?:which|who) [^,;.()\"`']{5,90}(?= ?\.$| ?, (?:is|was|are|were|has|have|had)\b)"
+)
+_SECOND = re.compile(r" ?; [^;]{10,200}(?= ?\.$)")
+
+
+def _without_relative_clause(sentence: Sentence) -> str | None:
+    """`The ferry, which is blue, sank.` is `The ferry sank.`"""
+    match = _RELATIVE.search(sentence.text)
+    if match is None or len(sentence.text) - len(match[0]) < 40:
+        return None
+    rest = sentence.text[match.end() :]
+    rest = re.sub(r"^ ?,", "", rest) if re.match(r" ?, [a-z]", rest) else rest
+    return sentence.text[: match.start()] + rest
+
+
+def _first_half(sentence: Sentence) -> str | None:
+    """What stands after a semicolon is left out."""
+    text = _SECOND.sub("", sentence.text)
+    return None if text == sentence.text or "(" in text else text
+
+
+def _joined(sentence: Sentence) -> str | None:
+    """The sentence and the one that follows it in the passage, as one."""
+    whole = " ".join(sentence.passage.text.split())
+    place = whole.find(sentence.text)
+    after = whole[place + len(sentence.text) :].strip()
+    match = re.match(r"(?:The|It|This|They|He|She|In|These) [^.;:\"`]{20,140} ?\.(?= |$)", after)
+    if place < 0 or match is None or len(sentence.text) > 200:
+        return None
+    following = match[0]
+    return f"{sentence.text.rstrip(' .')}, and {following[0].lower()}{following[1:]}"
+
+
 PARAPHRASES: dict[str, Template] = {
     "it is stated": framed("It is stated in the passage that "),
     "the source says": framed("The source says that "),
@@ -122,4 +156,7 @@ PARAPHRASES: dict[str, Template] = {
     "dollars": respelt(matches(_DOLLARS), _dollars),
     "contracted": _contracted,
     "quotes": _straight_quotes,
+    "without relative clause": _without_relative_clause,
+    "first half": _first_half,
+    "two joined": _joined,
 }
