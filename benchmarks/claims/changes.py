@@ -4,7 +4,8 @@ A mutator is `(sentence, draw) → Edit or None`: it changes one thing, with a s
 seeded by style and sentence. An edit that could leave the claim true is not made: the new value
 must not stand in the passage (in digits or in words), a century must hold no year of it, a name
 must share no word with it. Mutators of a kind `… of the passage` are the exception: they take a
-value that stands elsewhere in the passage.
+value that stands elsewhere in the passage. `unit left out` is a kind of its own: there the
+claim says less than its source, and no other unit.
 """
 
 import re
@@ -19,6 +20,7 @@ from claims.spans import SMALL, Span
 
 KINDS = ("number", "date", "name", "unit", "negation", "comparison")
 _TURNS = 3
+LEFT_OUT = ("unit left out",)
 OF_PASSAGE = ("number of the passage", "date of the passage", "name of the passage")
 
 

@@ -175,6 +175,32 @@ def _currency(sentence: Sentence, draw: Random) -> Edit | None:
     return first_of(found, draw, changed)
 
 
+def _currency_left_out(sentence: Sentence, draw: Random) -> Edit | None:
+    """A sum of money is a plain number."""
+    found = [Span(m.start(), m.end(), m[0]) for m in _MONEY.finditer(sentence.text)]
+
+    def changed(span: Span) -> str | None:
+        number = re.match(r"[\d.,]*\d", sentence.text[span.end :])
+        plain = rf"(?<![\d.,$£€])(?<![$£€] ){re.escape(number[0])}(?![\d.,])" if number else ""
+        return None if not number or re.search(plain, sentence.passage.text) else ""
+
+    return first_of(found, draw, changed)
+
+
+def _symbol_left_out(sentence: Sentence, draw: Random) -> Edit | None:
+    """A quantity is a plain number."""
+    found = [
+        Span(m.start("number") + len(m["number"].rstrip()), m.end("unit"), m["number"])
+        for m in _WITH_SYMBOL.finditer(sentence.text)
+    ]
+
+    def changed(span: Span) -> str | None:
+        plain = rf"(?<![\d.,]){re.escape(span.text.strip())}(?! ?[A-Za-z]|[\d.,])"
+        return None if re.search(plain, sentence.passage.text) else ""
+
+    return first_of(found, draw, changed)
+
+
 def _not_added(sentence: Sentence, draw: Random) -> Edit | None:
     """`not` after the first auxiliary verb."""
     if _NO_FLIP.search(sentence.text):
@@ -223,6 +249,7 @@ MUTATORS: Styles = {
     "unit": {"unit word": _unit_word, "unit symbol": _unit_symbol, "currency": _currency},
     "negation": {"not added": _not_added, "not removed": _not_removed},
     "comparison": {"opposite": _MORE},
+    "unit left out": {"currency": _currency_left_out, "symbol": _symbol_left_out},
     "number of the passage": {"nearest before": of_passage(spans.numbers, True)},
     "date of the passage": {"nearest before": of_passage(spans.years, True)},
     "name of the passage": {"nearest before": of_passage(spans.names, True)},

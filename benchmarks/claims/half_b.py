@@ -435,7 +435,6 @@ MUTATORS: Styles = {
         "other system": _other_system,
         "other prefix": _other_prefix,
         "other time": _other_time,
-        "per cent dropped": _percent_dropped,
     },
     "negation": {
         "contracted": _contracted,
@@ -446,6 +445,7 @@ MUTATORS: Styles = {
         "never once": _never_once,
     },
     "comparison": {"opposite": _OPPOSITE, "order in time": _ORDER},
+    "unit left out": {"per cent": _percent_dropped},
     "number of the passage": {"nearest after": of_passage(spans.numbers, False)},
     "date of the passage": {"nearest after": of_passage(spans.years, False)},
     "name of the passage": {"nearest after": of_passage(spans.names, False)},
