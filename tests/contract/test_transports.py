@@ -98,6 +98,22 @@ def test_an_answer_from_the_cache_is_the_same_at_every_transport(transports: Tra
     assert json.loads(received["http"].body)["cache_hit"] is True
 
 
+def test_claims_and_evidence_are_the_same_at_every_transport(transports: Transports) -> None:
+    asked = "Does the ferry leave at midnight?"
+    options = {"using": "openai", "collection": "notes", "evidence": True}
+    received = everywhere(transports, asked, options)
+    assert len({each.body for each in received.values()}) == 1
+    whole = json.loads(received["http"].body)
+    assert [warning["kind"] for warning in whole["validation"]["warnings"]] == [
+        "contradicted_claim"
+    ]
+    [evidence] = whole["evidence"]
+    assert (evidence["verdict"], evidence["markers"]) == ("contradicted", [1])
+    assert sorted(evidence) == ["claim", "markers", "quotes", "verdict"]
+    plain = everywhere(transports, asked, {**options, "evidence": False})
+    assert {len(json.loads(each.body)) for each in plain.values()} == {12}
+
+
 OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
     "a blank question": (" \n", {}, errors.BadAsk),
     "a limit out of range": (FERRY, {"limit": 201}, errors.BadAsk),
@@ -106,6 +122,11 @@ OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
     "a collection that is not theirs": (FERRY, {"collection": "secrets"}, errors.Denied),
     "more than the limits allow": ("ferry " * 5000, {}, errors.LimitExceeded),
     "an answer that invents": (FERRY, {"using": "openai"}, errors.Ungrounded),
+    "an answer that its source contradicts": (
+        "Does the ferry leave at midnight?",
+        {"using": "openai", "strict": "supported", "collection": "notes", "evidence": True},
+        errors.Ungrounded,
+    ),
     "a provider without a key": (FERRY, {"using": "deepseek"}, errors.Misconfigured),
     "a provider that refuses": (FERRY, {"using": "groq"}, errors.ProviderRefused),
     "providers that all fail": (FERRY, {"using": "together"}, errors.ProvidersExhausted),

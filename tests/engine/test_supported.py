@@ -39,7 +39,7 @@ def test_findings_are_warnings_where_support_was_not_asked_for(
     harbour: Stage, strict: bool
 ) -> None:
     answer = harbour.open(Player("scripted", [f"{DEAR} {UNCITED}"])).ask(FERRY, strict=strict)
-    assert kinds(answer) == ["unsupported_claim", "uncited_claim"]
+    assert kinds(answer) == ["contradicted_claim", "uncited_claim"]
     first, second = answer.validation.warnings
     assert first.detail.startswith(f"{WRONG}: 99")
     assert "is not in [^2]" in first.detail
@@ -58,10 +58,10 @@ def test_the_retry_names_the_tokens_and_then_it_is_refused(harbour: Stage) -> No
     with pytest.raises(errors.Ungrounded) as caught:
         db.ask(FERRY, strict="supported")
     assert caught.value.message == "the answer says what its sources do not"
-    assert [notice.kind for notice in caught.value.errors] == ["unsupported_claim"]
+    assert [notice.kind for notice in caught.value.errors] == ["contradicted_claim"]
     assert caught.value.detail.startswith(f"{WRONG}: 99")
     hint = player.calls[1][0].user.partition("<sources>")[0]
-    assert f"- [unsupported_claim] {WRONG}: 99" in hint
+    assert f"- [contradicted_claim] {WRONG}: 99" in hint
     assert "Say only what a source says" in hint
     written = row(db)
     assert (written["mode"], written["validation_ok"], written["retry_count"]) == (
@@ -75,7 +75,19 @@ def test_the_retry_names_the_tokens_and_then_it_is_refused(harbour: Stage) -> No
     assert (written["answer_hash"], written["citations"]) == (answer_hash(DEAR), [2])
     body: Any = outcomes.body(caught.value)
     assert outcomes.of(caught.value).http == 422
-    assert body["validation"]["errors"][0]["kind"] == "unsupported_claim"
+    assert body["validation"]["errors"][0]["kind"] == "contradicted_claim"
+
+
+def test_the_ferry_at_midnight_is_refused_with_what_the_source_says(harbour: Stage) -> None:
+    player = Player("scripted", ["The ferry leaves at midnight [^1]."])
+    db = harbour.open(player)
+    assert kinds(db.ask(FERRY)) == ["contradicted_claim"]
+    with pytest.raises(errors.Ungrounded) as caught:
+        db.ask(FERRY, strict="supported")
+    said = '"The ferry leaves at midnight": midnight is not in [^1]; the source says nine'
+    assert caught.value.detail == said
+    assert f"- [contradicted_claim] {said}\n" in player.calls[2][0].user
+    assert row(db)["errors"] == [{"kind": "contradicted_claim", "detail": said}]
 
 
 def test_the_retry_can_mend_it_and_leaves_no_error(harbour: Stage) -> None:
@@ -106,7 +118,7 @@ def test_the_settings_can_ask_for_it(harbour: Stage) -> None:
     db = harbour.open(Player("scripted", [DEAR]), toml='[ask]\nstrict = "supported"')
     with pytest.raises(errors.Ungrounded):
         db.ask(FERRY)
-    assert kinds(db.ask(FERRY, strict="on")) == ["unsupported_claim"]
+    assert kinds(db.ask(FERRY, strict="on")) == ["contradicted_claim"]
     assert db.explain(FERRY)["mode"] == "strict"
     assert db.strictness(FERRY) == "supported"
 
@@ -115,7 +127,7 @@ def test_a_provider_that_cannot_cite_says_that_it_is_not_enforced(harbour: Stage
     db = harbour.open(Player("ollama", [DEAR]))
     answer = db.ask(FERRY, strict="supported")
     assert answer.mode is Mode.LENIENT
-    assert kinds(answer) == ["mode_fallback", "unsupported_claim"]
+    assert kinds(answer) == ["mode_fallback", "contradicted_claim"]
     assert "STRICT SUPPORTED is not enforced" in answer.validation.warnings[0].detail
     assert db.strictness(FERRY, strict="supported") == "off"
 
@@ -135,7 +147,7 @@ def test_a_kept_answer_says_so_too_whatever_was_asked_for_first(
 
 def test_a_kept_answer_is_held_to_what_this_call_asks_for(harbour: Stage) -> None:
     db = harbour.open(Player("scripted", [DEAR, PRICE]))
-    assert kinds(db.ask(FERRY, cache={"ttl": "1h"})) == ["unsupported_claim"]
+    assert kinds(db.ask(FERRY, cache={"ttl": "1h"})) == ["contradicted_claim"]
     assert db.ask(FERRY, cache={"ttl": "1h"}).cache_hit
     strict = db.ask(FERRY, strict="supported", cache={"ttl": "1h"})
     assert (strict.cache_hit, strict.answer) == (False, PRICE)
@@ -207,7 +219,7 @@ def test_a_stream_that_fails_twice_ends_in_an_error_and_shows_no_footnote_that_f
     last = events[-1]
     assert isinstance(last, Failed)
     assert isinstance(last.error, errors.Ungrounded)
-    assert [notice.kind for notice in last.error.errors] == ["unsupported_claim"]
+    assert [notice.kind for notice in last.error.errors] == ["contradicted_claim"]
     written = row(db)
     assert (written["retry_count"], written["validation_ok"]) == (1, False)
     assert written["citations"] == [1, 2]

@@ -159,11 +159,23 @@ class EndlessProvider(Player):
         raise AssertionError("nobody waits that long")
 
 
+class InventingProvider(Player):
+    """Invents markers; asked about midnight, what its source does not say."""
+
+    async def complete(self, prompt: Prompt, knobs: Knobs, **rest: Any) -> Completion:
+        late = "midnight" in prompt.question
+        said = "The ferry leaves at midnight [^1]." if late else "Nobody said so. [^99] [^abc]"
+        self.calls.append((prompt, knobs))
+        if rest["emit"] is not None:
+            await rest["emit"](said)
+        return Completion(said, self.model, *self.usage)
+
+
 def actors() -> dict[str, Any]:
     """Providers by what they do; the names are those of providers that cite."""
     return {
         "scripted": Scripted(),
-        "openai": Player("openai", ["Nobody said so. [^99] [^abc]"]),
+        "openai": InventingProvider("openai", []),
         "groq": Player("groq", [errors.ProviderRefused("groq", "no, said the model")]),
         "together": Player(
             "together", [errors.ProviderFailed("together", errors.Failure.SERVER, "busy")]

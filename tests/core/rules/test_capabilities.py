@@ -169,6 +169,25 @@ def test_strict_with_a_provider_that_cannot_cite_falls_back_with_one_warning(tok
     assert settled.warning == Notice("mode_fallback", detail)
 
 
+def test_one_that_cannot_cite_says_that_support_is_not_enforced() -> None:
+    settled = capabilities.mode_for("Ollama", Strictness.SUPPORTED)
+    assert (settled.effective, settled.in_force) == (Mode.LENIENT, Strictness.OFF)
+    assert settled.warning is not None
+    assert settled.warning.kind == "mode_fallback"
+    assert "ollama does not support citations: strict became lenient" in settled.warning.detail
+    assert "STRICT SUPPORTED is not enforced" in settled.warning.detail
+
+
+@pytest.mark.parametrize("strictness", Strictness)
+def test_the_strictness_in_force_is_the_one_asked_for_where_one_can_cite(
+    strictness: Strictness,
+) -> None:
+    settled = capabilities.mode_for("openai", capabilities.requested(strictness, Strictness.ON))
+    mode = Mode.LENIENT if strictness is Strictness.OFF else Mode.STRICT
+    assert (settled.effective, settled.in_force, settled.warning) == (mode, strictness, None)
+    assert capabilities.requested(None, strictness) is strictness
+
+
 @given(TOKENS, ROWS)
 def test_strict_holds_exactly_for_those_who_cite_and_is_never_an_error(
     token: str, new: Capabilities

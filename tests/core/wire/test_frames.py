@@ -13,10 +13,12 @@ from redask.core.model import (
     AnswerReset,
     AnswerToken,
     Event,
+    Evidence,
     Failed,
     Footnote,
     Mode,
     Notice,
+    QuotedPassage,
     Source,
     SourcesFound,
     Validation,
@@ -90,6 +92,24 @@ _TEXTS = st.lists(st.text(max_size=5), max_size=4)
 _NOTICES = st.lists(st.builds(Notice, st.text(max_size=3), st.text(max_size=3)), max_size=2)
 
 
+_EVIDENCE = st.builds(
+    Evidence,
+    st.tuples(st.integers(0, 9), st.integers(0, 9)),
+    st.lists(st.integers(1, 3), max_size=2).map(tuple),
+    st.sampled_from(["supported", "uncited"]),
+    st.lists(
+        st.builds(
+            QuotedPassage,
+            st.text(max_size=3),
+            st.tuples(st.integers(0, 9), st.integers(0, 9)),
+            st.text(max_size=3),
+            st.none() | st.just({"page": 3}),
+        ),
+        max_size=2,
+    ).map(tuple),
+)
+
+
 @st.composite
 def streams(draw: st.DrawFn) -> tuple[Answer, list[Event]]:
     """An answer and one way to stream it, with attempts that were taken back on the way."""
@@ -116,6 +136,7 @@ def streams(draw: st.DrawFn) -> tuple[Answer, list[Event]]:
         draw(st.floats(0, 10)),
         draw(st.booleans()),
         draw(st.integers(0, 1)),
+        draw(st.none() | st.lists(_EVIDENCE, max_size=2).map(tuple)),
     )
     events += [AnswerToken(text) for text in tokens]
     return answer, [SourcesFound(answer.sources_flat), *events, Answered(answer)]

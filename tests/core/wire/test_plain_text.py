@@ -1,9 +1,19 @@
 """What people read of a source: one short line."""
 
+from dataclasses import replace
+
 import pytest
 
-from redask.core.model import Answer, Footnote, Mode, Source, Validation
-from redask.core.wire.plain_text import WIDTH, cut, footnotes, snippet
+from redask.core.model import (
+    Answer,
+    Evidence,
+    Footnote,
+    Mode,
+    QuotedPassage,
+    Source,
+    Validation,
+)
+from redask.core.wire.plain_text import WIDTH, cut, evidence, footnotes, snippet
 
 
 @pytest.mark.parametrize(
@@ -30,3 +40,28 @@ def test_footnotes_are_in_the_order_of_the_citations() -> None:
     notes = (Footnote(3, "urn:c"), Footnote(1, "urn:a"))
     answer = Answer("x", notes, sources, Validation(True), "p", "m", Mode.STRICT)
     assert list(footnotes(answer)) == [(3, "urn:c", "c"), (1, "urn:a", "a")]
+
+
+def test_evidence_is_a_line_for_each_claim_and_one_for_each_quote() -> None:
+    said = "The ferry\nleaves at nine [^1]. It is blue."
+    row = QuotedPassage("urn:a", (0, 9), "The\nferry", {"columns": ["text"]})
+    page = QuotedPassage("urn:b", (0, 5), "ferry", {"heading": "A > B", "page": 3})
+    bare = QuotedPassage("urn:c", (0, 5), "ferry", None)
+    found = (
+        Evidence((0, 30), (1,), "supported", (row, page, bare)),
+        Evidence((31, 42), (), "nothing_to_check", ()),
+    )
+    answer = Answer(said, (), (), Validation(True), "p", "m", Mode.STRICT, evidence=found)
+    assert list(evidence(answer)) == [
+        (
+            "The ferry leaves at nine [^1].",
+            "supported",
+            [
+                "urn:a, columns text: The ferry",
+                "urn:b, heading A > B, page 3: ferry",
+                "urn:c: ferry",
+            ],
+        ),
+        ("It is blue.", "nothing to check", []),
+    ]
+    assert list(evidence(replace(answer, evidence=None))) == []

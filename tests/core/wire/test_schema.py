@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from redask.core.clauses import CLAUSES, from_options
 from redask.core.errors import BadAsk
 from redask.core.model import Answer, Footnote, Mode, Notice, Source, Validation
+from redask.core.rules.grounding.support import SupportVerdict
 from redask.core.wire import envelope, json, schema
 
 _TYPES: dict[str, Callable[[Any], bool]] = {
@@ -21,6 +22,7 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "integer": lambda value: _TYPES["number"](value) and value == value // 1,
     "array": lambda value: isinstance(value, list),
     "object": lambda value: isinstance(value, dict),
+    "null": lambda value: value is None,
 }
 _KEYWORDS: dict[str, Callable[[Any, Any, Any], bool]] = {
     "type": lambda value, wanted, _: _TYPES[wanted](value),
@@ -153,6 +155,15 @@ def test_an_envelope_fits_its_schema() -> None:
     assert valid(stdlib.loads(json.encode(EXAMPLE)), ENVELOPE)
     assert ENVELOPE["required"] == sorted(EXAMPLE)
     assert sorted(ENVELOPE["properties"]) == sorted([*EXAMPLE, "evidence"])  # type: ignore[call-overload]
+
+
+def test_evidence_fits_the_schema_with_the_verdicts_there_are() -> None:
+    quote = {"end": 2, "place": {"page": 1}, "start": 0, "text": "a", "urn": "u"}
+    shown = {"claim": {"end": 2, "start": 0}, "markers": [1], "quotes": [quote]}
+    for verdict in SupportVerdict:
+        found = {**shown, "verdict": verdict.value, "quotes": [quote, {**quote, "place": None}]}
+        assert valid({**EXAMPLE, "evidence": [found]}, ENVELOPE)
+    assert not valid({**EXAMPLE, "evidence": [{**shown, "verdict": "perhaps"}]}, ENVELOPE)
 
 
 @pytest.mark.parametrize(("retries", "fits"), [(-1, False), (0, True), (1, True), (2, False)])

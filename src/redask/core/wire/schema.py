@@ -8,13 +8,13 @@ that a clause is described where it is defined.
 from typing import Any
 
 from redask.core.clauses import CLAUSES
+from redask.core.rules.grounding.support import SupportVerdict
 from redask.core.text import MAX_QUESTION_BYTES
 
 _TEXT: dict[str, object] = {"type": "string"}
 _COUNT: dict[str, object] = {"type": "integer", "minimum": 0}
 _NUMBER: dict[str, object] = {"type": "number"}
 _BOOLEAN: dict[str, object] = {"type": "boolean"}
-_VERDICTS = ("supported", "unsupported", "contradicted", "uncited", "nothing_to_check")
 _MODE: dict[str, object] = {"type": "string", "enum": ["strict", "lenient"]}
 
 
@@ -57,7 +57,7 @@ def _evidence() -> dict[str, object]:
     quote = _object(
         {
             "end": _COUNT,
-            "place": {"type": ["object", "null"]},
+            "place": {"anyOf": [{"type": "object"}, {"type": "null"}]},
             "start": _COUNT,
             "text": _TEXT,
             "urn": _TEXT,
@@ -69,7 +69,10 @@ def _evidence() -> dict[str, object]:
                 "claim": _object({"end": _COUNT, "start": _COUNT}),
                 "markers": _list({"type": "integer", "minimum": 1}),
                 "quotes": _list(quote),
-                "verdict": {"type": "string", "enum": list(_VERDICTS)},
+                "verdict": {
+                    "type": "string",
+                    "enum": [verdict.value for verdict in SupportVerdict],
+                },
             }
         )
     )

@@ -56,11 +56,16 @@ def test_the_place_is_told_by_the_sources_own_fields(
 
 def test_a_quote_names_the_source_of_its_marker_also_after_one_that_points_nowhere() -> None:
     sources = [Source(ROW, '{"text":"a"}'), Source("urn:reddb:row:notes/2", '{"text":"b"}')]
-    quotes = (Quote(0, "text", 0, 1, "b"), Quote(1, "text", 0, 1, "a"))
+    quotes = (
+        Quote(0, "text", 0, 1, "b"),
+        Quote(1, "text", 0, 1, "a"),
+        Quote(0, "text", 0, 1, "b"),
+    )
     claim = Claim((2, 9), (9, 2, 1), "x")
     finding = Finding(claim, Judgement(SupportVerdict.SUPPORTED, quotes=quotes))
     [found] = evidence.of([finding], sources)
-    assert [passage.urn for passage in found.passages] == [sources[1].urn, sources[0].urn]
+    urns = [sources[1].urn, sources[0].urn, sources[1].urn]
+    assert [passage.urn for passage in found.passages] == urns
     assert (found.span, found.markers, found.verdict) == ((2, 9), (9, 2, 1), "supported")
 
 

@@ -107,7 +107,7 @@ def test_what_is_not_complete_is_held_and_nothing_else() -> None:
 
 @pytest.mark.parametrize("unit", ["[^1,", "[^1, 2]", "[", "\\", "`", " ", "\n", "[^1,1,1,1,1,1"])
 def test_the_time_is_linear_whole_and_in_pieces(unit: str) -> None:
-    text = (unit * 600_000)[:600_000] + "[^1,2]"
+    text = (unit * 150_000)[:150_000] + "[^1,2]"
     started = time.perf_counter()
     assert "".join(in_pieces([text[at : at + 7] for at in range(0, len(text), 7)])) == rewrite(text)
     assert time.perf_counter() - started < 10
