@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from redask.core.rules.grounding.source_text import COMMON, SourceText
-from redask.core.rules.grounding.stems import has_meaning
+from redask.core.rules.grounding.stems import ROOT, has_meaning
 
 PASSAGES = 4
 _NEAR = 4
@@ -99,13 +99,22 @@ class Alignment:
         roots = self._record(source) if found.named else found.roots
         return Aligned(source, passage, self._share(roots))
 
-    def elsewhere(self) -> Iterator[Aligned]:
-        """All passages but the best ones, in order."""
+    def elsewhere(self, words: Sequence[str]) -> Iterator[Aligned]:
+        """Passages that are not among the best: all of a short source, of a long one those that
+        hold one of the words."""
         known = {(each.source, each.passage) for each in self.passages}
         for number, source in enumerate(self.cited):
-            for passage in range(len(source.passages)):
+            places: Iterable[int] = range(len(source.passages))
+            if len(source.passages) > COMMON:
+                held = [source.holding(word[:ROOT])[:COMMON] for word in words]
+                places = sorted({place for each in held for place in each})
+            for passage in places:
                 if (number, passage) not in known:
                     yield self.place(number, passage)
+
+    def holds(self, words: Sequence[str]) -> bool:
+        """Whether the cited sources hold every one of these words."""
+        return all(any(source.holds(word) for source in self.cited) for word in words)
 
     def _record(self, source: int) -> frozenset[str]:
         """The roots of all cells of a source."""

@@ -63,7 +63,7 @@ def split(answer: str) -> tuple[Claim, ...]:
 
 def _sentences(answer: str, block: AnswerBlock) -> list[tuple[int, int]]:
     if block.kind is BlockKind.ROW:
-        return [(block.start, block.end)]
+        return [sentence_ends.trim(answer, block.start, block.end)]
     return sentence_ends.split(answer, block.start, block.end)
 
 

@@ -1,7 +1,8 @@
 """The proper names in a text: `find` runs of capitalised words.
 
     a name          words that begin with a capital, one after another with nothing but a space,
-                    a hyphen or the full stop of an initial between them (J. R. R. Tolkien)
+                    a hyphen or the full stop of an initial between them (J. R. R. Tolkien);
+                    at most LONGEST
     not a name      a stop word
     not `sure`      the first word of a sentence alone: any word is capitalised there
 
@@ -15,7 +16,10 @@ from dataclasses import dataclass
 
 from redask.core.rules.grounding.stems import STOP_WORDS
 
-_BETWEEN = re.compile(r"\.? |-|\.")
+LONGEST = 8
+_BETWEEN = (" ", "-")
+_POINTS = (". ", ".")
+_ABBREVIATION = 3
 _OPENS = re.compile(r"[.!?:;…|\n*#>\"“‘(]")
 _NO_NAMES = STOP_WORDS | frozenset("lrb rrb lsb rsb".split())  # brackets in treebanks
 _LONGER_BY = 3
@@ -39,15 +43,22 @@ def find(
     first: int | None = None
     for index, (start, _) in enumerate(spans[skipped:], skipped):
         capital = text[start].isupper() and forms[index] not in _NO_NAMES
-        joined = first is not None and _BETWEEN.fullmatch(text, spans[index - 1][1], start)
-        if capital and joined:
-            continue
-        if first is not None:
+        if first is not None and (
+            not capital or index - first == LONGEST or not _joined(text, *spans[index - 1], start)
+        ):
             found.append(Name(first, index, _is_sure(text, spans, first, index)))
-        first = index if capital else None
+            first = None
+        if capital and first is None:
+            first = index
     if first is not None:
         found.append(Name(first, len(spans), _is_sure(text, spans, first, len(spans))))
     return tuple(found)
+
+
+def _joined(text: str, start: int, end: int, following: int) -> bool:
+    """Whether the word at start:end and the following one can be one name."""
+    between = text[end:following]
+    return between in _BETWEEN or (end - start <= _ABBREVIATION and between in _POINTS)
 
 
 def _is_sure(text: str, spans: Sequence[tuple[int, int]], first: int, end: int) -> bool:

@@ -7,7 +7,8 @@
     not an object, or not JSON     one field, `text`
 
 A field's text is as stored; numbers keep their spelling; empty ones and nulls are left out.
-Offsets are code points into it. A passage is a sentence of a field, or a short field, a cell,
+Offsets are code points into it. A passage is a sentence of a field, cut after LONGEST characters,
+or a short field, a cell,
 whose forms begin with those of the field's name. `holding` gives the passages that hold a root,
 so that no claim looks through a source; values and names of a passage, and the identifiers of the
 source, are found when first asked for, and kept.
@@ -26,6 +27,7 @@ from redask.core.rules.grounding.splitting import sentence_ends
 from redask.core.rules.grounding.value_tokens import ValueToken
 
 COMMON = 64
+LONGEST = 1000
 _SHORT = 80
 _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*+(?=\n|[-*+>#|•]|[0-9]{1,3}[.)][ \t])")
@@ -153,7 +155,9 @@ def _passages(number: int, field: SourceField) -> Iterator[Passage]:
     start = 0
     for end in [*(cut.start() for cut in _PARAGRAPH.finditer(text)), len(text)]:
         for span in sentence_ends.split(text, start, end):
-            yield _passage(number, span, stems.forms(text[slice(*span)]), 0)
+            for first in range(span[0], span[1], LONGEST):
+                piece = first, min(first + LONGEST, span[1])
+                yield _passage(number, piece, stems.forms(text[slice(*piece)]), 0)
         start = end
 
 

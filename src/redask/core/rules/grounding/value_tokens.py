@@ -26,6 +26,8 @@ _VALUE_WORDS = frozenset(
     for word in _WORD.findall(written)
 )
 
+_Place = tuple[tuple[int, int], Moment | None, Quantity | None]
+
 
 @dataclass(frozen=True, slots=True)
 class ValueToken:
@@ -46,33 +48,28 @@ def find(
         return ()
     dated = moments.find(text)
     sure = [moment.span for moment in dated if not moment.bare]
-    left = list(quantities.outside(quantities.find(text), sure))
-    places: list[tuple[tuple[int, int], Moment | None, Quantity | None]] = []
-    for moment in dated:
-        over = None
-        if moment.bare:
-            over = next((each for each in left if _overlap(each.span, moment.span)), None)
-        if over is not None:
-            left.remove(over)
-        places.append((moment.span, moment, over))
-    places += [(each.span, None, each) for each in left]
+    counted = quantities.outside(quantities.find(text), sure)
+    places: list[_Place] = [(each.span, each, None) for each in dated]
+    places += [(each.span, None, each) for each in counted]
     places.sort(key=lambda place: place[0])
-    return tuple(_placed(text, spans, places))
-
-
-def _overlap(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
+    merged: list[_Place] = []
+    for span, moment, quantity in places:
+        if merged and span[0] < merged[-1][0][1]:
+            (start, end), before, other = merged.pop()
+            place = (start, max(end, span[1])), before or moment, other or quantity
+            merged.append(place)
+        else:
+            merged.append((span, moment, quantity))
+    return tuple(_placed(text, spans, merged))
 
 
 def _placed(
     text: str,
     spans: Sequence[tuple[int, int]],
-    places: Sequence[tuple[tuple[int, int], Moment | None, Quantity | None]],
+    places: Sequence[_Place],
 ) -> Iterator[ValueToken]:
     index = 0
-    for span, moment, quantity in places:
-        start = min(span[0], quantity.span[0]) if quantity else span[0]
-        end = max(span[1], quantity.span[1]) if quantity else span[1]
+    for (start, end), moment, quantity in places:
         while index < len(spans) and spans[index][1] <= start:
             index += 1
         last = index

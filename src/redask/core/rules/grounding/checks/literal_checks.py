@@ -15,32 +15,38 @@ from collections.abc import Iterator, Sequence
 from redask.core.equivalence.identifiers import Identifier
 from redask.core.rules.grounding import stems
 from redask.core.rules.grounding.alignment import Alignment
+from redask.core.rules.grounding.checks import slots
 from redask.core.rules.grounding.checks.faults import Fault
 from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.source_text import COMMON, SourceText
 
 _LEFT_OUT = re.compile(r"\.{3,}|…|\[[^\]\n]{0,40}\]")
+_PARTS = re.compile(r"[^\W\d_]+|[0-9]+")
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD_PART = re.compile(r"(?<![A-Za-z0-9])[a-z]{3,}(?![A-Za-z0-9])")
 
 
 def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
     """The identifiers and quotations of a claim that no cited source has."""
-    for identifier in claim.identifiers:
-        if not any(_has_identifier(identifier, source) for source in found.cited):
+    for number, identifier in enumerate(claim.identifiers):
+        known = any(identifier.key in source.identifiers() for source in found.cited)
+        if not known and (number >= slots.MOST or not _stands(identifier, found)):
             yield Fault(identifier.text)
-    for quoted in claim.quoted:
+    for quoted in claim.quoted[: slots.MOST]:
         pieces = [stems.forms(piece) for piece in _LEFT_OUT.split(quoted)]
         if not all(any(_has_words(piece, source) for source in found.cited) for piece in pieces):
             yield Fault(quoted)
 
 
-def _has_identifier(identifier: Identifier, source: SourceText) -> bool:
-    if identifier.key in source.identifiers():
-        return True
+def _stands(identifier: Identifier, found: Alignment) -> bool:
+    """Whether the parts of an identifier stand in a source."""
     code = _WORD_PART.sub(" ", identifier.text)
     parts = stems.forms(code if _LETTER.search(code) else identifier.text)
-    return _has_words(parts, source) or source.holds("".join(parts))
+    whole = [part for form in parts for part in _PARTS.findall(form)]
+    return any(
+        _has_words(parts, source) or _has_words(whole, source) or source.holds("".join(parts))
+        for source in found.cited
+    )
 
 
 def _has_words(words: Sequence[str], source: SourceText) -> bool:

@@ -31,7 +31,7 @@ _ACRONYM = range(2, 7)
 
 def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
     """The names of a claim that are not supported, in its order."""
-    for name in claim.names:
+    for name in claim.names[: slots.MOST]:
         if found.is_copy(claim.around(name.first, name.end)):
             continue
         missing = [at for at in range(name.first, name.end) if not _is_held(claim.forms[at], found)]
@@ -47,6 +47,9 @@ def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
             if result.instead is not None and (missing or result.found):
                 yield Fault(claim.written(first, end), result.instead)
                 break
+    for name in claim.names[slots.MOST :]:
+        if name.sure and not found.holds(claim.forms[name.first : name.end]):
+            yield Fault(claim.written(name.first, name.end))
 
 
 def _parts(name: Name) -> list[tuple[int, int]]:

@@ -81,7 +81,7 @@ def _turned(forms: Sequence[str], at: int) -> str | None:
 
 def _directions(claim: ReadClaim, found: Alignment, best: Aligned) -> Iterator[Fault]:
     source = found.cited[best.source]
-    for at in polarity.directed(claim.forms):
+    for at in polarity.directed(claim.forms)[: slots.MOST]:
         if found.is_copy(claim.around(at, at + 1)):
             continue
         result = slots.contest(_rivals(claim, at, found))

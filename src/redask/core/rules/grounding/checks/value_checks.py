@@ -23,12 +23,13 @@ _ARTICLE = "one"
 
 def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
     """The values of a claim that are not supported, in its order."""
-    for value in claim.values:
+    for value in claim.values[: slots.MOST]:
         if found.is_copy(claim.around(value.first, value.end)):
             continue
         rivals = list(_rivals(claim, value, found, found.passages))
         if not any(rival.same for rival in rivals):
-            others = _rivals(claim, value, found, found.elsewhere())
+            words = claim.forms[value.first : value.end]
+            others = _rivals(claim, value, found, found.elsewhere(words))
             rivals += [rival for rival in others if rival.same]
         result = slots.contest(rivals)
         if result.found and result.instead is None:
@@ -37,6 +38,9 @@ def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
             continue
         if result.instead is not None or value.text.lower() != _ARTICLE:
             yield Fault(value.text, result.instead)
+    for value in claim.values[slots.MOST :]:
+        if not found.holds(claim.forms[value.first : value.end]):
+            yield Fault(value.text)
 
 
 def _rivals(
@@ -46,8 +50,12 @@ def _rivals(
     for place in places:
         source = found.cited[place.source]
         passage = source.passages[place.passage]
-        for each in source.values(place.passage):
+        for each in source.values(place.passage)[: slots.MOST]:
             alike = likeness(claim.forms, at, passage.forms, (each.first, each.end))
             same = value_tokens.same(value, each, cell=passage.named > 0)
-            said = not same and any(value_tokens.same(other, each) for other in claim.values)
+            said = (
+                not same
+                and alike >= slots.SAME_PLACE
+                and any(value_tokens.same(other, each) for other in claim.values[: slots.MOST])
+            )
             yield Rival(same, place.share, alike, each.text, said)

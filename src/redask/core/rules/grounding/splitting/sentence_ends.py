@@ -30,39 +30,38 @@ _END = re.compile(  # begins with one set of characters: so the search is fast
     rf"|(?<=[。！？])[。！？]{{0,7}}+[\"'”’»）」』]{{0,8}}+{_NOTES})"
 )
 _FOLLOWING = re.compile(r"\s{0,8}+([^\s]?)(\w{0,32}+)")
-_INITIALS = re.compile(r"[A-Z]|[A-Za-z]{1,3}(?:\.[A-Za-z]{1,3})+")
+_NO_ABBREVIATION = 7
+_INITIALS = re.compile(r"[A-Za-z]|[A-Za-z]{1,3}(?:\.[A-Za-z]{1,3})+")
 _LAST = re.compile(r"[^\s(\"'\[“‘]{1,32}$")
 
 
 def split(text: str, start: int, end: int) -> list[tuple[int, int]]:
     """The spans of the sentences of text[start:end], without the white space around them."""
-    found: list[tuple[int, int]] = []
-    begin = start
-    for stop in _END.finditer(text, start, end):
-        if not _ends(text, stop, end):
-            continue
-        _add(found, text, begin, stop.end())
-        begin = stop.end()
-    _add(found, text, begin, end)
-    return found
+    cuts = [stop.end() for stop in _END.finditer(text, start, end) if _ends(text, stop, end)]
+    spans = [trim(text, *place) for place in zip([start, *cuts], [*cuts, end], strict=True)]
+    return [span for span in spans if span[0] < span[1]]
 
 
-def _add(found: list[tuple[int, int]], text: str, start: int, end: int) -> None:
+def trim(text: str, start: int, end: int) -> tuple[int, int]:
+    """The span of text[start:end] without the white space around it."""
     inner = text[start:end]
-    trimmed = inner.strip()
-    if trimmed:
-        first = start + len(inner) - len(inner.lstrip())
-        found.append((first, first + len(trimmed)))
+    first = start + len(inner) - len(inner.lstrip())
+    return first, max(first, start + len(inner.rstrip()))
 
 
 def _ends(text: str, stop: re.Match[str], end: int) -> bool:
+    at = stop.start()
+    after = text[stop.end() + 1 : min(end, stop.end() + 2)]
+    before = text[max(0, at - _NO_ABBREVIATION) : at]
+    if len(before) == _NO_ABBREVIATION and before.isalpha() and after.isupper():
+        return True  # the usual case, without a search
     following = _FOLLOWING.match(text, stop.end(), end)
     first, rest = following.groups() if following else ("", "")
     if first.islower():
         return stop["line"] is not None
-    if stop["stop"] is None or text[stop.start()] != "." or "." in stop["stop"]:
+    if stop["stop"] is None or text[at] != "." or "." in stop["stop"]:
         return True
-    last = _LAST.search(text[max(0, stop.start() - 32) : stop.start()])
+    last = _LAST.search(text[max(0, at - 32) : at])
     if last is None:
         return True
     word = last[0]

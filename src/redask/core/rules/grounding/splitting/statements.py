@@ -14,7 +14,7 @@ beginning and has bounded parts, so time is linear in the sentence.
 import re
 
 _WORD = re.compile(r"[^\W_]")
-_QUESTION = re.compile(r"[?？][\"'”’»)\]*_ ]*+$")
+_QUESTION = re.compile(r"[?？][\"'“”’»)\]*_ ]*+$")
 _COURTESY = re.compile(
     r"(?:(?:hello|hi|hey|dear|greetings|good (?:morning|afternoon|evening)|sure|certainly"
     r"|of course|absolutely|great question|good question|thanks?|you're welcome"
