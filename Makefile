@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval bench-rules bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -93,6 +93,20 @@ eval: $(VENV)/.installed
 	mkdir -p .eval
 	$(BIN)/python tools/evaluate.py --keep .eval $(if $(MOST),--most $(MOST)) $(PACKS)
 	$(if $(PACKS),,$(BIN)/python tools/evaluate_compute.py --keep .eval/compute)
+
+# claims with one thing changed: how many are caught, and the false alarms; rows of half b are the
+# figures (ARGS="a --styles --list number" for one half, by style, with what was missed)
+eval-claims: $(VENV)/.installed
+	cd benchmarks && ../$(BIN)/python -m claims $(ARGS)
+
+# the built-in answerer's answers under the check of claims: the share that passes, and the others
+# (ARGS="--questions 50 qa/clapnq_dev" for fewer)
+eval-own-answers: $(VENV)/.installed
+	cd benchmarks && ../$(BIN)/python -m claims.own_answers $(ARGS)
+
+# the check of claims: its cost, that it is linear, hostile texts
+bench-claims: $(VENV)/.installed
+	cd benchmarks && ../$(BIN)/python -m claims.cost $(ARGS)
 
 bench-embedding: $(VENV)/.installed
 	$(BIN)/python benchmarks/embedding.py

@@ -109,6 +109,7 @@ PUBLIC_NAMES = [
     "OpenDatabase",
     "__version__",
     "aopen",
+    "check",
     "open",
 ]
 RULES = set(

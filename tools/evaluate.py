@@ -80,7 +80,7 @@ def measure(baseline: Baseline, home: Path, options: argparse.Namespace) -> Meas
     with redask.open(home / baseline.path, settings=Settings(), embedder=options.embedder) as db:
         running.load(db, pack, show)
         found = running.retrieval(db, pack, show, 2)
-        answers = running.answers(db, pack, show) if pack.has_answers else None
+        answers = running.answers(db, pack, show).rates if pack.has_answers else None
     kept.write_text(json.dumps({"stamp": stamp, "retrieval": found, "answers": answers}))
     return Measured(baseline, share, found, answers)
 

@@ -7,6 +7,7 @@ from redask.core.model import Caller, Mode
 
 if TYPE_CHECKING:
     from redask.api.asynchronous import AsyncDatabase
+    from redask.api.checking import check
     from redask.api.results import CitedAnswer
     from redask.api.sync import OpenDatabase
     from redask.api.sync import open_async as aopen
@@ -22,6 +23,7 @@ __all__ = [
     "OpenDatabase",
     "__version__",
     "aopen",
+    "check",
     "open",
 ]
 
@@ -30,6 +32,7 @@ _LATE = {
     "CitedAnswer": ("api.results", "CitedAnswer"),
     "OpenDatabase": ("api.sync", "OpenDatabase"),
     "aopen": ("api.sync", "open_async"),
+    "check": ("api.checking", "check"),
     "open": ("api.sync", "open_database"),
 }
 

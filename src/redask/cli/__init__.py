@@ -32,14 +32,15 @@ COMMANDS = {
     "providers": "List who can answer, and whether they are ready.",
     "doctor": "Check the database and its index.",
     "reembed": "Make all vectors anew, or those that are missing.",
-    "eval": "Measure retrieval and answers on a pack of questions.",
+    "check": "Check the claims of an answer against its sources.",
+    "eval": "Measure retrieval, answers and the check of claims on a pack.",
     "demo": "Load a small sample company and ask it three questions.",
 }
 _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
     **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
 }
-_WITHOUT_DATABASE = ("eval",)  # it makes one for the pack and drops it
+_WITHOUT_DATABASE = ("check", "eval")  # eval makes one for the pack and drops it
 _WITHOUT_TOKEN = ("serve",)  # its callers bring theirs
 
 

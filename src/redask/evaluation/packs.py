@@ -85,10 +85,16 @@ def _evidence(file: Path) -> dict[str, dict[str, int]]:
 
 
 def json_lines(file: Path) -> Iterator[dict[str, Any]]:
+    """The JSON objects of a file, one a line."""
+    return (row for _, row in numbered_lines(file))
+
+
+def numbered_lines(file: Path) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a file, one a line, each with its line's number."""
     for number, line in enumerate(_text(file).split("\n"), start=1):
         if line.strip():
             try:
-                yield json.loads(line)
+                yield number, json.loads(line)
             except ValueError as error:
                 raise BadAsk(f"{file}, line {number}: not JSON: {error}") from None
 
@@ -98,3 +104,5 @@ def _text(file: Path) -> str:
         return file.read_text(encoding="utf-8")
     except OSError as error:
         raise BadAsk(f"{file} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise BadAsk(f"{file} is not UTF-8: {error.reason} at byte {error.start}") from None

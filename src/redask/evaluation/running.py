@@ -11,6 +11,7 @@ from redask.api.sync import OpenDatabase
 from redask.core.rules import urn
 from redask.evaluation import answers as gold
 from redask.evaluation import ranking
+from redask.evaluation.citation_quality import CitationTally
 from redask.evaluation.packs import Pack, Question
 
 COLLECTION = "passages"
@@ -59,18 +60,29 @@ class _Tally:
         return {name: count / self.asked for name, count in zip(names, counts, strict=True)}
 
 
-def answers(db: OpenDatabase, pack: Pack, progress: EvalProgress) -> dict[str, dict[str, float]]:
-    """The rates of answers that contain the gold, cite its passage, or are refusals."""
+@dataclass(frozen=True, slots=True)
+class AnswerFigures:
+    """The rates of answers that hold the gold, cite its passage or are refusals; of citations."""
+
+    rates: dict[str, dict[str, float]]
+    citations: dict[str, float | None]
+
+
+def answers(db: OpenDatabase, pack: Pack, progress: EvalProgress) -> AnswerFigures:
+    """The figures of the answers to a pack's questions."""
+    citations = CitationTally()
     tallies = {"answerable": _Tally(), "unanswerable": _Tally()}
     for done, question in enumerate(pack.questions, start=1):
         tally = tallies["answerable" if question.answerable else "unanswerable"]
-        _count(tally, db, question)
+        _count(tally, citations, db, question)
         progress("asking", done, len(pack.questions))
-    return {name: tally.rates() for name, tally in tallies.items() if tally.asked}
+    rates = {name: tally.rates() for name, tally in tallies.items() if tally.asked}
+    return AnswerFigures(rates, citations.rates())
 
 
-def _count(tally: _Tally, db: OpenDatabase, question: Question) -> None:
+def _count(tally: _Tally, citations: CitationTally, db: OpenDatabase, question: Question) -> None:
     answer = db.ask(question.text)
+    citations.add(answer.answer, answer.sources_flat)
     cited = {urn.decode(note.urn).id for note in answer.citations}
     tally.asked += 1
     tally.refused += not cited

@@ -1,0 +1,1 @@
+"""Claims with one thing changed: how many of them the check of claims sees."""
