@@ -78,8 +78,6 @@ class ModifierGrammar(ConditionGrammar):
             yield from self._linked(glue)
             return
         yield from self.conditions(glue)
-        if glue.either:
-            return
         yield from self._counted(glue)
         yield from self._mentions(glue)
         if not glue.negative:
@@ -90,13 +88,12 @@ class ModifierGrammar(ConditionGrammar):
 
     def _linked(self, glue: Glue) -> Iterator[Found]:
         """What a verb may link to: another table, or a moment at which it happened."""
-        if not glue.either:
-            yield from self._mentions(glue)
-            yield from self._counted(glue)
-            if not glue.negative:
-                for node, end, cost in self._extremes(glue):
-                    if isinstance(node, Extreme) and node.table is not None:
-                        yield node, end, cost
+        yield from self._mentions(glue)
+        yield from self._counted(glue)
+        if not glue.negative:
+            for node, end, cost in self._extremes(glue):
+                if isinstance(node, Extreme) and node.table is not None:
+                    yield node, end, cost
         for node, end, cost in (*self.value_conditions(glue), *self.compared(glue)):
             if isinstance(node, Condition) and (node.near is not None or _is_moment(node)):
                 yield node, end, cost

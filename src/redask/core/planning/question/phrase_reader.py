@@ -1,6 +1,6 @@
 """What grammar rules read from: the phrases at a word, lists of them, and the words that join.
 
-    glue    := { relative | auxiliary | preposition | light verb | negative | and | or | , | . }
+    glue    := { relative | auxiliary | preposition | light verb | negative | and | , | . } [ verb ]
     values  := VALUE { (, | or | and | nor) VALUE }
     measure := COLUMN | count TABLE | count COLUMN
 
@@ -27,11 +27,13 @@ Values = tuple[tuple[ValuePhrase, ...], int, str]
 
 @dataclass(frozen=True, slots=True)
 class Glue:
-    """What joins a modifier to what came before; `verb` is a word that no list knows."""
+    """What joins a modifier to what came before; `verb` is a word that no list knows.
+
+    An "or" joins values only: between conditions it leaves open what it is an alternative to.
+    """
 
     end: int
     negative: bool = False
-    either: bool = False
     words: tuple[str, ...] = ()
     verb: str = ""
     sentence: bool = False
@@ -138,8 +140,6 @@ class PhraseReader:
         if low in cues.NEGATIVE or low.endswith("n't"):
             doubled = glue.negative and low != "nor"
             return None if doubled else replace(more, negative=True)
-        if low == "or":
-            return replace(more, either=True)
         if token.kind == "word" and low in _GLUE and not self.cue(glue.end, *_STOPS):
             return more
         if not glue.verb and self._is_verb(glue.end):
