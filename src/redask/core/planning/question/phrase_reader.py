@@ -79,6 +79,21 @@ class PhraseReader:
                 return value.end, int(digits)
         return place, 1
 
+    def superlative(self, place: int) -> tuple[int, str]:
+        """Behind an adjective that measures something to its end, and the adjective; or nothing."""
+        low = self.low(place)
+        if low == "most" and self.low(place + 1) in ("expensive", "recent"):
+            return place + 2, self.low(place + 1)
+        if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
+            return place + 1, low
+        return place, ""
+
+    def signed(self, adjective: str, column: ColumnPhrase) -> int:
+        """Whether an adjective asks for the most (1) or the least (-1) of a column; 0: neither."""
+        nouns = cues.DIMENSIONS.get(adjective, {})
+        stems = (token.stem for token in self.words[column.start : column.end])
+        return next((nouns[stem] for stem in stems if stem in nouns), 0)
+
     def value_lists(self, place: int) -> Iterator[Values]:
         """Values joined by `or`, `and` or commas: the values, the word behind, what joins them."""
         for first in self.values(place):
