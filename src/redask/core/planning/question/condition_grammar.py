@@ -39,7 +39,6 @@ def _condition(
         values,
         column,
         glue.negative,
-        glue.either,
         against,
         joined=joined,
         both="both" in said,
@@ -100,7 +99,7 @@ class ConditionGrammar(PhraseReader):
         contains = self.cue(glue.end, "contain")
         if contains is not None:
             for value in self.values(contains.end):
-                if value.quoted or value.end == contains.end + 1:
+                if value.quoted:
                     yield _condition(contains.payload, (value,), column, glue), value.end, 0
         between = self.cue(glue.end, "between")
         if between is not None:

@@ -78,8 +78,6 @@ class ModifierGrammar(ConditionGrammar):
             yield from self._linked(glue)
             return
         yield from self.conditions(glue)
-        if glue.either:
-            return
         yield from self._counted(glue)
         yield from self._mentions(glue)
         if not glue.negative:
@@ -90,13 +88,12 @@ class ModifierGrammar(ConditionGrammar):
 
     def _linked(self, glue: Glue) -> Iterator[Found]:
         """What a verb may link to: another table, or a moment at which it happened."""
-        if not glue.either:
-            yield from self._mentions(glue)
-            yield from self._counted(glue)
-            if not glue.negative:
-                for node, end, cost in self._extremes(glue):
-                    if isinstance(node, Extreme) and node.table is not None:
-                        yield node, end, cost
+        yield from self._mentions(glue)
+        yield from self._counted(glue)
+        if not glue.negative:
+            for node, end, cost in self._extremes(glue):
+                if isinstance(node, Extreme) and node.table is not None:
+                    yield node, end, cost
         for node, end, cost in (*self.value_conditions(glue), *self.compared(glue)):
             if isinstance(node, Condition) and (node.near is not None or _is_moment(node)):
                 yield node, end, cost
@@ -154,17 +151,19 @@ class ModifierGrammar(ConditionGrammar):
         if common is not None:
             yield Extreme(common.payload, None, None, number, common=True), common.end, 1
         yield from self._adjectives(place, number)
+        if cues.AUXILIARIES & set(glue.words):
+            behind, adjective = self.superlative(place)
+            if adjective:
+                yield Extreme("max", None, None, number, adjective), behind, 1
         yield from self._superlatives(place, number)
 
     def _adjectives(self, place: int, number: int) -> Iterator[Found]:
         """`the shortest duration`: an adjective and the column it measures."""
-        nouns = cues.DIMENSIONS.get(self.low(place), {})
-        for column in self.columns(place + 1) if nouns else ():
-            stems = [token.stem for token in self.words[column.start : column.end]]
-            signs = [nouns[stem] for stem in stems if stem in nouns]
-            if signs and self.low(place) not in cues.COMPARATIVES:
-                direction = "max" if signs[0] > 0 else "min"
-                yield Extreme(direction, column, None, number), column.end, 1
+        behind, adjective = self.superlative(place)
+        for column in self.columns(behind) if adjective else ():
+            sign = self.signed(adjective, column)
+            if sign:
+                yield Extreme("max" if sign > 0 else "min", column, None, number), column.end, 1
 
     def _superlatives(self, place: int, number: int) -> Iterator[Found]:
         word = self.cue(place, "extreme")

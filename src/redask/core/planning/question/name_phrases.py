@@ -78,9 +78,9 @@ def _names(
     spoken: tuple[str, ...] = ()
     for end in range(start, min(start + _LONGEST, len(words))):
         if words[end].low in cues.PREPOSITIONS:
-            if end == start:
+            if end == start or not (words[end].low in ("of", "in") or stems[end]):
                 break
-            spoken += () if words[end].low in ("of", "in") else (words[end].stem,)
+            spoken += () if words[end].low in ("of", "in") else stems[end]
             continue
         if not stems[end]:
             break

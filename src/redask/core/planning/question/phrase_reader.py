@@ -1,6 +1,6 @@
 """What grammar rules read from: the phrases at a word, lists of them, and the words that join.
 
-    glue    := { relative | auxiliary | preposition | light verb | negative | and | or | , | . }
+    glue    := { relative | auxiliary | preposition | light verb | negative | and | , | . } [ verb ]
     values  := VALUE { (, | or | and | nor) VALUE }
     measure := COLUMN | count TABLE | count COLUMN
 
@@ -27,11 +27,13 @@ Values = tuple[tuple[ValuePhrase, ...], int, str]
 
 @dataclass(frozen=True, slots=True)
 class Glue:
-    """What joins a modifier to what came before; `verb` is a word that no list knows."""
+    """What joins a modifier to what came before; `verb` is a word that no list knows.
+
+    An "or" joins values only: between conditions it leaves open what it is an alternative to.
+    """
 
     end: int
     negative: bool = False
-    either: bool = False
     words: tuple[str, ...] = ()
     verb: str = ""
     sentence: bool = False
@@ -76,6 +78,21 @@ class PhraseReader:
             if digits.isdecimal() and len(digits) < 4:
                 return value.end, int(digits)
         return place, 1
+
+    def superlative(self, place: int) -> tuple[int, str]:
+        """Behind an adjective that measures something to its end, and the adjective; or nothing."""
+        low = self.low(place)
+        if low == "most" and self.low(place + 1) in ("expensive", "recent"):
+            return place + 2, self.low(place + 1)
+        if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
+            return place + 1, low
+        return place, ""
+
+    def signed(self, adjective: str, column: ColumnPhrase) -> int:
+        """Whether an adjective asks for the most (1) or the least (-1) of a column; 0: neither."""
+        nouns = cues.DIMENSIONS.get(adjective, {})
+        stems = (token.stem for token in self.words[column.start : column.end])
+        return next((nouns[stem] for stem in stems if stem in nouns), 0)
 
     def value_lists(self, place: int) -> Iterator[Values]:
         """Values joined by `or`, `and` or commas: the values, the word behind, what joins them."""
@@ -138,8 +155,6 @@ class PhraseReader:
         if low in cues.NEGATIVE or low.endswith("n't"):
             doubled = glue.negative and low != "nor"
             return None if doubled else replace(more, negative=True)
-        if low == "or":
-            return replace(more, either=True)
         if token.kind == "word" and low in _GLUE and not self.cue(glue.end, *_STOPS):
             return more
         if not glue.verb and self._is_verb(glue.end):

@@ -11,7 +11,6 @@ restated  := a second sentence: show items
 from collections.abc import Iterator
 from dataclasses import replace
 
-from redask.core.planning.question import cues
 from redask.core.planning.question.modifier_grammar import ModifierGrammar
 from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
 from redask.core.planning.question.phrase_reader import Found, Glue
@@ -142,6 +141,12 @@ class QuestionGrammar(ModifierGrammar):
                         yield (item,), (Mention(table),), table.end, more
 
     def _aggregates(self, place: int) -> Iterator[Items]:
+        behind, adjective = self.superlative(place)
+        for column in self.columns(behind) if adjective else ():
+            sign = self.signed(adjective, column)
+            if sign:
+                item = Item("aggregate", column, None, "max" if sign > 0 else "min")
+                yield (item,), (), column.end, column.links[0].cost
         names: list[str] = []
         while True:
             cue = self.cue(place, "aggregate", "extreme")
@@ -210,11 +215,9 @@ class QuestionGrammar(ModifierGrammar):
             start, number = self.leading_number(top.end)
         if start > place:
             yield (Few(number),), start, 1
-        low = self.low(start)
-        if low == "most" and self.low(start + 1) in ("expensive", "recent"):
-            low, start = self.low(start + 1), start + 1
-        if low in cues.DIMENSIONS and low not in cues.COMPARATIVES:
-            yield (Extreme("max", None, None, number, low),), start + 1, 1
+        behind, adjective = self.superlative(start)
+        if adjective:
+            yield (Extreme("max", None, None, number, adjective),), behind, 1
         for column in self.columns(place):
             flag = Condition("flag", (), column)
             yield (flag,), column.end, 1 + column.links[0].cost

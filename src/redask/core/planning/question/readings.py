@@ -34,15 +34,12 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """`near` is the table that the value stands beside; `either`: an alternative to the last;
-    `apart`: joined to it by "and", "but" or a comma.
-    """
+    """`near` is the table that the value stands beside; `apart`: joined by "and" or a comma."""
 
     op: str
     values: tuple[ValuePhrase, ...]
     column: ColumnPhrase | None = None
     negative: bool = False
-    either: bool = False
     against: str = ""
     dimension: str = ""
     near: TablePhrase | None = None

@@ -139,11 +139,10 @@ class OutputBuilder:
         if named or any(column.table != self._scope.first for column in groups):
             raise Doubt("ambiguous", "each")
 
-    def keys(self, plain: list[Column]) -> list[Column]:
-        """The keys of the entities whose names are shown beside a count of something else."""
+    def keys(self, plain: list[Column], root: str) -> list[Column]:
+        """The keys of the entities whose names are shown beside an aggregate of something else."""
         tables = [column.table for column in plain if column.table in self._scope.named]
-        counted = self.counted_table()
-        if not tables or counted is None or counted in tables:
+        if not tables or root in tables:
             return []
         key = self.key_of(tables[0])
         named = (column in key or _TITLES & set(identifier_words(column.name)) for column in plain)

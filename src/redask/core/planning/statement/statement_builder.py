@@ -34,17 +34,17 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     measures = [*outputs, *([order.measure] if order else [])]
     grouping = bool(having) or any(each.aggregate for each in measures)
     plain = [each.column for each in outputs if each.column and not each.aggregate]
+    root = (builder.counted_table() if grouping else None) or _summed(measures) or scope.first
     if grouping:
         if shown:
             extra = [Measure(column=column) for column in groups if column not in plain]
             outputs, measures = [*extra, *outputs], [*extra, *measures]
-        groups = list(dict.fromkeys([*groups, *builder.keys(plain), *plain]))
+        groups = list(dict.fromkeys([*groups, *builder.keys(plain, root), *plain]))
         if having and not groups:
             raise Doubt("ambiguous", "what to group by")
     elif groups:
         builder.check_rows(groups)
         groups = []
-    root = (builder.counted_table() if grouping else None) or _summed(measures) or scope.first
     used = [*(each.column.table for each in measures if each.column), scope.first]
     used += [column.table for column in groups]
     others = [table for table in dict.fromkeys(used) if table != root]

@@ -5,8 +5,8 @@
     not, no, never               NOT EXISTS, with the conditions that follow
     so many of it                a count, if one key leads there and may lead to many rows
 
-Refused: alternatives among three or more conditions; conditions beside NOT EXISTS on other tables;
-two conditions on columns that refer to each other; a table that only a preposition names.
+Refused: conditions beside NOT EXISTS on other tables; two conditions on columns that refer to each
+other; a table that only a preposition names.
 """
 
 from dataclasses import dataclass, field, replace
@@ -23,7 +23,6 @@ from redask.core.planning.statement.trees import (
     OPPOSITE,
     Column,
     Existence,
-    Junction,
     Step,
     Tally,
     Test,
@@ -109,13 +108,7 @@ class WhereBuilder:
         place = self._place(each, column, found)
         if each.negative and place is not found.direct:
             _, test, _ = test_of(replace(each, negative=False), self._scope)
-        if each.either:
-            last = found.seen[-1][0] if found.seen else each
-            if not place or len(found.seen) > 1 or each.negative or last.negative:
-                raise Doubt("ambiguous", "or")
-            place[-1] = Junction("or", (place[-1], test))
-        else:
-            place.append(test)
+        place.append(test)
         found.seen.append((each, column))
 
     def _check(self, each: Condition, column: Column, found: _Gathered) -> None:

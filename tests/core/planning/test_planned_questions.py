@@ -1,0 +1,1178 @@
+"""Questions over a shop and a school: the statement of each that is certain, and each refusal."""
+
+from datetime import date
+
+import pytest
+
+from redask.core.planning.plan import Certain, NotComputed, Unclear, plan
+from tests.support.plan_worlds import SCHOOL, SCHOOL_VALUES, SHOP, SHOP_VALUES
+
+TODAY = date(2026, 3, 15)
+SHOP_CERTAIN = [
+    ("How many customers are there?", "count", "SELECT count(*) FROM customers"),
+    (
+        "How many customers live in Brazil?",
+        "count",
+        "SELECT count(*) FROM customers WHERE country = 'Brazil'",
+    ),
+    (
+        "Count the number of customers from France or Belgium.",
+        "count",
+        "SELECT count(*) FROM customers WHERE country IN ('France', 'Belgium ')",
+    ),
+    (
+        "How many different cities do the customers come from?",
+        "count",
+        "SELECT count(DISTINCT city) FROM customers",
+    ),
+    (
+        "What are the names and ages of customers?",
+        "list",
+        "SELECT customer_name, age FROM customers",
+    ),
+    (
+        "List the names of customers older than 30.",
+        "comparison",
+        "SELECT customer_name FROM customers WHERE age > 30",
+    ),
+    (
+        "List the names of customers who are over 30 years old.",
+        "comparison",
+        "SELECT customer_name FROM customers WHERE age > 30",
+    ),
+    (
+        "List the names of customers who are not 30 years old.",
+        "negation",
+        "SELECT customer_name FROM customers WHERE age <> 30",
+    ),
+    ("What is the average age of customers?", "average", "SELECT avg(age) FROM customers"),
+    (
+        "What are the minimum, average and maximum price of products?",
+        "minimum",
+        "SELECT min(price), avg(price), max(price) FROM products",
+    ),
+    (
+        "What is the average price and weight of products?",
+        "average",
+        "SELECT avg(price), avg(weight) FROM products",
+    ),
+    (
+        "Show the names of products whose price is above the average.",
+        "comparison",
+        "SELECT product_name FROM products WHERE price > (SELECT avg(price) FROM products)",
+    ),
+    (
+        "Show the names of products with a price higher than the average price.",
+        "comparison",
+        "SELECT product_name FROM products WHERE price > (SELECT avg(price) FROM products)",
+    ),
+    (
+        "Show the names of products with more than the average price.",
+        "comparison",
+        "SELECT product_name FROM products WHERE price > (SELECT avg(price) FROM products)",
+    ),
+    (
+        "Which product has the highest price?",
+        "top",
+        (
+            "SELECT product_name FROM products ORDER BY price DESC NULLS LAST FETCH FIRST 1 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What is the name of the most expensive product?",
+        "top",
+        (
+            "SELECT product_name FROM products ORDER BY price DESC NULLS LAST FETCH FIRST 1 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What are the names of the 3 most expensive products?",
+        "top",
+        (
+            "SELECT product_name FROM products ORDER BY price DESC NULLS LAST FETCH FIRST 3 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What are the names of the 3 products with the highest price?",
+        "top",
+        (
+            "SELECT product_name FROM products ORDER BY price DESC NULLS LAST FETCH FIRST 3 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What are the names of the products with the top 3 prices?",
+        "top",
+        (
+            "SELECT product_name FROM products ORDER BY price DESC NULLS LAST FETCH FIRST 3 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What is the most common category of products?",
+        "top",
+        (
+            "SELECT category FROM products GROUP BY category ORDER BY count(*) DESC NULLS LAST "
+            "FETCH FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "Which category is the most common among products?",
+        "top",
+        (
+            "SELECT category FROM products GROUP BY category ORDER BY count(*) DESC NULLS LAST "
+            "FETCH FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "Show each category and the number of products in each category.",
+        "group",
+        "SELECT category, count(*) FROM products GROUP BY category",
+    ),
+    (
+        "What are the categories and how many products correspond to each one?",
+        "group",
+        "SELECT category, count(*) FROM products GROUP BY category",
+    ),
+    (
+        "For each category, what is the average price of products?",
+        "group",
+        "SELECT category, avg(price) FROM products GROUP BY category",
+    ),
+    (
+        "What is the average price of products for each category?",
+        "group",
+        "SELECT category, avg(price) FROM products GROUP BY category",
+    ),
+    (
+        "Which categories have at least 2 products?",
+        "group",
+        "SELECT category FROM products GROUP BY category HAVING count(*) >= 2",
+    ),
+    (
+        "Show the categories of products with an average price above 10.",
+        "group",
+        "SELECT category FROM products GROUP BY category HAVING avg(price) > 10",
+    ),
+    (
+        "Show the name of each customer and the number of orders.",
+        "group",
+        (
+            "SELECT customers.customer_name, count(*) FROM orders JOIN customers ON "
+            "orders.customer_id = customers.customer_id GROUP BY customers.customer_id, "
+            "customers.customer_name"
+        ),
+    ),
+    (
+        "What are the names of customers who have more than 2 orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) > 2"
+        ),
+    ),
+    (
+        "What are the names of customers with no orders?",
+        "negation",
+        (
+            "SELECT customers.customer_name FROM customers WHERE NOT EXISTS (SELECT 1 FROM "
+            "orders WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "What are the names of customers who have orders?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "Show the names of customers without any order.",
+        "negation",
+        (
+            "SELECT customers.customer_name FROM customers WHERE NOT EXISTS (SELECT 1 FROM "
+            "orders WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "Which customer has the most orders?",
+        "top",
+        (
+            "SELECT customers.customer_name FROM orders JOIN customers ON orders.customer_id = "
+            "customers.customer_id GROUP BY customers.customer_id, customers.customer_name ORDER "
+            "BY count(*) DESC NULLS LAST FETCH FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "What are the names of customers who placed an order?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "What are the names of customers with orders whose status is paid?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id AND orders.status = 'paid')"
+        ),
+    ),
+    (
+        'What are the names of customers that do not have orders whose status is "paid"?',
+        "negation",
+        (
+            "SELECT customers.customer_name FROM customers WHERE NOT EXISTS (SELECT 1 FROM "
+            "orders WHERE customers.customer_id = orders.customer_id AND orders.status = 'paid')"
+        ),
+    ),
+    (
+        "How many orders are not paid?",
+        "negation",
+        "SELECT count(*) FROM orders WHERE status <> 'paid'",
+    ),
+    (
+        'How many orders have a status that is not "on hold"?',
+        "negation",
+        "SELECT count(*) FROM orders WHERE status <> 'On-Hold'",
+    ),
+    (
+        "List the ids of orders whose total is between 10 and 20.",
+        "comparison",
+        "SELECT order_id FROM orders WHERE (total >= 10 AND total <= 20)",
+    ),
+    (
+        "How many customers joined in March 2019?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2019-03-01' AND joined_date < "
+            "'2019-04-01')"
+        ),
+    ),
+    (
+        "How many customers joined before 12 March 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date < '2019-03-12'",
+    ),
+    (
+        "How many customers have a joined date of yesterday?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2026-03-14' AND joined_date < "
+            "'2026-03-15')"
+        ),
+    ),
+    (
+        "List the names of suppliers opened in 2001 or later.",
+        "comparison",
+        'SELECT "name" FROM suppliers WHERE open_year >= 2001',
+    ),
+    (
+        "List the names of suppliers opened after the year 1999.",
+        "date_range",
+        'SELECT "name" FROM suppliers WHERE open_year > 1999',
+    ),
+    (
+        "List the names of suppliers opened in year 1999 or 2001.",
+        "date_range",
+        'SELECT "name" FROM suppliers WHERE open_year IN (1999, 2001)',
+    ),
+    (
+        "List the names of customers in alphabetical order.",
+        "list",
+        "SELECT customer_name FROM customers ORDER BY customer_name ASC",
+    ),
+    (
+        "List the names of customers in descending order of age.",
+        "list",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+    ),
+    (
+        "List the names of customers sorted by age from high to low.",
+        "list",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+    ),
+    (
+        "List the names of customers ordered by age descending.",
+        "list",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+    ),
+    (
+        "List the names and cities of customers, sorted by city.",
+        "list",
+        "SELECT customer_name, city FROM customers ORDER BY city ASC",
+    ),
+    (
+        'Which product names contain "Chair"?',
+        "filter",
+        "SELECT product_name FROM products WHERE product_name ILIKE '%Chair%'",
+    ),
+    (
+        'What are the names of products whose name starts with "Re"?',
+        "filter",
+        "SELECT product_name FROM products WHERE product_name ILIKE 'Re%'",
+    ),
+    (
+        "How many products have the word 'Chair' in their names?",
+        "count",
+        "SELECT count(*) FROM products WHERE product_name ILIKE '%Chair%'",
+    ),
+    (
+        'What is the phone number of the customer named "Ann Lee"?',
+        "filter",
+        "SELECT phone_number FROM customers WHERE customer_name = 'Ann Lee'",
+    ),
+    (
+        "What is the age of customer Ann Lee?",
+        "filter",
+        "SELECT age FROM customers WHERE customer_name = 'Ann Lee'",
+    ),
+    (
+        "Show all information about suppliers.",
+        "list",
+        'SELECT supplier_id, "name", country, open_year FROM suppliers',
+    ),
+    ("Show all categories.", "list", "SELECT DISTINCT category FROM products"),
+    (
+        "How many customers are active?",
+        "count",
+        "SELECT count(*) FROM customers WHERE is_active = true",
+    ),
+    ("What is the sum of quantity?", "sum", "SELECT sum(quantity) FROM order_items"),
+    (
+        'What is the number of colours of the product "Red Chair"?',
+        "filter",
+        "SELECT num_colours FROM products WHERE product_name = 'Red Chair'",
+    ),
+    (
+        "Which products have the largest number of colours?",
+        "top",
+        (
+            "SELECT product_name FROM products ORDER BY num_colours DESC NULLS LAST FETCH FIRST "
+            "1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "How many active customers are there?",
+        "count",
+        "SELECT count(*) FROM customers WHERE is_active = true",
+    ),
+    (
+        "How many customers are not active?",
+        "count",
+        "SELECT count(*) FROM customers WHERE is_active = false",
+    ),
+    ("What are the names of clients?", "list", "SELECT customer_name FROM customers"),
+    (
+        "List the names of products ordered by the number of colours in descending order.",
+        "list",
+        "SELECT product_name FROM products ORDER BY num_colours DESC NULLS LAST",
+    ),
+    (
+        "What are the categories of products sorted by the number of products?",
+        "group",
+        "SELECT category FROM products GROUP BY category ORDER BY count(*) ASC",
+    ),
+    (
+        "What is the price of the products with the 2 lowest weights?",
+        "top",
+        "SELECT price FROM products ORDER BY weight ASC FETCH FIRST 2 ROWS WITH TIES",
+    ),
+    (
+        "Which product is the cheapest?",
+        "top",
+        "SELECT product_name FROM products ORDER BY price ASC FETCH FIRST 1 ROWS WITH TIES",
+    ),
+    (
+        "What are the names of products that are in the Toys category?",
+        "filter",
+        "SELECT product_name FROM products WHERE category = 'Toys'",
+    ),
+    (
+        "What are the names of products in category Furniture or Toys?",
+        "filter",
+        "SELECT product_name FROM products WHERE category IN ('Furniture', 'Toys')",
+    ),
+    (
+        'What are the names of products not in the "Toys" category?',
+        "negation",
+        "SELECT product_name FROM products WHERE category <> 'Toys'",
+    ),
+    (
+        "Which customers do not live in Paris?",
+        "negation",
+        "SELECT customer_name FROM customers WHERE city <> 'Paris'",
+    ),
+    (
+        "Which customers live neither in Paris nor in Ghent?",
+        "negation",
+        "SELECT customer_name FROM customers WHERE city <> 'Paris' AND city <> 'Ghent'",
+    ),
+    (
+        "What are the names of products with price more than 10 and weight less than 5?",
+        "comparison",
+        "SELECT product_name FROM products WHERE price > 10 AND weight < 5",
+    ),
+    (
+        "What are the names of products with both price more than 10 and weight less than 5?",
+        "comparison",
+        "SELECT product_name FROM products WHERE price > 10 AND weight < 5",
+    ),
+    (
+        "How many products are there for each category and rank?",
+        "group",
+        "SELECT category, rank, count(*) FROM products GROUP BY category, rank",
+    ),
+    (
+        "What are the names of customers who live in a city that is Paris?",
+        "filter",
+        "SELECT customer_name FROM customers WHERE city = 'Paris'",
+    ),
+    ("What is the max speed of products?", "list", "SELECT max_speed FROM products"),
+    (
+        "What is the average max speed of products?",
+        "average",
+        "SELECT avg(max_speed) FROM products",
+    ),
+    ("Show the total price of products.", "sum", "SELECT sum(price) FROM products"),
+    ("What are the locations of stores?", "list", 'SELECT "Location" FROM store_detail'),
+    (
+        "How many stores are located in OR?",
+        "count",
+        "SELECT count(*) FROM store_detail WHERE \"Location\" = 'OR'",
+    ),
+    (
+        "What are the names of suppliers and their products?",
+        "list",
+        (
+            'SELECT suppliers."name", products.product_name FROM products JOIN suppliers ON '
+            "products.supplier_id = suppliers.supplier_id"
+        ),
+    ),
+    (
+        "Which supplier has the most products? Show the name and country.",
+        "top",
+        (
+            'SELECT suppliers."name", suppliers.country FROM products JOIN suppliers ON '
+            "products.supplier_id = suppliers.supplier_id GROUP BY suppliers.supplier_id, "
+            'suppliers."name", suppliers.country ORDER BY count(*) DESC NULLS LAST FETCH FIRST 1 '
+            "ROWS WITH TIES"
+        ),
+    ),
+    (
+        "List the distinct categories of products whose price is at least 5.",
+        "comparison",
+        "SELECT DISTINCT category FROM products WHERE price >= 5",
+    ),
+    (
+        "What are the names of products which cost more than 10 in price?",
+        "comparison",
+        "SELECT product_name FROM products WHERE price > 10",
+    ),
+    ("What is the latest order date?", "maximum", "SELECT max(order_date) FROM orders"),
+    (
+        "Which customer is the oldest?",
+        "top",
+        (
+            "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST FETCH FIRST 1 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What is the id of the order with the latest order date?",
+        "latest",
+        (
+            "SELECT order_id FROM orders ORDER BY order_date DESC NULLS LAST FETCH FIRST 1 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What is the id of the order with the earliest shipped date?",
+        "top",
+        "SELECT order_id FROM orders ORDER BY shipped_date ASC FETCH FIRST 1 ROWS WITH TIES",
+    ),
+    (
+        "How many orders have an order date before 2020?",
+        "count",
+        "SELECT count(*) FROM orders WHERE order_date < '2020-01-01'",
+    ),
+    (
+        "How many orders have an order date in 2019 or later?",
+        "count",
+        "SELECT count(*) FROM orders WHERE order_date >= '2019-01-01'",
+    ),
+    (
+        "How many orders have an order date between 2019-01-01 and 2019-02-28?",
+        "count",
+        (
+            "SELECT count(*) FROM orders WHERE (order_date >= '2019-01-01' AND order_date < "
+            "'2019-03-01')"
+        ),
+    ),
+    (
+        "How many customers joined this month?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2026-03-01' AND joined_date < "
+            "'2026-04-01')"
+        ),
+    ),
+    (
+        "How many customers joined last month?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2026-02-01' AND joined_date < "
+            "'2026-03-01')"
+        ),
+    ),
+    (
+        "How many customers joined today?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2026-03-15' AND joined_date < "
+            "'2026-03-16')"
+        ),
+    ),
+    (
+        "How many customers joined this year?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2026-01-01' AND joined_date < "
+            "'2027-01-01')"
+        ),
+    ),
+    (
+        "What are the names of suppliers whose open year is this year?",
+        "date_range",
+        'SELECT "name" FROM suppliers WHERE open_year = 2026',
+    ),
+    (
+        "What is the status of the order with id 5?",
+        "filter",
+        "SELECT status FROM orders WHERE order_id = 5",
+    ),
+    (
+        "What are the ids of orders with customer id 7?",
+        "filter",
+        "SELECT order_id FROM orders WHERE customer_id = 7",
+    ),
+    (
+        'What are the names of customers whose name contains the letter "a"?',
+        "filter",
+        "SELECT customer_name FROM customers WHERE customer_name ILIKE '%a%'",
+    ),
+    (
+        "How many products are heavier than 5?",
+        "count",
+        "SELECT count(*) FROM products WHERE weight > 5",
+    ),
+    (
+        "How many products are lighter than 5?",
+        "count",
+        "SELECT count(*) FROM products WHERE weight < 5",
+    ),
+    (
+        "How many products cost more than the maximum price?",
+        "count",
+        "SELECT count(*) FROM products WHERE price > (SELECT max(price) FROM products)",
+    ),
+    ("For each customer, show the name.", "list", "SELECT customer_name FROM customers"),
+    ("Show each customer name.", "list", "SELECT customer_name FROM customers"),
+    (
+        "Show the name of customers and the average total of orders.",
+        "group",
+        (
+            "SELECT customers.customer_name, avg(orders.total) FROM orders JOIN customers ON "
+            "orders.customer_id = customers.customer_id GROUP BY customers.customer_id, "
+            "customers.customer_name"
+        ),
+    ),
+    (
+        "What are the names of customers with exactly 2 orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) = 2"
+        ),
+    ),
+    (
+        "What are the names of customers with 2 or more orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) >= 2"
+        ),
+    ),
+    (
+        "What are the names of customers who do not have more than 2 orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) <= 2"
+        ),
+    ),
+    (
+        "What are the names of products that have orders whose status is paid?",
+        "filter",
+        (
+            "SELECT products.product_name FROM products WHERE EXISTS (SELECT 1 FROM order_items "
+            "JOIN orders ON order_items.order_id = orders.order_id WHERE products.product_id = "
+            "order_items.product_id AND orders.status = 'paid')"
+        ),
+    ),
+    (
+        "What are the names of customers of orders?",
+        "list",
+        (
+            "SELECT customers.customer_name FROM orders JOIN customers ON orders.customer_id = "
+            "customers.customer_id"
+        ),
+    ),
+    (
+        "Which customers have an order?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "How many orders do customers from Brazil have?",
+        "count",
+        (
+            "SELECT count(*) FROM orders WHERE EXISTS (SELECT 1 FROM customers WHERE "
+            "orders.customer_id = customers.customer_id AND customers.country = 'Brazil')"
+        ),
+    ),
+    (
+        "What are the names of the top 3 customers with the most orders?",
+        "top",
+        (
+            "SELECT customers.customer_name FROM orders JOIN customers ON orders.customer_id = "
+            "customers.customer_id GROUP BY customers.customer_id, customers.customer_name ORDER "
+            "BY count(*) DESC NULLS LAST FETCH FIRST 3 ROWS WITH TIES"
+        ),
+    ),
+    ("What is the number of products?", "count", "SELECT count(*) FROM products"),
+    (
+        "What is the total number of colours of products?",
+        "sum",
+        "SELECT sum(num_colours) FROM products",
+    ),
+    (
+        "What are the most common cities of customers?",
+        "top",
+        (
+            "SELECT city FROM customers GROUP BY city ORDER BY count(*) DESC NULLS LAST FETCH "
+            "FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "What is the 2 most common cities of customers, and how many are there?",
+        "top",
+        (
+            "SELECT city, count(*) FROM customers GROUP BY city ORDER BY count(*) DESC NULLS "
+            "LAST FETCH FIRST 2 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "What are the cities of customers with an average age of more than 30?",
+        "group",
+        "SELECT city FROM customers GROUP BY city HAVING avg(age) > 30",
+    ),
+    (
+        'What are the names of customers whose city is "Atlantis"?',
+        "filter",
+        "SELECT customer_name FROM customers WHERE city = 'Atlantis'",
+    ),
+    (
+        'What are the names of customers whose age is "30"?',
+        "filter",
+        "SELECT customer_name FROM customers WHERE age = 30",
+    ),
+    ("How many messages are there?", "count", "SELECT count(*) FROM messages"),
+    (
+        "How many customers never had a paid order?",
+        "negation",
+        (
+            "SELECT count(*) FROM customers WHERE NOT EXISTS (SELECT 1 FROM orders WHERE "
+            "customers.customer_id = orders.customer_id AND orders.status = 'paid')"
+        ),
+    ),
+    (
+        "What are the names of customers that have no orders and whose age is 30?",
+        "negation",
+        (
+            "SELECT customers.customer_name FROM customers WHERE customers.age = 30 AND NOT "
+            "EXISTS (SELECT 1 FROM orders WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "What are the names of products without a supplier?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "suppliers WHERE products.supplier_id = suppliers.supplier_id)"
+        ),
+    ),
+    (
+        "What are the names of products without suppliers from Japan?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "suppliers WHERE products.supplier_id = suppliers.supplier_id AND suppliers.country "
+            "= 'Japan')"
+        ),
+    ),
+    (
+        "What are the names of products of the supplier Acme?",
+        "filter",
+        (
+            "SELECT products.product_name FROM products WHERE EXISTS (SELECT 1 FROM suppliers "
+            "WHERE products.supplier_id = suppliers.supplier_id AND suppliers.\"name\" = 'Acme')"
+        ),
+    ),
+    (
+        "What are the names of products whose supplier name is Acme?",
+        "filter",
+        (
+            "SELECT products.product_name FROM products WHERE EXISTS (SELECT 1 FROM suppliers "
+            "WHERE products.supplier_id = suppliers.supplier_id AND suppliers.\"name\" = 'Acme')"
+        ),
+    ),
+    (
+        "How many products have suppliers?",
+        "count",
+        (
+            "SELECT count(*) FROM products WHERE EXISTS (SELECT 1 FROM suppliers WHERE "
+            "products.supplier_id = suppliers.supplier_id)"
+        ),
+    ),
+]
+SCHOOL_CERTAIN = [
+    (
+        "How many female students are there?",
+        "count",
+        'SELECT count(*) FROM "Student" WHERE "Sex" = \'F\'',
+    ),
+    (
+        "How many students live in HKG or CHI?",
+        "count",
+        "SELECT count(*) FROM \"Student\" WHERE city_code IN ('HKG', 'CHI')",
+    ),
+    (
+        "What are the first and last names of all students?",
+        "list",
+        'SELECT "Fname", "LName" FROM "Student"',
+    ),
+    (
+        "Show the last name of the youngest student.",
+        "top",
+        'SELECT "LName" FROM "Student" ORDER BY "Age" ASC FETCH FIRST 1 ROWS WITH TIES',
+    ),
+    (
+        "Show the first name of the tallest student.",
+        "top",
+        (
+            'SELECT "Fname" FROM "Student" ORDER BY "Height" DESC NULLS LAST FETCH FIRST 1 ROWS '
+            "WITH TIES"
+        ),
+    ),
+    (
+        "What are the last names of students in the Physics department?",
+        "filter",
+        (
+            'SELECT "Student"."LName" FROM "Student" WHERE EXISTS (SELECT 1 FROM department '
+            'WHERE "Student".dept_name = department.dept_name AND department.dept_name = '
+            "'Physics')"
+        ),
+    ),
+    (
+        "How many students are in the Comp. Sci. department?",
+        "count",
+        "SELECT count(*) FROM \"Student\" WHERE dept_name = 'Comp. Sci.'",
+    ),
+    (
+        "Which department has the most students?",
+        "top",
+        (
+            'SELECT dept_name FROM "Student" GROUP BY dept_name ORDER BY count(*) DESC NULLS '
+            "LAST FETCH FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    ("What are the names of clubs?", "list", 'SELECT "cName" FROM "Ref_Clubs"'),
+    ("Who is the director of the club?", "list", 'SELECT DISTINCT "Directed_by" FROM "Ref_Clubs"'),
+    (
+        "How many courses does the Physics department have?",
+        "count",
+        (
+            "SELECT count(*) FROM course WHERE EXISTS (SELECT 1 FROM department WHERE "
+            "course.dept_name = department.dept_name AND department.dept_name = 'Physics')"
+        ),
+    ),
+    (
+        "What are the titles of events started in 2019?",
+        "comparison",
+        "SELECT title FROM events WHERE (start >= '2019-01-01' AND start < '2020-01-01')",
+    ),
+    (
+        "Show the ids of students whose first name is Linda and last name is Smith.",
+        "filter",
+        'SELECT "StuID" FROM "Student" WHERE "Fname" = \'Linda\' AND "LName" = \'Smith\'',
+    ),
+    (
+        "Give the buildings of departments with a budget of more than 1,000.5.",
+        "comparison",
+        "SELECT building FROM department WHERE budget > 1000.5",
+    ),
+    (
+        "What are the names of departments with the lowest budget?",
+        "top",
+        "SELECT dept_name FROM department ORDER BY budget ASC FETCH FIRST 1 ROWS WITH TIES",
+    ),
+    (
+        "What is the title of the course World History?",
+        "filter",
+        "SELECT title FROM course WHERE title = 'World History'",
+    ),
+    (
+        "What are the names of departments that have no courses?",
+        "negation",
+        (
+            "SELECT department.dept_name FROM department WHERE NOT EXISTS (SELECT 1 FROM course "
+            "WHERE department.dept_name = course.dept_name)"
+        ),
+    ),
+    (
+        'What are the names of departments with courses whose title is "World History"?',
+        "filter",
+        (
+            "SELECT department.dept_name FROM department WHERE EXISTS (SELECT 1 FROM course "
+            "WHERE department.dept_name = course.dept_name AND course.title = 'World History')"
+        ),
+    ),
+    (
+        "What are the titles of courses with the most credits?",
+        "top",
+        ("SELECT title FROM course ORDER BY credits DESC NULLS LAST FETCH FIRST 1 ROWS WITH TIES"),
+    ),
+    ("How many takes were in 2019?", "count", 'SELECT count(*) FROM takes WHERE "year" = 2019'),
+    (
+        "How many events start before 2019?",
+        "count",
+        "SELECT count(*) FROM events WHERE start < '2019-01-01'",
+    ),
+    ("How many logs are there?", "count", "SELECT count(*) FROM logs"),
+    (
+        "List the building of the department with the largest budget.",
+        "top",
+        (
+            "SELECT building FROM department ORDER BY budget DESC NULLS LAST FETCH FIRST 1 ROWS "
+            "WITH TIES"
+        ),
+    ),
+    (
+        "List the buildings of departments in order of the number of students.",
+        "group",
+        (
+            'SELECT department.building FROM "Student" JOIN department ON "Student".dept_name = '
+            "department.dept_name GROUP BY department.building ORDER BY count(*) ASC"
+        ),
+    ),
+    (
+        "What is the fee of the club with the highest fee?",
+        "top",
+        ('SELECT fee FROM "Ref_Clubs" ORDER BY fee DESC NULLS LAST FETCH FIRST 1 ROWS WITH TIES'),
+    ),
+    (
+        ("What is the average height of students whose age is above the average age of students?"),
+        "average",
+        'SELECT avg("Height") FROM "Student" WHERE "Age" > (SELECT avg("Age") FROM "Student")',
+    ),
+    (
+        "What are the first names of students who are taller than 170?",
+        "comparison",
+        'SELECT "Fname" FROM "Student" WHERE "Height" > 170',
+    ),
+    (
+        "What are the first names of students who are younger than 20 years?",
+        "comparison",
+        'SELECT "Fname" FROM "Student" WHERE "Age" < 20',
+    ),
+    (
+        "For each department name, how many students are there?",
+        "group",
+        'SELECT dept_name, count(*) FROM "Student" GROUP BY dept_name',
+    ),
+]
+SHOP_UNCLEAR = [
+    ("How many cities are there?", "count", "ambiguous", ("city",)),
+    ("What is the total of orders?", "sum", "not_computable", ("What",)),
+    ("What is the name of the product with the highest rank?", "top", "not_computable", ("rank",)),
+    (
+        "List the ids of orders with total less than 10 or more than 20.",
+        "sum",
+        "not_computable",
+        ("or",),
+    ),
+    ("List the ids of orders placed after 2020-05-01.", "date_range", "ambiguous", ("2020-05-01",)),
+    ("How many orders are there in 2019?", "count", "ambiguous", ("2019",)),
+    ("How many orders were placed last year?", "count", "ambiguous", ("2025",)),
+    ("How many customers have is active true?", "count", "not_computable", ("true",)),
+    (
+        "What is the total quantity of order items for each product?",
+        "group",
+        "ambiguous",
+        ("what to show of products",),
+    ),
+    ("How many customers have no phone number?", "negation", "not_computable", ("phone_number",)),
+    ("What are the names of the bottom 2 products by price?", "top", "not_computable", ("price",)),
+    (
+        "What are the names of products with price less than 5 and price more than 10?",
+        "comparison",
+        "ambiguous",
+        ("and",),
+    ),
+    ("What is the average price of products of suppliers?", "average", "attribute_missing", ()),
+    (
+        "How many products does each supplier have? Show the supplier name.",
+        "group",
+        "ambiguous",
+        ("each",),
+    ),
+    (
+        "List the names of customers whose age is at most 20 or at least 60.",
+        "top",
+        "not_computable",
+        ("age",),
+    ),
+    ("What is the most recent order?", "top", "ambiguous", ("what to show of orders",)),
+    (
+        "How many orders have an order date after 12/03/2019?",
+        "count",
+        "not_computable",
+        ("12/03/2019",),
+    ),
+    (
+        "How many orders have an order date that is not 2019?",
+        "negation",
+        "ambiguous",
+        ("order_date",),
+    ),
+    (
+        "How many orders have an order date of 2019-02-31?",
+        "count",
+        "not_computable",
+        ("2019-02-31",),
+    ),
+    ("What is the share of customers from Brazil?", "share", "not_computable", ("share",)),
+    ("How many customers are longer than 5?", "comparison", "attribute_missing", ("longer",)),
+    (
+        "How many products have a category higher than 5?",
+        "comparison",
+        "not_computable",
+        ("category",),
+    ),
+    ("What is the average category of products?", "average", "not_computable", ("category",)),
+    ("What is the highest category of products?", "top", "not_computable", ("category",)),
+    ("What are the average and category of products?", "average", "not_computable", ("What",)),
+    (
+        "For each customer, show the name and the number of orders.",
+        "group",
+        "attribute_missing",
+        (),
+    ),
+    ("For each city, show the names of customers.", "group", "ambiguous", ("each",)),
+    (
+        "What are the names of products with more than 2 suppliers?",
+        "comparison",
+        "ambiguous",
+        ("suppliers",),
+    ),
+    (
+        "What are the names of customers who have at least 2 paid orders?",
+        "top",
+        "not_computable",
+        ("at",),
+    ),
+    (
+        (
+            "What are the names of products with orders and order items whose quantity is more "
+            "than 3?"
+        ),
+        "comparison",
+        "not_computable",
+        ("order",),
+    ),
+    (
+        "What are the cities of customers with an average phone number of more than 30?",
+        "count",
+        "not_computable",
+        ("phone_number",),
+    ),
+    (
+        "What is the average age of customers with an average age of more than 30?",
+        "average",
+        "ambiguous",
+        ("what to group by",),
+    ),
+    ("List the number of customers in ascending order.", "count", "ambiguous", ("order",)),
+    ("List customers by age and name in alphabetical order.", "list", "not_computable", ("age",)),
+    (
+        "List the prices of products in descending order of the lowest price.",
+        "top",
+        "ambiguous",
+        ("order",),
+    ),
+    (
+        "What are the names of customers not between 20 and 30?",
+        "negation",
+        "not_computable",
+        ("between",),
+    ),
+    (
+        "What are the names of customers whose age is not between 20 and 30?",
+        "negation",
+        "ambiguous",
+        ("between",),
+    ),
+    (
+        "What are the names of customers whose city contains more than 3?",
+        "comparison",
+        "not_computable",
+        ("city",),
+    ),
+    (
+        "What are the names of customers who never sent messages?",
+        "negation",
+        "ambiguous",
+        ("how customers and messages are linked",),
+    ),
+    (
+        (
+            "What are the names of customers that have no orders with total above 10 and total "
+            "below 20?"
+        ),
+        "negation",
+        "ambiguous",
+        ("and",),
+    ),
+]
+SCHOOL_UNCLEAR = [
+    (
+        "What are the titles of courses that no student takes?",
+        "negation",
+        "not_computable",
+        ("takes",),
+    ),
+    ("How many students take courses?", "count", "attribute_missing", ()),
+    ("Which student is not from HKG?", "negation", "ambiguous", ("what to show of Student",)),
+    ("What is the longest title?", "top", "not_computable", ("What",)),
+    (
+        "Find the name of the departments with the highest average age of students.",
+        "top",
+        "attribute_missing",
+        (),
+    ),
+    (
+        "How many students does each department have?",
+        "group",
+        "ambiguous",
+        ("what to show of department",),
+    ),
+    (
+        (
+            "What are the names of students in the Physics department but not the Biology "
+            "department?"
+        ),
+        "negation",
+        "attribute_missing",
+        (),
+    ),
+    ("How many takes have grade A?", "count", "not_computable", ("grade",)),
+    ("How many students does the Physics department not have?", "negation", "not_computable", ()),
+    ("What is the average age for male and female students?", "average", "ambiguous", ("and",)),
+    ("List students.", "list", "ambiguous", ("what to show of Student",)),
+    ("How many students are 18?", "count", "not_computable", ("18",)),
+    (
+        "Who are the students whose first name is not Linda?",
+        "negation",
+        "ambiguous",
+        ("what to show of Student",),
+    ),
+    ("What are the courses of each department?", "group", "ambiguous", ("each",)),
+    ("How many courses in each department?", "group", "ambiguous", ("what to show of department",)),
+]
+NOT_COMPUTED = [
+    ("shop", "Show all countries."),
+    ("shop", "Show the names of customers and the names of products they bought."),
+    ("shop", "Show the sporty customers."),
+    ("shop", "Show the names of messages"),
+    ("shop", "What are the names of customers who sent messages?"),
+    ("shop", "Tell me a joke."),
+    ("shop", "What is the meaning of life?"),
+    ("school", "What are the titles of courses in both the Physics and Biology departments?"),
+    ("school", "Show the ids of students whose first name is Linda or last name is Smith."),
+    ("school", "What is the city code of the students named Kim?"),
+    ("shop", "What is the status of order 5?"),
+    ("shop", "Which orders have id 5 or 6?"),
+    ("shop", "What are the names of customers whose name ends with 100%_\\ ?"),
+    ("shop", "What are the names of customers with order items?"),
+    ("shop", "What are the names of 3 customers?"),
+    ("shop", "Sort the names of customers by age."),
+    ("shop", "Show the information and names of customers."),
+    ("shop", 'What are the names of customers in "Atlantis"?'),
+    ("shop", "What are the names of customers whose city is Atlantis?"),
+    ("shop", "What are the names of customers whose age is Paris?"),
+    ("shop", 'What are the names of customers whose age contains "3"?'),
+    ("shop", "What are the names of customers from Paris and Ghent?"),
+    ("school", "Which students are in the Physics department?"),
+    ("school", "What are the titles of courses taken by students whose sex is F?"),
+]
+
+
+@pytest.mark.parametrize(("question", "intent", "sql"), SHOP_CERTAIN)
+def test_a_question_over_the_shop_has_one_certain_statement(
+    question: str, intent: str, sql: str
+) -> None:
+    planned = plan(question, SHOP, SHOP_VALUES, TODAY)
+    assert isinstance(planned, Certain), planned
+    assert (planned.sql, planned.intent, planned.coverage) == (sql, intent, 1.0)
+
+
+@pytest.mark.parametrize(("question", "intent", "sql"), SCHOOL_CERTAIN)
+def test_a_question_over_the_school_has_one_certain_statement(
+    question: str, intent: str, sql: str
+) -> None:
+    planned = plan(question, SCHOOL, SCHOOL_VALUES, TODAY)
+    assert isinstance(planned, Certain), planned
+    assert (planned.sql, planned.intent, planned.coverage) == (sql, intent, 1.0)
+
+
+@pytest.mark.parametrize(("question", "intent", "kind", "missing"), SHOP_UNCLEAR)
+def test_a_question_over_the_shop_is_refused_with_what_was_unclear(
+    question: str, intent: str, kind: str, missing: tuple[str, ...]
+) -> None:
+    planned = plan(question, SHOP, SHOP_VALUES, TODAY)
+    assert isinstance(planned, Unclear), planned
+    assert (planned.intent, planned.kind, planned.missing) == (intent, kind, missing)
+
+
+@pytest.mark.parametrize(("question", "intent", "kind", "missing"), SCHOOL_UNCLEAR)
+def test_a_question_over_the_school_is_refused_with_what_was_unclear(
+    question: str, intent: str, kind: str, missing: tuple[str, ...]
+) -> None:
+    planned = plan(question, SCHOOL, SCHOOL_VALUES, TODAY)
+    assert isinstance(planned, Unclear), planned
+    assert (planned.intent, planned.kind, planned.missing) == (intent, kind, missing)
+
+
+@pytest.mark.parametrize(("world", "question"), NOT_COMPUTED)
+def test_a_question_that_asks_for_no_computing_is_left_to_search(world: str, question: str) -> None:
+    schema, values = (SHOP, SHOP_VALUES) if world == "shop" else (SCHOOL, SCHOOL_VALUES)
+    assert plan(question, schema, values, TODAY) == NotComputed()
