@@ -30,13 +30,13 @@ def shown(directory: Path, *words: str) -> str:
 
 
 def test_the_weights_that_are_not_1_are_shown(company: Path) -> None:
-    said = shown(company, "explain", QUESTION)
+    said = shown(company, "explain", QUESTION, "--plan", "off")
     assert (
         "retrieval   bm25 (top 20, floor 0.0), vector (top 20, floor 0.0, weight 0.4), "
         "graph (top 20, floor 0.0, weight 1.4); 2 hops\n"
         "fusion      score = Σ weight / (60 + rank in the bucket)\n"
     ) in said
-    assert shown(company, "ask", "--explain", QUESTION) == said
+    assert shown(company, "ask", "--explain", QUESTION, "--plan", "off") == said
 
 
 def test_the_weights_are_those_of_the_settings(
@@ -44,7 +44,7 @@ def test_the_weights_are_those_of_the_settings(
 ) -> None:
     for bucket, weight in (("BM25", "2.5"), ("VECTOR", "0"), ("GRAPH", "1")):
         monkeypatch.setenv(f"REDASK_ASK_RETRIEVAL_{bucket}_WEIGHT", weight)
-    said = shown(company, "explain", QUESTION)
+    said = shown(company, "explain", QUESTION, "--plan", "off")
     assert "bm25 (top 20, floor 0.0, weight 2.5), vector (top 20, floor 0.0, weight 0)" in said
     assert "graph (top 20, floor 0.0); 2 hops" in said
 
@@ -58,11 +58,11 @@ def test_every_score_of_the_plan_can_be_computed_from_what_is_shown(company: Pat
     for urn, places in re.findall(r"^ *\d+  [\d.]+  (\S+)\n +(.*)$", said, re.MULTILINE):
         ranks = re.findall(r"(\w+) #(\d+)", places)
         computed[urn] = float(sum(weights[bucket] / (60 + int(rank)) for bucket, rank in ranks))
-    plan = json.loads(shown(company, "explain", QUESTION, "--json"))
+    plan = json.loads(shown(company, "explain", QUESTION, "--plan", "off", "--json"))
     assert len(plan["sources"]) == 20
     assert {item["urn"]: item["rrf_score"] for item in plan["sources"]} == computed
 
 
 def test_the_json_of_the_plan_keeps_its_keys(company: Path) -> None:
-    plan = json.loads(shown(company, "explain", QUESTION, "--json"))
+    plan = json.loads(shown(company, "explain", QUESTION, "--plan", "off", "--json"))
     assert [sorted(step) for step in plan["retrieval"]] == [["bucket", "min_score", "top_k"]] * 3

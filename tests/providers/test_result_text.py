@@ -40,6 +40,20 @@ def test_several_rows_of_one_column_are_a_list() -> None:
     assert told(["name"], [["Ada"], ["Bob"]]) == "2 names [^1]:\n- Ada\n- Bob"
 
 
+@pytest.mark.parametrize(
+    ("name", "several"),
+    [
+        ("country", "countries"),
+        ("day", "days"),
+        ("status", "status"),
+        ("branch", "branches"),
+        ("y", "ys"),
+    ],
+)
+def test_a_list_is_headed_by_the_plural_of_its_column(name: str, several: str) -> None:
+    assert told([name], [["a"], ["b"]]).startswith(f"2 {several} [^1]:")
+
+
 def test_several_rows_of_several_columns_are_a_table() -> None:
     assert told(["name", "n"], [["a|b", 1], [None, 2]]) == (
         "2 rows [^1]:\n\n| name | n |\n| --- | --- |\n| a\\|b | 1 |\n| – | 2 |"
@@ -83,6 +97,7 @@ def test_a_cell_is_shown_as_one_line(cell: object, shown: str) -> None:
         ("customerID", "customer ID"),
         ("Unit Price", "unit price"),
         ("?", "?"),
+        ("avg", "average"),
     ],
 )
 def test_a_columns_name_is_split_into_words(name: str, words: str) -> None:

@@ -9,7 +9,7 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -25,7 +25,7 @@ from redask.api.select_rows import SelectRows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import CLOSED, BadAsk, Denied
+from redask.core.errors import CLOSED, AskError, BadAsk, Denied
 from redask.core.model import (
     Answer,
     Ask,
@@ -212,7 +212,7 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         """Bring the database up to date with files and folders. → what was done, what was not.
 
         A path that does not exist is `BadAsk`, before anything is read.
-        Waits until all is embedded; with `wait=False` that is left to `embed`. Cancelled, it
+        Waits until all is embedded, and the tables of SELECT have it; with `wait=False` that is left to `embed`. Cancelled, it
         stops soon; what was written is whole, and the next call goes on.
         """
         stop = threading.Event()
@@ -234,6 +234,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
                 raise
             if wait:
                 await self.embed()
+                with suppress(AskError):  # the first question would wait for it, or say why not
+                    await self._as_caller(self._app.selector.catch_up)
         return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
 
     async def link(self, source: str, label: str, target: str) -> str:

@@ -11,7 +11,7 @@ from rich.table import Table
 
 from redask.api.results import SearchResult
 from redask.core.model import Answer, Strictness
-from redask.core.wire import plain_text
+from redask.core.wire import plain_text, query_source
 
 
 def show_sources(console: Console, answer: Answer) -> None:
@@ -59,16 +59,26 @@ def show_plan(
     console.print(
         f"tokens      about {cost['prompt_tokens']} in, at most {cost['max_completion_tokens']} out"
     )
-    console.print(f"retrieval   {buckets}; {plan['depth']} hops")
-    console.print(f"fusion      {fusion_formula(plan['fusion']['k_constant'])}")
+    if query := plan.get("query"):
+        told = query["sql"] or "is not written yet"
+        console.print(f"query       {escape(told)}")
+        console.print(f"            {escape(query['intent'])}, coverage {query['coverage']:g}")
+    if buckets:
+        console.print(f"retrieval   {buckets}; {plan['depth']} hops")
+        console.print(f"fusion      {fusion_formula(plan['fusion']['k_constant'])}")
     for note in found.notes:
         console.print(f"            [yellow]{escape(note)}[/]")
     table = Table(box=None, padding=(0, 2))
     for column in ("rank", "score", "source"):
         table.add_column(column, justify="right" if column == "rank" else "left")
     for item in plan["sources"]:
-        table.add_row(str(item["rank"]), f"{item['rrf_score']:.5f}", escape(item["urn"]))
+        said = "the result of the query" if _is_query(item["urn"]) else escape(item["urn"])
+        table.add_row(str(item["rank"]), f"{item['rrf_score']:.5f}", said)
     console.print(table)
+
+
+def _is_query(urn: str) -> bool:
+    return query_source.statement_of(urn) is not None
 
 
 def fusion_formula(k_constant: int) -> str:

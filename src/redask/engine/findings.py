@@ -7,17 +7,19 @@ fingerprint  of the sources that are left
 prompt       made of them; its size is what the limits and the price are checked with
 
 A question that needs computing and could not be planned is refused, with what is missing, unless
-a document answers it best: that can be quoted.
+the best source is a document that has all its words: that can be quoted.
 """
 
 from dataclasses import dataclass, field, replace
 
 from redask.core.model import Ask, Caller, Notice, Prompt, Source, Usage
 from redask.core.rules import cost, fingerprint, fusion, prompt
+from redask.core.rules.grounding import stems
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
 from redask.engine.retrieval import Hits, Retriever
 
+_COUNTING = {"many", "much", "number"}
 _MOST_SIZES = 100_000  # remembered sizes of sources
 
 
@@ -61,7 +63,7 @@ class SourceFinder:
             hits = self.retriever.redacted(_as_hits(computed.sources))
             return replace(self._made(hits, ask, query, computed.refusal), is_final=True)
         hits = self.retriever.find_for_provider(ask, caller)
-        if computed is None or _is_quotable(hits):
+        if computed is None or _is_quotable(hits, ask.question):
             return self._made(hits, ask)
         nearest = self.retriever.redacted(_as_hits(computed.sources))
         return self._made(nearest, ask, query, computed.refusal)
@@ -108,6 +110,9 @@ def _as_hits(sources: tuple[Source, ...]) -> Hits:
     return Hits(tuple(fusion.Fused(source.urn, 0.0) for source in sources), sources, (), ())
 
 
-def _is_quotable(hits: Hits) -> bool:
-    """Whether the best source is text, which may say what a table cannot."""
-    return bool(hits.sources) and hits.sources[0].urn.startswith("urn:reddb:document:")
+def _is_quotable(hits: Hits, question: str) -> bool:
+    """Whether the best source is a text that has every word of the question."""
+    if not hits.sources or not hits.sources[0].urn.startswith("urn:reddb:document:"):
+        return False
+    asked = set(stems.content(stems.forms(question))) - _COUNTING
+    return asked <= set(stems.content(stems.forms(hits.sources[0].payload)))

@@ -13,6 +13,7 @@ from redask.core.model import (
     Source,
     Validation,
 )
+from redask.core.wire import query_source
 from redask.core.wire.plain_text import WIDTH, cut, evidence, footnotes, snippet
 
 
@@ -65,3 +66,18 @@ def test_evidence_is_a_line_for_each_claim_and_one_for_each_quote() -> None:
         ("It is blue.", "nothing to check", []),
     ]
     assert list(evidence(replace(answer, evidence=None))) == []
+
+
+def test_the_footnote_of_a_result_is_its_statement_and_its_rows() -> None:
+    made = [
+        query_source.make("SELECT  1", [("n", "int4"), ("m", "int4")], [[1, 2], [3, 4]]),
+        query_source.make("SELECT 2", [("n", "int4")], [[1]]),
+        query_source.make("SELECT 3", [("n", "int4")], []),
+    ]
+    notes = tuple(Footnote(n, source.urn) for n, source in enumerate(made, start=1))
+    answer = Answer("x", notes, tuple(made), Validation(True), "p", "m", Mode.STRICT)
+    assert list(footnotes(answer)) == [
+        (1, "SELECT 1", "2 rows: n 1, m 2; n 3, m 4"),
+        (2, "SELECT 2", "1 row: n 1"),
+        (3, "SELECT 3", "0 rows"),
+    ]

@@ -27,6 +27,7 @@ MOST_SHOWN = 50
 DECIMALS = 3
 _DECIMAL = re.compile(r"-?[0-9]{1,20}\.[0-9]{4,40}(?:e[+-]?[0-9]{1,3})?")
 _QUERY = "urn:reddb:query:"
+_AGGREGATES = {"avg": "average", "max": "largest", "min": "smallest", "sum": "total"}
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 
@@ -73,6 +74,8 @@ def tell(result: ToldResult, examples: Sequence[int]) -> list[str]:
 
 def label(name: str) -> str:
     """A column's name as words: `HireDate`, `hire_date` → hire date."""
+    if name in _AGGREGATES:
+        return _AGGREGATES[name]
     words = _WORDS.findall(name)
     lowered = (word if word.isupper() and len(word) > 1 else word.lower() for word in words)
     return " ".join(lowered) or name
@@ -88,7 +91,11 @@ def _in_table(cell: str) -> str:
 
 
 def _plural(name: str) -> str:
-    return name if name.endswith("s") else f"{name}s"
+    if name.endswith(("s", "x", "ch", "sh")):
+        return name if name.endswith("s") else f"{name}es"
+    if name.endswith("y") and name[-2:-1] not in "aeiou":
+        return f"{name[:-1]}ies"
+    return f"{name}s"
 
 
 def _cell(value: object) -> str:
