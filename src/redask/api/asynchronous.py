@@ -212,8 +212,9 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         """Bring the database up to date with files and folders. → what was done, what was not.
 
         A path that does not exist is `BadAsk`, before anything is read.
-        Waits until all is embedded, and the tables of SELECT have it; with `wait=False` that is left to `embed`. Cancelled, it
-        stops soon; what was written is whole, and the next call goes on.
+        Waits until all is embedded, and the tables of SELECT have it; with `wait=False` that is
+        left to `embed`, and to the first question. Cancelled, it stops soon; what was written is
+        whole, and the next call goes on.
         """
         stop = threading.Event()
         tell = progress or (lambda _: None)
