@@ -51,7 +51,7 @@ def rows(dice: random.Random, region: str, start: int) -> list[dict[str, Any]]:
 @contextmanager
 def opened(directory: Path, seed: int, hidden: int) -> Iterator[redask.OpenDatabase]:
     """What a clerk sees of a world; `seed` decides what is visible, `hidden` the rest."""
-    seen, unseen = random.Random(seed), random.Random(hidden)  # noqa: S311
+    seen, unseen = random.Random(seed), random.Random(hidden)
     with redask.open(directory, embedder="none") as db:
         visible = [
             {**row, "salary": unseen.choice((1, 2.5, None, "x"))} for row in rows(seen, "north", 1)
@@ -74,7 +74,7 @@ def told(db: redask.OpenDatabase, question: str) -> object:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "seed" in metafunc.fixturenames:
-        rounds = metafunc.config.getoption("--access-rounds")
+        rounds = int(metafunc.config.getoption("--access-rounds"))
         metafunc.parametrize("seed", range(max(FEWEST, rounds // FOR_EACH)))
 
 
