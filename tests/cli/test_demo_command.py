@@ -34,7 +34,7 @@ def test_the_demo_answers_declines_explains_and_verifies() -> None:
     result = run("demo")
     assert result.exit_code == 0, result.output
     assert "[^1]" in result.output
-    assert "Yirga Union, certificate: fair trade, country: Ethiopia" in result.output
+    assert "certificate: fair trade, country: Ethiopia [^1]" in result.output
     assert "I found nothing in the data" in result.output
     assert '"sources_urns"' in result.output
     assert "all as written" in result.output

@@ -21,6 +21,7 @@ from redask.core.model import (
     Event,
     Kind,
     Mode,
+    PlanChoice,
     Strictness,
     Usage,
 )
@@ -127,6 +128,8 @@ def test_an_ask_alone_has_the_contracts_defaults() -> None:
         "cache_ttl": None,
         "nocache": False,
         "evidence": False,
+        "plan": PlanChoice.AUTO,
+        "steps": 1,
     }
 
 
@@ -140,7 +143,7 @@ def test_capabilities_take_the_four_flags_in_the_contracts_order() -> None:
 
 
 def test_the_kinds_of_entities_are_the_contracts() -> None:
-    assert [kind.value for kind in Kind] == ["row", "document", "vector", "node", "edge", "kv"]
+    assert [kind.value for kind in Kind] == "row document vector node edge kv query".split()
 
 
 def test_the_embedded_caller_is_the_local_owner() -> None:

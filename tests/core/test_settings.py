@@ -35,6 +35,8 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.cache.max_entries", "cache_max_entries", 1000, "10", 10),
     ("ask.providers.default", "default_provider", None, '"Groq"', "groq"),
     ("ask.providers.fallback", "fallback", (), '["OpenAI", "groq"]', ("openai", "groq")),
+    ("ask.plan.provider", "plan_provider", None, '"Groq"', "groq"),
+    ("ask.plan.model", "plan_model", None, '"m1"', "m1"),
     ("ask.audit.include_answer", "audit_include_answer", False, "true", True),
     ("ask.audit.retention_days", "audit_retention_days", 90, "365", 365),
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),

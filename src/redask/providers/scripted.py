@@ -28,7 +28,7 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.core.rules import prompt as prompts
-from redask.providers.extractive import excerpts, quotation
+from redask.providers.extractive import excerpts, quotation, result_text
 
 NAME = "scripted"
 MODEL = "scripted-1"
@@ -144,7 +144,10 @@ class Scripted:
 
 
 def _first_line(prompt: Prompt) -> str:
-    """A quotation of the first source."""
+    """A quotation of the first source, or what it has computed."""
+    told = result_text.read(prompt.sources[0]) if prompt.sources else None
+    if told is not None:
+        return "\n".join(result_text.tell(told, ()))
     quotable = excerpts.read(prompt.sources[0]).excerpts if prompt.sources else ()
     return quotation.cite(quotable[0].text, [1]) if quotable else NO_SOURCE
 

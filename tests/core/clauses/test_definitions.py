@@ -34,6 +34,8 @@ CONTRACT: list[tuple[str, str, str | None, object, tuple[int, int] | None]] = [
     ("CACHE", "TTL '5m'", "cache", "object", None),
     ("NOCACHE", "", "nocache", "boolean", None),
     ("EVIDENCE", "", "evidence", "boolean", None),
+    ("PLAN", "AUTO|OFF|ONLY", "plan", "string", None),
+    ("STEPS", "n", "steps", "integer", (1, 2)),
 ]
 
 
@@ -89,7 +91,7 @@ def test_published_defaults_are_the_asks() -> None:
     published = {
         row.field: schema_of(row)["default"] for row in CLAUSES if "default" in schema_of(row)
     }
-    assert published == {"limit": 20, "depth": 2}
+    assert published == {"limit": 20, "depth": 2, "plan": "auto", "steps": 1}
     assert all(ASK_FIELDS[field] == default for field, default in published.items())
 
 

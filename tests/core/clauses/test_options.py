@@ -17,9 +17,9 @@ from redask.core.model import Ask, Strictness
 from redask.core.wire import json, outcomes
 
 U64_MAX = (1 << 64) - 1
-NUMBERS = ["limit", "min_score", "depth", "temperature", "seed"]
+NUMBERS = ["limit", "min_score", "depth", "temperature", "seed", "steps"]
 TEXTS = ["using", "model", "collection"]
-NAMES = [*TEXTS, *NUMBERS, "strict", "cache", "nocache", "evidence"]
+NAMES = [*TEXTS, *NUMBERS, "strict", "cache", "nocache", "evidence", "plan"]
 
 
 def refused(question: object = "q", options: Any = MappingProxyType({}), **more: str) -> BadAsk:
@@ -193,7 +193,8 @@ def test_a_hostile_key_is_shown_short_and_printable(key: object) -> None:
             "q",
             {"limits": 5},
             "options.limits: expected one of the options using, model, collection, limit, "
-            "min_score, depth, strict, temperature, seed, cache, nocache, evidence, found 'limits'",
+            "min_score, depth, strict, temperature, seed, cache, nocache, evidence, "
+            "plan, steps, found 'limits'",
         ),
     ],
 )
@@ -227,6 +228,7 @@ _CLAUSE: Mapping[str, Callable[[Any], str]] = {
     "cache": lambda value: f"CACHE TTL '{value['ttl']}'",
     "nocache": lambda value: "NOCACHE" if value else "",
     "evidence": lambda value: "EVIDENCE" if value else "",
+    "plan": lambda value: f"PLAN {value}",
     "strict": lambda value: f"STRICT {values.strictness(value)}",
     "collection": lambda value: f"COLLECTION {_names(value)}",
     "using": lambda value: f"USING '{value}'",
@@ -248,6 +250,8 @@ _OPTIONS: Mapping[str, st.SearchStrategy[Any]] = {
         lambda ttl: {"ttl": ttl}
     ),
     "nocache": st.booleans(),
+    "plan": st.sampled_from(["auto", "off", "only"]),
+    "steps": st.integers(0, 3),
     "evidence": st.booleans(),
 }
 

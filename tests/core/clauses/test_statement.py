@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from redask.core.clauses import parse
 from redask.core.errors import BadAsk, BadStatement
-from redask.core.model import Ask, Strictness
+from redask.core.model import Ask, PlanChoice, Strictness
 
 MIB = 1 << 20
 KIB = 1 << 10
@@ -18,7 +18,7 @@ U64_MAX = (1 << 64) - 1
 CONTROLS = [chr(code) for code in (*range(0x20), 0x7F)]
 ANY_CLAUSE = (
     "a clause (USING, MODEL, COLLECTION, LIMIT, MIN_SCORE, DEPTH, STRICT, STREAM, TEMPERATURE, "
-    "SEED, CACHE, NOCACHE, EVIDENCE) or the end"
+    "SEED, CACHE, NOCACHE, EVIDENCE, PLAN, STEPS) or the end"
 )
 THE_END = "the end of the statement"
 THE_QUESTION = "the question, as 'text', $1 or ?"
@@ -88,6 +88,7 @@ def test_all_clauses_together() -> None:
         ("STREAM", Ask("q", stream=True)),
         ("CACHE TTL '2h'", Ask("q", cache_ttl=7200)),
         ("NOCACHE", Ask("q", nocache=True)),
+        ("PLAN only STEPS 2", Ask("q", plan=PlanChoice.ONLY, steps=2)),
         (";", Ask("q")),
         (" -- the end", Ask("q")),
     ],
@@ -333,6 +334,8 @@ def asks(draw: st.DrawFn) -> Ask:
         cache_ttl=None if nocache else draw(st.none() | st.integers(1, U64_MAX)),
         nocache=nocache,
         evidence=draw(st.booleans()),
+        plan=draw(st.sampled_from(PlanChoice)),
+        steps=draw(st.integers(1, 2)),
     )
 
 
@@ -360,6 +363,8 @@ def _clauses(ask: Ask) -> list[str]:
         f"CACHE TTL '{ask.cache_ttl}s'": ask.cache_ttl is not None,
         "NOCACHE": ask.nocache,
         "evidence": ask.evidence,
+        f"PLAN {ask.plan}": ask.plan is not PlanChoice.AUTO,
+        f"STEPS {ask.steps}": ask.steps != 1,
     }
     return [clause for clause, present in written.items() if present]
 

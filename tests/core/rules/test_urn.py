@@ -46,8 +46,8 @@ def test_encoding_and_decoding_are_exact(decoded: Urn, text: str) -> None:
     assert urn.decode(text) == decoded
 
 
-def test_the_kinds_are_six() -> None:
-    assert [kind.value for kind in Kind] == ["row", "document", "vector", "node", "edge", "kv"]
+def test_the_kinds_are_seven() -> None:
+    assert [kind.value for kind in Kind] == "row document vector node edge kv query".split()
 
 
 @pytest.mark.parametrize("code", range(0x80))

@@ -61,7 +61,7 @@ def command(
     with reports_errors(as_json):
         from redask.evaluation import compute_packs, gates, packs
 
-        if compute_packs.is_pack(pack) or compute_packs.is_collection(pack):
+        if pack.is_dir() and (compute_packs.is_pack(pack) or compute_packs.is_collection(pack)):
             from redask.cli.commands import compute_table
 
             told = compute_table.told(

@@ -14,6 +14,8 @@
     CACHE TTL '5m'          cache {ttl}      a time to live                 cache_ttl
     NOCACHE                 nocache          nothing (true or false)        nocache
     EVIDENCE                evidence         nothing (true or false)        evidence
+    PLAN AUTO|OFF|ONLY      plan             a word of it                   plan
+    STEPS n                 steps            1–2                            steps
 
 `parse` reads a statement, `from_options` JSON and keyword arguments; both check a value
 with the same function of the row, so names and ranges hold on every surface. The rows also
