@@ -3,9 +3,9 @@
 from datetime import date
 
 import pytest
+from plan_worlds import SCHOOL, SCHOOL_VALUES, SHOP, SHOP_VALUES
 
 from redask.core.planning.plan import Certain, NotComputed, Unclear, plan
-from tests.support.plan_worlds import SCHOOL, SCHOOL_VALUES, SHOP, SHOP_VALUES
 
 TODAY = date(2026, 3, 15)
 SHOP_CERTAIN = [
@@ -753,6 +753,82 @@ SHOP_CERTAIN = [
             "products.supplier_id = suppliers.supplier_id)"
         ),
     ),
+    (
+        "What are the names of products that are in the Toys category of products?",
+        "filter",
+        "SELECT product_name FROM products WHERE category = 'Toys'",
+    ),
+    (
+        "What are the names of products whose category is Toys category?",
+        "filter",
+        "SELECT product_name FROM products WHERE category = 'Toys'",
+    ),
+    (
+        "How many suppliers opened before the year of 1999?",
+        "count",
+        "SELECT count(*) FROM suppliers WHERE open_year < 1999",
+    ),
+    (
+        "List the names of customers in descending order by age.",
+        "list",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+    ),
+    ("What are the names of the different products?", "list", "SELECT product_name FROM products"),
+    (
+        "What are the cities of customers and the number of customers in that city?",
+        "group",
+        "SELECT city, count(*) FROM customers GROUP BY city",
+    ),
+    (
+        "How many orders are paid or total?",
+        "count",
+        "SELECT count(*) FROM orders WHERE status IN ('paid', 'total')",
+    ),
+    (
+        "How many customers are from Brazil and Paris?",
+        "count",
+        "SELECT count(*) FROM customers WHERE country = 'Brazil' AND city = 'Paris'",
+    ),
+    (
+        "How many suppliers are newer than 1999?",
+        "count",
+        "SELECT count(*) FROM suppliers WHERE open_year > 1999",
+    ),
+    (
+        "What are the names of customers who have orders and more than 2 orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) > 2"
+        ),
+    ),
+    (
+        "What are the names of products without orders?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "order_items JOIN orders ON order_items.order_id = orders.order_id WHERE "
+            "products.product_id = order_items.product_id)"
+        ),
+    ),
+    (
+        "What are the names of products without order items whose quantity is 3?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "order_items WHERE products.product_id = order_items.product_id AND "
+            "order_items.quantity = 3)"
+        ),
+    ),
+    (
+        "What are the names of products without orders whose status is paid?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "order_items JOIN orders ON order_items.order_id = orders.order_id WHERE "
+            "products.product_id = order_items.product_id AND orders.status = 'paid')"
+        ),
+    ),
 ]
 SCHOOL_CERTAIN = [
     (
@@ -909,6 +985,39 @@ SCHOOL_CERTAIN = [
         "group",
         'SELECT dept_name, count(*) FROM "Student" GROUP BY dept_name',
     ),
+    (
+        "Which courses have the most takes?",
+        "top",
+        (
+            "SELECT course.title FROM takes JOIN course ON takes.course_id = course.course_id "
+            "GROUP BY course.course_id, course.title ORDER BY count(*) DESC NULLS LAST FETCH "
+            "FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "What is the title of courses without takes?",
+        "negation",
+        (
+            "SELECT course.title FROM course WHERE NOT EXISTS (SELECT 1 FROM takes WHERE "
+            "course.course_id = takes.course_id)"
+        ),
+    ),
+    (
+        'How many students do not have takes whose grade is "A" or "B"?',
+        "negation",
+        (
+            'SELECT count(*) FROM "Student" WHERE NOT EXISTS (SELECT 1 FROM takes WHERE '
+            '"Student"."StuID" = takes."StuID" AND takes.grade IN (\'A\', \'B\'))'
+        ),
+    ),
+    (
+        "How many departments do the students have?",
+        "count",
+        (
+            'SELECT count(*) FROM department WHERE EXISTS (SELECT 1 FROM "Student" WHERE '
+            'department.dept_name = "Student".dept_name)'
+        ),
+    ),
 ]
 SHOP_UNCLEAR = [
     ("How many cities are there?", "count", "ambiguous", ("city",)),
@@ -1062,6 +1171,134 @@ SHOP_UNCLEAR = [
         "ambiguous",
         ("and",),
     ),
+    ("How many suppliers opened before open year 1999?", "count", "not_computable", ()),
+    (
+        "How many orders are there after order date 2019-05-06 or later?",
+        "top",
+        "not_computable",
+        ("or",),
+    ),
+    ("How many products contain Furniture?", "count", "not_computable", ("contain",)),
+    (
+        "What are the names of customers that placed the most orders?",
+        "top",
+        "not_computable",
+        ("placed",),
+    ),
+    ("How many orders placed by customers in 2019?", "count", "ambiguous", ("2019",)),
+    (
+        "Show the names of customers. Show the 3 most common cities.",
+        "top",
+        "not_computable",
+        ("Show",),
+    ),
+    ("Show the location for each store.", "group", "ambiguous", ("each",)),
+    (
+        "Show the locations and the number of stores for each store.",
+        "group",
+        "ambiguous",
+        ("each",),
+    ),
+    ("Show the number of orders and the number of products.", "count", "ambiguous", ("number",)),
+    ("Show the number of order id.", "count", "ambiguous", ("order_id",)),
+    (
+        "What are the names of suppliers with the highest number of rank of products?",
+        "top",
+        "attribute_missing",
+        (),
+    ),
+    (
+        "What are the names of customers who have no orders with total above 10 and messages?",
+        "negation",
+        "not_computable",
+        ("messages",),
+    ),
+    (
+        "What are the names of products whose price is above the average price of Toys?",
+        "average",
+        "ambiguous",
+        ("average",),
+    ),
+    (
+        "What are the names of products with orders whose status is paid but no suppliers?",
+        "negation",
+        "not_computable",
+        ("suppliers",),
+    ),
+    (
+        "How many products whose category is above average?",
+        "count",
+        "not_computable",
+        ("category",),
+    ),
+    (
+        'How many customers have a joined date that contains "2019"?',
+        "count",
+        "not_computable",
+        ("contains",),
+    ),
+    (
+        "How many customers have a joined date of 2019 or 2020?",
+        "count",
+        "not_computable",
+        ("joined_date",),
+    ),
+    ('How many customers have an is active of "yes"?', "count", "not_computable", ("is_active",)),
+    ("How many customers have an age that is Paris?", "count", "not_computable", ("Paris",)),
+    ("How many customers from Paris or Brazil?", "count", "ambiguous", ("Paris",)),
+    ("How many customers are older than Paris?", "comparison", "not_computable", ("older",)),
+    ("How many orders are older than 5?", "comparison", "attribute_missing", ("older",)),
+    (
+        "How many stores have orders?",
+        "count",
+        "not_computable",
+        ("how store_detail and orders are linked",),
+    ),
+    ("What is the average quantity of products?", "average", "attribute_missing", ()),
+    ("How many products are there for each supplier name?", "group", "attribute_missing", ()),
+    ("How many order items are there for each customer name?", "group", "attribute_missing", ()),
+    (
+        "What is the total price of products of each supplier name?",
+        "group",
+        "attribute_missing",
+        (),
+    ),
+    (
+        (
+            "How many customers have both orders whose status is paid and orders whose status is "
+            "cancelled?"
+        ),
+        "count",
+        "not_computable",
+        ("cancelled",),
+    ),
+    (
+        "How many orders have a status of paid in both paid and on hold?",
+        "count",
+        "ambiguous",
+        ("and",),
+    ),
+    (
+        "How many products have a supplier from Brazil and supplier country Japan?",
+        "count",
+        "ambiguous",
+        ("and",),
+    ),
+    ("How many products have 2 suppliers?", "count", "ambiguous", ("suppliers",)),
+    ("Show the max speeds and ranks.", "top", "not_computable", ()),
+    ("What is the number of customers with the most orders?", "count", "ambiguous", ("number",)),
+    (
+        "What are the names of customers with no orders and no messages?",
+        "negation",
+        "not_computable",
+        ("messages",),
+    ),
+    (
+        "What are the names of products without order items and orders whose status is paid?",
+        "negation",
+        "not_computable",
+        ("orders",),
+    ),
 ]
 SCHOOL_UNCLEAR = [
     (
@@ -1107,6 +1344,46 @@ SCHOOL_UNCLEAR = [
     ),
     ("What are the courses of each department?", "group", "ambiguous", ("each",)),
     ("How many courses in each department?", "group", "ambiguous", ("what to show of department",)),
+    ("How many students take takes?", "count", "not_computable", ("StuID",)),
+    (
+        "What are the names of departments with more than 2 students and no courses?",
+        "negation",
+        "not_computable",
+        ("courses",),
+    ),
+    (
+        "What is the first name of students whose age is above the average height?",
+        "average",
+        "not_computable",
+        ("height",),
+    ),
+    (
+        "What are the titles of courses that have takes with no grade?",
+        "negation",
+        "not_computable",
+        ("grade",),
+    ),
+    (
+        (
+            'What are the first names of students with no takes of courses whose title is "World '
+            'History"?'
+        ),
+        "negation",
+        "ambiguous",
+        ("how Student and course are linked",),
+    ),
+    (
+        "What is the average budget of departments of students?",
+        "average",
+        "not_computable",
+        ("a join that repeats rows",),
+    ),
+    (
+        "Show the name of the department with no students and the number of courses.",
+        "negation",
+        "not_computable",
+        ("number",),
+    ),
 ]
 NOT_COMPUTED = [
     ("shop", "Show all countries."),
@@ -1133,6 +1410,21 @@ NOT_COMPUTED = [
     ("shop", "What are the names of customers from Paris and Ghent?"),
     ("school", "Which students are in the Physics department?"),
     ("school", "What are the titles of courses taken by students whose sex is F?"),
+    ("shop", "How many"),
+    ("shop", 'What are the names and ids of customers which contain "a"?'),
+    ("shop", "What are the names of customers with messages?"),
+    ("shop", "What are the names of customers from Japan?"),
+    ("shop", "What are the names of products from Japan?"),
+    ("shop", "Show all the ids."),
+    ("shop", "Show all prices and weights."),
+    ("school", "What are the buildings of departments of students from HKG?"),
+    (
+        "school",
+        (
+            'What are the first names of students with takes and courses whose title is "World '
+            'History"?'
+        ),
+    ),
 ]
 
 

@@ -11,7 +11,6 @@ from redask.core.planning.statement.trees import (
     Column,
     Comparison,
     Existence,
-    Inverse,
     Junction,
     Literal,
     Match,
@@ -124,8 +123,6 @@ class _Writer:
             case Junction(op, parts):
                 text = f" {op.upper()} ".join(self._test(part) for part in parts)
                 return f"({text})"
-            case Inverse(part):
-                return f"NOT ({self._test(part)})"
 
     def _subquery(self, shown: str, steps: tuple[Step, ...], tests: tuple[Test, ...]) -> str:
         first, *others = steps
@@ -140,8 +137,4 @@ _DIRECTIONS = {"asc": "ASC", "desc": "DESC NULLS LAST"}
 
 def _nests(test: Test) -> bool:
     """Whether a test holds a subquery that refers to the outer tables."""
-    if isinstance(test, Junction):
-        return any(map(_nests, test.parts))
-    if isinstance(test, Inverse):
-        return _nests(test.part)
     return isinstance(test, Existence | Tally)
