@@ -829,6 +829,97 @@ SHOP_CERTAIN = [
             "products.product_id = order_items.product_id AND orders.status = 'paid')"
         ),
     ),
+    (
+        "Show the prices and weights with product rank 3.",
+        "filter",
+        "SELECT price, weight FROM products WHERE rank = 3",
+    ),
+    (
+        "What are the names of customers with order items whose quantity is 3?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "JOIN order_items ON orders.order_id = order_items.order_id WHERE "
+            "customers.customer_id = orders.customer_id AND order_items.quantity = 3)"
+        ),
+    ),
+    (
+        (
+            "What are the names of customers who have no orders with order items whose quantity "
+            "is 3?"
+        ),
+        "negation",
+        (
+            "SELECT customers.customer_name FROM customers WHERE NOT EXISTS (SELECT 1 FROM "
+            "orders JOIN order_items ON orders.order_id = order_items.order_id WHERE "
+            "customers.customer_id = orders.customer_id AND order_items.quantity = 3)"
+        ),
+    ),
+    (
+        "What are the names of customers whose total is 5 with orders?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id AND orders.total = 5)"
+        ),
+    ),
+    (
+        "How many customers joined up to 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date < '2020-01-01'",
+    ),
+    (
+        "How many customers joined no later than 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date < '2020-01-01'",
+    ),
+    (
+        "How many customers joined equal to 2019?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2019-01-01' AND joined_date < "
+            "'2020-01-01')"
+        ),
+    ),
+    (
+        "How many customers joined exactly 2019-01-05?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2019-01-05' AND joined_date < "
+            "'2019-01-06')"
+        ),
+    ),
+    (
+        "How many customers joined since 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date >= '2019-01-01'",
+    ),
+    (
+        "Which customers have a city other than Paris?",
+        "negation",
+        "SELECT customer_name FROM customers WHERE city <> 'Paris'",
+    ),
+    (
+        "What are the names of customers who placed orders?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "How many suppliers created in 2001?",
+        "count",
+        "SELECT count(*) FROM suppliers WHERE open_year = 2001",
+    ),
+    (
+        "What are the names of suppliers who supplied in the Furniture products?",
+        "filter",
+        (
+            'SELECT suppliers."name" FROM suppliers WHERE EXISTS (SELECT 1 FROM products WHERE '
+            "suppliers.supplier_id = products.supplier_id AND products.category = 'Furniture')"
+        ),
+    ),
 ]
 SCHOOL_CERTAIN = [
     (
@@ -937,6 +1028,7 @@ SCHOOL_CERTAIN = [
         "top",
         ("SELECT title FROM course ORDER BY credits DESC NULLS LAST FETCH FIRST 1 ROWS WITH TIES"),
     ),
+    ("How many takes have grade A?", "count", "SELECT count(*) FROM takes WHERE grade = 'A'"),
     ("How many takes were in 2019?", "count", 'SELECT count(*) FROM takes WHERE "year" = 2019'),
     (
         "How many events start before 2019?",
@@ -1299,6 +1391,122 @@ SHOP_UNCLEAR = [
         "not_computable",
         ("orders",),
     ),
+    (
+        "How many suppliers opened after open year and country?",
+        "count",
+        "not_computable",
+        ("after",),
+    ),
+    ("How many products designed with the highest price?", "top", "not_computable", ("designed",)),
+    ("How many customers interested in Paris?", "count", "not_computable", ("interested",)),
+    (
+        "How many customers interested in Brazil customers?",
+        "count",
+        "not_computable",
+        ("interested",),
+    ),
+    ("How many suppliers founded in 2001?", "count", "not_computable", ("founded",)),
+    (
+        "Show the price of each customer and the number of orders.",
+        "group",
+        "not_computable",
+        ("number",),
+    ),
+    ("How many customers are later than 5?", "comparison", "not_computable", ("later",)),
+    (
+        "Show the body of each message and the number of customers.",
+        "group",
+        "not_computable",
+        ("what tells rows of messages apart",),
+    ),
+    (
+        "What are the names of products with the highest number of supplier id?",
+        "top",
+        "ambiguous",
+        ("supplier_id",),
+    ),
+    ("Show all cities without orders.", "negation", "not_computable", ()),
+    ("How many customers with orders of products?", "count", "ambiguous", ("products",)),
+    (
+        "What are the names of customers and order ids without orders?",
+        "negation",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        (
+            "What are the names of customers with both ages over 5 and orders whose status is "
+            'both "paid" and "on hold"?'
+        ),
+        "comparison",
+        "not_computable",
+        ("orders",),
+    ),
+    (
+        (
+            "What are the names of customers who have no orders whose status is paid with order "
+            "items whose quantity is 3?"
+        ),
+        "negation",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        "What are the names of customers with more than 2 orders and the most orders?",
+        "top",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        "Show the customer name, product name and number of order items.",
+        "count",
+        "attribute_missing",
+        (),
+    ),
+    (
+        "Show the status of orders and the number of orders for each customer city.",
+        "group",
+        "attribute_missing",
+        (),
+    ),
+    ("How many products used 2 products?", "count", "not_computable", ("2",)),
+    (
+        "What are the names of customers with an order whose total is not 5?",
+        "negation",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        ("What are the names of customers with an order whose total is not 5 and status is paid?"),
+        "negation",
+        "ambiguous",
+        ("and",),
+    ),
+    (
+        "What are the names of customers whose age is not between 5 and 6 years?",
+        "negation",
+        "not_computable",
+        ("years",),
+    ),
+    (
+        "How many customers have an age between Paris and Ghent?",
+        "count",
+        "not_computable",
+        ("Paris",),
+    ),
+    ('How many orders have a total that is "abc"?', "count", "not_computable", ("abc",)),
+    (
+        "How many customers have a joined date from 5 to 6 in between 2019-01-01 and 2019-03?",
+        "count",
+        "not_computable",
+        ("5",),
+    ),
+    ("How many customers joined other than 2019?", "count", "ambiguous", ("joined_date",)),
+    ("Which customers live outside Paris?", "comparison", "not_computable", ("outside",)),
+    ("Which customers placed more than 2 orders?", "comparison", "not_computable", ("placed",)),
+    ("How many orders placed the most orders?", "count", "ambiguous", ("what to group by",)),
+    ("How many suppliers created highest open year?", "top", "not_computable", ("created",)),
+    ("How many products sold in Paris?", "count", "not_computable", ("sold",)),
 ]
 SCHOOL_UNCLEAR = [
     (
@@ -1331,7 +1539,6 @@ SCHOOL_UNCLEAR = [
         "attribute_missing",
         (),
     ),
-    ("How many takes have grade A?", "count", "not_computable", ("grade",)),
     ("How many students does the Physics department not have?", "negation", "not_computable", ()),
     ("What is the average age for male and female students?", "average", "ambiguous", ("and",)),
     ("List students.", "list", "ambiguous", ("what to show of Student",)),
@@ -1384,6 +1591,18 @@ SCHOOL_UNCLEAR = [
         "not_computable",
         ("number",),
     ),
+    (
+        "How many courses without students?",
+        "negation",
+        "ambiguous",
+        ("how course and Student are linked",),
+    ),
+    (
+        "How many courses have students?",
+        "count",
+        "ambiguous",
+        ("how course and Student are linked",),
+    ),
 ]
 NOT_COMPUTED = [
     ("shop", "Show all countries."),
@@ -1425,6 +1644,15 @@ NOT_COMPUTED = [
             'History"?'
         ),
     ),
+    ("shop", "Show the prices and cities with product rank 3."),
+    (
+        "shop",
+        "What are the names of customers who have orders and order items whose quantity is 3?",
+    ),
+    ("shop", "Show the customer name and product name of order items."),
+    ("school", 'Which student names contain "a"?'),
+    ("shop", "What are the names of customers who cancelled orders?"),
+    ("shop", "What are the names of customers who bought products?"),
 ]
 
 

@@ -11,7 +11,6 @@ from redask.core.planning.statement.trees import (
     Column,
     Comparison,
     Existence,
-    Junction,
     Literal,
     Match,
     Measure,
@@ -120,9 +119,9 @@ class _Writer:
                 return f"{'NOT ' if negative else ''}EXISTS ({inner})"
             case Tally(steps, tests, op, number):
                 return f"({self._subquery('count(*)', steps, tests)}) {op} {number}"
-            case Junction(op, parts):
-                text = f" {op.upper()} ".join(self._test(part) for part in parts)
-                return f"({text})"
+            case junction:
+                word = f" {junction.op.upper()} "
+                return f"({word.join(map(self._test, junction.parts))})"
 
     def _subquery(self, shown: str, steps: tuple[Step, ...], tests: tuple[Test, ...]) -> str:
         first, *others = steps
