@@ -920,6 +920,11 @@ SHOP_CERTAIN = [
             "suppliers.supplier_id = products.supplier_id AND products.category = 'Furniture')"
         ),
     ),
+    (
+        'How many customers have an age equal to "30"?',
+        "count",
+        "SELECT count(*) FROM customers WHERE age = 30",
+    ),
 ]
 SCHOOL_CERTAIN = [
     (
@@ -1327,7 +1332,7 @@ SHOP_UNCLEAR = [
         'How many customers have a joined date that contains "2019"?',
         "count",
         "not_computable",
-        ("contains",),
+        ("joined_date",),
     ),
     (
         "How many customers have a joined date of 2019 or 2020?",
@@ -1507,6 +1512,42 @@ SHOP_UNCLEAR = [
     ("How many orders placed the most orders?", "count", "ambiguous", ("what to group by",)),
     ("How many suppliers created highest open year?", "top", "not_computable", ("created",)),
     ("How many products sold in Paris?", "count", "not_computable", ("sold",)),
+    ("How many suppliers opened in year 1999 and 2001?", "count", "ambiguous", ("and",)),
+    ("How many suppliers are there in year 1999 and 2001?", "count", "not_computable", ("2001",)),
+    ('How many products have a price that contains "5"?', "count", "not_computable", ("price",)),
+    (
+        'How many customers have a joined date which contains "2019"?',
+        "count",
+        "not_computable",
+        ("joined_date",),
+    ),
+    (
+        "Show each category and the number of products in descending order of price.",
+        "group",
+        "ambiguous",
+        ("order",),
+    ),
+    (
+        "List the number of products with the highest price.",
+        "top",
+        "ambiguous",
+        ("what to group by",),
+    ),
+    (
+        "Show the name of each customer and the number of order items.",
+        "group",
+        "not_computable",
+        ("groups over several tables",),
+    ),
+    (
+        (
+            "What are the names of products that have suppliers whose country is Japan and that "
+            "do not have order items?"
+        ),
+        "negation",
+        "ambiguous",
+        ("not",),
+    ),
 ]
 SCHOOL_UNCLEAR = [
     (
@@ -1653,6 +1694,10 @@ NOT_COMPUTED = [
     ("school", 'Which student names contain "a"?'),
     ("shop", "What are the names of customers who cancelled orders?"),
     ("shop", "What are the names of customers who bought products?"),
+    (
+        "shop",
+        ("What are the names of products that have suppliers both from Japan and opened in 2001?"),
+    ),
 ]
 
 

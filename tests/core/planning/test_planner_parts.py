@@ -6,16 +6,19 @@ import pytest
 from plan_worlds import SCHOOL, SHOP, SHOP_VALUES, StoredTexts
 
 from redask.core.planning.plan import plan
-from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
+from redask.core.planning.plan_schema import PlanColumn, PlanSchema, PlanTable, StoredValue
 from redask.core.planning.question.dates import relative_period
 from redask.core.planning.question.linking import ColumnLink, Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase
+from redask.core.planning.question.phrases import ValuePhrase
+from redask.core.planning.question.readings import Condition
 from redask.core.planning.question.words import identifier_words, stem, tokens
 from redask.core.planning.statement.column_choice import Scope, choose
+from redask.core.planning.statement.condition_tests import test_of as condition_test
 from redask.core.planning.statement.key_paths import Doubt, joined, steps_between
 from redask.core.planning.statement.periods import period
 from redask.core.planning.statement.sql_text import identifier, literal
-from redask.core.planning.statement.trees import Column, Literal
+from redask.core.planning.statement.trees import Column, Comparison, Literal
 
 
 @pytest.mark.parametrize(
@@ -159,21 +162,21 @@ def test_a_way_through_a_link_table_is_found_if_it_is_the_only_one() -> None:
     assert caught.value.kind == "ambiguous"
 
 
-def test_two_tables_that_need_a_third_in_different_ways_cannot_be_joined() -> None:
-    tables = tuple(
-        PlanTable(name, (PlanColumn("id", "int4"), PlanColumn("x", "int4")), ("id",))
-        for name in ("a", "b", "c", "d")
+def test_tables_are_joined_by_the_ways_that_lead_to_them() -> None:
+    steps = joined(Linker(SHOP), "orders", ["customers", "products"])
+    assert [step.table for step in steps] == ["customers", "order_items", "products"]
+
+
+def test_a_value_of_two_columns_that_refer_to_each_other_is_one_of_the_first() -> None:
+    stored = (
+        StoredValue("Student", "dept_name", "Physics"),
+        StoredValue("department", "dept_name", "Physics"),
     )
-    keys = (
-        ForeignKey("a", ("x",), "b", ("id",)),
-        ForeignKey("b", ("x",), "c", ("id",)),
-        ForeignKey("d", ("x",), "a", ("id",)),
-        ForeignKey("c", ("x",), "d", ("id",)),
-    )
-    names = Linker(PlanSchema(tables, keys))
-    assert [step.table for step in joined(names, "a", ["b", "d"])] == ["b", "d"]
-    with pytest.raises(Doubt):
-        joined(names, "a", ["c"])
+    scope = Scope(Linker(SCHOOL), "takes", ("Student", "department"), ())
+    condition = Condition("=", (ValuePhrase(0, 1, "Physics", stored),))
+    column, test, cost = condition_test(condition, scope)
+    assert (column, cost) == (Column("Student", "dept_name"), 2)
+    assert test == Comparison(column, "=", Literal("Physics"))
 
 
 # --- periods, text ---------------------------------------------------------------------------
@@ -232,3 +235,9 @@ def test_a_stored_spelling_goes_into_the_statement() -> None:
     assert getattr(planned, "sql", None) == (
         "SELECT count(*) FROM customers WHERE country = 'Belgium '"
     )
+
+
+def test_a_stored_value_of_articles_alone_is_not_found_in_them() -> None:
+    values = StoredTexts({("customers", "city"): ("all the",)})
+    planned = plan("Show the names of all the customers.", SHOP, values)
+    assert getattr(planned, "sql", None) == "SELECT customer_name FROM customers"

@@ -179,12 +179,9 @@ def _values(
     for start, token in enumerate(words):
         if any(value.end == start + 1 for value in found[start]):
             continue
-        number = _number(token)
-        if number is not None:
-            found[start].append(ValuePhrase(start, start + 1, token.text, (), number))
-        elif token.kind in ("quoted", "date"):
-            quoted = token.kind == "quoted"
-            found[start].append(ValuePhrase(start, start + 1, token.text, quoted=quoted))
+        number, quoted = _number(token), token.kind == "quoted"
+        if number is not None or quoted or token.kind == "date":
+            found[start].append(ValuePhrase(start, start + 1, token.text, (), number, quoted))
     return tuple(tuple(sorted(each, key=lambda value: -value.end)) for each in found)
 
 
