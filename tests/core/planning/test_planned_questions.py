@@ -1548,6 +1548,14 @@ SHOP_UNCLEAR = [
         "ambiguous",
         ("not",),
     ),
+    (
+        "How many orders have a status whose status is Paris?",
+        "count",
+        "not_computable",
+        ("status",),
+    ),
+    ("How many orders have a status of Paris?", "count", "entity_missing", ("Paris",)),
+    ("How many orders have status Paris?", "count", "entity_missing", ("Paris",)),
 ]
 SCHOOL_UNCLEAR = [
     (
@@ -1698,6 +1706,8 @@ NOT_COMPUTED = [
         "shop",
         ("What are the names of products that have suppliers both from Japan and opened in 2001?"),
     ),
+    ("shop", "Which customers have an age of"),
+    ("shop", "What are the names of products whose price is 5 weight?"),
 ]
 
 

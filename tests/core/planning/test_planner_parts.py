@@ -108,6 +108,16 @@ def test_a_key_of_another_thing_is_not_named_by_a_part_of_that_things_name() -> 
     assert [link.cost for link in names.columns_named(("book", "club"))] == [5]
 
 
+def test_a_name_of_signs_alone_or_of_prepositions_is_named_by_nothing() -> None:
+    names = _linker("__", "of", "by_loan", table="__")
+    assert names.tables_named(("loan",)) == ()
+    assert {link.column for link in names.columns_named(("loan",))} == {"by_loan"}
+
+
+def test_a_column_may_have_the_name_of_its_table() -> None:
+    assert [link.cost for link in _linker("loan").columns_named(("loan",))] == [0]
+
+
 def test_more_words_than_a_name_can_have_name_nothing() -> None:
     names = _linker("a_b_c_d_e_f_g_h")
     assert names.columns_named(tuple("abcdefgh")) == ()
