@@ -285,27 +285,27 @@ SHOP_CERTAIN = [
     (
         "List the names of customers in alphabetical order.",
         "list",
-        "SELECT customer_name FROM customers ORDER BY customer_name ASC",
+        "SELECT customer_name FROM customers ORDER BY customer_name ASC, customer_id ASC",
     ),
     (
         "List the names of customers in descending order of age.",
         "list",
-        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST, customer_id ASC",
     ),
     (
         "List the names of customers sorted by age from high to low.",
         "list",
-        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST, customer_id ASC",
     ),
     (
         "List the names of customers ordered by age descending.",
         "list",
-        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST, customer_id ASC",
     ),
     (
         "List the names and cities of customers, sorted by city.",
         "list",
-        "SELECT customer_name, city FROM customers ORDER BY city ASC",
+        "SELECT customer_name, city FROM customers ORDER BY city ASC, customer_id ASC",
     ),
     (
         'Which product names contain "Chair"?',
@@ -371,12 +371,12 @@ SHOP_CERTAIN = [
     (
         "List the names of products ordered by the number of colours in descending order.",
         "list",
-        "SELECT product_name FROM products ORDER BY num_colours DESC NULLS LAST",
+        ("SELECT product_name FROM products ORDER BY num_colours DESC NULLS LAST, product_id ASC"),
     ),
     (
         "What are the categories of products sorted by the number of products?",
         "group",
-        "SELECT category FROM products GROUP BY category ORDER BY count(*) ASC",
+        "SELECT category FROM products GROUP BY category ORDER BY count(*) ASC, category ASC",
     ),
     (
         "What is the price of the products with the 2 lowest weights?",
@@ -771,7 +771,7 @@ SHOP_CERTAIN = [
     (
         "List the names of customers in descending order by age.",
         "list",
-        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST, customer_id ASC",
     ),
     ("What are the names of the different products?", "list", "SELECT product_name FROM products"),
     (
@@ -925,6 +925,16 @@ SHOP_CERTAIN = [
         "count",
         "SELECT count(*) FROM customers WHERE age = 30",
     ),
+    (
+        "List the distinct categories of products in alphabetical order.",
+        "list",
+        "SELECT DISTINCT category FROM products ORDER BY category ASC",
+    ),
+    (
+        "List the distinct categories and ranks of products, sorted by rank.",
+        "list",
+        "SELECT DISTINCT category, rank FROM products ORDER BY rank ASC, category ASC",
+    ),
 ]
 SCHOOL_CERTAIN = [
     (
@@ -1054,7 +1064,8 @@ SCHOOL_CERTAIN = [
         "group",
         (
             'SELECT department.building FROM "Student" JOIN department ON "Student".dept_name = '
-            "department.dept_name GROUP BY department.building ORDER BY count(*) ASC"
+            "department.dept_name GROUP BY department.building ORDER BY count(*) ASC, "
+            "department.building ASC"
         ),
     ),
     (

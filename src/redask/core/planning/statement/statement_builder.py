@@ -10,6 +10,7 @@
 SUM, AVG and COUNT are refused where a join repeats rows.
 """
 
+from dataclasses import replace
 from itertools import pairwise
 
 from redask.core.planning.question.readings import Counted, Extreme, Mention, Reading, Verb
@@ -19,7 +20,7 @@ from redask.core.planning.statement.condition_tests import contradictory
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names, Order, OutputBuilder
 from redask.core.planning.statement.simplification import simplified
-from redask.core.planning.statement.trees import Measure, Statement, Step
+from redask.core.planning.statement.trees import Column, Measure, Statement, Step
 from redask.core.planning.statement.where_builder import WhereBuilder
 
 
@@ -61,10 +62,12 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
         where.tests(),
         tuple(groups),
         tuple(having),
-        ((order.measure, order.direction),) if order else (),
+        (),
         order.limit if order else None,
         not grouping and _is_distinct(reading, scope, order, outputs),
     )
+    if order is not None:
+        statement = replace(statement, order=_ordered(statement, order, scope))
     if contradictory(statement.where):
         raise Doubt("ambiguous", "and")
     return simplified(statement, scope.linker), builder.cost + where.cost
@@ -90,6 +93,25 @@ def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scop
     repeated = any(key_paths.fans_out(scope.linker, step) for step in steps)
     if repeated and any(each.aggregate in ("count", "sum", "avg") for each in measures):
         raise Doubt("not_computable", "a join that repeats rows")
+
+
+def _ordered(statement: Statement, order: Order, scope: Scope) -> tuple[tuple[Measure, str], ...]:
+    """The order asked for; rows that are equal in it follow their keys, so that it is one order.
+
+    At a limit they stay equal: all rows that tie belong to the result.
+    """
+    keys = [
+        Column(statement.table, name) for name in scope.linker.tables[statement.table].primary_key
+    ]
+    if statement.groups:
+        keys = list(statement.groups)
+    elif statement.distinct:
+        keys = [each.column for each in statement.outputs if each.column]
+    if statement.limit is not None:
+        keys = []
+    rest = (Measure(column=key) for key in keys)
+    found = ((each, "asc") for each in rest if each != order.measure)
+    return ((order.measure, order.direction), *found)
 
 
 def _is_distinct(
