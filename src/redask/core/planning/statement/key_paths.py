@@ -79,7 +79,5 @@ def joined(linker: Linker, first: str, others: list[str]) -> tuple[Step, ...]:
     steps: dict[str, Step] = {}
     for other in others:
         for step in steps_between(linker, first, other):
-            if steps.get(step.table, step) != step:
-                raise Doubt("ambiguous", f"how {first} and {other} are linked")
-            steps[step.table] = step
+            steps[step.table] = step  # the only shortest ways from one table are a tree
     return tuple(steps.values())

@@ -7,7 +7,7 @@
     at least n rows of a table             a count in WHERE; of the column's own table: HAVING
     not, no, never                         <>, or NOT EXISTS for another table
 
-SUM and AVG are refused where a join repeats rows; counts are then of different keys.
+SUM, AVG and COUNT are refused where a join repeats rows.
 """
 
 from dataclasses import replace
@@ -40,8 +40,10 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
             extra = [Measure(column=column) for column in groups if column not in plain]
             outputs, measures = [*extra, *outputs], [*extra, *measures]
         groups = list(dict.fromkeys([*groups, *builder.keys(plain, root), *plain]))
-        if having and not groups:
+        if not groups and (having or order):
             raise Doubt("ambiguous", "what to group by")
+        if order and not order.measure.aggregate and order.measure.column not in groups:
+            raise Doubt("ambiguous", "order")
     elif groups:
         builder.check_rows(groups)
         groups = []
@@ -51,28 +53,28 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     steps = key_paths.joined(scope.linker, root, others)
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
-    safe = _SafeMeasures(builder, scope, root, steps, bool(groups))
-    if order is not None:
-        order = replace(order, measure=safe.measure(order.measure))
+    _check_fan_out(measures, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
     statement = Statement(
-        tuple(safe.measure(each) for each in outputs),
+        tuple(outputs),
         root,
         steps,
         where.tests(),
         tuple(groups),
         tuple(having),
-        ((order.measure, order.direction),) if order else (),
+        (),
         order.limit if order else None,
         not grouping and _is_distinct(reading, scope, order, outputs),
     )
+    if order is not None:
+        statement = replace(statement, order=_ordered(statement, order, scope))
     if contradictory(statement.where):
         raise Doubt("ambiguous", "and")
     return simplified(statement, scope.linker), builder.cost + where.cost
 
 
 def _check_verbs(reading: Reading, scope: Scope, builder: OutputBuilder) -> None:
-    """A verb that no list knows says how rows of one table, or of two with one key, belong."""
+    """A verb links rows of one table, or of two tables by one key; further it leads nowhere."""
     for verb, node in pairwise(reading.modifiers):
         if isinstance(verb, Verb) and isinstance(node, Mention | Counted | Extreme):
             table = builder.table(node.table)
@@ -86,31 +88,30 @@ def _summed(measures: list[Measure]) -> str | None:
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
 
 
-class _SafeMeasures:
-    """Aggregates that no join can change."""
-
-    def __init__(
-        self,
-        builder: OutputBuilder,
-        scope: Scope,
-        root: str,
-        steps: tuple[Step, ...],
-        grouped: bool,
-    ) -> None:
-        self._builder = builder
-        self._root = root
-        self._grouped = grouped
-        self._fanned = any(key_paths.fans_out(scope.linker, step) for step in steps)
-
-    def measure(self, each: Measure) -> Measure:
-        """The measure, or a count of different keys in its place; `Doubt` for sums."""
-        if not self._fanned or each.aggregate in ("", "min", "max") or each.distinct:
-            return each
-        if each.aggregate == "count" and not self._grouped:
-            key: list[Column] = self._builder.key_of(self._root)
-            if len(key) == 1:
-                return Measure("count", key[0], distinct=True)
+def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scope) -> None:
+    """Sums, averages and counts are refused where a join repeats rows."""
+    repeated = any(key_paths.fans_out(scope.linker, step) for step in steps)
+    if repeated and any(each.aggregate in ("count", "sum", "avg") for each in measures):
         raise Doubt("not_computable", "a join that repeats rows")
+
+
+def _ordered(statement: Statement, order: Order, scope: Scope) -> tuple[tuple[Measure, str], ...]:
+    """The order asked for; rows that are equal in it follow their keys, so that it is one order.
+
+    At a limit they stay equal: all rows that tie belong to the result.
+    """
+    keys = [
+        Column(statement.table, name) for name in scope.linker.tables[statement.table].primary_key
+    ]
+    if statement.groups:
+        keys = list(statement.groups)
+    elif statement.distinct:
+        keys = [each.column for each in statement.outputs if each.column]
+    if statement.limit is not None:
+        keys = []
+    rest = (Measure(column=key) for key in keys)
+    found = ((each, "asc") for each in rest if each != order.measure)
+    return ((order.measure, order.direction), *found)
 
 
 def _is_distinct(
