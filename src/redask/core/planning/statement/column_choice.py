@@ -20,7 +20,6 @@ from redask.core.planning.statement.trees import Column
 _NUMERIC = frozenset(
     "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
 ) | {"double precision"}
-_NAMES = (("nam",), ("titl",), ("full", "nam"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,18 +117,3 @@ def moments(scope: Scope) -> list[Column]:
     table = scope.linker.tables[scope.first]
     places = [Column(scope.first, column.name) for column in table.columns]
     return [place for place in places if scope.is_moment(place) or scope.is_year(place)]
-
-
-def shown_name(scope: Scope, table: str) -> Column:
-    """The column that stands for an entity of a table: its name or title, if there is one."""
-    owner = set(identifier_words(table))
-    for wanted in _NAMES:
-        found = [
-            column.name
-            for column in scope.linker.tables[table].columns
-            if tuple(word for word in identifier_words(column.name) if word not in owner) == wanted
-            or identifier_words(column.name) == wanted
-        ]
-        if len(found) == 1:
-            return Column(table, found[0])
-    raise Doubt("ambiguous", f"what to show of {table}")
