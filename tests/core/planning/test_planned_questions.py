@@ -753,6 +753,173 @@ SHOP_CERTAIN = [
             "products.supplier_id = suppliers.supplier_id)"
         ),
     ),
+    (
+        "What are the names of products that are in the Toys category of products?",
+        "filter",
+        "SELECT product_name FROM products WHERE category = 'Toys'",
+    ),
+    (
+        "What are the names of products whose category is Toys category?",
+        "filter",
+        "SELECT product_name FROM products WHERE category = 'Toys'",
+    ),
+    (
+        "How many suppliers opened before the year of 1999?",
+        "count",
+        "SELECT count(*) FROM suppliers WHERE open_year < 1999",
+    ),
+    (
+        "List the names of customers in descending order by age.",
+        "list",
+        "SELECT customer_name FROM customers ORDER BY age DESC NULLS LAST",
+    ),
+    ("What are the names of the different products?", "list", "SELECT product_name FROM products"),
+    (
+        "What are the cities of customers and the number of customers in that city?",
+        "group",
+        "SELECT city, count(*) FROM customers GROUP BY city",
+    ),
+    (
+        "How many orders are paid or total?",
+        "count",
+        "SELECT count(*) FROM orders WHERE status IN ('paid', 'total')",
+    ),
+    (
+        "How many customers are from Brazil and Paris?",
+        "count",
+        "SELECT count(*) FROM customers WHERE country = 'Brazil' AND city = 'Paris'",
+    ),
+    (
+        "How many suppliers are newer than 1999?",
+        "count",
+        "SELECT count(*) FROM suppliers WHERE open_year > 1999",
+    ),
+    (
+        "What are the names of customers who have orders and more than 2 orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) > 2"
+        ),
+    ),
+    (
+        "What are the names of products without orders?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "order_items JOIN orders ON order_items.order_id = orders.order_id WHERE "
+            "products.product_id = order_items.product_id)"
+        ),
+    ),
+    (
+        "What are the names of products without order items whose quantity is 3?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "order_items WHERE products.product_id = order_items.product_id AND "
+            "order_items.quantity = 3)"
+        ),
+    ),
+    (
+        "What are the names of products without orders whose status is paid?",
+        "negation",
+        (
+            "SELECT products.product_name FROM products WHERE NOT EXISTS (SELECT 1 FROM "
+            "order_items JOIN orders ON order_items.order_id = orders.order_id WHERE "
+            "products.product_id = order_items.product_id AND orders.status = 'paid')"
+        ),
+    ),
+    (
+        "Show the prices and weights with product rank 3.",
+        "filter",
+        "SELECT price, weight FROM products WHERE rank = 3",
+    ),
+    (
+        "What are the names of customers with order items whose quantity is 3?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "JOIN order_items ON orders.order_id = order_items.order_id WHERE "
+            "customers.customer_id = orders.customer_id AND order_items.quantity = 3)"
+        ),
+    ),
+    (
+        (
+            "What are the names of customers who have no orders with order items whose quantity "
+            "is 3?"
+        ),
+        "negation",
+        (
+            "SELECT customers.customer_name FROM customers WHERE NOT EXISTS (SELECT 1 FROM "
+            "orders JOIN order_items ON orders.order_id = order_items.order_id WHERE "
+            "customers.customer_id = orders.customer_id AND order_items.quantity = 3)"
+        ),
+    ),
+    (
+        "What are the names of customers whose total is 5 with orders?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id AND orders.total = 5)"
+        ),
+    ),
+    (
+        "How many customers joined up to 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date < '2020-01-01'",
+    ),
+    (
+        "How many customers joined no later than 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date < '2020-01-01'",
+    ),
+    (
+        "How many customers joined equal to 2019?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2019-01-01' AND joined_date < "
+            "'2020-01-01')"
+        ),
+    ),
+    (
+        "How many customers joined exactly 2019-01-05?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE (joined_date >= '2019-01-05' AND joined_date < "
+            "'2019-01-06')"
+        ),
+    ),
+    (
+        "How many customers joined since 2019?",
+        "count",
+        "SELECT count(*) FROM customers WHERE joined_date >= '2019-01-01'",
+    ),
+    (
+        "Which customers have a city other than Paris?",
+        "negation",
+        "SELECT customer_name FROM customers WHERE city <> 'Paris'",
+    ),
+    (
+        "What are the names of customers who placed orders?",
+        "filter",
+        (
+            "SELECT customers.customer_name FROM customers WHERE EXISTS (SELECT 1 FROM orders "
+            "WHERE customers.customer_id = orders.customer_id)"
+        ),
+    ),
+    (
+        "How many suppliers created in 2001?",
+        "count",
+        "SELECT count(*) FROM suppliers WHERE open_year = 2001",
+    ),
+    (
+        "What are the names of suppliers who supplied in the Furniture products?",
+        "filter",
+        (
+            'SELECT suppliers."name" FROM suppliers WHERE EXISTS (SELECT 1 FROM products WHERE '
+            "suppliers.supplier_id = products.supplier_id AND products.category = 'Furniture')"
+        ),
+    ),
 ]
 SCHOOL_CERTAIN = [
     (
@@ -861,6 +1028,7 @@ SCHOOL_CERTAIN = [
         "top",
         ("SELECT title FROM course ORDER BY credits DESC NULLS LAST FETCH FIRST 1 ROWS WITH TIES"),
     ),
+    ("How many takes have grade A?", "count", "SELECT count(*) FROM takes WHERE grade = 'A'"),
     ("How many takes were in 2019?", "count", 'SELECT count(*) FROM takes WHERE "year" = 2019'),
     (
         "How many events start before 2019?",
@@ -908,6 +1076,39 @@ SCHOOL_CERTAIN = [
         "For each department name, how many students are there?",
         "group",
         'SELECT dept_name, count(*) FROM "Student" GROUP BY dept_name',
+    ),
+    (
+        "Which courses have the most takes?",
+        "top",
+        (
+            "SELECT course.title FROM takes JOIN course ON takes.course_id = course.course_id "
+            "GROUP BY course.course_id, course.title ORDER BY count(*) DESC NULLS LAST FETCH "
+            "FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "What is the title of courses without takes?",
+        "negation",
+        (
+            "SELECT course.title FROM course WHERE NOT EXISTS (SELECT 1 FROM takes WHERE "
+            "course.course_id = takes.course_id)"
+        ),
+    ),
+    (
+        'How many students do not have takes whose grade is "A" or "B"?',
+        "negation",
+        (
+            'SELECT count(*) FROM "Student" WHERE NOT EXISTS (SELECT 1 FROM takes WHERE '
+            '"Student"."StuID" = takes."StuID" AND takes.grade IN (\'A\', \'B\'))'
+        ),
+    ),
+    (
+        "How many departments do the students have?",
+        "count",
+        (
+            'SELECT count(*) FROM department WHERE EXISTS (SELECT 1 FROM "Student" WHERE '
+            'department.dept_name = "Student".dept_name)'
+        ),
     ),
 ]
 SHOP_UNCLEAR = [
@@ -1055,6 +1256,250 @@ SHOP_UNCLEAR = [
         "ambiguous",
         ("and",),
     ),
+    ("How many suppliers opened before open year 1999?", "count", "not_computable", ()),
+    (
+        "How many orders are there after order date 2019-05-06 or later?",
+        "top",
+        "not_computable",
+        ("or",),
+    ),
+    ("How many products contain Furniture?", "count", "not_computable", ("contain",)),
+    (
+        "What are the names of customers that placed the most orders?",
+        "top",
+        "not_computable",
+        ("placed",),
+    ),
+    ("How many orders placed by customers in 2019?", "count", "ambiguous", ("2019",)),
+    (
+        "Show the names of customers. Show the 3 most common cities.",
+        "top",
+        "not_computable",
+        ("Show",),
+    ),
+    ("Show the location for each store.", "group", "ambiguous", ("each",)),
+    (
+        "Show the locations and the number of stores for each store.",
+        "group",
+        "ambiguous",
+        ("each",),
+    ),
+    ("Show the number of orders and the number of products.", "count", "ambiguous", ("number",)),
+    ("Show the number of order id.", "count", "ambiguous", ("order_id",)),
+    (
+        "What are the names of suppliers with the highest number of rank of products?",
+        "top",
+        "attribute_missing",
+        (),
+    ),
+    (
+        "What are the names of customers who have no orders with total above 10 and messages?",
+        "negation",
+        "not_computable",
+        ("messages",),
+    ),
+    (
+        "What are the names of products whose price is above the average price of Toys?",
+        "average",
+        "ambiguous",
+        ("average",),
+    ),
+    (
+        "What are the names of products with orders whose status is paid but no suppliers?",
+        "negation",
+        "not_computable",
+        ("suppliers",),
+    ),
+    (
+        "How many products whose category is above average?",
+        "count",
+        "not_computable",
+        ("category",),
+    ),
+    (
+        'How many customers have a joined date that contains "2019"?',
+        "count",
+        "not_computable",
+        ("contains",),
+    ),
+    (
+        "How many customers have a joined date of 2019 or 2020?",
+        "count",
+        "not_computable",
+        ("joined_date",),
+    ),
+    ('How many customers have an is active of "yes"?', "count", "not_computable", ("is_active",)),
+    ("How many customers have an age that is Paris?", "count", "not_computable", ("Paris",)),
+    ("How many customers from Paris or Brazil?", "count", "ambiguous", ("Paris",)),
+    ("How many customers are older than Paris?", "comparison", "not_computable", ("older",)),
+    ("How many orders are older than 5?", "comparison", "attribute_missing", ("older",)),
+    (
+        "How many stores have orders?",
+        "count",
+        "not_computable",
+        ("how store_detail and orders are linked",),
+    ),
+    ("What is the average quantity of products?", "average", "attribute_missing", ()),
+    ("How many products are there for each supplier name?", "group", "attribute_missing", ()),
+    ("How many order items are there for each customer name?", "group", "attribute_missing", ()),
+    (
+        "What is the total price of products of each supplier name?",
+        "group",
+        "attribute_missing",
+        (),
+    ),
+    (
+        (
+            "How many customers have both orders whose status is paid and orders whose status is "
+            "cancelled?"
+        ),
+        "count",
+        "not_computable",
+        ("cancelled",),
+    ),
+    (
+        "How many orders have a status of paid in both paid and on hold?",
+        "count",
+        "ambiguous",
+        ("and",),
+    ),
+    (
+        "How many products have a supplier from Brazil and supplier country Japan?",
+        "count",
+        "ambiguous",
+        ("and",),
+    ),
+    ("How many products have 2 suppliers?", "count", "ambiguous", ("suppliers",)),
+    ("Show the max speeds and ranks.", "top", "not_computable", ()),
+    ("What is the number of customers with the most orders?", "count", "ambiguous", ("number",)),
+    (
+        "What are the names of customers with no orders and no messages?",
+        "negation",
+        "not_computable",
+        ("messages",),
+    ),
+    (
+        "What are the names of products without order items and orders whose status is paid?",
+        "negation",
+        "not_computable",
+        ("orders",),
+    ),
+    (
+        "How many suppliers opened after open year and country?",
+        "count",
+        "not_computable",
+        ("after",),
+    ),
+    ("How many products designed with the highest price?", "top", "not_computable", ("designed",)),
+    ("How many customers interested in Paris?", "count", "not_computable", ("interested",)),
+    (
+        "How many customers interested in Brazil customers?",
+        "count",
+        "not_computable",
+        ("interested",),
+    ),
+    ("How many suppliers founded in 2001?", "count", "not_computable", ("founded",)),
+    (
+        "Show the price of each customer and the number of orders.",
+        "group",
+        "not_computable",
+        ("number",),
+    ),
+    ("How many customers are later than 5?", "comparison", "not_computable", ("later",)),
+    (
+        "Show the body of each message and the number of customers.",
+        "group",
+        "not_computable",
+        ("what tells rows of messages apart",),
+    ),
+    (
+        "What are the names of products with the highest number of supplier id?",
+        "top",
+        "ambiguous",
+        ("supplier_id",),
+    ),
+    ("Show all cities without orders.", "negation", "not_computable", ()),
+    ("How many customers with orders of products?", "count", "ambiguous", ("products",)),
+    (
+        "What are the names of customers and order ids without orders?",
+        "negation",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        (
+            "What are the names of customers with both ages over 5 and orders whose status is "
+            'both "paid" and "on hold"?'
+        ),
+        "comparison",
+        "not_computable",
+        ("orders",),
+    ),
+    (
+        (
+            "What are the names of customers who have no orders whose status is paid with order "
+            "items whose quantity is 3?"
+        ),
+        "negation",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        "What are the names of customers with more than 2 orders and the most orders?",
+        "top",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        "Show the customer name, product name and number of order items.",
+        "count",
+        "attribute_missing",
+        (),
+    ),
+    (
+        "Show the status of orders and the number of orders for each customer city.",
+        "group",
+        "attribute_missing",
+        (),
+    ),
+    ("How many products used 2 products?", "count", "not_computable", ("2",)),
+    (
+        "What are the names of customers with an order whose total is not 5?",
+        "negation",
+        "ambiguous",
+        ("orders",),
+    ),
+    (
+        ("What are the names of customers with an order whose total is not 5 and status is paid?"),
+        "negation",
+        "ambiguous",
+        ("and",),
+    ),
+    (
+        "What are the names of customers whose age is not between 5 and 6 years?",
+        "negation",
+        "not_computable",
+        ("years",),
+    ),
+    (
+        "How many customers have an age between Paris and Ghent?",
+        "count",
+        "not_computable",
+        ("Paris",),
+    ),
+    ('How many orders have a total that is "abc"?', "count", "not_computable", ("abc",)),
+    (
+        "How many customers have a joined date from 5 to 6 in between 2019-01-01 and 2019-03?",
+        "count",
+        "not_computable",
+        ("5",),
+    ),
+    ("How many customers joined other than 2019?", "count", "ambiguous", ("joined_date",)),
+    ("Which customers live outside Paris?", "comparison", "not_computable", ("outside",)),
+    ("Which customers placed more than 2 orders?", "comparison", "not_computable", ("placed",)),
+    ("How many orders placed the most orders?", "count", "ambiguous", ("what to group by",)),
+    ("How many suppliers created highest open year?", "top", "not_computable", ("created",)),
+    ("How many products sold in Paris?", "count", "not_computable", ("sold",)),
 ]
 SCHOOL_UNCLEAR = [
     (
@@ -1080,11 +1525,62 @@ SCHOOL_UNCLEAR = [
         "attribute_missing",
         (),
     ),
-    ("How many takes have grade A?", "count", "not_computable", ("grade",)),
     ("How many students does the Physics department not have?", "negation", "not_computable", ()),
     ("What is the average age for male and female students?", "average", "ambiguous", ("and",)),
     ("How many students are 18?", "count", "not_computable", ("18",)),
     ("What are the courses of each department?", "group", "ambiguous", ("each",)),
+    ("How many students take takes?", "count", "not_computable", ("StuID",)),
+    (
+        "What are the names of departments with more than 2 students and no courses?",
+        "negation",
+        "not_computable",
+        ("courses",),
+    ),
+    (
+        "What is the first name of students whose age is above the average height?",
+        "average",
+        "not_computable",
+        ("height",),
+    ),
+    (
+        "What are the titles of courses that have takes with no grade?",
+        "negation",
+        "not_computable",
+        ("grade",),
+    ),
+    (
+        (
+            'What are the first names of students with no takes of courses whose title is "World '
+            'History"?'
+        ),
+        "negation",
+        "ambiguous",
+        ("how Student and course are linked",),
+    ),
+    (
+        "What is the average budget of departments of students?",
+        "average",
+        "not_computable",
+        ("a join that repeats rows",),
+    ),
+    (
+        "Show the name of the department with no students and the number of courses.",
+        "negation",
+        "not_computable",
+        ("number",),
+    ),
+    (
+        "How many courses without students?",
+        "negation",
+        "ambiguous",
+        ("how course and Student are linked",),
+    ),
+    (
+        "How many courses have students?",
+        "count",
+        "ambiguous",
+        ("how course and Student are linked",),
+    ),
 ]
 NOT_COMPUTED = [
     ("shop", "Show all countries."),
@@ -1110,6 +1606,30 @@ NOT_COMPUTED = [
     ("shop", 'What are the names of customers whose age contains "3"?'),
     ("shop", "What are the names of customers from Paris and Ghent?"),
     ("school", "What are the titles of courses taken by students whose sex is F?"),
+    ("shop", "How many"),
+    ("shop", 'What are the names and ids of customers which contain "a"?'),
+    ("shop", "What are the names of customers with messages?"),
+    ("shop", "What are the names of customers from Japan?"),
+    ("shop", "What are the names of products from Japan?"),
+    ("shop", "Show all the ids."),
+    ("shop", "Show all prices and weights."),
+    ("school", "What are the buildings of departments of students from HKG?"),
+    (
+        "school",
+        (
+            'What are the first names of students with takes and courses whose title is "World '
+            'History"?'
+        ),
+    ),
+    ("shop", "Show the prices and cities with product rank 3."),
+    (
+        "shop",
+        "What are the names of customers who have orders and order items whose quantity is 3?",
+    ),
+    ("shop", "Show the customer name and product name of order items."),
+    ("school", 'Which student names contain "a"?'),
+    ("shop", "What are the names of customers who cancelled orders?"),
+    ("shop", "What are the names of customers who bought products?"),
 ]
 
 

@@ -87,7 +87,7 @@ class ConditionGrammar(PhraseReader):
         behind = cue.end if cue else glue.end
         if cue is not None:
             yield from self._against(glue, column, cue)
-            behind += 1 if self.low(behind) in ("year", "than") else 0
+            behind = self._behind_year(behind)
         for values, end, joined in self.value_lists(behind):
             if cue is None or len(values) == 1:
                 op, last = self._upward(cue.payload if cue else "=", end)
@@ -106,6 +106,12 @@ class ConditionGrammar(PhraseReader):
             for values, end, joined in self.value_lists(between.end):
                 if len(values) == 2 and joined == "and":
                     yield _condition("between", values, column, glue), end, 0
+
+    def _behind_year(self, place: int) -> int:
+        """Behind "year" or "year of", which only say what the number is."""
+        if self.low(place) != "year":
+            return place
+        return place + (2 if self.low(place + 1) == "of" else 1)
 
     def _upward(self, op: str, place: int) -> tuple[str, int]:
         """`2011 or later`: the comparison that stands behind a value."""
@@ -145,10 +151,7 @@ class ConditionGrammar(PhraseReader):
 
     def _moments(self, glue: Glue, cue: Cue) -> Iterator[Found]:
         """`before 1990`, `after the year 1989`, `in year 2008 or 2010`, `after season 2007`."""
-        start = cue.end
-        if self.low(start) == "year":
-            start += 2 if self.low(start + 1) == "of" else 1
-        for values, end, joined in self.value_lists(start):
+        for values, end, joined in self.value_lists(self._behind_year(cue.end)):
             if len(values) == 1 or (joined == "or" and cue.payload == "="):
                 op, last = self._upward(cue.payload, end)
                 yield _condition(op, values, None, glue, joined=joined), last, 2

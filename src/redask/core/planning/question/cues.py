@@ -15,7 +15,8 @@
     contain     contain start end                contains the word
     between     -                                between
 
-Words of `GLUE` join phrases and say nothing of their own; `NEGATIVE` ones turn a condition round.
+`LIGHT` verbs say nothing of their own; `RELATIONS` say that two things belong together, and nothing
+that a column would (as `cancelled` does). `NEGATIVE` words turn a condition round.
 `DIMENSIONS` gives, for an adjective, the nouns it measures and the direction.
 """
 
@@ -29,7 +30,7 @@ def _rows(kind: str, payload: str, phrases: str) -> list[tuple[tuple[str, ...], 
 
 
 _SHOW = (
-    "show|show me|sort|order|list|list out|find|find out|give|give me|return|tell me|"
+    "show|show me|sort|list|list out|find|find out|give|give me|return|tell me|"
     "what is|what are|what was|"
     "what were|what's|which is|which are|who is|who are|who was|who were|which|what|who|display|"
     "get|provide|select|compute|calculate|in which|in what|for which|at which|"
@@ -226,10 +227,13 @@ LIGHT = frozenset(
     lie lies reside resides residing found equal classified assigned labeled known consist consists
     earn earns earned earning cost costs weigh weighs cover covers covered""".split()
 )
-PAST = frozenset(
-    """built taught wrote written took taken gave won bought sold sent led met paid ran saw seen
-    chose chosen drove driven flew flown grew grown spent sang sung drew drawn began begun became
-    left lost kept read said told went gone shown put set cut hit""".split()
+RELATIONS = frozenset(
+    """place placed places buy buys bought purchase purchased purchases order ordered orders teach
+    teaches taught write writes wrote written build builds built produce produces produced take
+    takes took taken attend attends attended visit visits visited play plays played direct directs
+    directed manage manages managed publish publishes published perform performs performed design
+    designs designed create creates created sell sells sold supply supplies supplied employ employs
+    employed enrolled released sent send sends gave give gives worked work works""".split()
 )
 NEGATIVE = frozenset("not no never without neither nor cannot excluding except n't".split())
 JOINING = frozenset("and or but , either both ; then".split())

@@ -99,10 +99,9 @@ class Linker:
             kept = _key(words)
             for extra in _TABLE_SUFFIXES:
                 self._name_table((*kept, extra), table.name, 2)
-            if words:
-                for size in range(len(words) - 1):
-                    for left in combinations(words[:-1], size):
-                        self._name_table((*left, words[-1]), table.name, len(words) - size)
+            for size in range(len(words) - 1):
+                for left in combinations(words[:-1], size):
+                    self._name_table((*left, words[-1]), table.name, len(words) - size)
         for column in table.columns:
             for words in (identifier_words(column.name), *map(identifier_words, column.words)):
                 self._add_column(table.name, bare, column.name, words)
@@ -120,6 +119,8 @@ class Linker:
             found[table, column] = min(cost, found.get((table, column), cost))
 
     def _add_column(self, table: str, owner: Key, column: str, words: Key) -> None:
+        if not words:
+            return  # a name of signs alone
         kept = tuple(word for word in words if word not in _SILENT) or words
         initial = len(kept[0]) == 1 and bool(owner) and owner[0].startswith(kept[0])
         if len(kept) > 1 and (initial or kept[0] in _FLAGS):

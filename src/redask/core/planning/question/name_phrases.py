@@ -20,13 +20,12 @@ _FUNCTION_WORDS = (
 
 @dataclass(frozen=True, slots=True)
 class ColumnPhrase:
-    """A column; `counting`: written like a number of things, or the `total` of it."""
+    """A column; `counting`: written like a number of things."""
 
     start: int
     end: int
     links: tuple[ColumnLink, ...]
     counting: bool = False
-    total: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +90,7 @@ def _names(
         elif links and links[0].cost == 0:
             named = ()
         if links:
-            total = counting and words[start].low == "total"
-            columns.append(ColumnPhrase(start, end + 1, links, counting, total))
+            columns.append(ColumnPhrase(start, end + 1, links, counting))
         if named:
             tables.append(TablePhrase(start, end + 1, named))
     return columns, tables

@@ -27,7 +27,7 @@ Values = tuple[tuple[ValuePhrase, ...], int, str]
 
 @dataclass(frozen=True, slots=True)
 class Glue:
-    """What joins a modifier to what came before; `verb` is a word that no list knows.
+    """What joins a modifier to what came before; `verb` says that two things belong.
 
     An "or" joins values only: between conditions it leaves open what it is an alternative to.
     """
@@ -173,8 +173,5 @@ class PhraseReader:
         )
 
     def _is_verb(self, place: int) -> bool:
-        """Whether a word that nothing knows has the form of a verb in the past."""
-        low = self.low(place)
-        if not low.isalpha() or self._starts(place):
-            return False
-        return low.endswith("ed") or low in cues.PAST
+        """Whether a word says that two things belong together, and names nothing."""
+        return self.low(place) in cues.RELATIONS and not self._starts(place)

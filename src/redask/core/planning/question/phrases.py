@@ -69,13 +69,13 @@ class Phrases:
 def read(question: str, linker: Linker, values: ValueIndex, today: date | None = None) -> Phrases:
     """All phrases of a question; periods such as "last year" only if `today` is given."""
     written = tokens(question)
+    stored = _stored(question, written, values)
     kept = tuple(
         place
         for place, token in enumerate(written)
-        if token.kind != "word" or token.low not in cues.ARTICLES
+        if token.kind != "word" or token.low not in cues.ARTICLES or (place, place + 1) in stored
     )
     words = tuple(written[place] for place in kept)
-    stored = _stored(question, written, values)
     lows = tuple(token.low for token in words)
     marks = tuple(_cues(words, lows, start) for start in range(len(words)))
     columns, tables = name_phrases(words, [_counts(each) for each in marks], linker)
@@ -155,8 +155,8 @@ def _spellings(question: str, written: tuple[Token, ...], first: int, last: int)
 
 
 def _is_name(token: Token, place: int) -> bool:
-    """Whether a function word may be a name: `IN`, `OR` as codes of states."""
-    return place > 0 and len(token.text) > 1 and token.text.isupper()
+    """Whether a function word may be a name: `OR` as the code of a state, `A` as a grade."""
+    return place > 0 and token.text.isupper()
 
 
 def _values(
@@ -169,7 +169,7 @@ def _values(
     place_of = {place: index for index, place in enumerate(kept)}
     for (first, last), values in stored.items():
         covered = [place_of[place] for place in range(first, last) if place in place_of]
-        if covered:
+        if covered:  # not a run of articles
             start, end = covered[0], covered[-1] + 1
             token = written[first]
             number = _number(token) if last == first + 1 else None

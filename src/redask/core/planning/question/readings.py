@@ -97,7 +97,7 @@ class Extreme:
 
 @dataclass(frozen=True, slots=True)
 class Verb:
-    """A word that no list knows, where a verb stands: it names how two tables are linked."""
+    """A verb that says that rows of two tables belong together."""
 
     word: str
 

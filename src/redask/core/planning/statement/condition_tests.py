@@ -4,7 +4,7 @@
     text          stored values, quotations        refused                   ILIKE
     number        numbers                          numbers                   refused
     date          a day, month or year as a range  before or after it        refused
-    bool          yes, no, true, false             refused                   refused
+    bool          refused; a flag is true or not   refused                   refused
 
 A value without a column is one of the column where it is stored: the only one of the table that
 the question is of, else of the tables it names, else of all.
@@ -32,8 +32,6 @@ from redask.core.planning.statement.trees import (
     Membership,
     Test,
 )
-
-_TRUE = {"yes": "true", "true": "true", "no": "false", "false": "false", "1": "true", "0": "false"}
 
 
 def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
@@ -86,11 +84,9 @@ def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
         return _numbers(column, condition)
     if scope.is_moment(column):
         return _range(column, condition)
-    if scope.type_of(column) in ("bool", "boolean"):
-        return _flag(column, condition)
-    if condition.op in ("contain", "start", "end"):
+    if condition.op in ("contain", "start", "end") and scope.type_of(column) == "text":
         return _match(column, condition)
-    if condition.op not in ("=", "<>"):
+    if condition.op not in ("=", "<>") or scope.type_of(column) != "text":
         raise Doubt("not_computable", column.name)
     texts = [_stored(value, column) for value in condition.values]
     literals = tuple(Literal(text) for each in texts for text in each)
@@ -156,13 +152,6 @@ def _range(column: Column, condition: Condition) -> Test:
     if condition.op not in sides:
         raise Doubt("not_computable", column.name)
     return sides[condition.op]
-
-
-def _flag(column: Column, condition: Condition) -> Test:
-    words = [_TRUE.get(value.text.lower()) for value in condition.values]
-    if len(words) != 1 or words[0] is None or condition.op not in ("=", "<>"):
-        raise Doubt("not_computable", column.name)
-    return Comparison(column, _op(condition), Literal(words[0], number=True))
 
 
 def _match(column: Column, condition: Condition) -> Test:

@@ -66,7 +66,7 @@ class OutputBuilder:
     def _column(self, phrase: ColumnPhrase) -> Column:
         column, cost = choose(phrase, self._scope, shown=True)
         self.cost += cost
-        if phrase.counting and (phrase.total or not self._is_quantity(column)):
+        if phrase.counting and not self._is_quantity(column):
             raise Doubt("ambiguous", column.name)
         return column
 

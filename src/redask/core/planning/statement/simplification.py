@@ -44,13 +44,11 @@ def _substituted(node: Any, same: dict[Column, Column]) -> Any:
 
 
 def _mentions(node: Any, table: str) -> bool:
-    """Whether a tree uses a column of a table, or the table itself."""
+    """Whether a tree uses a column of a table."""
     if isinstance(node, Column):
         return node.table == table
     if isinstance(node, tuple):
         return any(_mentions(each, table) for each in node)
-    if isinstance(node, Statement) and node.table == table:
-        return True
     if is_dataclass(node) and not isinstance(node, type):
         return any(_mentions(getattr(node, each.name), table) for each in fields(node))
     return False

@@ -11,8 +11,6 @@ from redask.core.planning.statement.trees import (
     Column,
     Comparison,
     Existence,
-    Inverse,
-    Junction,
     Literal,
     Match,
     Measure,
@@ -121,11 +119,9 @@ class _Writer:
                 return f"{'NOT ' if negative else ''}EXISTS ({inner})"
             case Tally(steps, tests, op, number):
                 return f"({self._subquery('count(*)', steps, tests)}) {op} {number}"
-            case Junction(op, parts):
-                text = f" {op.upper()} ".join(self._test(part) for part in parts)
-                return f"({text})"
-            case Inverse(part):
-                return f"NOT ({self._test(part)})"
+            case junction:
+                word = f" {junction.op.upper()} "
+                return f"({word.join(map(self._test, junction.parts))})"
 
     def _subquery(self, shown: str, steps: tuple[Step, ...], tests: tuple[Test, ...]) -> str:
         first, *others = steps
@@ -140,8 +136,4 @@ _DIRECTIONS = {"asc": "ASC", "desc": "DESC NULLS LAST"}
 
 def _nests(test: Test) -> bool:
     """Whether a test holds a subquery that refers to the outer tables."""
-    if isinstance(test, Junction):
-        return any(map(_nests, test.parts))
-    if isinstance(test, Inverse):
-        return _nests(test.part)
     return isinstance(test, Existence | Tally)

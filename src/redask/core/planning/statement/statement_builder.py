@@ -7,10 +7,9 @@
     at least n rows of a table             a count in WHERE; of the column's own table: HAVING
     not, no, never                         <>, or NOT EXISTS for another table
 
-SUM and AVG are refused where a join repeats rows; counts are then of different keys.
+SUM, AVG and COUNT are refused where a join repeats rows.
 """
 
-from dataclasses import replace
 from itertools import pairwise
 
 from redask.core.planning.question.readings import Counted, Extreme, Mention, Reading, Verb
@@ -21,7 +20,7 @@ from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names, Order, OutputBuilder
 from redask.core.planning.statement.shown_entities import says_nothing
 from redask.core.planning.statement.simplification import simplified
-from redask.core.planning.statement.trees import Column, Measure, Statement, Step
+from redask.core.planning.statement.trees import Measure, Statement, Step
 from redask.core.planning.statement.where_builder import WhereBuilder
 
 
@@ -41,8 +40,10 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
             extra = [Measure(column=column) for column in groups if column not in plain]
             outputs, measures = [*extra, *outputs], [*extra, *measures]
         groups = list(dict.fromkeys([*groups, *builder.keys(plain, root), *plain]))
-        if having and not groups:
+        if not groups and (having or order):
             raise Doubt("ambiguous", "what to group by")
+        if order and not order.measure.aggregate and order.measure.column not in groups:
+            raise Doubt("ambiguous", "order")
     elif groups:
         builder.check_rows(groups)
         groups = []
@@ -52,12 +53,10 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     steps = key_paths.joined(scope.linker, root, others)
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
-    safe = _SafeMeasures(builder, scope, root, steps, bool(groups))
-    if order is not None:
-        order = replace(order, measure=safe.measure(order.measure))
+    _check_fan_out(measures, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
     statement = Statement(
-        tuple(safe.measure(each) for each in outputs),
+        tuple(outputs),
         root,
         steps,
         where.tests(),
@@ -75,7 +74,7 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
 
 
 def _check_verbs(reading: Reading, scope: Scope, builder: OutputBuilder) -> None:
-    """A verb that no list knows says how rows of one table, or of two with one key, belong."""
+    """A verb links rows of one table, or of two tables by one key; further it leads nowhere."""
     for verb, node in pairwise(reading.modifiers):
         if isinstance(verb, Verb) and isinstance(node, Mention | Counted | Extreme):
             table = builder.table(node.table)
@@ -89,30 +88,10 @@ def _summed(measures: list[Measure]) -> str | None:
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
 
 
-class _SafeMeasures:
-    """Aggregates that no join can change."""
-
-    def __init__(
-        self,
-        builder: OutputBuilder,
-        scope: Scope,
-        root: str,
-        steps: tuple[Step, ...],
-        grouped: bool,
-    ) -> None:
-        self._builder = builder
-        self._root = root
-        self._grouped = grouped
-        self._fanned = any(key_paths.fans_out(scope.linker, step) for step in steps)
-
-    def measure(self, each: Measure) -> Measure:
-        """The measure, or a count of different keys in its place; `Doubt` for sums."""
-        if not self._fanned or each.aggregate in ("", "min", "max") or each.distinct:
-            return each
-        if each.aggregate == "count" and not self._grouped:
-            key: list[Column] = self._builder.key_of(self._root)
-            if len(key) == 1:
-                return Measure("count", key[0], distinct=True)
+def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scope) -> None:
+    """Sums, averages and counts are refused where a join repeats rows."""
+    repeated = any(key_paths.fans_out(scope.linker, step) for step in steps)
+    if repeated and any(each.aggregate in ("count", "sum", "avg") for each in measures):
         raise Doubt("not_computable", "a join that repeats rows")
 
 

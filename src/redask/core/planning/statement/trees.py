@@ -1,7 +1,7 @@
 """The typed tree of a statement: what it shows, from which tables, under which conditions.
 
     Statement   outputs · tables joined from a first one · where · groups · having · order · limit
-    Test        Comparison · Membership · Match · Against · Existence · Tally · Junction · Inverse
+    Test        Comparison · Membership · Match · Against · Existence · Tally · Junction
 
 A tree means one SELECT: `sql_text.write`. Rows that tie at the limit belong to the result.
 """
@@ -90,12 +90,7 @@ class Junction:
     parts: tuple["Test", ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Inverse:
-    part: "Test"
-
-
-Test = Comparison | Membership | Match | Against | Existence | Tally | Junction | Inverse
+Test = Comparison | Membership | Match | Against | Existence | Tally | Junction
 
 
 @dataclass(frozen=True, slots=True)

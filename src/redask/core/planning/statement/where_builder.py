@@ -145,19 +145,21 @@ class WhereBuilder:
         """A table that only leads to another one needs no test of its own."""
         for table in list(positive):
             steps = key_paths.steps_between(self._scope.linker, self._scope.first, table)
-            for step in steps[:-1]:
-                if step.table in negative:
-                    if negative.pop(step.table):
-                        raise Doubt("ambiguous", step.table)
-                    negative[table] = positive.pop(table)
-                elif step.table in positive and not positive[step.table]:
-                    del positive[step.table]
+            passed = {step.table for step in steps} - {table}
+            for other in [each for each in positive if each in passed and not positive[each]]:
+                del positive[other]
+            for other in [each for each in negative if each in passed]:
+                if negative.pop(other):
+                    raise Doubt("ambiguous", other)
+                negative[table] = positive.pop(table, [])
 
     def _way(self, table: str) -> tuple[Step, ...]:
         """The steps to a table from the first, or from the last that is joined already."""
         steps = key_paths.steps_between(self._scope.linker, self._scope.first, table)
-        while steps[0].table in self._here:
+        while steps and steps[0].table in self._here:
             steps = steps[1:]
+        if not steps or any(step.table in self._here for step in steps):
+            raise Doubt("ambiguous", table)
         return steps
 
     def _tally(self, table: str, each: Counted, tests: tuple[Test, ...]) -> Tally:
