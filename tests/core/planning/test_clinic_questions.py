@@ -94,8 +94,60 @@ CERTAIN = [
         'SELECT "Ward"."Name", count(*) FROM "Bed" JOIN "Ward" ON "Bed"."WardId" = '
         '"Ward"."WardId" GROUP BY "Ward"."WardId", "Ward"."Name"',
     ),
+    # a value that is missing, or not
+    (
+        "How many patients have an insurer?",
+        'SELECT count(*) FROM "Patient" WHERE "Insurer" IS NOT NULL',
+    ),
+    (
+        "How many patients have no insurer?",
+        'SELECT count(*) FROM "Patient" WHERE "Insurer" IS NULL',
+    ),
+    (
+        "Which patients are without an insurer?",
+        'SELECT "FirstName", "LastName" FROM "Patient" WHERE "Insurer" IS NULL',
+    ),
+    (
+        "How many doctors do not report to anyone?",
+        'SELECT count(*) FROM "Doctor" WHERE "ReportsTo" IS NULL',
+    ),
+    (
+        "How many doctors report to someone?",
+        'SELECT count(*) FROM "Doctor" WHERE "ReportsTo" IS NOT NULL',
+    ),
+    # units and currencies behind numbers; what adjectives measure
+    ("How many beds cost more than 5 euros?", 'SELECT count(*) FROM "Bed" WHERE "Price" > 5'),
+    (
+        "How many visits have a total above 20 dollars?",
+        'SELECT count(*) FROM "Visit" WHERE "Total" > 20',
+    ),
+    (
+        "Which visit is the longest?",
+        (
+            'SELECT "VisitId" FROM "Visit" ORDER BY "VisitMinutes" DESC NULLS LAST FETCH FIRST 1 '
+            "ROWS WITH TIES"
+        ),
+    ),
+    (
+        "How many visits are longer than 20 minutes?",
+        'SELECT count(*) FROM "Visit" WHERE "VisitMinutes" > 20',
+    ),
+    (
+        "How many visits are shorter than 20 minutes?",
+        'SELECT count(*) FROM "Visit" WHERE "VisitMinutes" < 20',
+    ),
+    (
+        "What is the average duration in minutes of visits?",
+        'SELECT avg("VisitMinutes") FROM "Visit"',
+    ),
+    ("How many films are longer than 20?", 'SELECT count(*) FROM "Film" WHERE "Length" > 20'),
 ]
 UNCLEAR = [
+    ("How many patients have no email?", "not_computable", ("Email",)),
+    ("How many visits have a city above 20 dollars?", "not_computable", ("BillingCity",)),
+    ("How many visits are longer than 20 visit minutes?", "not_computable", ("visit",)),
+    ("What is the average length in minutes of films?", "not_computable", ("minutes",)),
+    ("How many films are longer than 20 hours?", "not_computable", ("hours",)),
     ("List all shifts", "ambiguous", ("what to show of Shift",)),
     ("List all allergies", "ambiguous", ("what to show of Allergy",)),
     ("List all films", "ambiguous", ("what to show of Film",)),

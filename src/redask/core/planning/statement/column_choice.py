@@ -97,19 +97,25 @@ def _is_shown(link: ColumnLink, scope: Scope) -> bool:
 
 def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
     """The column that an adjective measures, and whether more of it is more: 1 or -1."""
-    nouns = cues.DIMENSIONS[adjective]
-    found = []
-    for column in scope.linker.tables[scope.first].columns:
-        place = Column(scope.first, column.name)
-        signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
-        if signs and (scope.is_number(place) or scope.is_moment(place)):
-            found.append((place, signs[0]))
+    found = _measuring(cues.DIMENSIONS[adjective], scope)
+    found = found or _measuring(cues.UNITS.get(adjective, {}), scope)
     ages = [each for each in found if "age" in identifier_words(each[0].name)]
     if len(ages) == 1:
         found = ages  # a date of birth beside it says the same
     if len(found) != 1:
         raise Doubt("ambiguous" if found else "attribute_missing", adjective)
     return found[0]
+
+
+def _measuring(nouns: dict[str, int], scope: Scope) -> list[tuple[Column, int]]:
+    """The columns of the first table that these nouns name, each with its sign."""
+    found = []
+    for column in scope.linker.tables[scope.first].columns:
+        place = Column(scope.first, column.name)
+        signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
+        if signs and (scope.is_number(place) or scope.is_moment(place)):
+            found.append((place, signs[0]))
+    return found
 
 
 def moments(scope: Scope) -> list[Column]:
