@@ -1141,12 +1141,6 @@ SHOP_UNCLEAR = [
     ("How many orders are there in 2019?", "count", "ambiguous", ("2019",)),
     ("How many orders were placed last year?", "count", "ambiguous", ("2025",)),
     ("How many customers have is active true?", "count", "not_computable", ("true",)),
-    (
-        "What is the total quantity of order items for each product?",
-        "group",
-        "ambiguous",
-        ("what to show of products",),
-    ),
     ("How many customers have no phone number?", "negation", "not_computable", ("phone_number",)),
     ("What are the names of the bottom 2 products by price?", "top", "not_computable", ("price",)),
     (
@@ -1168,7 +1162,6 @@ SHOP_UNCLEAR = [
         "not_computable",
         ("age",),
     ),
-    ("What is the most recent order?", "top", "ambiguous", ("what to show of orders",)),
     (
         "How many orders have an order date after 12/03/2019?",
         "count",
@@ -1576,19 +1569,12 @@ SCHOOL_UNCLEAR = [
         ("takes",),
     ),
     ("How many students take courses?", "count", "attribute_missing", ()),
-    ("Which student is not from HKG?", "negation", "ambiguous", ("what to show of Student",)),
     ("What is the longest title?", "top", "not_computable", ("What",)),
     (
         "Find the name of the departments with the highest average age of students.",
         "top",
         "attribute_missing",
         (),
-    ),
-    (
-        "How many students does each department have?",
-        "group",
-        "ambiguous",
-        ("what to show of department",),
     ),
     (
         (
@@ -1601,16 +1587,8 @@ SCHOOL_UNCLEAR = [
     ),
     ("How many students does the Physics department not have?", "negation", "not_computable", ()),
     ("What is the average age for male and female students?", "average", "ambiguous", ("and",)),
-    ("List students.", "list", "ambiguous", ("what to show of Student",)),
     ("How many students are 18?", "count", "not_computable", ("18",)),
-    (
-        "Who are the students whose first name is not Linda?",
-        "negation",
-        "ambiguous",
-        ("what to show of Student",),
-    ),
     ("What are the courses of each department?", "group", "ambiguous", ("each",)),
-    ("How many courses in each department?", "group", "ambiguous", ("what to show of department",)),
     ("How many students take takes?", "count", "not_computable", ("StuID",)),
     (
         "What are the names of departments with more than 2 students and no courses?",
@@ -1687,7 +1665,6 @@ NOT_COMPUTED = [
     ("shop", "What are the names of customers whose age is Paris?"),
     ("shop", 'What are the names of customers whose age contains "3"?'),
     ("shop", "What are the names of customers from Paris and Ghent?"),
-    ("school", "Which students are in the Physics department?"),
     ("school", "What are the titles of courses taken by students whose sex is F?"),
     ("shop", "How many"),
     ("shop", 'What are the names and ids of customers which contain "a"?'),

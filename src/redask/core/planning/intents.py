@@ -1,7 +1,7 @@
 """What kind of computing is asked for: the intent of a plan.
 
     statement                                         intent
-    NOT EXISTS, <>, NOT IN, NOT ILIKE                 negation
+    NOT EXISTS, <>, NOT IN, NOT ILIKE, IS NULL        negation
     ties kept at a limit                              latest, for the words of time; else top
     GROUP BY                                          group
     an aggregate                                      count sum average minimum maximum
@@ -20,6 +20,7 @@ from redask.core.planning.statement.trees import (
     Junction,
     Match,
     Membership,
+    Missing,
     Statement,
     Tally,
     Test,
@@ -71,6 +72,8 @@ def intent_of(statement: Statement, phrases: Phrases) -> str:
 def _is_negative(test: Test) -> bool:
     if isinstance(test, Existence | Membership | Match):
         return test.negative
+    if isinstance(test, Missing):
+        return not test.negative
     return isinstance(test, Comparison) and test.op == "<>"
 
 

@@ -8,6 +8,7 @@ condition  := COLUMN [is] [not] [compare] values [COLUMN]     whose age is over 
             | compare average COLUMN
             | values [COLUMN | TABLE]                         in the Physics department
             | moment [year | COLUMN] VALUE [or later]         opened before 1990
+            | have [no] COLUMN | COLUMN [to] anyone           without an email
             | ADJECTIVE than NUMBER | NUMBER years old        older than 20
 """
 
@@ -19,8 +20,11 @@ from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrase_reader import Found, Glue, PhraseReader
 from redask.core.planning.question.phrases import Cue, ValuePhrase
 from redask.core.planning.question.readings import Condition
+from redask.core.planning.question.words import identifier_words
 
 _BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())
+_HAVING = frozenset("have has had having with without".split())
+_ANYTHING = frozenset("anyone anybody anything someone somebody something".split())
 _YEARS_OLD = (("years", "old"), ("year", "old"))
 
 
@@ -64,9 +68,18 @@ class ConditionGrammar(PhraseReader):
             cost = 1 + column.links[0].cost
             if cues.AUXILIARIES & set(glue.words):
                 yield _condition("flag", (), column, glue), column.end, cost
+            yield from self._presence(column, glue, cost)
             for inner in self.links(column.end, glue):
                 for node, end, more in self._predicate(column, inner):
                     yield node, end, cost + more
+
+    def _presence(self, column: ColumnPhrase, glue: Glue, cost: int) -> Iterator[Found]:
+        """`have no email`, `without an email`, `do not report to anyone`."""
+        if glue.words and _HAVING & set(glue.words[-2:]):
+            yield _condition("present", (), column, glue), column.end, cost
+        behind = column.end + (1 if self.low(column.end) in cues.PREPOSITIONS else 0)
+        if self.low(behind) in _ANYTHING:
+            yield _condition("present", (), column, glue), behind + 1, cost
 
     def links(self, place: int, glue: Glue) -> list[Glue]:
         """What may stand between a column and its value: is, as, of, not."""
@@ -93,6 +106,8 @@ class ConditionGrammar(PhraseReader):
                 op, last = self._upward(cue.payload if cue else "=", end)
                 node = _condition(op, values, column, glue, joined=joined)
                 yield node, last, 0
+                if self._is_money(last, column):
+                    yield node, last + 1, 0
                 for again in self.columns(last):
                     if set(again.links) & set(column.links):
                         yield node, again.end, 0
@@ -112,6 +127,11 @@ class ConditionGrammar(PhraseReader):
         if self.low(place) != "year":
             return place
         return place + (2 if self.low(place + 1) == "of" else 1)
+
+    def _is_money(self, place: int, column: ColumnPhrase) -> bool:
+        """Whether a word says only that the amounts of a column are money."""
+        named = identifier_words(column.links[0].column)
+        return self.low(place) in cues.MONEY and bool(cues.MONEY_NOUNS & set(named))
 
     def _upward(self, op: str, place: int) -> tuple[str, int]:
         """`2011 or later`: the comparison that stands behind a value."""
@@ -141,6 +161,9 @@ class ConditionGrammar(PhraseReader):
             if (self.low(value.end), self.low(value.end + 1)) in _YEARS_OLD:
                 node = _condition(cue.payload, (value,), None, glue)
                 yield replace(node, dimension="older"), value.end + 2, 1
+            if self.low(value.end) in cues.MONEY:
+                node = _condition(cue.payload, (value,), None, glue)
+                yield replace(node, dimension="expensive"), value.end + 1, 1
             behind = value.end + (1 if self.low(value.end) == "in" else 0)
             for column in self.columns(behind):
                 node = _condition(cue.payload, (value,), column, glue)
@@ -196,6 +219,16 @@ class ConditionGrammar(PhraseReader):
                 node = replace(_condition(">", (value,), None, glue), dimension=low)
                 end = value.end + (1 if self.low(value.end) in ("years", "year") else 0)
                 yield node, end, 1
+                yield from self._units(node, value.end)
+
+    def _units(self, node: Condition, place: int) -> Iterator[Found]:
+        """`longer than 20 minutes`, of a column that is named as the unit."""
+        units = cues.UNITS.get(node.dimension, {})
+        for column in self.columns(place):
+            sign = units.get(self.words[place].stem, 0) if column.end == place + 1 else 0
+            if sign and column.links[0].cost <= 1:
+                op = ">" if sign > 0 else "<"
+                yield replace(node, op=op, dimension="", column=column), column.end, 1
 
     def _contents(self, glue: Glue) -> Iterator[Found]:
         """`which contain 'CV'`, said of the column that is shown; `have the word 'CV' in NAME`."""

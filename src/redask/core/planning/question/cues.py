@@ -271,6 +271,15 @@ _measure(-1, "earlier earliest", _TIME)
 _measure(1, "larger largest bigger biggest", {"size": 1, "area": 1, "population": 1})
 _measure(-1, "smaller smallest", {"size": 1, "area": 1, "population": 1})
 _measure(1, "higher highest", {"height": 1, "elevation": 1, "altitude": 1})
+UNITS = {
+    adjective: {stem(unit): sign for unit in "millisecond second minute hour".split()}
+    for adjective, sign in (("longer", 1), ("longest", 1), ("shorter", -1), ("shortest", -1))
+}  # what an adjective measures in a table without a column of that name
+MONEY = frozenset("dollar dollars euro euros usd eur pounds".split())
+MONEY_NOUNS = frozenset(
+    stem(word)
+    for word in "price cost fee charge amount total salary revenue budget balance wage".split()
+)
 COMPARATIVES = frozenset(
     """older younger longer shorter taller heavier lighter cheaper faster slower later earlier
     larger bigger smaller higher newer""".split()

@@ -29,6 +29,7 @@ from redask.core.planning.question.readings import (
 
 _LINKS = frozenset("of for from in among by about on to at within across".split())
 _SEPARATORS = frozenset(", and as & plus".split())
+_QUANTITIES = frozenset("length duration time size".split())
 _MAX_ITEMS, _KEPT = 8, 60
 Items = tuple[tuple[Item, ...], tuple[Modifier, ...], int, int]
 Noun = tuple[TablePhrase, tuple[Modifier, ...], int, int]
@@ -153,7 +154,7 @@ class QuestionGrammar(ModifierGrammar):
             if cue is None or self.low(place) in ("most", "least", "fewest"):
                 break
             names.append(cue.payload)
-            place = cue.end
+            place = self._behind_quantity(cue.end)
             for column in self.columns(place):
                 items = tuple(Item("aggregate", column, None, name) for name in names)
                 yield items, (), column.end, column.links[0].cost
@@ -164,6 +165,11 @@ class QuestionGrammar(ModifierGrammar):
                         yield both, (), other.end, cost
             while self.low(place) in (",", "and"):
                 place += 1
+
+    def _behind_quantity(self, place: int) -> int:
+        """`length in minutes`: behind the word that the unit says again."""
+        said = self.low(place) in _QUANTITIES and self.low(place + 1) == "in"
+        return place + 2 if said and not self.columns(place) else place
 
     def _counts(self, place: int) -> Iterator[Items]:
         cue = self.cue(place, "count")

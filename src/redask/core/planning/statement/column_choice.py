@@ -20,7 +20,6 @@ from redask.core.planning.statement.trees import Column
 _NUMERIC = frozenset(
     "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
 ) | {"double precision"}
-_NAMES = (("nam",), ("titl",), ("full", "nam"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +97,8 @@ def _is_shown(link: ColumnLink, scope: Scope) -> bool:
 
 def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
     """The column that an adjective measures, and whether more of it is more: 1 or -1."""
-    nouns = cues.DIMENSIONS[adjective]
-    found = []
-    for column in scope.linker.tables[scope.first].columns:
-        place = Column(scope.first, column.name)
-        signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
-        if signs and (scope.is_number(place) or scope.is_moment(place)):
-            found.append((place, signs[0]))
+    found = _measuring(cues.DIMENSIONS[adjective], scope)
+    found = found or _measuring(cues.UNITS.get(adjective, {}), scope)
     ages = [each for each in found if "age" in identifier_words(each[0].name)]
     if len(ages) == 1:
         found = ages  # a date of birth beside it says the same
@@ -113,23 +107,19 @@ def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
     return found[0]
 
 
+def _measuring(nouns: dict[str, int], scope: Scope) -> list[tuple[Column, int]]:
+    """The columns of the first table that these nouns name, each with its sign."""
+    found = []
+    for column in scope.linker.tables[scope.first].columns:
+        place = Column(scope.first, column.name)
+        signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
+        if signs and (scope.is_number(place) or scope.is_moment(place)):
+            found.append((place, signs[0]))
+    return found
+
+
 def moments(scope: Scope) -> list[Column]:
     """The columns of the first table that hold dates or years."""
     table = scope.linker.tables[scope.first]
     places = [Column(scope.first, column.name) for column in table.columns]
     return [place for place in places if scope.is_moment(place) or scope.is_year(place)]
-
-
-def shown_name(scope: Scope, table: str) -> Column:
-    """The column that stands for an entity of a table: its name or title, if there is one."""
-    owner = set(identifier_words(table))
-    for wanted in _NAMES:
-        found = [
-            column.name
-            for column in scope.linker.tables[table].columns
-            if tuple(word for word in identifier_words(column.name) if word not in owner) == wanted
-            or identifier_words(column.name) == wanted
-        ]
-        if len(found) == 1:
-            return Column(table, found[0])
-    raise Doubt("ambiguous", f"what to show of {table}")

@@ -30,6 +30,7 @@ from redask.core.planning.statement.trees import (
     Literal,
     Match,
     Membership,
+    Missing,
     Test,
 )
 
@@ -50,6 +51,10 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
             raise Doubt("not_computable", column.name)
         word = "false" if condition.negative else "true"
         return column, Comparison(column, "=", Literal(word, number=True)), cost
+    if condition.op == "present":
+        if not scope.linker.columns[column.table, column.name].nulls:
+            raise Doubt("not_computable", column.name)
+        return column, Missing(column, not condition.negative), cost
     if condition.against:
         if not scope.is_number(column):
             raise Doubt("not_computable", column.name)

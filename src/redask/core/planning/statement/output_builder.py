@@ -22,8 +22,9 @@ from redask.core.planning.question.readings import (
     Sort,
 )
 from redask.core.planning.question.words import identifier_words, stem
-from redask.core.planning.statement.column_choice import Scope, choose, measured, shown_name
+from redask.core.planning.statement.column_choice import Scope, choose, measured
 from redask.core.planning.statement.key_paths import Doubt
+from redask.core.planning.statement.shown_entities import naming, shown
 from redask.core.planning.statement.trees import OPPOSITE, Column, Measure
 
 Names = dict[tuple[int, int], str]
@@ -91,16 +92,20 @@ class OutputBuilder:
             first = self._scope.first
             columns = self._scope.linker.tables[first].columns
             return [Measure(column=Column(first, each.name)) for each in columns]
-        outputs = [self._output(item) for item in items]
+        outputs = [each for item in items for each in self._shown(item)]
         mixed = [bool(each.aggregate and each.column) for each in outputs]
         grouped = any(isinstance(one, Each) for one in self._reading.modifiers)
         if not grouped and any(one and not other for one, other in pairwise(mixed)):
             raise Doubt("ambiguous", "average")
         return outputs
 
-    def _output(self, item: Item) -> Measure:
+    def _shown(self, item: Item) -> list[Measure]:
         if item.kind == "entity":
-            return Measure(column=shown_name(self._scope, self.table(item.table)))
+            columns = shown(self._scope, self.table(item.table))
+            return [Measure(column=column) for column in columns]
+        return [self._output(item)]
+
+    def _output(self, item: Item) -> Measure:
         if item.column is None:
             return Measure("count")
         column = self._column(item.column)
@@ -128,10 +133,17 @@ class OutputBuilder:
                     if each.table.links[0].cost and outputs[0].column:
                         raise Doubt("ambiguous", "each")
                     if not any(one.column and not one.aggregate for one in outputs):
-                        raise Doubt("ambiguous", f"what to show of {table}")
+                        outputs[:0] = [Measure(column=column) for column in self._titled(table)]
                     found += self.key_of(table)
                     entities = True
         return found, not entities
+
+    def _titled(self, table: str) -> tuple[Column, ...]:
+        """What names each row of a table that something else is counted for."""
+        names = naming(self._scope, table)
+        if not names or table == self._scope.first:
+            raise Doubt("ambiguous", f"what to show of {table}")
+        return names
 
     def check_rows(self, groups: list[Column]) -> None:
         """`for each student` of a plain list means all students; any other group is a doubt."""

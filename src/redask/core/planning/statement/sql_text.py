@@ -15,6 +15,7 @@ from redask.core.planning.statement.trees import (
     Match,
     Measure,
     Membership,
+    Missing,
     Statement,
     Step,
     Tally,
@@ -114,6 +115,8 @@ class _Writer:
                 inner = f"SELECT {aggregate}({identifier(column.name)})"
                 source = identifier(column.table)
                 return f"{self._column(column)} {op} ({inner} FROM {source})"
+            case Missing(column, negative):
+                return f"{self._column(column)} IS {'NOT ' if negative else ''}NULL"
             case Existence(steps, tests, negative):
                 inner = self._subquery("1", steps, tests)
                 return f"{'NOT ' if negative else ''}EXISTS ({inner})"

@@ -19,6 +19,7 @@ from redask.core.planning.statement.column_choice import Scope
 from redask.core.planning.statement.condition_tests import contradictory
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names, Order, OutputBuilder
+from redask.core.planning.statement.shown_entities import says_nothing
 from redask.core.planning.statement.simplification import simplified
 from redask.core.planning.statement.trees import Column, Measure, Statement, Step
 from redask.core.planning.statement.where_builder import WhereBuilder
@@ -70,6 +71,8 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
         statement = replace(statement, order=_ordered(statement, order, scope))
     if contradictory(statement.where):
         raise Doubt("ambiguous", "and")
+    if says_nothing(statement, reading):
+        raise Doubt("not_computable", "")
     return simplified(statement, scope.linker), builder.cost + where.cost
 
 

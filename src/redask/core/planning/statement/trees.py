@@ -1,7 +1,8 @@
 """The typed tree of a statement: what it shows, from which tables, under which conditions.
 
     Statement   outputs · tables joined from a first one · where · groups · having · order · limit
-    Test        Comparison · Membership · Match · Against · Existence · Tally · Junction
+    Test        Comparison · Membership · Match · Against · Missing · Existence · Tally
+                Junction
 
 A tree means one SELECT: `sql_text.write`. Rows that tie at the limit belong to the result.
 """
@@ -58,6 +59,14 @@ class Against:
 
 
 @dataclass(frozen=True, slots=True)
+class Missing:
+    """Whether a column is NULL, or not."""
+
+    column: Column
+    negative: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Step:
     """A join: `table` comes in, its columns equal to those of a table that is there."""
 
@@ -90,7 +99,7 @@ class Junction:
     parts: tuple["Test", ...]
 
 
-Test = Comparison | Membership | Match | Against | Existence | Tally | Junction
+Test = Comparison | Membership | Match | Against | Missing | Existence | Tally | Junction
 
 
 @dataclass(frozen=True, slots=True)
