@@ -54,6 +54,8 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     steps = key_paths.joined(scope.linker, root, others)
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
+    if steps and not groups:
+        _check_joined(reading, steps, scope)
     _check_fan_out(measures, steps, scope)
     _check_least(order, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
@@ -90,6 +92,13 @@ def _check_verbs(reading: Reading, scope: Scope, builder: OutputBuilder) -> None
 def _summed(measures: list[Measure]) -> str | None:
     """The table of the first column that is aggregated."""
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
+
+
+def _check_joined(reading: Reading, steps: tuple[Step, ...], scope: Scope) -> None:
+    """Columns of two tables are shown together if each is named in full, one row for one row."""
+    named = all(item.column.links[0].cost == 0 for item in reading.items if item.column)
+    if len(steps) > 1 or not named or key_paths.fans_out(scope.linker, steps[0]):
+        raise Doubt("ambiguous", "columns of several tables")
 
 
 def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scope) -> None:
