@@ -144,7 +144,7 @@ class OutputBuilder:
     def _titled(self, table: str) -> tuple[Column, ...]:
         """What names each row of a table that something else is counted for."""
         names = naming(self._scope, table)
-        if tuple(self.key_of(table)) != names or table == self._scope.first:
+        if not names or table == self._scope.first:
             raise Doubt("ambiguous", f"what to show of {table}")
         return names
 
