@@ -6,8 +6,9 @@ neither a digit nor a word for a number or a time is not searched at all.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from redask.core.equivalence import moments, quantities
 from redask.core.equivalence.calendar_words import DAYTIMES, MONTHS, WEEKDAYS
@@ -26,11 +27,7 @@ _VALUE_WORDS = frozenset(
     for word in _WORD.findall(written)
 )
 
-_Place = tuple[tuple[int, int], Moment | None, Quantity | None]
-
-
-@dataclass(frozen=True, slots=True)
-class ValueToken:
+class ValueToken(NamedTuple):
     """A value at the words `first` to `end` of a text, as it is written there."""
 
     first: int
@@ -47,35 +44,38 @@ def find(
     if _VALUE_WORDS.isdisjoint(forms) and not _DIGITS.search(text):
         return ()
     dated = moments.find(text)
-    sure = [moment.span for moment in dated if not moment.bare]
-    counted = quantities.outside(quantities.find(text), sure)
-    places: list[_Place] = [(each.span, each, None) for each in dated]
-    places += [(each.span, None, each) for each in counted]
-    places.sort(key=lambda place: place[0])
-    merged: list[_Place] = []
-    for span, moment, quantity in places:
-        if merged and span[0] < merged[-1][0][1]:
-            (start, end), before, other = merged.pop()
-            place = (start, max(end, span[1])), before or moment, other or quantity
-            merged.append(place)
-        else:
-            merged.append((span, moment, quantity))
-    return tuple(_placed(text, spans, merged))
-
-
-def _placed(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    places: Sequence[_Place],
-) -> Iterator[ValueToken]:
-    index = 0
-    for (start, end), moment, quantity in places:
+    counted = quantities.find(text)
+    if dated and counted:
+        sure = [moment.span for moment in dated if not moment.bare]
+        counted = quantities.outside(counted, sure)
+    found: list[ValueToken] = []
+    start_before = last = index = 0
+    for start, end, moment, quantity in _in_order(dated, counted):
+        if start < last:
+            before = found.pop()
+            start, end = start_before, max(last, end)
+            moment, quantity = before.moment or moment, before.quantity or quantity
         while index < len(spans) and spans[index][1] <= start:
             index += 1
-        last = index
-        while last < len(spans) and spans[last][0] < end:
-            last += 1
-        yield ValueToken(index, last, text[start:end], moment, quantity)
+        after = index
+        while after < len(spans) and spans[after][0] < end:
+            after += 1
+        found.append(ValueToken(index, after, text[start:end], moment, quantity))
+        start_before, last = start, end
+    return tuple(found)
+
+
+def _in_order(
+    dated: Sequence[Moment], counted: Sequence[Quantity]
+) -> list[tuple[int, int, Moment | None, Quantity | None]]:
+    """Both by where they begin and end; each is in order."""
+    places: list[tuple[int, int, Moment | None, Quantity | None]] = [
+        (*each.span, each, None) for each in dated
+    ]
+    places += [(*each.span, None, each) for each in counted]
+    if dated and counted:
+        places.sort(key=itemgetter(0, 1))
+    return places
 
 
 def same(claimed: ValueToken, found: ValueToken, *, cell: bool = False) -> bool:
