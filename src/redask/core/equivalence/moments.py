@@ -61,9 +61,7 @@ def same(claimed: Moment, found: Moment) -> bool:
 
 def _covers(claimed: Point, found: Point) -> bool:
     if claimed.offset is not None and found.offset is not None:
-        ours, theirs = _instant(claimed), _instant(found)
-        if ours is not None and theirs is not None:
-            return ours == theirs
+        return _instant(claimed) == _instant(found)
     if not _holds(claimed.years, found.years) or not _holds(claimed.months, found.months):
         return False
     if claimed.weekday is not None and claimed.weekday != _weekday(found):
@@ -95,9 +93,7 @@ def _day(point: Point) -> int | None:
     return calendar_words.day_number(point.years[0], point.months[0], point.day)
 
 
-def _instant(point: Point) -> int | None:
-    """Seconds of a timestamp with a zone."""
-    days = _day(point)
-    if days is None or point.offset is None or point.minute is None:
-        return None
-    return (days * 1440 + point.minute - point.offset) * 60 + (point.second or 0)
+def _instant(point: Point) -> int:
+    """Seconds of a timestamp with a zone: its date is whole."""
+    days, minute, offset = _day(point) or 0, point.minute or 0, point.offset or 0
+    return (days * 1440 + minute - offset) * 60 + (point.second or 0)

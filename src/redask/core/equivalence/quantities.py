@@ -144,7 +144,7 @@ def _ratios(found: list[Quantity], lowered: str) -> Iterator[Quantity]:
         position += 1
         if position < len(found):
             second = found[position]
-            gap = lowered[first.span[1] : second.span[0]][: _MAX_GAP]
+            gap = lowered[first.span[1] : second.span[0]][:_MAX_GAP]
             if gap in _IN and _is_ratio(first, second, gap):
                 part = Measure(first.value / second.value, Fraction(1, second.value.numerator))
                 position += 1

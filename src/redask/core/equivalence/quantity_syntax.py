@@ -84,13 +84,11 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "012345678
 
 _SEPARATORS = f",.·'’{numerals.SPACES}"
 _NUMBER_WORDS = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
-_ANCHOR = re.compile(
-    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)"
-    rf"|(?P<point>(?<![0-9a-z.])\.[0-9]++)"
-    rf"|(?P<vulgar>[{''.join(_VULGAR)}])"
-    rf"|(?<![a-z])(?P<word>(?:{_NUMBER_WORDS}"
+_ANCHOR = re.compile(  # digits first, then one look behind for all others: so the search is fast
+    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)|(?P<vulgar>[{''.join(_VULGAR)}])"
+    rf"|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
     r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
-    r"|tenth|half) of)(?![a-z])))(?![a-z]))"
+    r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
 )
 _DIGITS = re.compile(r"[0-9]+")
 _AFTER_NUMBER = re.compile(r"[0-9] \Z")
@@ -142,13 +140,13 @@ _REACH = 30
 _FIRST_WORD = re.compile(r"[a-z]+")
 _FOLLOWERS = {
     found[0]
-    for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "per"))
+    for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
     for name in table
     if (found := _FIRST_WORD.match(name.lower()))
 }
 # after most numbers is neither a part of them nor a unit
 _NOTHING_AFTER = re.compile(
-    rf"[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{3}}|\Z"
+    rf"[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z"
 )
 # what an approximation before a number ends in, white space aside
 _ROUGH_ENDS = (
@@ -286,7 +284,9 @@ def _finish(
         measures = tuple([_times(one, magnitude) for one in measures])
     if currency:
         priced = units.SYMBOLS[currency[0].strip(f" {numerals.SPACES}")]
-        measures = tuple([Measure(one.number, one.digit, unit) for one in measures for unit in priced])
+        measures = tuple(
+            [Measure(one.number, one.digit, unit) for one in measures for unit in priced]
+        )
     elif not alone:
         measures, end = _measured(text, lowered, end, measures, magnitude)
     about, bound = _approximation(lowered, start)

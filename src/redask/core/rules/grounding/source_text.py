@@ -73,6 +73,8 @@ class SourceText:
 
     def holding(self, root: str) -> list[int]:
         """The numbers of the passages that hold a root, in order."""
+        if len(self.passages) <= COMMON:
+            return [number for number, each in enumerate(self.passages) if root in each.roots]
         if self._index is None:
             self._index = {}
             for number, passage in enumerate(self.passages):

@@ -27,6 +27,10 @@ _VALUE_WORDS = frozenset(
     for word in _WORD.findall(written)
 )
 
+
+_Place = tuple[int, int, Moment | None, Quantity | None]
+
+
 class ValueToken(NamedTuple):
     """A value at the words `first` to `end` of a text, as it is written there."""
 
@@ -48,34 +52,36 @@ def find(
     if dated and counted:
         sure = [moment.span for moment in dated if not moment.bare]
         counted = quantities.outside(counted, sure)
+    merged: list[_Place] = []
+    for place in _in_order(dated, counted):
+        if merged and place[0] < merged[-1][1]:
+            merged[-1] = _one(merged[-1], place)
+        else:
+            merged.append(place)
     found: list[ValueToken] = []
-    start_before = last = index = 0
-    for start, end, moment, quantity in _in_order(dated, counted):
-        if start < last:
-            before = found.pop()
-            start, end = start_before, max(last, end)
-            moment, quantity = before.moment or moment, before.quantity or quantity
-        while index < len(spans) and spans[index][1] <= start:
+    index, count = 0, len(spans)
+    for start, end, moment, quantity in merged:
+        while index < count and spans[index][1] <= start:
             index += 1
         after = index
-        while after < len(spans) and spans[after][0] < end:
+        while after < count and spans[after][0] < end:
             after += 1
         found.append(ValueToken(index, after, text[start:end], moment, quantity))
-        start_before, last = start, end
     return tuple(found)
 
 
-def _in_order(
-    dated: Sequence[Moment], counted: Sequence[Quantity]
-) -> list[tuple[int, int, Moment | None, Quantity | None]]:
+def _in_order(dated: Sequence[Moment], counted: Sequence[Quantity]) -> list[_Place]:
     """Both by where they begin and end; each is in order."""
-    places: list[tuple[int, int, Moment | None, Quantity | None]] = [
-        (*each.span, each, None) for each in dated
-    ]
+    places: list[_Place] = [(*each.span, each, None) for each in dated]
     places += [(*each.span, None, each) for each in counted]
     if dated and counted:
         places.sort(key=itemgetter(0, 1))
     return places
+
+
+def _one(first: _Place, second: _Place) -> _Place:
+    """Two places that overlap."""
+    return first[0], max(first[1], second[1]), first[2] or second[2], first[3] or second[3]
 
 
 def same(claimed: ValueToken, found: ValueToken, *, cell: bool = False) -> bool:

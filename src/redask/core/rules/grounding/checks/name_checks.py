@@ -17,10 +17,10 @@ from redask.core.rules.grounding import names
 from redask.core.rules.grounding.alignment import Aligned, Alignment
 from redask.core.rules.grounding.checks import slots
 from redask.core.rules.grounding.checks.faults import Fault
+from redask.core.rules.grounding.checks.neighbours import Neighbours
 from redask.core.rules.grounding.checks.slots import Rival
 from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.names import Name
-from redask.core.rules.grounding.neighbours import Neighbours
 from redask.core.rules.grounding.source_text import SourceText
 from redask.core.rules.grounding.stems import ROOT
 
@@ -116,14 +116,16 @@ def _rivals(claim: ReadClaim, first: int, end: int, found: Alignment) -> Iterato
     for place in _places(ours, found):
         source = found.cited[place.source]
         forms = source.passages[place.passage].forms
-        for spot in _spots(source.names(place.passage), single=end - first == 1):
+        # what stands on another subject speaks against no name
+        known = source.names(place.passage) if place.share >= slots.SAME_SUBJECT else ()
+        for spot in _spots(known, single=end - first == 1):
             theirs = frozenset(forms[slice(*spot)])
             if not theirs & ours:
                 alike = around.likeness(forms, *spot)
                 if alike >= slots.SAME_PLACE:
                     text = source.written(place.passage, *spot)
                     yield Rival(False, place.share, alike, text, bool(theirs & said))
-        for at, form in enumerate(forms):
+        for at, form in () if ours.isdisjoint(forms) else enumerate(forms):
             if form in ours:
                 alike = around.likeness(forms, at, at + 1)
                 yield Rival(True, place.share, alike, form)

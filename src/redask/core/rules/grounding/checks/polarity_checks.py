@@ -17,9 +17,9 @@ from redask.core.rules.grounding import polarity
 from redask.core.rules.grounding.alignment import Aligned, Alignment
 from redask.core.rules.grounding.checks import slots
 from redask.core.rules.grounding.checks.faults import Fault
+from redask.core.rules.grounding.checks.neighbours import Neighbours
 from redask.core.rules.grounding.checks.slots import Rival
 from redask.core.rules.grounding.claim_reading import ReadClaim
-from redask.core.rules.grounding.neighbours import Neighbours
 from redask.core.rules.grounding.source_text import SourceText
 from redask.core.rules.grounding.stems import has_meaning
 

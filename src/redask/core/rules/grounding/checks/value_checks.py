@@ -14,9 +14,9 @@ from redask.core.rules.grounding import value_tokens
 from redask.core.rules.grounding.alignment import Aligned, Alignment
 from redask.core.rules.grounding.checks import derived_values, slots
 from redask.core.rules.grounding.checks.faults import Fault
+from redask.core.rules.grounding.checks.neighbours import Neighbours
 from redask.core.rules.grounding.checks.slots import Contest, Rival
 from redask.core.rules.grounding.claim_reading import ReadClaim
-from redask.core.rules.grounding.neighbours import Neighbours
 from redask.core.rules.grounding.value_tokens import ValueToken
 
 _ARTICLE = "one"
@@ -43,13 +43,12 @@ def _contest(claim: ReadClaim, value: ValueToken, found: Alignment) -> Contest:
     """The contest for a value. Passages on another subject can only speak for it, so they are
     read for one that is missing or contradicted in the others."""
     around = Neighbours(claim.forms, value.first, value.end)
-    near, far = [], []
-    for place in found.passages:
-        (near if place.share >= slots.SAME_SUBJECT else far).append(place)
+    near = [place for place in found.passages if place.share >= slots.SAME_SUBJECT]
     rivals = list(_rivals(claim, value, around, found, near))
     result = slots.contest(rivals)
     if result.found and result.instead is None:
         return result
+    far = [place for place in found.passages if place.share < slots.SAME_SUBJECT]
     rivals += _the_same(value, around, found, far)
     if not any(rival.same for rival in rivals):
         words = claim.forms[value.first : value.end]

@@ -27,9 +27,8 @@ class Neighbours:
 
     def likeness(self, forms: tuple[str, ...], first: int, end: int) -> float:
         """How far they are those around the words `first` to `end` of another text."""
-        return self._left.likeness(
-            forms[max(0, first - _REACH) : first][::-1]
-        ) + self._right.likeness(forms[end : end + _REACH])
+        before = forms[first - _REACH if first > _REACH else 0 : first][::-1]
+        return self._left.likeness(before) + self._right.likeness(forms[end : end + _REACH])
 
 
 class _Side:
