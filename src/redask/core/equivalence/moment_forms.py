@@ -103,6 +103,7 @@ _CLAUSE_END = re.compile(
     r"\s*(?:[.,;:!?)\]]|\Z)| (?:in the (?:morning|evening|afternoon)|on|every|each|sharp|tonight"
     r"|tomorrow|daily|and|but|from)(?![a-z])"
 )
+_LAST_YEAR = 2100
 _DATED_YEAR = re.compile(
     _YEAR + r"(?:(?P<dash> ?[-–—/‐] ?)(?P<last>[0-9]{2})(?![0-9a-z%]|[-/.:,][0-9]))?"
 )
@@ -110,8 +111,20 @@ _IN = re.compile(
     r"(?<![a-z])(?:in|during|since|until|till|by|from|of|early|late|mid|every|each|last|next|this"
     r"|and|to|through|between|before|after)[ -]\Z"
 )
+# what goes on after four digits, or after one or two: without it there is nothing to try
+_AFTER_YEAR = (
+    r"(?: ?[-–—/‐.]|[\s-]?q[1-4]| ?(?:['’]|s(?![a-z])|b\.|bce?(?![a-z])|(?:ce|ad|a\.d\.)(?![a-z])))"
+)
+_AFTER_DAY = (
+    r"\s?(?:[-–—/‐:'’º&]|\.(?!\s*\Z)|(?:st|nd|rd|th|er|s|bce?|ce|ad|uhr|am|pm)(?![a-z])|b\."
+    r"|[ap] ?\.|o ?['’]|(?:to|and)\s?[0-9]"
+    rf"|(?:of |de |d['’])?{longest_first(tuple(MONTHS))}(?![a-z]))"
+)
 _ANCHOR = re.compile(
-    rf"(?<![0-9a-z])(?:[0-9]{{1,4}}(?![0-9])|(?:{longest_first(tuple(MONTHS))}"
+    rf"(?<![0-9a-z])(?:(?P<year>[12][0-9]{{3}}(?![0-9]|[.,][0-9]|{_AFTER_YEAR}))"
+    rf"|(?P<dated>[0-9]{{3,4}}(?![0-9]))"
+    rf"|(?P<short>[0-9]{{1,2}}(?![0-9])(?:(?={_AFTER_DAY})|(?<=at [0-9])|(?<=at [0-9][0-9])))"
+    rf"|(?:{longest_first(tuple(MONTHS))}"
     rf"|{longest_first(tuple(calendar_words.WEEKDAYS))}s?|noon|midday|midnight|half(?= past)"
     rf"|quarter(?= past| to)|q[1-4](?= )|a\.? ?d\.?(?= [0-9])|ce(?= [0-9])"
     rf"|{_HOUR_WORD}|{_CENTURY_WORD})(?![a-z]))"
@@ -123,11 +136,12 @@ def read_all(text: str, lowered: str) -> Iterator[Moment]:
     position = 0
     while anchor := _ANCHOR.search(lowered, position):
         position = anchor.end()
-        written = anchor[0]
-        if written[0].isdigit():
-            forms = _digit_forms(lowered, anchor.start(), position)
-        else:
-            forms = _FORMS_OF.get(written, _WORD_FORMS)
+        kind = anchor.lastgroup
+        if kind == "year":
+            if (year := int(anchor[0])) <= _LAST_YEAR:
+                yield Moment(anchor.span(), (Point((year, year)),), True)
+            continue
+        forms = _DIGIT_FORMS[kind] if kind else _FORMS_OF.get(anchor[0], _WORD_FORMS)
         for form in forms:
             moments = form(text, lowered, anchor.start())
             if moments:
@@ -330,7 +344,7 @@ def _word(_text: str, lowered: str, start: int) -> Moments:
 def _year(_text: str, lowered: str, start: int) -> Moments:
     """Four digits; `1939–45` is two years, `2005-06` may be a month as well."""
     found = _DATED_YEAR.match(lowered, start)
-    if found is None or int(found["year"]) > 2100:
+    if found is None or int(found["year"]) > _LAST_YEAR:
         return ()
     year = int(found["year"])
     first = Moment(found.span("year"), (Point((year, year)),), bare=True)
@@ -348,10 +362,12 @@ def _year(_text: str, lowered: str, start: int) -> Moments:
 
 
 _Form = Callable[[str, str, int], Moments]
-_YEAR_FORMS: tuple[_Form, ...] = (_iso, _quarter, _decade, _era, _year)
-_SHORT_FORMS: tuple[_Form, ...] = (
-    _numeric, _named(_DAY_MONTH), _quarter, _century, _decade, _era, _time, _o_clock,
-)  # fmt: skip
+_DIGIT_FORMS: dict[str, tuple[_Form, ...]] = {
+    "dated": (_iso, _quarter, _decade, _era, _year),
+    "short": (
+        _numeric, _named(_DAY_MONTH), _quarter, _century, _decade, _era, _time, _o_clock,
+    ),
+}  # fmt: skip
 _MONTH_FORMS: tuple[_Form, ...] = (_named(_MONTH_DAY), _month_year, _month_alone)
 _WORD_FORMS: tuple[_Form, ...] = (*_MONTH_FORMS, _quarter, _century, _era, _o_clock, _word)
 _FORMS_OF: dict[str, tuple[_Form, ...]] = {
@@ -360,24 +376,3 @@ _FORMS_OF: dict[str, tuple[_Form, ...]] = {
     **dict.fromkeys(calendar_words.CENTURIES, (_quarter, _century)),
     **dict.fromkeys(calendar_words.HOURS, (_o_clock,)),
 }
-# what goes on after four digits, or after one or two; without it there is nothing to try
-_AFTER_YEAR = re.compile(
-    r"[-/.]|[\s-]?q[1-4]| ?(?:['’]|s(?![a-z])|b\.|bce?(?![a-z])|(?:ce|ad|a\.d\.)(?![a-z]))"
-)
-_AFTER_DAY = re.compile(
-    r"\s?(?:[-–—/‐:'’º&]|\.(?!\s*\Z)|(?:st|nd|rd|th|er|s|bce?|ce|ad|uhr|am|pm)(?![a-z])|b\."
-    r"|[ap] ?\.|o ?['’]|(?:to|and)\s?[0-9]"
-    rf"|(?:of |de |d['’])?{longest_first(tuple(MONTHS))}(?![a-z]))"
-)
-
-
-def _digit_forms(lowered: str, start: int, end: int) -> tuple[_Form, ...]:
-    """The forms that digits can begin, by their number and by what follows them."""
-    match end - start:
-        case 4:
-            return _YEAR_FORMS if _AFTER_YEAR.match(lowered, end) else _YEAR_FORMS[-1:]
-        case 3:
-            return (_era,)
-    if _AFTER_DAY.match(lowered, end):
-        return _SHORT_FORMS
-    return _SHORT_FORMS[-1:] if lowered.startswith("at ", max(0, start - 3)) else ()

@@ -84,9 +84,20 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "012345678
 
 _SEPARATORS = f",.·'’{numerals.SPACES}"
 _NUMBER_WORDS = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
+_FIRST_WORD = re.compile(r"[a-z]+")
+_FOLLOWERS = {
+    found[0]
+    for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
+    for name in table
+    if (found := _FIRST_WORD.match(name.lower()))
+}
+# after most numbers is neither a part of them nor a unit
+_NOTHING_AFTER = (
+    rf"(?=[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z)"
+)
 _ANCHOR = re.compile(  # digits first, then one look behind for all others: so the search is fast
-    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)|(?P<vulgar>[{''.join(_VULGAR)}])"
-    rf"|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
+    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)(?:{_NOTHING_AFTER}(?P<alone>))?"
+    rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
     r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
     r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
 )
@@ -137,17 +148,6 @@ _WORD = re.compile(
 _PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
 _NAME_BEFORE = re.compile(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")
 _REACH = 30
-_FIRST_WORD = re.compile(r"[a-z]+")
-_FOLLOWERS = {
-    found[0]
-    for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
-    for name in table
-    if (found := _FIRST_WORD.match(name.lower()))
-}
-# after most numbers is neither a part of them nor a unit
-_NOTHING_AFTER = re.compile(
-    rf"[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z"
-)
 # what an approximation before a number ends in, white space aside
 _ROUGH_ENDS = (
     *"about around approximately approx approx. roughly some circa ca ca. c. to estimated".split(),
@@ -170,6 +170,11 @@ def read_all(text: str, lowered: str) -> Iterator[Quantity]:
                 position = quantity.span[1]
                 yield quantity
         elif not _inside_name(text, anchor.start()):
+            values = numerals.readings(anchor[0]) if anchor.lastgroup == "alone" else ()
+            if values:
+                measures = tuple([Measure(*reading) for reading in values])
+                yield _finish(text, lowered, anchor.span(), measures, alone=True)
+                continue
             found = _written(text, lowered, anchor)
             if found:
                 position = found[-1].span[1]
@@ -222,8 +227,6 @@ def _with_parts(
     """Digits and what is part of the number itself: a suffix, an exponent, a fraction."""
     start, end = span
     measures = tuple([Measure(value, step) for value, step in values])
-    if _NOTHING_AFTER.match(lowered, end):
-        return _finish(text, lowered, span, measures, alone=True)
     if ordinal := _ORDINAL.match(lowered, end):
         return Quantity((start, ordinal.end()), measures[:1], ordinal=True)
     number = measures[0].number
