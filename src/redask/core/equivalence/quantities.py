@@ -94,12 +94,13 @@ def same(claimed: Quantity, found: Quantity, *, unit_elsewhere: bool = False) ->
 def _fits(
     claimed: Quantity, ours: Measure, found: Quantity, theirs: Measure, unit_elsewhere: bool
 ) -> bool:
-    if ours.unit is theirs.unit and ours.number == theirs.number:
-        return True  # the usual case, without arithmetic
+    if ours.unit is theirs.unit:  # the usual case, without arithmetic
+        if ours.number == theirs.number:
+            return True
+        if not claimed.approximate and not claimed.bound:
+            return False
     if ours.canonical == theirs.canonical:
         converted = ours.system != theirs.system
-        if not (converted or claimed.approximate or claimed.bound) and ours.unit is theirs.unit:
-            return False
         return _close(claimed, ours.value, theirs.value, ours.step, converted)
     if ours.canonical is None:
         if theirs.canonical == "%" and _is_part(claimed, ours):

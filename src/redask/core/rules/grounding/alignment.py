@@ -11,7 +11,7 @@ time does not grow with claims times passages.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from redask.core.rules.grounding.source_text import COMMON, SourceText
 from redask.core.rules.grounding.stems import ROOT
@@ -19,8 +19,7 @@ from redask.core.rules.grounding.stems import ROOT
 PASSAGES = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(NamedTuple):
     """A passage of a cited source, and the share of the claim's content that it holds."""
 
     source: int

@@ -119,12 +119,12 @@ def _rivals(claim: ReadClaim, first: int, end: int, found: Alignment) -> Iterato
         # what stands on another subject speaks against no name
         known = source.names(place.passage) if place.share >= slots.SAME_SUBJECT else ()
         for spot in _spots(known, single=end - first == 1):
-            theirs = frozenset(forms[slice(*spot)])
-            if not theirs & ours:
+            theirs = forms[slice(*spot)]
+            if ours.isdisjoint(theirs):
                 alike = around.likeness(forms, *spot)
                 if alike >= slots.SAME_PLACE:
                     text = source.written(place.passage, *spot)
-                    yield Rival(False, place.share, alike, text, bool(theirs & said))
+                    yield Rival(False, place.share, alike, text, not said.isdisjoint(theirs))
         for at, form in () if ours.isdisjoint(forms) else enumerate(forms):
             if form in ours:
                 alike = around.likeness(forms, at, at + 1)

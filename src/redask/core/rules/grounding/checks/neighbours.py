@@ -19,35 +19,32 @@ _AT_EDGE = 1.0
 class Neighbours:
     """The words around the words `first` to `end` (half-open) of a claim, ordered outwards."""
 
-    __slots__ = ("_left", "_right")
+    __slots__ = ("_left", "_meant_left", "_meant_right", "_right")
 
     def __init__(self, forms: tuple[str, ...], first: int, end: int) -> None:
-        self._left = _Side(forms[max(0, first - _NEAR) : first][::-1])
-        self._right = _Side(forms[end : end + _NEAR])
+        self._left = forms[max(0, first - _NEAR) : first][::-1]
+        self._right = forms[end : end + _NEAR]
+        self._meant_left = [word for word in self._left if has_meaning(word)]
+        self._meant_right = [word for word in self._right if has_meaning(word)]
 
     def likeness(self, forms: tuple[str, ...], first: int, end: int) -> float:
         """How far they are those around the words `first` to `end` of another text."""
         before = forms[first - _REACH if first > _REACH else 0 : first][::-1]
-        return self._left.likeness(before) + self._right.likeness(forms[end : end + _REACH])
+        return _side(self._left, self._meant_left, before) + _side(
+            self._right, self._meant_right, forms[end : end + _REACH]
+        )
 
 
-class _Side:
-    __slots__ = ("_meaningful", "_words")
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self._words = words
-        self._meaningful = [word for word in words if has_meaning(word)]
-
-    def likeness(self, others: Sequence[str]) -> float:
-        words = self._words
-        if not words or not others:
-            return 0.0 if words or others else _AT_EDGE
-        score = 0.0
-        if words[0] == others[0]:
-            score = _NEXT_WORD
-            if len(words) > 1 and words[1:2] == others[1:2]:
-                score += _NEAR_WORD
-        for word in self._meaningful:
-            if word in others:
-                score += _NEAR_WORD
-        return score
+def _side(words: Sequence[str], meant: Sequence[str], others: Sequence[str]) -> float:
+    """The likeness of one side."""
+    if not words or not others:
+        return 0.0 if words or others else _AT_EDGE
+    score = 0.0
+    if words[0] == others[0]:
+        score = _NEXT_WORD
+        if len(words) > 1 and words[1:2] == others[1:2]:
+            score += _NEAR_WORD
+    for word in meant:
+        if word in others:
+            score += _NEAR_WORD
+    return score
