@@ -57,6 +57,16 @@ def test_the_same_question_over_the_same_data_gives_the_same_bytes(tmp_path: Pat
     assert envelopes[0] == envelopes[1]
 
 
+@pytest.mark.parametrize("strict", [True, "supported"])
+def test_a_list_that_is_too_long_to_show_says_so_and_passes(
+    shop: redask.OpenDatabase, strict: Any
+) -> None:
+    shop.put("towns", [{"id": n, "name": f"Town {n}"} for n in range(60)])
+    answer = shop.ask("List all towns", strict=strict)
+    assert answer.answer.startswith("The first 50 of 60 ")
+    assert answer.validation.warnings == ()
+
+
 def test_the_audit_row_names_the_query_and_the_rows(shop: redask.OpenDatabase) -> None:
     answer = shop.ask(HOW_MANY)
     row = shop.audit(1)[0].row
