@@ -15,8 +15,8 @@ from redask.core.planning.statement.shown_entities import naming
 from redask.core.planning.statement.trees import Column
 
 OPENING = frozenset(
-    """a about an are can display details everything find for get give information is list look me of on
-    open please print pull row show see tell the up was what what's which who you""".split()
+    """a about an are can display details everything find for get give information is list look me
+    of on open please print pull row show see tell the up was what what's which who you""".split()
 )
 OF = frozenset("of for on in from".split())
 MOST_WORDS = 4  # of a table's or a column's name
