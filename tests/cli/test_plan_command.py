@@ -49,6 +49,18 @@ def test_explain_shows_the_statement(db: str) -> None:
     assert "retrieval" not in said
 
 
+def test_plan_and_explain_say_which_statements_lost_and_why(db: str) -> None:
+    with redask.open(db, embedder="none") as opened:
+        opened.put("engines", [{"id": 1, "name": "V8", "max_speed": 7}])
+    asked = "What is the max speed of engines?"
+    assert shown("plan", asked, "--db", db) == (
+        "SELECT max_speed FROM engines\nintent list, coverage 1.00\n"
+        "lost: SELECT max(max_speed) FROM engines\n"
+        "      its names are further from the words of the question, by 5\n"
+    )
+    assert "lost        SELECT max(max_speed) FROM engines" in shown("explain", asked, "--db", db)
+
+
 def test_an_answer_shows_the_statement_as_its_footnote(db: str) -> None:
     said = shown("ask", HOW_MANY, "--db", db)
     assert f"[^1] {SQL}\n     1 row: count 1\n" in said

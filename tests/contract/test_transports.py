@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from transports import TRANSPORTS, Received, Transports
@@ -112,6 +113,36 @@ def test_claims_and_evidence_are_the_same_at_every_transport(transports: Transpo
     assert sorted(evidence) == ["claim", "markers", "quotes", "verdict"]
     plain = everywhere(transports, asked, {**options, "evidence": False})
     assert {len(json.loads(each.body)) for each in plain.values()} == {12}
+
+
+def test_a_computed_answer_and_its_source_are_the_callers_at_every_transport(
+    transports: Transports,
+) -> None:
+    harbours = [{"id": n, "name": f"Harbour {n}", "size": n} for n in (1, 2, 3)]
+    policy = {"read": [{"roles": ["reader"], "rows": "size < 3"}]}
+    transports.run(transports.db.put("harbours", harbours))
+    transports.run(transports.db.set_policy("harbours", policy))
+    options = {"using": "extractive", "evidence": True}
+    counts = {}
+    for user in ("mia", "olga"):
+        received = everywhere(transports, "How many harbours are there?", options, user)
+        assert len({each.body for each in received.values()}) == 1, received
+        whole = json.loads(received["pg"].body)
+        assert [each["verdict"] for each in whole["evidence"]] == ["supported"]
+        counts[user] = json.loads(whole["sources_flat"][0]["payload"])["rows"]
+        urn = whole["sources_flat"][0]["urn"]
+    assert counts == {"mia": [[2]], "olga": [[3]]}
+    for user, rows in counts.items():
+        assert transports.run(resolved(transports, urn, user)) == [rows, rows, rows]
+
+
+async def resolved(transports: Transports, urn: str, user: str) -> list[object]:
+    """The rows behind a URN, as each way to open a source gives them."""
+    clients = transports.clients[user]
+    http = await clients.http.get(f"/v1/sources/{quote(urn, safe='')}")
+    mcp = await clients.mcp.read_resource(urn)
+    payloads = (http.json()["payload"], mcp.contents[0].text, await clients.db.get(urn))
+    return [json.loads(payload)["rows"] for payload in payloads]
 
 
 OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {

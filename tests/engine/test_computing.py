@@ -57,6 +57,38 @@ def test_the_same_question_over_the_same_data_gives_the_same_bytes(tmp_path: Pat
     assert envelopes[0] == envelopes[1]
 
 
+@pytest.mark.parametrize("strict", [True, "supported"])
+def test_a_list_that_is_too_long_to_show_says_so_and_passes(
+    shop: redask.OpenDatabase, strict: Any
+) -> None:
+    shop.put("towns", [{"id": n, "name": f"Town {n}"} for n in range(60)])
+    answer = shop.ask("List all towns", strict=strict)
+    assert answer.answer.startswith("The first 50 of 60 ")
+    assert answer.validation.warnings == ()
+
+
+def test_a_row_is_named_by_its_table_and_key_and_cited_itself(shop: redask.OpenDatabase) -> None:
+    notes = ("Urgent. Call back.", "Late.")
+    shop.put(
+        "tickets",
+        [{"code": f"T-{1043 + n}", "customer_id": 2, "note": text} for n, text in enumerate(notes)],
+    )
+    answer = shop.ask("ticket T-1043", strict="supported")
+    assert [source.urn.split(":")[2] for source in answer.sources_flat] == ["query", "row"]
+    assert "| Bo | Urgent. Call back. |" in answer.answer
+    assert [citation.marker for citation in answer.citations] == [1, 2]
+    assert shop.ask("What is the credit of customer 2?").answer == "credit: 250 [^1]"
+    assert shop.explain("customer 2")["query"]["intent"] == "row"
+
+
+def test_rows_that_hold_a_word_are_counted(shop: redask.OpenDatabase) -> None:
+    notes = ("Refunds are slow", "No refund.", "A refundable thing", "Else")
+    shop.put("tickets", [{"code": f"T-{n}", "note": note} for n, note in enumerate(notes)])
+    answer = shop.ask("How many tickets mention refunds?")
+    assert answer.answer == "count: 2 [^1], for example [^2][^3]"
+    assert shop.explain("How many tickets mention refunds?")["query"]["intent"] == "mixed"
+
+
 def test_the_audit_row_names_the_query_and_the_rows(shop: redask.OpenDatabase) -> None:
     answer = shop.ask(HOW_MANY)
     row = shop.audit(1)[0].row

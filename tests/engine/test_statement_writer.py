@@ -155,6 +155,13 @@ def test_numbers_that_are_no_cells_are_sent_back_and_then_refused(shop: Stage) -
     assert refused.value.kind == "ungrounded"
 
 
+def test_a_number_without_a_marker_must_be_a_cell_as_well(shop: Stage) -> None:
+    player = Player("scripted", [GOOD, "There are 3 such customers.", SAID])
+    answer = shop.open(player).ask(UNCLEAR)
+    assert (answer.answer, answer.retry_count) == (SAID, 1)
+    assert "3 is not in the result" in player.calls[2][0].user.partition("<sources>")[0]
+
+
 def test_numbers_that_are_no_cells_are_a_warning_in_lenient_mode(shop: Stage) -> None:
     player = Player("scripted", [GOOD, "There are 3 such customers [^1]."])
     answer = shop.open(player).ask(UNCLEAR, strict=False)

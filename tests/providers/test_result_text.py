@@ -36,6 +36,16 @@ def test_one_row_is_a_line_of_its_fields() -> None:
     assert line == "first name: Ada, hire date: 2002-08-14 [^1]"
 
 
+def test_the_row_itself_is_cited_beside_its_fields() -> None:
+    line = told(["name", "born"], [["Ada", "1815-12-10T00:00:00"]], ROW)
+    assert line == "name: Ada, born: 1815-12-10 [^1][^2]"
+
+
+def test_one_row_with_sentences_is_a_table_whose_lead_cites_it() -> None:
+    lines = told(["name", "note"], [["Ada", "Av. Brasil 3"]], ROW).splitlines()
+    assert (lines[0], lines[-1]) == ("1 row [^1][^2]:", "| Ada | Av. Brasil 3 |")
+
+
 def test_several_rows_of_one_column_are_a_list() -> None:
     assert told(["name"], [["Ada"], ["Bob"]]) == "2 names [^1]:\n- Ada\n- Bob"
 

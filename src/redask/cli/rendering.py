@@ -2,6 +2,7 @@
 
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import click
@@ -42,9 +43,13 @@ _HELD_TO = {
 
 
 def show_plan(
-    console: Console, plan: dict[str, Any], found: SearchResult, in_force: Strictness
+    console: Console,
+    plan: dict[str, Any],
+    found: SearchResult,
+    in_force: Strictness,
+    lost: Sequence[Mapping[str, str]] = (),
 ) -> None:
-    """Print an EXPLAIN plan, with the strictness in force, the weights and notes of the search."""
+    """Print an EXPLAIN plan: the strictness in force, statements that lost, weights and notes."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
@@ -63,6 +68,9 @@ def show_plan(
         told = query["sql"] or "is not written yet"
         console.print(f"query       {escape(told)}")
         console.print(f"            {escape(query['intent'])}, coverage {query['coverage']:g}")
+        for each in lost:
+            console.print(f"lost        {escape(each['sql'])}")
+            console.print(f"            {escape(each['why'])}")
     if buckets:
         console.print(f"retrieval   {buckets}; {plan['depth']} hops")
         console.print(f"fusion      {fusion_formula(plan['fusion']['k_constant'])}")

@@ -16,7 +16,8 @@ from typing import assert_never
 
 from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
-from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, plan
+from redask.core.planning.direct.direct_plans import plan_directly
+from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, considered
 from redask.core.planning.plan_schema import PlanSchema
 from redask.core.ports import Selector, Store
 from redask.core.rules.grounding import refused_answers
@@ -29,6 +30,7 @@ from redask.engine.plan_sources import PlanSources
 
 MOST_ROWS = 10_000
 _EXAMPLES = 2
+_MOST_LOST = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ class Computing:
         """How a question would be computed, as plain data; nothing is run.
 
         `sql` is null where the planner is not certain; then `reason` and `missing` say why, and
-        `nearest` is the statement that comes nearest, or null.
+        `nearest` is the statement that comes nearest, or null. `others` are statements that were
+        considered and lost, the best first, each with the reason.
         """
         missing: tuple[str, ...] = ()
         nearest: str | None = None
@@ -116,7 +119,21 @@ class Computing:
                 query = QueryPlan("lookup", 0.0, None)
             case other:
                 assert_never(other)
-        return {**query.shown(), "missing": list(missing), "nearest": nearest, "reason": reason}
+        return {
+            **query.shown(),
+            "missing": list(missing),
+            "nearest": nearest,
+            "others": self._lost(ask, caller, query.sql or nearest),
+            "reason": reason,
+        }
+
+    def _lost(self, ask: Ask, caller: Caller, chosen: str | None) -> list[dict[str, str]]:
+        """The statements that were considered besides the chosen one, and why they lost."""
+        values = self.sources.values(caller)
+        found = considered(ask.question, self.schema(ask, caller), values)
+        best = next((cost for cost, sql in found if sql == chosen), 0)
+        others = [each for each in found if each[1] != chosen][:_MOST_LOST]
+        return [{"sql": sql, "why": _why(cost - best)} for cost, sql in others]
 
     def run(
         self, query: QueryPlan, sql: str, caller: Caller, examples: str | None
@@ -146,12 +163,19 @@ class Computing:
         schema = self.schema(ask, caller)
         if not schema.tables:
             return NotComputed()
-        return plan(ask.question, schema, self.sources.values(caller), None)
+        return plan_directly(ask.question, schema, self.sources.values(caller), None)
 
     def _examples(self, sql: str, caller: Caller) -> tuple[Source, ...]:
         """Rows behind a result, by a statement that gives their URNs."""
         found = self.selector.select(sql, (), caller, max_rows=_EXAMPLES)
         return tuple(self.store.read([str(row[0]) for row in found.rows], caller))
+
+
+def _why(behind: int) -> str:
+    """Why a statement lost that costs so much more than the one that was chosen."""
+    if behind <= 0:
+        return "it is as near to the words of the question: neither is certain"
+    return f"its names are further from the words of the question, by {behind}"
 
 
 def _is_only(ask: Ask) -> bool:

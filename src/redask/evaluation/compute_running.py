@@ -14,7 +14,8 @@ from typing import Protocol
 
 from redask.api.sync import OpenDatabase
 from redask.core.errors import AskError
-from redask.core.planning.plan import Certain, plan
+from redask.core.planning.direct.direct_plans import plan_directly
+from redask.core.planning.plan import Certain
 from redask.core.planning.plan_schema import PlanSchema, StoredValue, ValueIndex
 from redask.evaluation.compute_packs import ComputePack, ComputeQuestion
 from redask.evaluation.result_comparison import is_right
@@ -31,7 +32,7 @@ class Planner(Protocol):
 
 def certain(question: str, schema: PlanSchema, values: ValueIndex) -> str | None:
     """The statement of redask's own planner."""
-    planned = plan(question, schema, values)
+    planned = plan_directly(question, schema, values)
     return planned.sql if isinstance(planned, Certain) else None
 
 

@@ -42,4 +42,5 @@ def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_j
     searched = {name: options[name] for name in _FOR_SEARCH if name in options}
     found = opened.search(question, **searched)
     in_force = opened.strictness(question, **options)
-    show_plan(Console(highlight=False, soft_wrap=True), plan, found, in_force)
+    lost = opened.query_plan(question, **options)["others"] if "query" in plan else ()
+    show_plan(Console(highlight=False, soft_wrap=True), plan, found, in_force, lost)

@@ -23,10 +23,11 @@ def command(db: str, /, question: str, collection: tuple[str, ...], as_json: boo
 
 
 def _lines(plan: dict[str, Any]) -> list[str]:
+    lost = [f"lost: {each['sql']}\n      {each['why']}" for each in plan["others"]]
     if plan["sql"] is not None:
-        return [plan["sql"], f"intent {plan['intent']}, coverage {plan['coverage']:.2f}"]
+        return [plan["sql"], f"intent {plan['intent']}, coverage {plan['coverage']:.2f}", *lost]
     if plan["reason"] is None:
         return ["no statement: this question is looked up by search"]
     about = f": {', '.join(plan['missing'])}" if plan["missing"] else ""
     lines = [f"no statement is certain, {plan['reason']}{about}"]
-    return [*lines, f"nearest: {plan['nearest']}"] if plan["nearest"] else lines
+    return [*lines, *([f"nearest: {plan['nearest']}"] if plan["nearest"] else []), *lost]

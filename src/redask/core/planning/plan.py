@@ -130,3 +130,15 @@ def _unclear(
     if intent is None:
         return NotComputed()
     return Unclear(tuple(word for word in missing if word), nearest, intent, kind)
+
+
+def considered(
+    question: str, schema: PlanSchema, values: ValueIndex, today: date | None = None
+) -> tuple[tuple[int, str], ...]:
+    """The statements that `plan` chooses among, cheapest first, with their costs."""
+    names = linker(schema)
+    phrases = read(question, names, values, today)
+    if not phrases.words or len(phrases.words) > _MAX_WORDS:
+        return ()
+    ranked, _ = _ranked(QuestionGrammar(phrases), names)
+    return tuple((cost, sql) for cost, sql, _ in ranked)

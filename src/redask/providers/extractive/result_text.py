@@ -3,7 +3,8 @@
     rows, columns    answer
     none             "Nothing in the data fits. [^1]"
     one, one         "customers: 5 [^1]", and "for example [^2][^3]" where rows stand behind it
-    one, several     "name: Ada, hire date: 2002-08-14 [^1]"
+    one, several     "name: Ada, hire date: 2002-08-14 [^1][^2]", the second the row itself; a
+                     table, if a value has more than one sentence
     several, one     "3 names [^1]:", then a list
     several, several "3 rows [^1]:", then a table
     more than shown  "The first 50 of 122 rows [^1]:"
@@ -28,6 +29,8 @@ DECIMALS = 3
 _DECIMAL = re.compile(r"-?[0-9]{1,20}\.[0-9]{4,40}(?:e[+-]?[0-9]{1,3})?")
 _QUERY = "urn:reddb:query:"
 _AGGREGATES = {"avg": "average", "max": "largest", "min": "smallest", "sum": "total"}
+_MIDNIGHT = re.compile(r"(?<=\A[0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00\Z")  # a date, no time
+_STOP = re.compile(r"[.!?…。！？]\s")  # more than one sentence: the marker would cover the last
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\dA-Z_]+|\d+")
 
 
@@ -58,15 +61,19 @@ def tell(result: ToldResult, examples: Sequence[int]) -> list[str]:
     """The lines of the answer; the result is source 1, `examples` are sources of rows behind it."""
     if not result.rows:
         return [quotation.cite("Nothing in the data fits.", [1])]
-    if result.count == 1:
-        pairs = zip(result.names, result.rows[0], strict=True)
-        line = ", ".join(f"{name}: {value}" for name, value in pairs)
+    pairs = zip(result.names, result.rows[0], strict=True)
+    line = ", ".join(f"{name}: {value}" for name, value in pairs)
+    if result.count == 1 and not (len(result.names) > 1 and _STOP.search(line)):
+        if len(result.names) > 1:  # the source beside it is the row itself
+            return [quotation.cite(line, [1, *examples])]
         behind = "".join(f"[^{number}]" for number in examples)
         return [quotation.cite(line, [1]) + (f", for example {behind}" if behind else "")]
     shown = result.rows[:MOST_SHOWN]
     what = "rows" if len(result.names) > 1 else _plural(result.names[0])
+    what = "row" if result.count == 1 else what
     some = f"The first {len(shown)} of " if len(shown) < result.count else ""
-    lead = quotation.cite(f"{some}{result.count} {what}", [1]) + ":"
+    beside = examples if result.count == 1 else ()
+    lead = quotation.cite(f"{some}{result.count} {what}", [1, *beside]) + ":"
     if len(result.names) == 1:
         return [lead, *(quotation.escape(f"- {row[0]}") for row in shown)]
     return [lead, *_table(result.names, shown)]
@@ -105,7 +112,7 @@ def _cell(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(_cell, value))
-    return sentences.one_line(_rounded(str(value))) or "–"
+    return sentences.one_line(_rounded(_MIDNIGHT.sub("", str(value)))) or "–"
 
 
 def _rounded(text: str) -> str:

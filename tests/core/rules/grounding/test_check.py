@@ -2,6 +2,8 @@
 
 import json
 
+import pytest
+
 from redask.core.model import Source
 from redask.core.rules.grounding import check
 from redask.core.rules.grounding.support import SupportVerdict
@@ -44,3 +46,50 @@ def test_a_quote_says_where_the_claim_stands() -> None:
     (quote,) = found.judgement.quotes
     assert (quote.source, quote.field, quote.start, quote.end) == (0, "text", 0, 25)
     assert quote.text == "The ferry leaves at nine."
+
+
+YOUNGEST = Source(
+    "urn:reddb:query:postgresql/SELECT%201",
+    json.dumps(
+        {
+            "columns": [
+                {"name": "FirstName", "type": "text"},
+                {"name": "LastName", "type": "text"},
+            ],
+            "row_count": 1,
+            "rows": [["Jane", "Peacock"]],
+            "sql": 'SELECT "FirstName", "LastName" FROM "Employee" ORDER BY "BirthDate" DESC',
+        }
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("answer", "tokens"),
+    [
+        ("first name: Jane, last name: Peacock [^1]", ()),
+        ("The youngest employee is Jane Peacock [^1].", ()),
+        ("The youngest employee is Jane Miller [^1].", ("Miller",)),
+        ("Jane Peacock wrote T-105 [^1].", ("T-105",)),
+    ],
+)
+def test_a_result_is_read_by_its_columns_and_the_words_of_the_question(
+    answer: str, tokens: tuple[str, ...]
+) -> None:
+    (found,) = check.examine(answer, [YOUNGEST], None, "Who is the youngest employee?")
+    assert found.judgement.tokens == tokens
+    assert not found.computed
+
+
+def test_a_number_without_a_marker_is_a_cell_where_there_is_a_result() -> None:
+    right, wrong = check.examine("There is 1 row. There are 7 rows.", [YOUNGEST, FERRY])
+    assert (right.judgement.verdict, right.computed) == (SupportVerdict.UNCITED, False)
+    assert (wrong.judgement.tokens, wrong.computed) == (("7",), True)
+    (other,) = check.examine("The ferry leaves at 9 [^2].", [YOUNGEST, FERRY])
+    assert other.judgement.verdict is SupportVerdict.SUPPORTED
+
+
+def test_names_of_columns_are_no_proper_names() -> None:
+    row = Source("urn:reddb:row:albums/1", json.dumps({"AlbumId": 3, "Composer": "Bach " * 40}))
+    (found,) = check.examine("AlbumId: 3, Composer: Bach [^1]", [row])
+    assert found.judgement.tokens == ()

@@ -36,6 +36,14 @@ def result(*rows: list[object], count: int | None = None) -> Source:
         ("The average is 5.652", ("5.652",)),
         ("The average is about 5.652", ()),
         ("No number here", ()),
+        ("The first 2 of 3 rows", ()),
+        ("The first 4 of 3 rows", ("4",)),
+        ("The average is 5.65, rounded", ()),
+        ("The average is 5.75, rounded", ("5.75",)),
+        ("Rounded to whole numbers, 6", ()),
+        ("122 orders and a code of the kind T-9", ()),
+        ("122,000 orders", ("122,000",)),
+        ("122.0 orders", ()),
     ],
 )
 def test_a_number_is_a_cell_a_count_or_a_literal(claim: str, wrong: tuple[str, ...]) -> None:
@@ -58,3 +66,27 @@ def test_rows_of_another_shape_are_read_as_they_are() -> None:
 def test_only_a_query_is_a_result() -> None:
     assert query_cells.is_query(result())
     assert not query_cells.is_query(ROW)
+
+
+@pytest.mark.parametrize(
+    ("claim", "cell", "wrong"),
+    [
+        ("No customers live there", 5, ("No",)),
+        ("There are no customers", 5, ("no",)),
+        ("Nobody lives there", 5, ("Nobody",)),
+        ("No, there are 5", 5, ()),
+        ("No customers live there", 0, ()),
+    ],
+)
+def test_nothing_is_said_of_a_count_only_where_it_is_0(
+    claim: str, cell: int, wrong: tuple[str, ...]
+) -> None:
+    assert query_cells.wrong(claim, query_cells.known([result([cell])], "")) == wrong
+
+
+def test_words_of_the_question_and_of_columns_need_no_cell() -> None:
+    allowed = query_cells.known([result([5])], "Who is the youngest?")
+    assert query_cells.is_told("Youngest", "", allowed)
+    assert not query_cells.is_told("oldest", "", allowed)
+    assert query_cells.is_told("first", "The first 1 of 5 rows", allowed)
+    assert not query_cells.is_told("first", "The first is Ada", allowed)

@@ -96,3 +96,24 @@ def test_passages_are_in_order_and_apart(text: str) -> None:
         "".join(source.text(number) for number in range(len(source.passages))).split()
         or not text.strip()
     )
+
+
+def test_cells_of_a_result_are_named_by_their_columns() -> None:
+    payload = {
+        "columns": [{"name": "city"}, {"name": "n"}, {"name": "n"}],
+        "row_count": 2,
+        "rows": [["Kiel", 1, 2], "odd"],
+        "sql": "SELECT 1",
+    }
+    result = source_text.read(Source("urn:reddb:query:postgresql/x", json.dumps(payload)))
+    assert [(field.name, field.text) for field in result.fields] == [
+        ("rows.0.city", "Kiel"),
+        ("rows.0.n", "1"),
+        ("rows.0.n 2", "2"),
+        ("rows.1", "odd"),
+        ("row_count", "2"),
+        ("sql", "SELECT 1"),
+    ]
+    assert result.holds("city")
+    odd = source_text.read(Source("urn:reddb:query:postgresql/x", '{"rows":[5]}'))
+    assert [(field.name, field.text) for field in odd.fields] == [("rows", "5")]

@@ -5,12 +5,15 @@ of `rules.citations`). A quote's `source` is an index into the claim's cited sou
 markers that exist, in their order (`cited_sources`).
 
 A claim that cites a statement's result must have its numbers from there (`query_cells`): `computed`
-says that it does not, which is wrong in every strict mode. Names are judged as in any claim.
+says that it does not, which is wrong in every strict mode. So must a claim that cites nothing where
+there is a result: a wrong count does not pass for want of a marker. Names and identifiers are
+judged as in any claim.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from redask.core.equivalence.identifiers import find_identifiers
 from redask.core.model import Source
 from redask.core.rules.grounding import claims, query_cells, source_text, support
 from redask.core.rules.grounding.claims import Claim
@@ -39,6 +42,7 @@ def examine(
     `read` keeps the sources that were read, for whoever examines more than one text with them.
     """
     texts = {} if read is None else read
+    results = tuple(index for index, one in enumerate(sources) if query_cells.is_query(one))
     known: dict[tuple[int, ...], KnownNumbers] = {}
     findings: list[Finding] = []
     for claim in claims.split(answer):
@@ -47,25 +51,34 @@ def examine(
             if index not in texts:
                 texts[index] = source_text.read(sources[index])
         judged = support.judge(claim, [texts[index] for index in cited])
-        if any(query_cells.is_query(sources[index]) for index in cited):
-            told = known.get(cited)
-            if told is None:
-                told = known[cited] = query_cells.known([sources[i] for i in cited], question)
-            findings.append(_computed(claim, judged, query_cells.wrong(claim.text, told)))
-        else:
+        within = cited or results
+        if not any(index in results for index in within):
             findings.append(Finding(claim, judged))
+            continue
+        if within not in known:
+            known[within] = query_cells.known([sources[index] for index in within], question)
+        findings.append(_computed(claim, judged, known[within]))
     return tuple(findings)
 
 
-def _computed(claim: Claim, judged: Judgement, wrong: tuple[str, ...]) -> Finding:
+def _computed(claim: Claim, judged: Judgement, told: KnownNumbers) -> Finding:
     """The finding on a claim that cites a result, some of whose numbers may be wrong."""
-    if wrong:
+    if wrong := query_cells.wrong(claim.text, told):
         judged = replace(judged, verdict=SupportVerdict.UNSUPPORTED, tokens=wrong, instead=())
         return Finding(claim, judged, computed=True)
-    names = tuple(each for each in judged.tokens if not any(map(str.isdigit, each)))
-    if not names:  # the numbers are cells, and words like "nothing" are no names
+    names = [each for each in judged.tokens if _is_name(each, claim.text, told)]
+    if (
+        not names and judged.verdict is not SupportVerdict.UNCITED
+    ):  # the numbers are cells, and words like "nothing" are no names
         judged = replace(judged, verdict=SupportVerdict.SUPPORTED, tokens=(), instead=())
     return Finding(claim, judged)
+
+
+def _is_name(token: str, claim: str, told: KnownNumbers) -> bool:
+    """Whether a token needs a cell, and is no number."""
+    if any(map(str.isdigit, token)):
+        return bool(find_identifiers(token))
+    return not query_cells.is_told(token, claim, told)
 
 
 def cited_sources(claim: Claim, sources_count: int) -> tuple[int, ...]:

@@ -3,6 +3,7 @@
     verdict                       kind                 detail
     uncited                       uncited_claim        "…" cites no source
     unsupported                   unsupported_claim    "…": midnight is not in [^1]
+                                                       (a result that is not cited: the result)
     contradicted                  contradicted_claim   "…": midnight is not in [^1]; the source
                                                        says nine
     supported, nothing_to_check   –
@@ -36,7 +37,7 @@ def of(finding: Finding) -> Issue | None:
     if judgement.verdict is SupportVerdict.UNCITED:
         detail += " cites no source"
     else:
-        cited = ", ".join(f"[^{marker}]" for marker in claim.markers[:_TOKENS])
+        cited = ", ".join(f"[^{marker}]" for marker in claim.markers[:_TOKENS]) or "the result"
         missing = _listed(judgement.tokens) or "this"
         verb = "are" if len(judgement.tokens) > 1 else "is"
         detail += f": {missing} {verb} not in {cited}"

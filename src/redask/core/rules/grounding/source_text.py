@@ -3,6 +3,8 @@
     payload                        fields
     an object                      one a key; inner keys with dots (`address.city`), elements of a
                                    list of objects or lists with their number (`rows.0`)
+    a statement's result           one a cell, named by its row and column (`rows.0.HireDate`);
+                                   `sql` and `row_count`
     a list of scalars              one field, joined by ", "
     not an object, or not JSON     one field, `text`
 
@@ -16,7 +18,7 @@ source, are found when first asked for, and kept.
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from redask.core.equivalence.identifiers import find_identifiers
@@ -68,6 +70,7 @@ class SourceText:
         self._names: dict[int, tuple[Name, ...]] = {}
         self._lines: dict[int, str] = {}
         self._identifiers: frozenset[str] | None = None
+        self._field_names: frozenset[str] | None = None
 
     def holding(self, root: str) -> list[int]:
         """The numbers of the passages that hold a root, in order."""
@@ -81,7 +84,15 @@ class SourceText:
         return self._index.get(root, [])
 
     def holds(self, form: str) -> bool:
-        """Whether a passage holds this very form; the first COMMON that hold its root are read."""
+        """Whether a passage or a field's name holds this very form.
+
+        Of the passages, the first COMMON that hold its root are read.
+        """
+        if self._field_names is None:
+            names_ = {field.name.rpartition(".")[2] for field in self.fields}
+            self._field_names = frozenset(form for name in names_ for form in stems.forms(name))
+        if form in self._field_names:
+            return True
         numbers = self.holding(form[: stems.ROOT])
         if len(form) < stems.ROOT:
             return bool(numbers)
@@ -125,10 +136,13 @@ class SourceText:
         return known
 
     def identifiers(self) -> frozenset[str]:
-        """The keys of the identifiers in all fields."""
+        """The keys of the identifiers in all fields and in their names."""
         if self._identifiers is None:
             self._identifiers = frozenset(
-                found.key for field in self.fields for found in find_identifiers(field.text)
+                found.key
+                for field in self.fields
+                for text in (field.text, field.name.rpartition(".")[2])
+                for found in find_identifiers(text)
             )
         return self._identifiers
 
@@ -143,7 +157,10 @@ class SourceText:
 
 def read(source: Source) -> SourceText:
     """The text of a source."""
-    return SourceText(tuple(SourceField(name, text) for name, text in _fields(source.payload)))
+    content = _content(source.payload)
+    if source.urn.startswith("urn:reddb:query:"):
+        content = _with_names(content)
+    return SourceText(tuple(SourceField(name, text) for name, text in _fields(content)))
 
 
 def _passages(number: int, field: SourceField) -> Iterator[Passage]:
@@ -166,9 +183,27 @@ def _passage(field: int, span: tuple[int, int], forms: list[str], named: int) ->
     return Passage(field, *span, tuple(forms), named, roots)
 
 
-def _fields(payload: str) -> Iterator[tuple[str, str]]:
+def _with_names(result: object) -> object:
+    """A statement's result, each cell with the name of its column."""
+    match result:
+        case {"columns": [*columns], "rows": [*rows], "row_count": count, "sql": sql}:
+            names = [str(each.get("name")) for each in columns if isinstance(each, dict)]
+            named = [_row(names, row) if isinstance(row, list) else row for row in rows]
+            return {"rows": named, "row_count": count, "sql": sql}
+    return result
+
+
+def _row(names: Sequence[str], cells: Sequence[object]) -> dict[str, object]:
+    """The cells by name; a name that comes again has its place behind it."""
+    row: dict[str, object] = {}
+    for place, (name, cell) in enumerate(zip(names, cells, strict=False)):
+        row[f"{name} {place}" if name in row else name] = cell
+    return row
+
+
+def _fields(content: object) -> Iterator[tuple[str, str]]:
     """The fields of a payload: a walk over the value without recursion."""
-    waiting: list[tuple[str, object]] = [("", _content(payload))]
+    waiting: list[tuple[str, object]] = [("", content)]
     while waiting:
         name, value = waiting.pop()
         if isinstance(value, dict):

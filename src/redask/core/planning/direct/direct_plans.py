@@ -1,0 +1,43 @@
+"""`plan_directly`: a row by its key, else what `plan` is certain of, else a person, a word.
+
+question                                    plan
+names a row by its table and key            Certain, intent `row`             `named_rows`
+certain by its words                        as `plan.plan` has it
+a column of a person by both names          Certain, intent `row`             `named_people`
+counts or lists rows that hold a word       Certain, intent `mixed`: a        `mentioning_rows`
+                                            search, computed over
+anything else                               as `plan.plan` has it
+"""
+
+from datetime import date
+
+from redask.core.planning.direct.mentioning_rows import mention_statement
+from redask.core.planning.direct.named_people import person_statement
+from redask.core.planning.direct.named_rows import row_statement
+from redask.core.planning.plan import Certain, Planned, plan
+from redask.core.planning.plan_schema import PlanSchema, ValueIndex
+from redask.core.planning.question.linking import linker
+from redask.core.planning.question.words import tokens
+
+_MOST_WORDS = 24
+_MOST_CHARACTERS = 1_000
+
+
+def plan_directly(
+    question: str, schema: PlanSchema, values: ValueIndex, today: date | None = None
+) -> Planned:
+    """The plan of a question over what the caller may read."""
+    names = linker(schema)
+    words = [word for word in tokens(question[:_MOST_CHARACTERS]) if word.kind != "mark"]
+    if len(words) > _MOST_WORDS:
+        return plan(question, schema, values, today)
+    if row := row_statement(words, names, values):
+        return Certain(row[0], "row", 1.0, (), row[1])
+    planned = plan(question, schema, values, today)
+    if isinstance(planned, Certain):
+        return planned
+    if person := person_statement(words, names, values):
+        return Certain(person, "row", 1.0, ())
+    if mention := mention_statement(words, names):
+        return Certain(mention[0], "mixed", 1.0, (), mention[1])
+    return planned

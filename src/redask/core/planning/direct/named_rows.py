@@ -1,0 +1,110 @@
+"""A row that a question names by its table and its key: `row_statement(words, linker, values)`.
+
+    question                                        statement
+    invoice 98 · show me ticket T-1043              the row: at most MOST columns
+    the total of invoice 98 · what is the email     that column alone
+    of customer 12?
+
+The table is named by all its words, the key is the table's one key column; a key that is text must
+be there, a number may not be. What is left over in the question: None.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from redask.core.planning.direct.row_columns import (
+    MOST_WORDS,
+    OF,
+    OPENING,
+    column_named,
+    told_columns,
+)
+from redask.core.planning.plan_schema import PlanTable, ValueIndex
+from redask.core.planning.question.linking import Linker
+from redask.core.planning.question.words import Token
+from redask.core.planning.statement import sql_text
+from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.trees import Column, Literal
+from redask.core.planning.value_text import normalised
+
+MOST = 5
+_NUMBER = frozenset("number no nr id key code #".split())
+_SILENT = OF | frozenset("the by per a an".split())
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRow:
+    """A row: its table, and its key as SQL has it."""
+
+    table: PlanTable
+    key: str
+    literal: str
+
+    @property
+    def where(self) -> str:
+        """The condition that only this row meets."""
+        return f"{sql_text.identifier(self.key)} = {self.literal}"
+
+
+def row_statement(
+    words: Sequence[Token], linker: Linker, values: ValueIndex
+) -> tuple[str, str | None] | None:
+    """The SELECT of the row, and that of its URN; or of one column alone. None: no such row."""
+    found = _row(words, linker, values)
+    if found is None:
+        return None
+    row, before = found
+    source = f"FROM {sql_text.identifier(row.table.name)} WHERE {row.where}"
+    shown = _asked(before, row.table, linker)
+    if shown is None:
+        return None
+    itself = f"SELECT urn {source}" if len(shown) > 1 else None
+    return f"SELECT {', '.join(shown)} {source}", itself
+
+
+def _row(
+    words: Sequence[Token], linker: Linker, values: ValueIndex
+) -> tuple[NamedRow, Sequence[Token]] | None:
+    """The row that the end of a question names, and what stands before it."""
+    if len(words) < 2:
+        return None
+    end = len(words) - 1
+    if end > 1 and words[end - 1].low in _NUMBER:
+        end -= 1
+    for start in range(max(0, end - MOST_WORDS), end):
+        if words[start].low in _SILENT:
+            continue
+        stems = [word.stem for word in words[start:end]]
+        tables = [link.table for link in linker.tables_named(stems) if link.cost == 0]
+        if len(tables) == 1:
+            table = linker.tables[tables[0]]
+            literal = _literal(words[-1], table, linker, values)
+            if literal is None:
+                return None
+            return NamedRow(table, table.primary_key[0], literal), words[:start]
+    return None
+
+
+def _literal(token: Token, table: PlanTable, linker: Linker, values: ValueIndex) -> str | None:
+    """A token as a key of the table; None if it is none."""
+    if len(table.primary_key) != 1:
+        return None
+    key = table.primary_key[0]
+    scope = Scope(linker, table.name, (table.name,), ())
+    if scope.is_number(Column(table.name, key)):
+        return token.text if token.kind == "number" and token.text.isdecimal() else None
+    text = normalised(token.text)
+    held = values.find([text]).get(text, ()) if text else ()
+    here = [each.value for each in held if (each.table, each.column) == (table.name, key)]
+    return sql_text.literal(Literal(here[0])) if len(here) == 1 else None
+
+
+def _asked(before: Sequence[Token], table: PlanTable, linker: Linker) -> list[str] | None:
+    """What is shown of a row: the column that is asked for, or the first MOST."""
+    rest = [word for word in before if word.kind != "mark"]
+    while rest and rest[0].low in OPENING and not column_named(rest, table, linker):
+        rest = rest[1:]
+    if not rest:
+        return list(told_columns(table, linker))[:MOST]
+    column = column_named(rest, table, linker)
+    return None if column is None else [sql_text.identifier(column)]
