@@ -147,7 +147,7 @@ class App:
             caller=caller,
             entity=entity,
             edge=link,
-            write=lambda loads: self.backend.manifest.load(loads, caller),
+            write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
             avoid=frozenset({os.path.realpath(self.directory)}),
             progress=progress,
             stopped=stopped,

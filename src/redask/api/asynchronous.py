@@ -18,6 +18,7 @@ from typing import Any, Self, TypeVar
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.async_selects import AsyncSelects
+from redask.api.contents import AsyncContents
 from redask.api.conversation import AsyncConversation
 from redask.api.event_stream import events_of
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
@@ -65,7 +66,7 @@ class ProvenToken:
     ident: str
 
 
-class AsyncDatabase(AsyncAdministration, AsyncSelects):
+class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
     """An open database for asyncio; see the module."""
 
     def __init__(

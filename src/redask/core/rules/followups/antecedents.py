@@ -16,6 +16,7 @@ The last turn goes first; an earlier one is looked at only if the later ones nam
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from redask.core.rules.followups import spoken_words
 from redask.core.rules.followups.leaning import AnaphorKind
@@ -57,6 +58,7 @@ _SET = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?<![\w.])(?:1[5-9]|20)[0-9]{2}(?![\w]|\.[0-9])")
+_BEFORE_VERBS = frozenset("i one to we what who you".split())
 _MOST_NAMES = 4
 _MOST_NOUN = 4
 
@@ -96,10 +98,13 @@ def several(turn: WholeTurn) -> str | None:
         return f"{', '.join(said[:-1])} and {said[-1]}"
     if named:
         return named[0]
+    words = spoken_words.read(turn.question)
     plurals = [
         word.text
-        for word in spoken_words.read(turn.question)
-        if spoken_words.is_content(word) and spoken_words.is_plural(word.text)
+        for before, word in pairwise(words)
+        if before.low not in ("who", "what")  # what follows is a verb
+        and spoken_words.is_content(word)
+        and spoken_words.is_plural(word.text)
     ]
     if plurals:
         return plurals[-1]
@@ -138,7 +143,7 @@ def noun(question: str) -> str | None:
     if not runs:
         return None
     first, end = runs[-1]
-    if end - first > 1 and first and words[first - 1].low in ("i", "you", "we", "to", "one"):
+    if end - first > 1 and first and words[first - 1].low in _BEFORE_VERBS:
         first += 1  # the verb
     return question[words[first].start : words[min(end, first + _MOST_NOUN) - 1].end]
 
@@ -160,8 +165,8 @@ def _with_rest(head: str, rest: str) -> str:
         return f"the {rest.split()[1]} {head}"
     if first in PREPOSITIONS or first in ("that", "which", "who", "with"):
         return f"the {head} {rest}"
-    if first in ("do", "does", "did"):
-        return f"the {head}"
+    if first in ("do", "does", "did"):  # which albums did … make
+        rest = rest[len(first) :].strip()
     return f"the {head} that {rest}"
 
 

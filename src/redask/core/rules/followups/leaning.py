@@ -65,9 +65,9 @@ class Fragment:
     text: str
 
 
-_PERSONS = {"he": False, "she": False, "him": False, "his": True, "her": False, "hers": True}
+_PERSONS = {"he": False, "she": False, "him": False, "his": True, "her": False}
 _THINGS = {"it": False, "its": True}
-_PLURALS = {"they": False, "them": False, "their": True, "theirs": True}
+_PLURALS = {"they": False, "them": False, "their": True}
 _SUBJECTS = frozenset("he she they".split())
 _TIMES = frozenset("date day decade month period quarter time week year".split())
 _UNITS = frozenset("afternoon evening month morning quarter season semester time week year".split())
@@ -178,7 +178,7 @@ def _demonstrative(words: Sequence[SpokenWord], at: int) -> Anaphor | None:
     kind = AnaphorKind.PLURAL if word.low in ("those", "these") else AnaphorKind.THING
     behind = words[at + 1] if at + 1 < len(words) else None
     relative = before is not None and spoken_words.is_content(before)
-    if behind is None or behind.low in AUXILIARIES | _BEHIND_A_DEMONSTRATIVE:
+    if behind is None or behind.low in AUXILIARIES | PREPOSITIONS | _BEHIND_A_DEMONSTRATIVE:
         spoken = behind is None or (before is not None and before.low in AUXILIARIES)
         spoken = spoken or (before is not None and before.low in QUESTION_WORDS and not relative)
         return Anaphor(kind, word.start, word.end) if spoken else None
@@ -187,7 +187,8 @@ def _demonstrative(words: Sequence[SpokenWord], at: int) -> Anaphor | None:
     noun = behind.low
     if noun in _TIMES:
         return None if relative and noun == "time" else _noun(AnaphorKind.TIME, word, behind)
-    known = noun in _THINGS_NAMED or noun.removesuffix("s") in _THINGS_NAMED
+    several = kind is AnaphorKind.PLURAL
+    known = noun.removesuffix("s") in _THINGS_NAMED and spoken_words.is_plural(noun) is several
     if not spoken_words.is_content(behind) or (relative and not known):
         return None
     if noun in _PERSONAL:

@@ -2,6 +2,7 @@
 
     And its phone number?                What is the phone number of Acme?
     What about Brazil?                   the question before, with Brazil in place of its country
+    And the jib?                         the question before, with it in place of "the sail"
     And in 2019?                         the question before, with that year, or with it behind
     When?                                When did …? of "Did …?"; else "…, and when?"
     How many are open?                   How many orders are open?
@@ -107,7 +108,7 @@ def _placed(question: str, it: Anaphor, meant: str) -> tuple[int, int, str]:
         return it.start, end, f"{meant}'s"
     owned = _owned(question, end)
     if not owned:
-        return it.start, end, f"{meant}'s"
+        return it.start, end, meant
     return it.start, end + owned, f"the{question[end : end + owned]} of {meant}"
 
 
@@ -201,6 +202,10 @@ def _attribute(what: str, written: str, last: str, before: Sequence[WholeTurn]) 
         return f"{found['head']}{found['the'] or ''}{what}{found['of']}?"
     if whose not in _WHOSE and (found := _GENITIVE.fullmatch(last)):
         return f"{found['head']}{what}?"
+    if whose == "the" and not spoken_words.names(last):
+        about = antecedents.noun(last) or ""
+        if about.lower().startswith("the "):
+            return f"{last.replace(about, f'the {what}', 1)}?"
     meant = antecedents.meant(kind, before)
     if meant is None:
         return None

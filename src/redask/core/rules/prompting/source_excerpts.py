@@ -1,6 +1,6 @@
 """A source that is too large for a prompt, cut around what matches: `excerpt(source, …)`.
 
-The longest text of the payload is cut, then the next longest, until it fits: to the stretch that
+The longest texts of the payload are cut until it fits, each to the stretch that
 has the most words of the question, the earliest of equals, from the start of a line or sentence
 where one is near, with `…` where something is left out. A document's `line` moves with its text.
 The result is canonical JSON, and a source like any other: it has a version of its own.
@@ -17,7 +17,6 @@ from redask.core.model import Source
 from redask.core.rules import prompt
 from redask.core.rules.grounding import stems
 
-_ROUNDS = 12
 _SHORTEST = 200  # characters of a text that is cut
 _NEAR = 120
 _START = re.compile(r"\n+|(?<=[.!?])\s+")
@@ -36,26 +35,28 @@ def excerpt(source: Source, question: str, most_tokens: int, most_bytes: int) ->
     if not isinstance(payload, dict):
         return source
     asked = frozenset(stems.content(stems.forms(question)))
-    whole = dict(payload)
-    room = {key: len(text) for key, text in payload.items() if isinstance(text, str)}
-    made = source
-    for _ in range(_ROUNDS):
-        over = max(
-            prompt.source_tokens(made) / max(most_tokens, 1),
-            len(made.payload.encode()) / max(most_bytes, 1),
-        )
-        if over <= 1:
-            return made
-        key = max(sorted(room), key=lambda each: room[each], default=None)
-        if key is None or room[key] <= _SHORTEST:
+    texts = {key: text for key, text in payload.items() if isinstance(text, str)}
+    line, made = payload.get(_LINE), source
+    longest = max(map(len, texts.values()), default=0)
+    while (over := _over(made, most_tokens, most_bytes)) > 1:
+        if longest <= _SHORTEST:
             return source
-        rest = len(made.payload) - room[key]
-        room[key] = max(_SHORTEST, min(int(room[key] * 0.9), int((room[key] + rest) / over) - rest))
-        payload[key], skipped = _stretch(whole[key], asked, room[key])
-        if key == _TEXT and isinstance(whole.get(_LINE), int):
-            payload[_LINE] = whole[_LINE] + whole[key].count("\n", 0, skipped)
+        longest = max(_SHORTEST, min(longest * 9 // 10, int(longest / over)))
+        for key, text in texts.items():
+            if len(text) > longest:
+                payload[key], skipped = _stretch(text, asked, longest)
+                if key == _TEXT and isinstance(line, int):
+                    payload[_LINE] = line + text.count("\n", 0, skipped)
         made = Source(source.urn, _canonical(payload))
-    return source
+    return made
+
+
+def _over(source: Source, most_tokens: int, most_bytes: int) -> float:
+    """How many times too large a source is."""
+    return max(
+        prompt.source_tokens(source) / max(most_tokens, 1),
+        len(source.payload.encode()) / max(most_bytes, 1),
+    )
 
 
 def _stretch(text: str, asked: frozenset[str], size: int) -> tuple[str, int]:
