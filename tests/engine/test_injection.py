@@ -50,7 +50,7 @@ def check(stage: Stage, questions: list[str]) -> None:
         player, toml="[ask]\nmax_prompt_tokens = 100000000\nmax_sources_bytes = 99999999"
     )
     for question in questions:
-        answer = db.ask(question, limit=200, using="scripted")
+        answer = db.ask(question, limit=200, using="scripted", plan="off")
         prompt = player.calls[-1][0]
         found = SOURCE.findall(prompt.user)
         assert [int(number) for number, _, _ in found] == [*range(1, len(prompt.sources) + 1)]

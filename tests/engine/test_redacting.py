@@ -116,7 +116,7 @@ def test_reading_and_searching_are_not_redacted(office: Stage) -> None:
 
 
 def test_a_policy_comes_before_redaction(office: Stage) -> None:
-    db = office.open(Player("openai", ["The office. [^1]"]), toml=ON)
+    db = office.open(Player("openai", ["Ferry login. [^1]"]), toml=ON)
     db.set_policy("notes", {"read": [{"roles": ["client"], "hide": ["text"]}]})
     db.add_user("gus", role="client")
     answer = db.signed_in(db.make_token("gus")).ask(QUESTION)

@@ -56,7 +56,6 @@ class SourceFinder:
 
     def find(self, ask: Ask, caller: Caller) -> Findings:
         """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
-        self.retriever.check_collections(ask, caller)
         return self.find_with(self.computing.compute(ask, caller), ask, caller)
 
     def find_with(
@@ -64,6 +63,8 @@ class SourceFinder:
     ) -> Findings:
         """The same, when it is known already whether the question is computed."""
         query = None if computed is None else computed.query
+        if isinstance(computed, Computed) or (computed is not None and computed.final):
+            self.retriever.check_collections(ask, caller)  # a search does so itself
         if isinstance(computed, Computed):
             return self._made(self.retriever.redacted(_as_hits(computed.sources)), ask, query)
         if computed is not None and computed.final:
