@@ -17,7 +17,9 @@ def test_the_prompt_is_golden_to_the_byte() -> None:
         "<answer>In &lt;Berlin&gt;. [^1]</answer></turn>\n</turns>\n\n"
         "<question>And &lt;its&gt; phone &amp; fax?</question>\n"
     )
-    assert hashlib.sha256(prompt.render(made).encode()).hexdigest() == ("94490fe8e750c118e409a6878072f1d5049386e3c72f6fff6cb55c3238935a1c")
+    assert hashlib.sha256(prompt.render(made).encode()).hexdigest() == (
+        "94490fe8e750c118e409a6878072f1d5049386e3c72f6fff6cb55c3238935a1c"
+    )
 
 
 def test_the_last_turns_go_along_and_of_each_the_beginning() -> None:
