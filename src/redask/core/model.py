@@ -68,6 +68,14 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier question of a conversation, and what was answered."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One question with its clauses; `None` means the value in the settings."""
 
@@ -88,6 +96,7 @@ class Ask:
     plan: PlanChoice = PlanChoice.AUTO
     steps: int = 1
     evidence: bool = False
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,6 +77,7 @@ class Settings:
     fallback: tuple[str, ...] = ()
     plan_provider: str | None = None
     plan_model: str | None = None
+    followups_by_model: bool = False
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
@@ -110,6 +111,12 @@ def _audit_question(value: object) -> bool:
     if value not in ("text", "hash"):
         raise values.Unfit('"text" or "hash"', values.shown(value))
     return value == "hash"
+
+
+def _followups(value: object) -> bool:
+    if value not in ("rules", "model"):
+        raise values.Unfit('"rules" or "model"', values.shown(value))
+    return value == "model"
 
 
 def _fallback(value: object) -> tuple[str, ...]:
@@ -193,6 +200,12 @@ ROWS: tuple[Setting, ...] = (
         "who writes a statement that redask is not certain of; whoever answers, if not given",
     ),
     Setting("ask.plan.model", "plan_model", values.name, "its model"),
+    Setting(
+        "ask.followups",
+        "followups_by_model",
+        _followups,
+        'who makes a question whole that leans on its history: "rules", or the "model"',
+    ),
     Setting(
         "ask.audit.include_answer",
         "audit_include_answer",

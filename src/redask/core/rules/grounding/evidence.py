@@ -2,8 +2,8 @@
 
 A quote's `place` is what a person would open, told by the source's own fields:
 
-    a document    {cells, heading, line, page, path, sheet}, those that it has, and {columns} if
-                  the quote is not of its `text`; None if it has none of them
+    a document    {cells, heading, line, page, path, sheet, slide}, those that it has, and
+                  {columns} if the quote is not of its `text`; None if it has none of them
     any other     {columns}: the column that is quoted
 
 Offsets are code points: of the answer, and of the quoted text or column of the source.
@@ -18,7 +18,7 @@ from redask.core.rules import urn
 from redask.core.rules.grounding import check
 from redask.core.rules.grounding.check import Finding
 
-_PLACES = ("cells", "heading", "line", "page", "path", "sheet")
+_PLACES = ("cells", "heading", "line", "page", "path", "sheet", "slide")
 _TEXT = "text"
 
 
