@@ -110,6 +110,7 @@ class IngestSummary(IngestReport):
         return {
             "gone": self.gone,
             "ignored": self.ignored,
+            "left_out": [asdict(each) for each in self.left_out],
             "ok": self.ok,
             "problems": [asdict(problem) for problem in self.problems],
             "readers": [asdict(tally) for tally in self.tallies],

@@ -8,9 +8,9 @@
     language   that of the collection, else detected from the entity's own text, else English
 
 The text of an entity is the strings and numbers of its payload, nested ones included, column by
-column in canonical order; not the keys, not true, false and null. Its names are its `name` or
-`title` (in any case: tables have a `Name`), and the same without a last part in brackets
-("Emma (novel)").
+column in canonical order; not the keys, not true, false and null, not its place in a file
+(`places.worded`). Its names are its `name` or `title` (in any case: tables have a `Name`), and the
+same without a last part in brackets ("Emma (novel)").
 
 A question is analysed in every language among the rows that the caller may see: each word becomes
 a group of alternative terms, one stem for each language. Stop words of the question's language are
@@ -24,7 +24,7 @@ Everything here is a pure function of its arguments; vocabularies are only cache
 import json
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -32,6 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from redask.core import places
 from redask.core.rules import terms
 from redask.core.text import lower
 from redask.index.analysis import languages
@@ -322,9 +323,9 @@ def _name_hashes(name: str, surfaces: Sequence[int]) -> tuple[int, bytes]:
     return min(found.values(), default=0), array("Q", found).tobytes()
 
 
-def _content(payload: str) -> dict[str, object]:
+def _content(payload: str) -> Mapping[str, object]:
     content, _ = _DECODER.raw_decode(payload)
-    return content if isinstance(content, dict) else {"": content}
+    return places.worded(content) if isinstance(content, dict) else {"": content}
 
 
 def _text(value: object) -> str:

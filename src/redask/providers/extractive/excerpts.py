@@ -15,6 +15,7 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from redask.core import places
 from redask.core.errors import BadUrn
 from redask.core.model import Source
 from redask.core.rules import urn
@@ -23,7 +24,7 @@ from redask.providers.extractive import sentences
 
 _MAX_FIELD = 200
 _NAMES = ("name", "title")
-_LABELS = {"heading", "id", "name", "path", "title"}
+_LABELS = {"id", "name", "title", *places.NAMES}
 _EDGE = {"from", "label", "to"}
 
 
