@@ -15,7 +15,8 @@ from quotable import FERRY, HARBOUR, MARKERS, SHOP, ask, check_markers, complete
 from redask.core import token_count
 from redask.core.model import Source
 from redask.core.rules import citations
-from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Extractive
+from redask.core.rules.grounding.refused_answers import NO_ANSWER
+from redask.providers.extractive.answerer import MODEL, Extractive
 
 # --- what is quoted ---------------------------------------------------------------------------
 

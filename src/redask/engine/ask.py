@@ -48,6 +48,7 @@ from redask.core.rules import (
     validation,
 )
 from redask.core.rules.followups.whole_question import by_rule
+from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.settings import Settings
 from redask.engine import telemetry
@@ -237,14 +238,14 @@ class Engine:
         """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
         while True:
             stream = AnswerStream(run, found.sources, self.workers.hop)
-            estimated = await self._call(run, found, call, stream)
+            own = await self._call(run, found, call, stream)
             examined = await stream.examined()
             run.markers = distinct(examined)
             match validation.judge(examined, run.in_force, run.attempt):
                 case validation.Accept(warnings):
                     await stream.accept()
                     run.validation_ok = True
-                    notes = (*run.notes, *found.warnings, *estimated, *warnings)
+                    notes = (*run.notes, *found.warnings, *own, *warnings)
                     verdict = Validation(True, (), notes)
                     return run.finish(found.sources, verdict, examined.findings)
                 case validation.Retry(hint):
@@ -259,15 +260,16 @@ class Engine:
     async def _call(
         self, run: AskState, found: Findings, call: ProviderCall, stream: AnswerStream
     ) -> tuple[Notice, ...]:
-        """One provider call within the limits. → the warning if its usage is an estimate."""
+        """One provider call within the limits. → warnings: an estimate, a refusal …"""
         hint = token_count.estimate(call.prompt.user.removesuffix(found.prompt.user))
         size = replace(found.size, prompt_tokens=found.size.prompt_tokens + hint)
         try:
             completion, estimated = await self.calls.complete(run, size, call, stream.take)
         except errors.Ungrounded:  # a sentence stopped the stream, and `stream` knows why
             return ()
-        await stream.complete(completion.text)
-        return estimated
+        said = completion.warnings
+        await stream.complete(completion.text, refuses=refused_answers.is_refusal(said))
+        return (*estimated, *said, *refused_answers.by_model(stream.text, run.ask.question))
 
     # --- choices of the settings ---------------------------------------------------------
 

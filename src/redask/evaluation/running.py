@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from redask.api.sync import OpenDatabase
 from redask.core.rules import urn
+from redask.core.rules.grounding import refused_answers
 from redask.evaluation import answers as gold
 from redask.evaluation import ranking
 from redask.evaluation.citation_quality import CitationTally
@@ -17,6 +18,7 @@ from redask.evaluation.packs import Pack, Question
 COLLECTION = "passages"
 FUSED = "fused"
 _BATCH = 1000
+_REFUSALS = (refused_answers.REFUSED, "no_sources")
 EvalProgress = Callable[[str, int, int], None]
 
 
@@ -85,7 +87,7 @@ def _count(tally: _Tally, citations: CitationTally, db: OpenDatabase, question: 
     citations.add(answer.answer, answer.sources_flat)
     cited = {urn.decode(note.urn).id for note in answer.citations}
     tally.asked += 1
-    tally.refused += not cited
+    tally.refused += any(note.kind in _REFUSALS for note in answer.validation.warnings)
     tally.cites += bool(cited & question.evidence.keys())
     tally.contains += _holds_gold(answer.answer, question)
 

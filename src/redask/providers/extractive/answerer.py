@@ -7,8 +7,9 @@
        cosine of the question and "name of the source: line", and all gain RANK_WEIGHT · 10 /
        (9 + number of the source) in place of the source's BM25 score: the search rank is better
        then; not where the best excerpt is a record: fields and identifiers embed badly
-    3  NO_ANSWER and no citation, if the best excerpt covers less than MIN_COVERAGE of the question
-       (and its cosine is below MIN_COSINE), or no source mentions a name or number in the question
+    3  choose none, if the best excerpt covers less than MIN_COVERAGE of the question (and its
+       cosine is below MIN_COSINE); refuse, if what is chosen does not hold what is asked
+       for                                                                          `refusing`
     4  quote the best excerpt, and rows joined to it that the question asks for          `joins`;
        then, of those with at least SECOND_COVERAGE of its coverage, the best one when question
        words that it adds count NOVELTY more: another answer, or the second hop; then a third
@@ -24,20 +25,20 @@ Between sources other tasks may run; lines are embedded in a thread.
 import asyncio
 import bisect
 import math
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from redask.core import token_count
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
-from redask.providers.extractive import excerpts, quotation, result_text
+from redask.core.rules.grounding.refused_answers import Refusal
+from redask.providers.extractive import excerpts, quotation, refusing, result_text
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-3"
-NO_ANSWER = "The data does not hold an answer to this question."
+MODEL = "extractive-4"
 
 MIN_COVERAGE = 0.25
 RERANKED = 16
@@ -92,8 +93,9 @@ class Extractive:
             return await self._completed(_fit_lines(lines, max_tokens), emit)
         ranker = ExcerptRanker(prompt.question, prompt.weights)
         joins = JoinGraph(prompt.question)
+        passages: dict[int, excerpts.QuotableSource] = {}
         for number, source in enumerate(prompt.sources, start=1):
-            passage = excerpts.read(source)
+            passage = passages[number] = excerpts.read(source)
             ranker.add(number, passage)
             joins.add(number, source, passage)
             await asyncio.sleep(0)
@@ -102,7 +104,29 @@ class Extractive:
             scored = await asyncio.to_thread(
                 _reranked, self._cosines, prompt.question, scored, ranker
             )
-        return await self._completed(_fit(_answer(ranker, joins, scored), max_tokens), emit)
+        chosen = _choose(scored, joins)
+        refusal = await self._refusal(prompt.question, ranker, passages, chosen)
+        if refusal is not None:
+            nearest = [] if not chosen else _quotations(ranker, chosen[:1], scored)
+            said = refusing.told(refusal, [quotation.cite(*one) for one in nearest], max_tokens)
+            return replace(
+                await self._completed([said] if said else [], None), warnings=(refusal.warning,)
+            )
+        return await self._completed(_fit(_quotations(ranker, chosen, scored), max_tokens), emit)
+
+    async def _refusal(
+        self,
+        question: str,
+        ranker: ExcerptRanker,
+        passages: Mapping[int, excerpts.QuotableSource],
+        chosen: list[ScoredExcerpt],
+    ) -> Refusal | None:
+        """Why not to quote these excerpts, if there is a reason."""
+        bare = None
+        if self._cosines is not None and chosen and chosen[0].cosine:
+            found = await asyncio.to_thread(self._cosines, question, [chosen[0].excerpt.text])
+            bare = found[0] if found else None
+        return refusing.decide(question, passages, chosen, ranker.unmentioned(), bare)
 
     async def _completed(
         self, pieces: list[str], emit: Callable[[str], Awaitable[None]] | None
@@ -135,11 +159,10 @@ def _prior(one: ScoredExcerpt) -> float:
     return RANK_WEIGHT * 10 / (9 + one.number)
 
 
-def _answer(
-    ranker: ExcerptRanker, joins: JoinGraph, scored: list[ScoredExcerpt]
+def _quotations(
+    ranker: ExcerptRanker, chosen: list[ScoredExcerpt], scored: list[ScoredExcerpt]
 ) -> list[tuple[str, list[int]]]:
     """The lines to quote, each with the numbers of the sources that hold it."""
-    chosen = [] if ranker.unmentioned() else _choose(scored, joins)
     return [(ranker.shorten(one, _MAX_RECORD), _holders(one, scored)) for one in chosen]
 
 
@@ -217,8 +240,6 @@ def _holders(one: ScoredExcerpt, scored: list[ScoredExcerpt]) -> list[int]:
 
 def _fit(quotes: list[tuple[str, list[int]]], max_tokens: int) -> list[str]:
     """The pieces of the answer, within the budget."""
-    if not quotes:
-        return [NO_ANSWER] if token_count.estimate(NO_ANSWER) <= max_tokens else []
     pieces: list[str] = []
     for line, numbers in quotes:
         piece = "\n" * bool(pieces) + quotation.cite(line, numbers)
