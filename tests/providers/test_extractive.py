@@ -55,13 +55,13 @@ def test_a_title_counts_for_every_sentence_of_its_source() -> None:
         document(1, text.replace("eight", "nine"), "Kiel"),
         document(2, text, "Husum"),
     )
-    assert answer.startswith("The office opens at eight. [^2]")
+    assert answer.startswith("[Husum] The office opens at eight. [^2]")
 
 
 def test_a_heading_counts_for_the_sentences_under_it() -> None:
     source = document(1, "# Kiel\nIt opens at nine o'clock.\n# Husum\nIt opens at eight o'clock.")
     answer = ask("When does Husum open?", source)
-    assert answer.startswith("It opens at eight o'clock. [^1]")
+    assert answer.startswith("[Husum] It opens at eight o'clock. [^1]")
 
 
 def test_the_kind_of_thing_asked_for_decides_between_equals() -> None:
@@ -138,9 +138,9 @@ def test_equals_go_to_the_lower_number_and_the_earlier_place() -> None:
     [
         (
             "What is the status of order 1001?",
-            "carrier_id: 3, customer_id: 7, id: 1001, status: late [^1]",
+            "status: late, id: 1001 [^1]",
         ),
-        ("Who manages Nordfracht?", "name: Nordfracht, city: Kiel, id: 3, manager: Ines Holm [^3]"),
+        ("Who manages Nordfracht?", "manager: Ines Holm, name: Nordfracht [^3]"),
         ("Which carrier is in Ulm?", "name: Südpost, city: Ulm, id: 4, manager: Karl Rau [^4]"),
         ("How many refund days are there?", "key: refund_days, value: 30 [^6]"),
         ("What is order 1001 shipped by?", "orders/1001 shipped_by carriers/3 [^5]"),
@@ -154,7 +154,7 @@ def test_two_hops_are_two_quotations() -> None:
     answer = ask("Who is the manager of the carrier that ships order 1001?", *SHOP)
     assert answer == (
         "orders/1001 shipped_by carriers/3 [^5]\n"
-        "name: Nordfracht, city: Kiel, id: 3, manager: Ines Holm [^3]"
+        "manager: Ines Holm, name: Nordfracht [^3]"
     )
 
 
@@ -240,13 +240,14 @@ def test_capitals_mean_nothing_in_other_languages() -> None:
 def test_it_costs_nothing_and_names_its_version() -> None:
     completion = complete(FERRY, HARBOUR)
     assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
-    assert completion.model == MODEL == "extractive-3"
+    assert completion.model == MODEL == "extractive-4"
     assert Extractive().price(1000, 1000) == 0.0
 
 
 def test_each_quotation_is_a_piece() -> None:
     emitted: list[str] = []
-    completion = complete("What does the ferry ticket cost?", HARBOUR, emitted=emitted)
+    sources = [document(n, f"The ferry to Amrum leaves at {n}.") for n in range(3)]
+    completion = complete(FERRY, sources, emitted=emitted)
     assert len(emitted) > 1
     assert all(piece.startswith("\n") for piece in emitted[1:])
     assert "".join(emitted) == completion.text

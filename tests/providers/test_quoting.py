@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from redask.core.rules import citations
 from redask.providers.extractive.quotation import cite
-from redask.providers.extractive.sentences import one_line
+from redask.providers.extractive.text_blocks import one_line
 
 NASTY = ["[^7]", "[^0]", "[^abc]", "[^", "]", "\\", "`", "```", "[", "^", "1", " ", "~~~", "\u200b"]
 

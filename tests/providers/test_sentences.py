@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.providers.extractive.sentences import MAX_LENGTH, one_line, split
+from redask.providers.extractive.sentences import MAX_LENGTH, split
+from redask.providers.extractive.text_blocks import one_line
 
 
 def texts(text: str) -> list[str]:
@@ -40,7 +41,7 @@ def texts(text: str) -> list[str]:
             ["first", "second", "third", "fourth", "fifth"],
         ),
         ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
-        ("Run this:\n```sh\nmake demo\n```\nDone.", ["Run this:", "make demo", "Done."]),
+        ("Run this:\n```sh\nmake demo\n```\nDone.", ["Run this:", "Done."]),
         ("No end", ["No end"]),
         ("", []),
         (" \n\t ", []),
