@@ -31,6 +31,7 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.providers.extractive import choosing, excerpts, quotation, result_text
+from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
@@ -146,7 +147,9 @@ def _quotation(
 ) -> Quotation:
     excerpt = one.excerpt
     line = excerpt.text if is_named and not excerpt.fields else ranker.line(one)
-    below = excerpt.below if excerpt.leads or ranker.shape else ""
+    is_code = excerpt.below.startswith("```")
+    is_asked = ranker.shape is AnswerShape.STEPS or (ranker.shape is not None and not is_code)
+    below = excerpt.below if excerpt.leads or is_asked else ""
     if below and excerpt.leader:
         line = f"{line} {excerpt.leader}"
     return Quotation(line, tuple(holders), below, excerpt.header)

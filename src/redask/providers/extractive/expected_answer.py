@@ -48,8 +48,10 @@ _STEPS = re.compile(
     re.IGNORECASE,
 )
 _LIST = re.compile(
-    r"^\W{0,4}(?:list|enumerate|name)\b|\bdiff(?:er|erences?|erent)\b|\bcompare|\b(?:what|which) (?:\w{1,32} ){0,3}?(?:are|were)\b"
-    r"|\bwhat (?:\w{1,32} )?(?:changed|is new)\b|\b(?:what|which) (?:\w{1,32} ){0,2}?\w{2,32}[^su\W]s\b",
+    r"^\W{0,4}(?:list|enumerate|name)\b|\bdiff(?:er|erences?|erent)\b|\bcompare"
+    r"|\b(?:what|which) (?:\w{1,32} ){0,3}?(?:are|were)\b"
+    r"|\bwhat (?:\w{1,32} )?(?:changed|is new|was (?:fixed|added|removed))\b"
+    r"|\bwhich (?:\w{1,32} ){0,2}?(?!does\b|this\b)\w{2,32}[^su\W]s\b",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
@@ -57,7 +59,8 @@ _ASKS = re.compile(
     re.IGNORECASE,
 )
 _VALUE = re.compile(
-    r"\b(?:what|which) (?:is|are|was) (?:the )?(?:\w{1,32} ){0,2}?(?:default|maximum|minimum|limit)\b",
+    r"\b(?:what|which) (?:is|are|was) (?:the )?(?:\w{1,32} ){0,2}?"
+    r"(?:default|maximum|minimum|limit)\b",
     re.IGNORECASE,
 )
 _SETTING = re.compile(r"`[^`]{1,64}`|\b(?:on|off|true|false|none|null)\b", re.IGNORECASE)

@@ -6,10 +6,12 @@
     opens with a pronoun or "the battle" of the title     [title] line
     lacks question words that the title or a heading      [that title or heading] line
     has; lacks the date or version that is asked for,
-    and a heading has it; or has few words
+    and a heading has it
+    has few words                                         [last heading] line; after the former, if
+                                                          that is another one: [title > heading]
 
-A record, an edge or a row of a table tells what it is about. The name is a field of the same source,
-so that the line is still supported by it. Only the first quotation of a source needs a name.
+A record, an edge or a row of a table tells what it is about. The name is a field of the same
+source, so that the line is still supported. Only the first quotation of a source needs a name.
 """
 
 import math
@@ -61,13 +63,14 @@ def named(
         dated = [each for each in known if _DATED.search(each)]
         if dated:
             return f"[{dated[-1]}] {line}"
-    if headings and _is_name(headings[-1]) and line.count(" ") < _FEW_WORDS - 1:
-        return f"[{headings[-1]}] {line}"
     held = frozenset(tokens(line))
     gains = [_gain(frozenset(tokens(each)), held, missing) for each in known]
     best = max(gains, default=0.0)
-    if best >= MIN_GAIN:
-        return f"[{known[gains.index(best)]}] {line}"
+    path = [known[gains.index(best)]] if best >= MIN_GAIN else []
+    if headings and _is_name(headings[-1]) and line.count(" ") < _FEW_WORDS - 1:
+        path.append(headings[-1])
+    if path:
+        return f"[{' > '.join(dict.fromkeys(path))}] {line}"
     if _is_name(passage.name) and (pronoun or _is_part_of_name(line, passage.name)):
         return f"[{passage.name}] {line}"
     return line

@@ -7,8 +7,8 @@
     a list, or    is introduced as "lead-in [^1]:", so that the markers are those of all its items
     a table       and rows; a row of a table comes with its header, which has the markers
 
-A line is one line, of one or more sentences. `rules.citations` then finds exactly the given numbers, and `grounding.claims`
-gives them to each claim.
+A line is one line, of one or more sentences. `rules.citations` then finds exactly the given
+numbers, and `grounding.claims` gives them to each claim.
 """
 
 import re

@@ -1,11 +1,11 @@
 """Which fields of a record are quoted: `shown` picks them by the question's words.
 
-    fields that the question names ("status of order 7": status), and has not the value of    first
-    … then those that say which record it is: a name or title, or a value in the question     up to 2
-    no field is named: those with question words, then others in their order, MOST_FIELDS
-    and MAX_LENGTH characters at most
+    the question names fields whose value    these, and behind them what says which record it is:
+    it does not have ("status of order 7")   a name or title, a value of the question; two at most
+    it names none                            those with question words, then others, in their
+                                             order; MOST_FIELDS, MAX_LENGTH characters at most
 
-The first is always shown. A field is "name: value".
+One is always shown. A field is "name: value".
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -18,9 +18,7 @@ _MOST_NAMES = 2
 _NAMES = ("name", "title")
 
 
-def shown(
-    fields: Sequence[str], asked: Collection[str], tokens: Callable[[str], list[str]]
-) -> str:
+def shown(fields: Sequence[str], asked: Collection[str], tokens: Callable[[str], list[str]]) -> str:
     """The fields to quote, on one line; `asked` are the tokens of the question."""
     wanted, names = [], []
     for field in fields:

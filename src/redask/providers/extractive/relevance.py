@@ -19,15 +19,18 @@ The sum is `coverage`. The score adds to it
     + 0.2 if the question asks how to do something and the excerpt introduces code, or asks for a
           list and the excerpt introduces one
     + 0.3 if the question has the whole name of the source
-    − 0.3 if it only refers to another place ("For more, see …"), or introduces what is not there
+    − 0.6 if it only refers to another place ("For more, see …"), or introduces what is not there
     − 0.3 · the part that is missing to eight words: headings and fragments are no sentences
 
 An excerpt without a question word in itself, in the sentence before or in its source's context is
-no candidate. Ties go to the lower source number, then to the earlier position.
+no candidate, unless it introduces something: it may be a step of others. Ties go to the lower
+source number, then to the earlier position.
 
 Word weights come with the prompt; a word without one gets its IDF over the sources, with
 BACKGROUND_SOURCES further sources assumed to lack it (or a single source would make each of its
-words common). A word that all sources are about, as their collection's name, counts a quarter. Sums run in the order of the question: the same in every process.
+words common). A word that all sources are about, as the name of their collection, counts a quarter.
+A word that no source has is taken for a similar one, if there is one: a typing error. Sums run in
+the order of the question: the same in every process.
 """
 
 import difflib
@@ -57,7 +60,7 @@ NAMED = 0.3
 SOURCE_SCORE = 0.5
 RANK_PRIOR = 0.1
 ANSWER_TYPE = 0.2
-REFERRAL = 0.3
+REFERRAL = 0.6
 SHORT = 0.3
 BACKGROUND_SOURCES = 200
 EVERYWHERE = 0.25
@@ -72,15 +75,18 @@ _SEVERAL = 3
 _SENTENCE_WORDS = 8
 _MAX_NAME = 200
 _LINK_TARGET = re.compile(r"\]\([^()\s]{1,500}\)")
-_REFERRAL = re.compile(r"(?:for|see) [^.]{0,60}\b(?:see|refer to|information|details)\b|see ", re.IGNORECASE)
+_REFERRAL = re.compile(
+    r"(?:for|see) [^.]{0,60}\b(?:see|refer to|information|details)\b|see ", re.IGNORECASE
+)
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredExcerpt:
     """An excerpt of a source, its score, and the question words in it with their shares.
 
-    `source_score` is the part of the score that its whole source earned, `cosine` that of its
-    vector and the question's, where it was computed.
+    `source_score` is the part of the score that its whole source earned, `literals` how many of the
+    question's are in it or above it, `cosine` that of its vector and the question's, where it was
+    computed.
     """
 
     number: int
@@ -90,6 +96,7 @@ class ScoredExcerpt:
     coverage: float
     matched: Mapping[str, float]
     source_score: float
+    literals: int = 0
     cosine: float = 0.0
 
 
@@ -240,7 +247,7 @@ class ExcerptRanker:
             tokens = passage.tokens[position]
             matched = query.matched_by(tokens)
             same_prefix = query.same_prefix(tokens)
-            if not (matched or same_prefix or before or is_about):
+            if not (matched or same_prefix or before or is_about or excerpt.below):
                 continue
             if excerpt.heading not in headings:
                 headings[excerpt.heading] = frozenset(self._tokenizer.tokens(excerpt.heading))
@@ -263,6 +270,7 @@ class ExcerptRanker:
                     coverage,
                     matched,
                     SOURCE_SCORE * source_score,
+                    sum(self._literals_of(excerpt, passage.passage)),
                 )
             )
             before = frozenset() if excerpt.fields else frozenset(matched)
@@ -280,10 +288,8 @@ class ExcerptRanker:
         """The part of a score that does not depend on word weights."""
         adjustment = ANSWER_TYPE * self._type_found(excerpt.text)
         if self._literals:
-            here = sum(literal in excerpt.text for literal in self._literals)
-            above = " ".join((*passage.headings, excerpt.heading))
-            there = sum(one in above and one not in excerpt.text for one in self._literals)
-            adjustment += (LITERALS * here + LITERALS_ABOVE * there) / len(self._literals)
+            here, above = self._literals_of(excerpt, passage)
+            adjustment += (LITERALS * here + LITERALS_ABOVE * above) / len(self._literals)
         adjustment += SHAPE * (self._shape_of(excerpt) is self.shape is not None)
         leads_nowhere = not excerpt.below and excerpt.text.endswith((":", "..."))
         adjustment -= REFERRAL * (leads_nowhere or _REFERRAL.match(excerpt.text) is not None)
@@ -292,6 +298,12 @@ class ExcerptRanker:
             adjustment -= SHORT * missing / _SENTENCE_WORDS
         return adjustment
 
+    def _literals_of(self, excerpt: Excerpt, passage: QuotableSource) -> tuple[int, int]:
+        """How many literals of the question are in the excerpt, and only in the headings above."""
+        headings = " ".join((*passage.headings, excerpt.heading))
+        here = [literal for literal in self._literals if literal in excerpt.text]
+        above = [one for one in self._literals if one in headings and one not in here]
+        return len(here), len(above)
 
     @staticmethod
     def _shape_of(excerpt: Excerpt) -> AnswerShape | None:

@@ -125,8 +125,8 @@ def _listed(blocks: Sequence[TextBlock], number: int) -> str:
         block = blocks[at]
         length += len(block.text)
         if block.kind is not kind or _depth(block) <= depth:
-            if block.kind is TextBlockKind.CODE and lines and depth < 0 and at == number + 1 + len(lines):
-                lines.append(_fenced(block))
+            is_below = depth < 0 and kind is TextBlockKind.ITEM
+            lines += [_fenced(block)] if is_below and block.kind is TextBlockKind.CODE else []
             break
         if length > MAX_BLOCK or len(lines) == MAX_LINES:
             lines.append("- …" if kind is TextBlockKind.ITEM else "| … |")

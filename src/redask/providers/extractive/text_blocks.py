@@ -1,4 +1,4 @@
-"""Text to blocks: `find` paragraphs, headings, list items, table rows and code, as Markdown has them.
+"""Text to blocks: `find` the paragraphs, headings, list items, table rows and code of Markdown.
 
     # Heading                               HEADING
     - item, 1. item, > quotation            ITEM, with the lines that follow it
@@ -19,7 +19,8 @@ from enum import StrEnum
 UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
 _MAX_LANGUAGE = 20
 _BLOCK = re.compile(
-    r"(?P<space>[ \t]{0,24})(?:(?P<heading>\#{1,6})[ \t]|(?P<item>(?:[-*+>•]|[0-9]{1,3}[.)])[ \t]{1,4})"
+    r"(?P<space>[ \t]{0,24})(?:(?P<heading>\#{1,6})[ \t]"
+    r"|(?P<item>(?:[-*+>•]|[0-9]{1,3}[.)])[ \t]{1,4})"
     r"|(?P<table>\|)|(?P<fence>`{3,20}|~{3,20})|(?P<note>(?:!!!|\?\?\?\+?) [^\n]{0,80}$))"
 )
 _RULE = re.compile(r"[|:\- \t]*+")
@@ -81,7 +82,7 @@ class _BlockReader:
             yield from self._flush()
         if not line.strip():
             yield from self._flush()
-            self._was_blank = True
+            self._was_blank, self._header = True, ""
             return
         was_blank, self._was_blank = self._was_blank, False
         if was_blank and self._after_colon and not self._in_list and _INDENTED.match(line):
@@ -92,7 +93,7 @@ class _BlockReader:
     def _line(self, line: str) -> Iterator[TextBlock]:
         opening = _BLOCK.match(line)
         if opening is None:
-            if self._waiting is None:
+            if self._waiting is None or self._waiting.kind is TextBlockKind.ROW:
                 yield from self._begin(TextBlockKind.TEXT, line)
             else:
                 self._lines.append(line)
@@ -133,9 +134,7 @@ class _BlockReader:
         else:
             self._lines.append(line)
 
-    def _begin(
-        self, kind: TextBlockKind, line: str | None, mark: str = ""
-    ) -> Iterator[TextBlock]:
+    def _begin(self, kind: TextBlockKind, line: str | None, mark: str = "") -> Iterator[TextBlock]:
         yield from self._flush()
         if kind is not TextBlockKind.ROW:
             self._header = ""
