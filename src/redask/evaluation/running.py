@@ -53,18 +53,30 @@ class _Tally:
 
     asked: int = 0
     contains: int = 0
+    words: float = 0.0
     cites: int = 0
+    cites_all: int = 0
+    cited: int = 0
+    cited_gold: int = 0
+    characters: int = 0
     refused: int = 0
 
     def rates(self) -> dict[str, float]:
-        names = ("contains_gold", "cites_gold", "refused")
-        counts = (self.contains, self.cites, self.refused)
-        return {name: count / self.asked for name, count in zip(names, counts, strict=True)}
+        """The mean of each over questions; of the precision over citations, 1 without any."""
+        return {
+            "contains_gold": self.contains / self.asked,
+            "gold_words": self.words / self.asked,
+            "cites_gold": self.cites / self.asked,
+            "cites_all_gold": self.cites_all / self.asked,
+            "gold_precision": self.cited_gold / self.cited if self.cited else 1.0,
+            "characters": self.characters / self.asked,
+            "refused": self.refused / self.asked,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The rates of answers that hold the gold, cite its passage or are refusals; of citations."""
+    """The means of `evaluation.answers` and refusals; precision and recall of citations."""
 
     rates: dict[str, dict[str, float]]
     citations: dict[str, float | None]
@@ -88,8 +100,13 @@ def _count(tally: _Tally, citations: CitationTally, db: OpenDatabase, question: 
     cited = {urn.decode(note.urn).id for note in answer.citations}
     tally.asked += 1
     tally.refused += any(note.kind in _REFUSALS for note in answer.validation.warnings)
-    tally.cites += bool(cited & question.evidence.keys())
+    tally.cites += gold.cites(cited, question.evidence)
+    tally.cites_all += gold.cites_all(cited, question.evidence)
+    tally.cited += len(cited)
+    tally.cited_gold += len(cited & question.evidence.keys())
     tally.contains += _holds_gold(answer.answer, question)
+    tally.words += gold.gold_words(answer.answer, question.answers)
+    tally.characters += len(answer.answer)
 
 
 def _holds_gold(answer: str, question: Question) -> bool:

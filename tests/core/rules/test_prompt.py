@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.model import Prompt, Source
+from redask.core.rules.grounding.refused_answers import NOT_IN_THE_SOURCES
 from redask.core.rules import cost, prompt
 from redask.core.token_count import estimate
 from redask.core.wire.json import text as canonical
@@ -141,7 +142,7 @@ def test_the_system_part_is_the_system_message_and_never_in_the_user_message() -
         "never count them",
         "Answer in the language of the question",
         "Keep code blocks",
-        f"reply with just this: {prompt.NO_EVIDENCE_SENTENCE}",
+        f"reply with just this: {NOT_IN_THE_SOURCES}",
     ],
 )
 def test_the_system_part_says_what_the_contract_demands(phrase: str) -> None:
