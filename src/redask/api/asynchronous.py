@@ -173,7 +173,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
             found.warnings,
-            {step.bucket: step.weight for step in found.retrieval},
+            {step.bucket: float(step.weight) for step in found.retrieval},
+            {step.bucket: step.reason for step in found.retrieval},
         )
 
     async def put(
