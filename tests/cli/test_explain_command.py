@@ -35,7 +35,7 @@ def test_the_weights_that_are_not_1_are_shown_with_the_reason(company: Path) -> 
         "retrieval   bm25 (top 20, floor 0.0, weight 0.01), "
         "vector (top 20, floor 0.0, weight 0.01), graph (top 20, floor 0.0); 2 hops\n"
         "fusion      score = Σ weight / (60 + rank in the bucket)\n"
-        "            bm25, vector, graph: the question names 3 entities\n"
+        "            bm25, vector, graph: the question names 1 entity\n"
     ) in said
     assert shown(company, "ask", "--explain", QUESTION, "--plan", "off") == said
 

@@ -23,7 +23,8 @@ from redask.core.access import redaction
 from redask.core.errors import Denied
 from redask.core.model import Ask, Caller, Notice, Source
 from redask.core.ports import Found, Index, Query, Store, StoreView
-from redask.core.rules import bucket_weights, explain, fusion, terms
+from redask.core.rules import explain, fusion, terms
+from redask.core.rules.search import bucket_weights
 from redask.core.settings import Settings
 from redask.embedding.stage import EmbeddingStage
 from redask.engine import telemetry

@@ -3,7 +3,7 @@
     words      runs of letters, marks and digits of any script, lower-cased
     n-grams    where a script has no spaces between words (Han, kana, Hangul, Thai, Lao, Khmer,
                Burmese): every character and every bigram, in place of words
-    parts      of words in CamelCase (`word_forms`), as additional tokens: "HTTPTransport" is found
+    parts      of words in CamelCase (`spellings`), as additional tokens: "HTTPTransport" is found
                by "http transport", and the reverse
     literals   what `rules.terms` finds (identifiers, addresses, versions, …), as additional
                tokens, case-sensitive; as terms of tantivy they begin with "="
@@ -36,7 +36,7 @@ import numpy as np
 
 from redask.core.rules import terms
 from redask.core.text import lower
-from redask.index.analysis import languages, payload_text, word_forms
+from redask.index.analysis import languages, payload_text, spellings
 from redask.index.analysis.vocabulary import (
     CHUNK,
     STEM_TERM_WIDTH,
@@ -199,7 +199,7 @@ def content_words(text: str, present: Sequence[str]) -> list[str]:
     every = words(text)
     language = languages.detect_question(text, every, present)
     stop = languages.STOP_WORDS.get(language, frozenset())
-    return [word for word in dict.fromkeys(every + word_forms.parts(text)) if word not in stop]
+    return [word for word in dict.fromkeys(every + spellings.parts(text)) if word not in stop]
 
 
 def words(text: str) -> list[str]:
@@ -305,7 +305,7 @@ def _analysed(
     tokens = batch.tokens[8 * first : 8 * last]
     body = batch.terms[STEM_TERM_WIDTH * first : STEM_TERM_WIDTH * last]
     ends = batch.column_ends[4 * columns[0] : 4 * columns[1]]
-    stems = [vocabulary(code).stem(part) for part in word_forms.parts(draft.whole)]
+    stems = [vocabulary(code).stem(part) for part in spellings.parts(draft.whole)]
     tokens += b"".join(token(*pair).to_bytes(8, "little") for pair in stems)
     body += "".join(f"{stem_term(stem)} " for _, stem in stems)
     found = [each for text in draft.texts if not text.isdigit() for each in literals(text)]

@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer  # type: ignore[import-not-found]  # PyStemmer ships no types
 
-from redask.index.analysis import languages, word_forms
+from redask.index.analysis import languages, spellings
 from redask.index.forward.entries import I64, U64
 
 MAX_WORD_LENGTH = 100
@@ -138,7 +138,7 @@ class NewWords:
                 new[:] = True
             self._table.add(word_ids[new])
             found = read.words_at(firsts[new] + start)
-            self._words += [word for word in found if word_forms.tolerance(word)]
+            self._words += [word for word in found if spellings.tolerance(word)]
 
     def take(self) -> list[str]:
         """The words collected since the last call, sorted."""

@@ -19,8 +19,8 @@ it: the neighbours of a name have that in common, the rest of the question disti
 similarity of an edge is the fraction of these words in its relation; its far end has at least that
 similarity.
 
-If the question names an entity, what is reached by mentions only and scores less than MIN_MENTION
-of the best is left out: it is linked to most things, and would displace hits of other buckets.
+If the question names an entity, what is reached by mentions only and scores less than MIN_SHARE of
+the best is left out: it would displace what the other buckets found.
 
 Not followed, because it would cost much and distinguish little: a name whose words are in more
 than MAX_DOCUMENT_FREQUENCY entities (incoming mentions, and outgoing ones of a single word); a
@@ -54,7 +54,7 @@ from redask.index.graph.mentions import Mention
 OUTGOING_WEIGHT = 0.7
 INCOMING_WEIGHT = 0.35
 UNDAMPED_FAN_OUT = 20
-MIN_MENTION = 0.12  # of the best score: what two mentions without similarity leave
+MIN_SHARE = 0.12  # of the best score: what is left after two links without similarity
 MAX_SEEDS = 10
 BEAM_WIDTH = 5
 MAX_DOCUMENT_FREQUENCY = 100
@@ -116,7 +116,7 @@ def traverse(query: Query, hits: Sequence[tuple[str, float]], reader: GraphReade
     around = traversal.expand(others, query.depth)
     _keep_max(found, {key: score for key, score in around.items() if key not in hit_seeds})
     if named:
-        found = traversal.without_weak_mentions(found)
+        found = traversal.without_weak(found)
     return Traversed(traversal.ranked(found), len(named))
 
 
@@ -237,9 +237,9 @@ class _Traversal:
             own = (score * (1 + 3 * similarity) / 4, collection)
             self._edges[edge] = max(own, self._edges.get(edge, own))
 
-    def without_weak_mentions(self, found: dict[int, float]) -> dict[int, float]:
-        """What is reached by an edge, or scores at least MIN_MENTION of the best."""
-        least = MIN_MENTION * max(found.values())
+    def without_weak(self, found: dict[int, float]) -> dict[int, float]:
+        """What scores at least MIN_SHARE of the best, or is the end of an edge."""
+        least = MIN_SHARE * max(found.values())
         return {
             key: score for key, score in found.items() if score >= least or key in self._edge_ends
         }

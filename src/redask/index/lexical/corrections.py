@@ -5,7 +5,7 @@ gives words the caller may read:
 
     in CamelCase   its parts                                       HttpxTransport → httpx transport
     in two words   one, together with the next or the one before   data base → database
-    misspelt       the nearest word within the tolerance of `word_forms`: fewest edits, then most
+    misspelt       the nearest word within the tolerance of `spellings`: fewest edits, then most
                    rows with its stem, then the order of bytes     recieve → receive
     in one word    two of three letters or more, the rarer of them as frequent as possible; before
                    a word that is two edits away                   databasefile → database file
@@ -24,7 +24,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from redask.index.analysis import analyzer, word_forms
+from redask.index.analysis import analyzer, spellings
 from redask.index.analysis.vocabulary import hash64
 from redask.index.lexical.bm25 import LexicalSearcher
 from redask.index.lexical.word_list import WordList
@@ -84,7 +84,7 @@ class Corrector:
         """How a word may be read, best first."""
         start, end = found[position].span()
         word = found[position][0].lower()
-        parts = word_forms.split(found[position][0])
+        parts = spellings.split(found[position][0])
         if parts and all(map(self._rows, parts)):
             yield _Edit(start, end, " ".join(parts))
         for first, second in pairwise(found[max(position - 1, 0) : position + 2]):
@@ -92,7 +92,7 @@ class Corrector:
             apart = question[first.end() : second.start()]
             if apart in (" ", "-") and joined.isalpha() and self._rows(joined):
                 yield _Edit(first.start(), second.end(), joined)
-        near = self.words().near(word) if word_forms.tolerance(word) else []
+        near = self.words().near(word) if spellings.tolerance(word) else []
         for limit in (1, 2):
             for each in self._by_rows(near, limit):
                 yield _Edit(start, end, each)
@@ -113,7 +113,7 @@ class Corrector:
 
     def _compound(self, word: str) -> str | None:
         """Two words that are one here."""
-        if not word.isalpha() or not _SHORTEST_COMPOUND <= len(word) <= word_forms.MAX_LETTERS:
+        if not word.isalpha() or not _SHORTEST_COMPOUND <= len(word) <= spellings.MAX_LETTERS:
             return None
         found = [
             (-min(rows), head)

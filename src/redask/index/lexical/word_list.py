@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 import numpy.typing as npt
 
-from redask.index.analysis import word_forms
+from redask.index.analysis import spellings
 from redask.index.forward.entries import U64
 
 _LETTERS = 64  # bits of a set of letters
@@ -43,7 +43,7 @@ class WordList:
 
     def near(self, word: str) -> list[tuple[int, str]]:
         """The words within the tolerance of a word with their distances, in any order."""
-        limit = word_forms.tolerance(word)
+        limit = spellings.tolerance(word)
         if not limit:
             return []
         with self._lock:
@@ -53,9 +53,9 @@ class WordList:
         alike &= np.abs(size.astype(np.int64) - np.int64(own_size)) <= limit
         # an edit replaces at most one letter of the set by another
         alike &= np.bitwise_count(letters ^ own_letters) <= 2 * limit
-        target = word_forms.folded(word)
+        target = spellings.folded(word)
         measured = [
-            (word_forms.distance(word_forms.folded(each), target, limit), each)
+            (spellings.distance(spellings.folded(each), target, limit), each)
             for each in words[alike].tolist()
         ]
         return [one for one in measured if one[0] <= limit]
@@ -64,7 +64,7 @@ class WordList:
 def _features(words: Iterable[str]) -> U64:
     """The first letter, the length and the set of letters of each word, folded."""
     found = []
-    for folded in map(word_forms.folded, words):
+    for folded in map(spellings.folded, words):
         letters = 0
         for point in set(folded):
             letters |= 1 << ord(point) % _LETTERS

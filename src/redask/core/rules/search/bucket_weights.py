@@ -6,6 +6,7 @@
     …, but the best vector is another    as if the question named many
     one, and stands out by STANDS_OUT,
     and more than the best of words
+    (without vectors: the best of words)
     there are no words or no vectors     the others 1, graph LONE_GRAPH
     otherwise                            words and vectors share 1 by how far the best of each
                                          stands out; graph NAMED_GRAPH if the question names
@@ -28,7 +29,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 MAX_NAMED = 6
-STANDS_OUT = 0.15  # of the best vector, when it is another than the best of the graph
+STANDS_OUT = 0.15
 VECTOR_FACTOR = 2
 LEAST = Decimal("0.01")
 NAMED_GRAPH = Decimal(1)
@@ -58,8 +59,9 @@ def decide(
 
 
 def _by_question(words: Ranked, vectors: Ranked, graph: Ranked, named: int) -> dict[str, Weight]:
-    other = vectors and graph and vectors[0][0] != graph[0][0]
-    another = other and lead(vectors) >= max(STANDS_OUT, lead(words))
+    judge = vectors or words
+    other = judge and graph and judge[0][0] != graph[0][0]
+    another = other and lead(judge) >= max(STANDS_OUT, lead(words))
     if graph and 1 <= named <= MAX_NAMED and not another:
         reason = f"the question names {named} {'entity' if named == 1 else 'entities'}"
         return {

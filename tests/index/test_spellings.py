@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.index.analysis import word_forms
-from redask.index.analysis.word_forms import distance, folded, parts, split, tolerance
+from redask.index.analysis import spellings
+from redask.index.analysis.spellings import distance, folded, parts, split, tolerance
 
 
 @pytest.mark.parametrize(
@@ -84,5 +84,5 @@ def test_a_distance_within_the_limit_does_not_depend_on_it(one: str, other: str)
 
 
 def test_a_long_word_is_measured_in_bounded_time() -> None:
-    most = word_forms.MAX_LETTERS
+    most = spellings.MAX_LETTERS
     assert distance("a" * most, "b" * most, 2) == 3

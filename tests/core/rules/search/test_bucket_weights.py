@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.core.rules import bucket_weights
-from redask.core.rules.bucket_weights import LEAST, MAX_NAMED, Weight, decide, lead
+from redask.core.rules.search import bucket_weights
+from redask.core.rules.search.bucket_weights import LEAST, MAX_NAMED, Weight, decide, lead
 
 BUCKETS = ("bm25", "vector", "graph")
 Ranked = Sequence[tuple[str, float]]
@@ -20,9 +20,9 @@ def weights(
     vectors: Ranked = (("a", 0.5), ("b", 0.25)),
     graph: Ranked = (("a", 0.5),),
     named: int = 0,
-    **fixed: str,
+    fixed: dict[str, Decimal] | None = None,
 ) -> dict[str, Weight]:
-    given = {bucket: Decimal(fixed[bucket]) if bucket in fixed else None for bucket in BUCKETS}
+    given = dict.fromkeys(BUCKETS) | (fixed or {})
     return decide(words, vectors, graph, named, given)
 
 
@@ -31,7 +31,7 @@ def numbers(found: dict[str, Weight]) -> tuple[str, ...]:
 
 
 def test_what_the_settings_fix_is_fixed_and_the_rest_is_decided() -> None:
-    found = weights(bm25="2.5", graph="0")
+    found = weights(fixed={"bm25": Decimal("2.5"), "graph": Decimal(0)})
     assert numbers(found) == ("2.5", "0.67", "0")
     assert [found[bucket].reason == "set" for bucket in BUCKETS] == [True, False, True]
 
@@ -67,6 +67,13 @@ def test_the_graph_does_not_lead_where_another_vector_stands_out_and_more_than_w
     )
     assert (found["bm25"].weight == found["vector"].weight == LEAST) is leads
     assert leads or "another" in found["graph"].reason
+
+
+@pytest.mark.parametrize(("second", "leads"), [(0.86, True), (0.85, False)])
+def test_without_vectors_another_best_of_words_is_what_counts(second: float, leads: bool) -> None:
+    found = weights(words=(("b", 1.0), ("a", second)), vectors=(), named=1)
+    assert (found["bm25"].weight == LEAST) is leads
+    assert numbers(weights(words=(("a", 1.0), ("b", 0.1)), vectors=(), named=1))[2] == "1"
 
 
 def test_a_vector_that_stands_out_and_is_the_same_as_the_graphs_best_lets_the_graph_lead() -> None:
