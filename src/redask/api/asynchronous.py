@@ -181,7 +181,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
             (*notes, *found.warnings),
-            {step.bucket: step.weight for step in found.retrieval},
+            {step.bucket: float(step.weight) for step in found.retrieval},
+            {step.bucket: step.reason for step in found.retrieval},
         )
 
     async def put(
