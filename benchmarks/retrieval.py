@@ -32,6 +32,7 @@ from redask.core.rules import terms
 from redask.core.wire import json as canonical
 from redask.index import SearchIndex
 from redask.index.graph import traversal
+from redask.index.graph.graph_reader import GraphReader
 from redask.stores.sqlite.store import SqliteStore
 
 DIMENSIONS = 384
@@ -189,8 +190,8 @@ def _timed_traversal() -> list[float]:
     traverse = traversal.traverse
 
     def timed(
-        query: Query, hits: Sequence[tuple[str, float]], reader: traversal.GraphReader
-    ) -> list[tuple[str, float]]:
+        query: Query, hits: Sequence[tuple[str, float]], reader: GraphReader
+    ) -> traversal.Traversed:
         started = time.perf_counter()
         try:
             return traverse(query, hits, reader)

@@ -35,7 +35,7 @@ def test_the_table_says_where_fusing_lost_and_what_was_left_out() -> None:
         "graph": figures(0.5),
         "fused": figures(0.85),
     }
-    known = {name: 0.7 for name in TOOL["ANSWER_COLUMNS"].values()}
+    known = dict.fromkeys(TOOL["ANSWER_COLUMNS"].values(), 0.7)
     known |= {"cites_gold": 0.8, "characters": 351.6, "refused": 0.1}
     told = {"answerable": known, "unanswerable": known}
     baseline = TOOL["Baseline"]("qa/some", "0.891")

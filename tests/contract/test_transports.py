@@ -141,7 +141,8 @@ async def resolved(transports: Transports, urn: str, user: str) -> list[object]:
     clients = transports.clients[user]
     http = await clients.http.get(f"/v1/sources/{quote(urn, safe='')}")
     mcp = await clients.mcp.read_resource(urn)
-    payloads = (http.json()["payload"], mcp.contents[0].text, await clients.db.get(urn))
+    resource: Any = mcp.contents[0]
+    payloads = (http.json()["payload"], resource.text, await clients.db.get(urn))
     return [json.loads(payload)["rows"] for payload in payloads]
 
 

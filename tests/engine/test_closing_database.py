@@ -322,11 +322,13 @@ def test_an_answer_whose_row_is_being_written_is_still_given(harbour: Stage) -> 
             append = log.append
             closing: list[asyncio.Future[None]] = []
 
-            async def slow(row: dict[str, object], build: str = "") -> None:
+            async def slow(
+                row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+            ) -> None:
                 closing.append(asyncio.ensure_future(db.close()))
                 while not db._app.running.closed:
                     await asyncio.sleep(0)
-                await append(row, build)
+                await append(row, build, understood, today)
 
             log.append = slow  # type: ignore[method-assign]
             events = [event async for event in db.stream(FERRY)]

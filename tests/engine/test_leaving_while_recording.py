@@ -2,7 +2,6 @@
 as cancelled, never with an answer that nobody waits for."""
 
 import asyncio
-from collections.abc import Coroutine
 from typing import Any
 
 import pytest
@@ -25,13 +24,12 @@ class SlowLog:
         self.reached = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    def append(self, row: dict[str, object], build: str = "") -> Coroutine[Any, Any, None]:
-        return self._append(row, build)
-
-    async def _append(self, row: dict[str, object], build: str) -> None:
+    async def append(
+        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+    ) -> None:
         self.reached.set()
         await self.go_on.wait()
-        await self._log.append(row, build)
+        await self._log.append(row, build, understood, today)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from redask.core.model import Knobs, Source
 from redask.core.ports import Completion
 from redask.core.rules import citations
-from redask.core.rules.grounding.refused_answers import NO_ANSWER
 from redask.core.rules.grounding import claims
+from redask.core.rules.grounding.refused_answers import NO_ANSWER
 from redask.core.rules.grounding.splitting import sentence_ends
 from redask.core.rules.prompt import assemble
 from redask.providers.extractive.answerer import Extractive

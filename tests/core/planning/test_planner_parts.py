@@ -11,14 +11,14 @@ from redask.core.planning.question.dates import relative_period
 from redask.core.planning.question.linking import ColumnLink, Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrases import ValuePhrase
-from redask.core.planning.question.readings import Condition
+from redask.core.planning.question.readings import AskedCondition
 from redask.core.planning.question.words import identifier_words, stem, tokens
-from redask.core.planning.statement.column_choice import Scope, choose
+from redask.core.planning.statement.column_choice import ColumnScope, choose
 from redask.core.planning.statement.condition_tests import test_of as condition_test
 from redask.core.planning.statement.key_paths import Doubt, joined, steps_between
 from redask.core.planning.statement.periods import period
 from redask.core.planning.statement.sql_text import identifier, literal
-from redask.core.planning.statement.trees import Column, Comparison, Literal
+from redask.core.planning.statement.trees import ColumnOf, Comparison, Literal
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_an_article_in_capitals_may_be_a_stored_value() -> None:
 
 # --- columns, paths --------------------------------------------------------------------------
 
-_SCOPE = Scope(Linker(SHOP), "orders", ("orders", "customers"), ("orders", "customers"))
+_SCOPE = ColumnScope(Linker(SHOP), "orders", ("orders", "customers"), ("orders", "customers"))
 
 
 def _phrase(*links: tuple[str, str, int]) -> ColumnPhrase:
@@ -149,9 +149,9 @@ def test_of_equally_good_columns_none_is_chosen() -> None:
 
 def test_columns_that_refer_to_each_other_are_one_choice() -> None:
     shop = Linker(SHOP)
-    scope = Scope(shop, "products", ("orders", "customers"), ())
+    scope = ColumnScope(shop, "products", ("orders", "customers"), ())
     phrase = _phrase(("customers", "customer_id", 0), ("orders", "customer_id", 0))
-    assert choose(phrase, scope) == (Column("customers", "customer_id"), 2)
+    assert choose(phrase, scope) == (ColumnOf("customers", "customer_id"), 2)
 
 
 def test_a_column_of_a_table_that_is_not_named_is_missing() -> None:
@@ -182,10 +182,10 @@ def test_a_value_of_two_columns_that_refer_to_each_other_is_one_of_the_first() -
         StoredValue("Student", "dept_name", "Physics"),
         StoredValue("department", "dept_name", "Physics"),
     )
-    scope = Scope(Linker(SCHOOL), "takes", ("Student", "department"), ())
-    condition = Condition("=", (ValuePhrase(0, 1, "Physics", stored),))
+    scope = ColumnScope(Linker(SCHOOL), "takes", ("Student", "department"), ())
+    condition = AskedCondition("=", (ValuePhrase(0, 1, "Physics", stored),))
     column, test, cost = condition_test(condition, scope)
-    assert (column, cost) == (Column("Student", "dept_name"), 2)
+    assert (column, cost) == (ColumnOf("Student", "dept_name"), 2)
     assert test == Comparison(column, "=", Literal("Physics"))
 
 

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.model import Prompt, Source
-from redask.core.rules.grounding.refused_answers import NOT_IN_THE_SOURCES
 from redask.core.rules import cost, prompt
+from redask.core.rules.grounding.refused_answers import NOT_IN_THE_SOURCES
 from redask.core.token_count import estimate
 from redask.core.wire.json import text as canonical
 

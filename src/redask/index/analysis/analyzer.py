@@ -26,7 +26,7 @@ Everything here is a pure function of its arguments; vocabularies are only cache
 import json
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise

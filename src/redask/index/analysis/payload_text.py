@@ -4,6 +4,7 @@ Where a chunk stands in its file (`core.places`) is no text of it.
 """
 
 import json
+from collections.abc import Mapping
 
 from redask.core import places
 
@@ -17,7 +18,7 @@ class _Digits(str):
 _DECODER = json.JSONDecoder(parse_int=_Digits, parse_float=_Digits)
 
 
-def content(payload: str) -> dict[str, object]:
+def content(payload: str) -> Mapping[str, object]:
     """The columns of a payload with their values; one without a name if it is no object."""
     decoded, _ = _DECODER.raw_decode(payload)
     return places.worded(decoded) if isinstance(decoded, dict) else {"": decoded}

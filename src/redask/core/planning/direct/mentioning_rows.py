@@ -15,9 +15,9 @@ from collections.abc import Iterator, Sequence
 
 from redask.core.planning.plan_schema import PlanTable
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.words import Token
+from redask.core.planning.question.words import QuestionWord
 from redask.core.planning.statement import sql_text
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.shown_entities import shown
 from redask.core.planning.statement.trees import Literal
@@ -40,7 +40,9 @@ _MOST_SOUGHT = 3
 _SHORT = 3  # letters of a word that has no plural to take off
 
 
-def mention_statement(words: Sequence[Token], linker: Linker) -> tuple[str, str | None] | None:
+def mention_statement(
+    words: Sequence[QuestionWord], linker: Linker
+) -> tuple[str, str | None] | None:
     """The SELECT, and for a count that of URNs of such rows; None: not such a question."""
     counts, rest = _opening([word for word in words if word.kind != "mark"])
     if rest is None:
@@ -54,7 +56,7 @@ def mention_statement(words: Sequence[Token], linker: Linker) -> tuple[str, str 
     return None
 
 
-def _opening(words: Sequence[Token]) -> tuple[bool, Sequence[Token] | None]:
+def _opening(words: Sequence[QuestionWord]) -> tuple[bool, Sequence[QuestionWord] | None]:
     """Whether rows are counted or listed, and the rest of the question; None: neither."""
     lows = tuple(word.low for word in words)
     for opening in _COUNT:
@@ -65,14 +67,14 @@ def _opening(words: Sequence[Token]) -> tuple[bool, Sequence[Token] | None]:
     return False, None
 
 
-def _without(words: Sequence[Token]) -> Sequence[Token]:
+def _without(words: Sequence[QuestionWord]) -> Sequence[QuestionWord]:
     start = 0
     while start < len(words) and words[start].low in _SILENT:
         start += 1
     return words[start:]
 
 
-def _test(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | None:
+def _test(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
     """The condition that is said of a table's rows."""
     words = _without(words)
     if not words:
@@ -94,7 +96,7 @@ def _test(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | Non
     return _begun(sought_words, linker, table)
 
 
-def _quoted_in(words: Sequence[Token]) -> tuple[Token | None, Sequence[Token]]:
+def _quoted_in(words: Sequence[QuestionWord]) -> tuple[QuestionWord | None, Sequence[QuestionWord]]:
     """`"Love" in the name`: the text, and the words for where."""
     sought = [word for word in words if word.kind == "quoted"]
     rest = [word for word in words if word.kind != "quoted" and word.low not in _WORD]
@@ -103,14 +105,14 @@ def _quoted_in(words: Sequence[Token]) -> tuple[Token | None, Sequence[Token]]:
     return sought[0], [word for word in rest[1:] if word.low not in ("its", "their")]
 
 
-def _column(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | None:
+def _column(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
     """The column that words name; "" if they name none."""
     links = linker.columns_named([word.stem for word in words])
     mine = [link.column for link in links if link.table == table.name and link.cost <= 1]
     return mine[0] if len(mine) == 1 else ""
 
 
-def _is_more(words: Sequence[Token]) -> bool:
+def _is_more(words: Sequence[QuestionWord]) -> bool:
     """Whether the words are more than what is sought."""
     return any(word.low in _SMALL for word in words)
 
@@ -132,7 +134,7 @@ def _texts(table: PlanTable, linker: Linker) -> list[str]:
     ]
 
 
-def _held(sought: Token, column: str | None, linker: Linker, table: PlanTable) -> str | None:
+def _held(sought: QuestionWord, column: str | None, linker: Linker, table: PlanTable) -> str | None:
     """Rows that hold a text as it is, in any case."""
     pattern = "".join(f"\\{sign}" if sign in "\\%_" else sign for sign in sought.text)
     columns = _texts(table, linker)
@@ -141,7 +143,7 @@ def _held(sought: Token, column: str | None, linker: Linker, table: PlanTable) -
     return _any(columns, "ILIKE", f"%{pattern}%")
 
 
-def _begun(words: Sequence[Token], linker: Linker, table: PlanTable) -> str | None:
+def _begun(words: Sequence[QuestionWord], linker: Linker, table: PlanTable) -> str | None:
     """Rows that hold the words, one after the other; the last may have an ending."""
     last = words[-1].low
     last = last.removesuffix("s") if len(last) > _SHORT and not last.endswith("ss") else last
@@ -173,7 +175,7 @@ def _written(
         some = f"SELECT urn {source} ORDER BY urn FETCH FIRST 2 ROWS WITH TIES"
         return f"SELECT count(*) {source}", some
     try:
-        columns = shown(Scope(linker, table.name, (table.name,), ()), table.name)
+        columns = shown(ColumnScope(linker, table.name, (table.name,), ()), table.name)
     except Doubt:
         return None
     listed = ", ".join(sql_text.identifier(column.name) for column in columns)

@@ -13,17 +13,19 @@ from collections.abc import Sequence
 from redask.core.planning.direct.row_columns import OPENING, column_named
 from redask.core.planning.plan_schema import PlanTable, ValueIndex
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.words import Token, identifier_words
+from redask.core.planning.question.words import QuestionWord, identifier_words
 from redask.core.planning.statement import sql_text
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.shown_entities import naming
-from redask.core.planning.statement.trees import Column, Literal
+from redask.core.planning.statement.trees import ColumnOf, Literal
 from redask.core.planning.value_text import normalised
 
 _WHEN = (("when", "was"), ("when", "did"), ("when", "is"))
 
 
-def person_statement(words: Sequence[Token], linker: Linker, values: ValueIndex) -> str | None:
+def person_statement(
+    words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
+) -> str | None:
     """The SELECT; None: no such question."""
     if len(words) < 4 or any(word.kind != "word" for word in words):
         return None
@@ -44,7 +46,7 @@ def person_statement(words: Sequence[Token], linker: Linker, values: ValueIndex)
 
 
 def _person(
-    names: Sequence[Token], linker: Linker, values: ValueIndex
+    names: Sequence[QuestionWord], linker: Linker, values: ValueIndex
 ) -> tuple[PlanTable, str] | None:
     """The one table that has a person of these names, and the condition."""
     first, last = (normalised(name.text) for name in names)
@@ -53,7 +55,7 @@ def _person(
         return None
     found: list[tuple[PlanTable, str]] = []
     for table in linker.schema.tables:
-        columns = naming(Scope(linker, table.name, (table.name,), ()), table.name)
+        columns = naming(ColumnScope(linker, table.name, (table.name,), ()), table.name)
         if len(columns) != 2:
             continue
         tests = [
@@ -67,7 +69,7 @@ def _person(
     return found[0] if len(found) == 1 else None
 
 
-def _asked(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | None:
+def _asked(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
     """The column that stands before the name."""
     while words and words[0].low in OPENING:
         if column := column_named(words, table, linker):
@@ -76,15 +78,15 @@ def _asked(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | No
     return column_named(words, table, linker)
 
 
-def _moment(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | None:
+def _moment(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
     """The one date whose name has the verb: hired, HireDate."""
     if len(words) != 1:
         return None
-    scope = Scope(linker, table.name, (table.name,), ())
+    scope = ColumnScope(linker, table.name, (table.name,), ())
     found = [
         column.name
         for column in table.columns
-        if scope.is_moment(Column(table.name, column.name))
+        if scope.is_moment(ColumnOf(table.name, column.name))
         and words[0].stem in identifier_words(column.name)
     ]
     return found[0] if len(found) == 1 else None

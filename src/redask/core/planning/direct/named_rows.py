@@ -21,10 +21,10 @@ from redask.core.planning.direct.row_columns import (
 )
 from redask.core.planning.plan_schema import PlanTable, ValueIndex
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.words import Token
+from redask.core.planning.question.words import QuestionWord
 from redask.core.planning.statement import sql_text
-from redask.core.planning.statement.column_choice import Scope
-from redask.core.planning.statement.trees import Column, Literal
+from redask.core.planning.statement.column_choice import ColumnScope
+from redask.core.planning.statement.trees import ColumnOf, Literal
 from redask.core.planning.value_text import normalised
 
 MOST = 5
@@ -47,7 +47,7 @@ class NamedRow:
 
 
 def row_statement(
-    words: Sequence[Token], linker: Linker, values: ValueIndex
+    words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
 ) -> tuple[str, str | None] | None:
     """The SELECT of the row, and that of its URN; or of one column alone. None: no such row."""
     found = _row(words, linker, values)
@@ -63,8 +63,8 @@ def row_statement(
 
 
 def _row(
-    words: Sequence[Token], linker: Linker, values: ValueIndex
-) -> tuple[NamedRow, Sequence[Token]] | None:
+    words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
+) -> tuple[NamedRow, Sequence[QuestionWord]] | None:
     """The row that the end of a question names, and what stands before it."""
     if len(words) < 2:
         return None
@@ -85,13 +85,15 @@ def _row(
     return None
 
 
-def _literal(token: Token, table: PlanTable, linker: Linker, values: ValueIndex) -> str | None:
+def _literal(
+    token: QuestionWord, table: PlanTable, linker: Linker, values: ValueIndex
+) -> str | None:
     """A token as a key of the table; None if it is none."""
     if len(table.primary_key) != 1:
         return None
     key = table.primary_key[0]
-    scope = Scope(linker, table.name, (table.name,), ())
-    if scope.is_number(Column(table.name, key)):
+    scope = ColumnScope(linker, table.name, (table.name,), ())
+    if scope.is_number(ColumnOf(table.name, key)):
         return token.text if token.kind == "number" and token.text.isdecimal() else None
     text = normalised(token.text)
     held = values.find([text]).get(text, ()) if text else ()
@@ -99,7 +101,7 @@ def _literal(token: Token, table: PlanTable, linker: Linker, values: ValueIndex)
     return sql_text.literal(Literal(here[0])) if len(here) == 1 else None
 
 
-def _asked(before: Sequence[Token], table: PlanTable, linker: Linker) -> list[str] | None:
+def _asked(before: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> list[str] | None:
     """What is shown of a row: the column that is asked for, or the first MOST."""
     rest = [word for word in before if word.kind != "mark"]
     while rest and rest[0].low in OPENING and not column_named(rest, table, linker):

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 
 from redask.core.planning.plan_schema import ForeignKey, PlanTable
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.words import Token
+from redask.core.planning.question.words import QuestionWord
 from redask.core.planning.statement import sql_text
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.shown_entities import naming
-from redask.core.planning.statement.trees import Column
+from redask.core.planning.statement.trees import ColumnOf
 
 OPENING = frozenset(
     """a about an are can display details everything find for get give information is list look me
@@ -23,7 +23,7 @@ MOST_WORDS = 4  # of a table's or a column's name
 _ID = re.compile(r"_?(?:id|ID|Id)\Z")
 
 
-def column_named(words: Sequence[Token], table: PlanTable, linker: Linker) -> str | None:
+def column_named(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
     """The column of a table that words name, which end in "of" or the like."""
     while words and words[-1].low == "the":
         words = words[:-1]
@@ -37,7 +37,7 @@ def column_named(words: Sequence[Token], table: PlanTable, linker: Linker) -> st
 
 def told_columns(table: PlanTable, linker: Linker) -> Iterator[str]:
     """The columns of a row as expressions, those that tell most first."""
-    scope = Scope(linker, table.name, (table.name,), ())
+    scope = ColumnScope(linker, table.name, (table.name,), ())
     names = [column.name for column in naming(scope, table.name)]
     yield from map(sql_text.identifier, names)
     refers = {
@@ -47,7 +47,7 @@ def told_columns(table: PlanTable, linker: Linker) -> Iterator[str]:
     }
     ranked: list[tuple[int, str]] = []
     for column in table.columns:
-        place = Column(table.name, column.name)
+        place = ColumnOf(table.name, column.name)
         if column.name in names or column.name in table.primary_key:
             continue
         if column.name in refers:
@@ -63,7 +63,7 @@ def told_columns(table: PlanTable, linker: Linker) -> Iterator[str]:
 def _referred(key: ForeignKey, linker: Linker) -> str:
     """The name of the row that a key refers to, or the key where that row has no name."""
     own = sql_text.identifier(key.columns[0])
-    named = naming(Scope(linker, key.to_table, (key.to_table,), ()), key.to_table)
+    named = naming(ColumnScope(linker, key.to_table, (key.to_table,), ()), key.to_table)
     if not named:
         return own
     text = " || ' ' || ".join(f"referred.{sql_text.identifier(each.name)}" for each in named)

@@ -17,9 +17,9 @@ from dataclasses import replace
 
 from redask.core.planning.question import cues
 from redask.core.planning.question.name_phrases import ColumnPhrase
-from redask.core.planning.question.phrase_reader import Found, Glue, PhraseReader
+from redask.core.planning.question.phrase_reader import FoundModifier, Glue, PhraseReader
 from redask.core.planning.question.phrases import Cue, ValuePhrase
-from redask.core.planning.question.readings import Condition
+from redask.core.planning.question.readings import AskedCondition
 from redask.core.planning.question.words import identifier_words
 
 _BEFORE_VALUES = frozenset("as of in either to equal equals named called value that which".split())
@@ -36,9 +36,9 @@ def _condition(
     *,
     against: str = "",
     joined: str = "",
-) -> Condition:
+) -> AskedCondition:
     said = set(glue.words)
-    return Condition(
+    return AskedCondition(
         op,
         values,
         column,
@@ -53,7 +53,7 @@ def _condition(
 class ConditionGrammar(PhraseReader):
     """The rules of conditions over the phrases of one question."""
 
-    def conditions(self, glue: Glue) -> Iterator[Found]:
+    def conditions(self, glue: Glue) -> Iterator[FoundModifier]:
         """Every condition that starts behind some glue."""
         yield from self.compared(glue)
         yield from self._column_conditions(glue)
@@ -63,7 +63,7 @@ class ConditionGrammar(PhraseReader):
 
     # --- what is said of a column that is named ------------------------------------------
 
-    def _column_conditions(self, glue: Glue) -> Iterator[Found]:
+    def _column_conditions(self, glue: Glue) -> Iterator[FoundModifier]:
         for column in self.columns(glue.end):
             cost = 1 + column.links[0].cost
             if cues.AUXILIARIES & set(glue.words):
@@ -73,7 +73,7 @@ class ConditionGrammar(PhraseReader):
                 for node, end, more in self._predicate(column, inner):
                     yield node, end, cost + more
 
-    def _presence(self, column: ColumnPhrase, glue: Glue, cost: int) -> Iterator[Found]:
+    def _presence(self, column: ColumnPhrase, glue: Glue, cost: int) -> Iterator[FoundModifier]:
         """`have no email`, `without an email`, `do not report to anyone`."""
         if glue.words and _HAVING & set(glue.words[-2:]):
             yield _condition("present", (), column, glue), column.end, cost
@@ -94,7 +94,7 @@ class ConditionGrammar(PhraseReader):
             found.append(inner)
         return found
 
-    def _predicate(self, column: ColumnPhrase, glue: Glue) -> Iterator[Found]:
+    def _predicate(self, column: ColumnPhrase, glue: Glue) -> Iterator[FoundModifier]:
         """What is said of a column."""
         cue = self.cue(glue.end, "compare", "moment")
         behind = cue.end if cue else glue.end
@@ -138,7 +138,9 @@ class ConditionGrammar(PhraseReader):
         cue = self.cue(place, "upward")
         return (cue.payload, cue.end) if cue is not None and op == "=" else (op, place)
 
-    def _against(self, glue: Glue, column: ColumnPhrase | None, cue: Cue) -> Iterator[Found]:
+    def _against(
+        self, glue: Glue, column: ColumnPhrase | None, cue: Cue
+    ) -> Iterator[FoundModifier]:
         """`more than the average budget`, `above average`."""
         word = self.cue(cue.end, "aggregate", "extreme")
         if word is None or word.payload == "sum":
@@ -152,7 +154,7 @@ class ConditionGrammar(PhraseReader):
 
     # --- what names its column late, or not at all -----------------------------------------
 
-    def compared(self, glue: Glue) -> Iterator[Found]:
+    def compared(self, glue: Glue) -> Iterator[FoundModifier]:
         """`more than 2000 balance`; `over 20 years old`; `after 2000`."""
         cue = self.cue(glue.end, "compare", "moment")
         if cue is None:
@@ -172,7 +174,7 @@ class ConditionGrammar(PhraseReader):
             yield from self._moments(glue, cue)
         yield from self._against(glue, None, cue)
 
-    def _moments(self, glue: Glue, cue: Cue) -> Iterator[Found]:
+    def _moments(self, glue: Glue, cue: Cue) -> Iterator[FoundModifier]:
         """`before 1990`, `after the year 1989`, `in year 2008 or 2010`, `after season 2007`."""
         for values, end, joined in self.value_lists(self._behind_year(cue.end)):
             if len(values) == 1 or (joined == "or" and cue.payload == "="):
@@ -184,7 +186,7 @@ class ConditionGrammar(PhraseReader):
                 node = _condition(op, (value,), column, glue)
                 yield node, last, 1 + column.links[0].cost
 
-    def value_conditions(self, glue: Glue) -> Iterator[Found]:
+    def value_conditions(self, glue: Glue) -> Iterator[FoundModifier]:
         """`from China`, `in the Physics department`, `in 1997`."""
         for values, end, joined in self.value_lists(glue.end):
             if any(value.number is not None and not value.is_place for value in values):
@@ -207,7 +209,7 @@ class ConditionGrammar(PhraseReader):
         costs += [name.links[0].cost for name in self.tables(value.start)]
         return 3 if min(costs, default=2) <= 1 else 0
 
-    def _dimensions(self, glue: Glue) -> Iterator[Found]:
+    def _dimensions(self, glue: Glue) -> Iterator[FoundModifier]:
         """`20 years old`, `older than 20`."""
         for value, _ in self.numbers(glue.end):
             if (self.low(value.end), self.low(value.end + 1)) in _YEARS_OLD:
@@ -221,7 +223,7 @@ class ConditionGrammar(PhraseReader):
                 yield node, end, 1
                 yield from self._units(node, value.end)
 
-    def _units(self, node: Condition, place: int) -> Iterator[Found]:
+    def _units(self, node: AskedCondition, place: int) -> Iterator[FoundModifier]:
         """`longer than 20 minutes`, of a column that is named as the unit."""
         units = cues.UNITS.get(node.dimension, {})
         for column in self.columns(place):
@@ -230,7 +232,7 @@ class ConditionGrammar(PhraseReader):
                 op = ">" if sign > 0 else "<"
                 yield replace(node, op=op, dimension="", column=column), column.end, 1
 
-    def _contents(self, glue: Glue) -> Iterator[Found]:
+    def _contents(self, glue: Glue) -> Iterator[FoundModifier]:
         """`which contain 'CV'`, said of the column that is shown; `have the word 'CV' in NAME`."""
         cue = self.cue(glue.end, "contain")
         for value in self.values(cue.end) if cue else ():

@@ -12,14 +12,14 @@ import re
 from datetime import date, timedelta
 
 from redask.core.planning.question import cues
-from redask.core.planning.question.words import Token
+from redask.core.planning.question.words import QuestionWord
 
 _DAY = re.compile(r"([0-2]?[0-9]|3[01])(?:st|nd|rd|th)?\Z", re.ASCII)
 _YEAR = re.compile(r"[12][0-9]{3}\Z", re.ASCII)
 _LONGEST = 5
 
 
-def written_date(words: tuple[Token, ...], start: int) -> tuple[int, str]:
+def written_date(words: tuple[QuestionWord, ...], start: int) -> tuple[int, str]:
     """Behind a date that starts at a word, and its ISO form; `start` where there is none."""
     near = enumerate(words[start : start + _LONGEST], start + 1)
     parts = [(end, token.low) for end, token in near if token.low not in (",", "of")]

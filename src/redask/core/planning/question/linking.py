@@ -32,7 +32,7 @@ _PREFIXES = frozenset("ref reference tbl tb".split())
 _FLAGS = frozenset("is has was".split())
 _MAX_WORDS = 6
 PART_COST = 4  # from here on a phrase is not the whole name
-Key = tuple[str, ...]
+NameKey = tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class TableLink:
         return self.table
 
 
-def _key(words: Iterable[str]) -> Key:
+def _key(words: Iterable[str]) -> NameKey:
     return tuple(sorted(word for word in words if word not in _SILENT))
 
 
@@ -81,8 +81,8 @@ class Linker:
             if key.table in self.tables and key.to_table in self.tables:
                 self.keys_of[key.table].append(key)
                 self.keys_of[key.to_table].append(key)
-        self._columns: dict[Key, dict[tuple[str, str], int]] = {}
-        self._tables: dict[Key, dict[str, int]] = {}
+        self._columns: dict[NameKey, dict[tuple[str, str], int]] = {}
+        self._tables: dict[NameKey, dict[str, int]] = {}
         self._owners: dict[str, frozenset[str]] = {}
         for table in schema.tables:
             self._add_table(table)
@@ -119,7 +119,7 @@ class Linker:
             found = self._columns.setdefault(key, {})
             found[table, column] = min(cost, found.get((table, column), cost))
 
-    def _add_column(self, table: str, owner: Key, column: str, words: Key) -> None:
+    def _add_column(self, table: str, owner: NameKey, column: str, words: NameKey) -> None:
         if not words:
             return  # a name of signs alone
         kept = tuple(word for word in words if word not in _SILENT) or words
@@ -175,7 +175,7 @@ class Linker:
         return tuple(sorted(links, key=lambda link: (link.cost, link.table)))
 
 
-def _spellings(words: Sequence[str]) -> list[tuple[Key, int]]:
+def _spellings(words: Sequence[str]) -> list[tuple[NameKey, int]]:
     """The words as they are, and with one of them replaced by another that means the same."""
     kept = [word for word in words if word not in _SILENT]
     if not kept or len(kept) > _MAX_WORDS:

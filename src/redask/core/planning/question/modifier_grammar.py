@@ -18,17 +18,17 @@ from collections.abc import Iterator
 from redask.core.planning.question import cues
 from redask.core.planning.question.condition_grammar import ConditionGrammar
 from redask.core.planning.question.name_phrases import ColumnPhrase
-from redask.core.planning.question.phrase_reader import Found, Glue
+from redask.core.planning.question.phrase_reader import FoundModifier, Glue
 from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.question.readings import (
-    Condition,
+    AskedCondition,
     Counted,
     Each,
     Extreme,
     Levelled,
-    Mention,
     Modifier,
     Sort,
+    TableMention,
     Verb,
 )
 
@@ -37,7 +37,7 @@ _HAVING = frozenset("with have has had having".split())
 _SOME = frozenset("most least fewest".split())
 _ENDING = cues.ENDING | cues.LIGHT | frozenset("from at to".split())
 _SAYING = cues.RELATIVES | cues.AUXILIARIES
-Tail = tuple[tuple[Modifier, ...], int]
+ModifierTail = tuple[tuple[Modifier, ...], int]
 
 
 class ModifierGrammar(ConditionGrammar):
@@ -45,10 +45,10 @@ class ModifierGrammar(ConditionGrammar):
 
     def __init__(self, phrases: Phrases) -> None:
         super().__init__(phrases)
-        self._tails: dict[int, tuple[Tail, ...]] = {}
+        self._tails: dict[int, tuple[ModifierTail, ...]] = {}
         self.furthest = 0
 
-    def tail(self, place: int) -> tuple[Tail, ...]:
+    def tail(self, place: int) -> tuple[ModifierTail, ...]:
         """The cheapest ways to read everything from a word to the end."""
         if place not in self._tails:
             found: dict[tuple[Modifier, ...], int] = {}
@@ -70,7 +70,7 @@ class ModifierGrammar(ConditionGrammar):
         """Whether nothing but words without meaning is left."""
         return all(token.kind == "mark" or token.low in _ENDING for token in self.words[place:])
 
-    def modifier(self, glue: Glue) -> Iterator[Found]:
+    def modifier(self, glue: Glue) -> Iterator[FoundModifier]:
         """Every modifier that starts behind some glue."""
         if glue.end >= self.size:
             return
@@ -86,7 +86,7 @@ class ModifierGrammar(ConditionGrammar):
             yield from self._extremes(glue)
             yield from self._levelled(glue)
 
-    def _linked(self, glue: Glue) -> Iterator[Found]:
+    def _linked(self, glue: Glue) -> Iterator[FoundModifier]:
         """What a verb may link to: another table, or a moment at which it happened."""
         yield from self._mentions(glue)
         yield from self._counted(glue)
@@ -95,12 +95,12 @@ class ModifierGrammar(ConditionGrammar):
                 if isinstance(node, Extreme) and node.table is not None:
                     yield node, end, cost
         for node, end, cost in (*self.value_conditions(glue), *self.compared(glue)):
-            if isinstance(node, Condition) and (node.near is not None or _is_moment(node)):
+            if isinstance(node, AskedCondition) and (node.near is not None or _is_moment(node)):
                 yield node, end, cost
 
     # --- order and groups ------------------------------------------------------------------
 
-    def _sorts(self, glue: Glue) -> Iterator[Found]:
+    def _sorts(self, glue: Glue) -> Iterator[FoundModifier]:
         cue = self.cue(glue.end, "sort")
         if cue is not None:
             for column, table, end, cost in self.measures(cue.end):
@@ -114,7 +114,7 @@ class ModifierGrammar(ConditionGrammar):
                 for column, table, end, cost in self.measures(alone.end + 1):
                     yield Sort(alone.payload, column, table), end, 1 + cost
 
-    def each(self, glue: Glue) -> Iterator[Found]:
+    def each(self, glue: Glue) -> Iterator[FoundModifier]:
         """What to group by."""
         cue = self.cue(glue.end, "each")
         if cue is None:
@@ -138,7 +138,7 @@ class ModifierGrammar(ConditionGrammar):
 
     # --- extremes --------------------------------------------------------------------------
 
-    def _extremes(self, glue: Glue) -> Iterator[Found]:
+    def _extremes(self, glue: Glue) -> Iterator[FoundModifier]:
         place, number = self.leading_number(glue.end)
         top = self.cue(place, "top")
         if top is not None:
@@ -157,7 +157,7 @@ class ModifierGrammar(ConditionGrammar):
                 yield Extreme("max", None, None, number, adjective), behind, 1
         yield from self._superlatives(place, number)
 
-    def _adjectives(self, place: int, number: int) -> Iterator[Found]:
+    def _adjectives(self, place: int, number: int) -> Iterator[FoundModifier]:
         """`the shortest duration`: an adjective and the column it measures."""
         behind, adjective = self.superlative(place)
         for column in self.columns(behind) if adjective else ():
@@ -165,7 +165,7 @@ class ModifierGrammar(ConditionGrammar):
             if sign:
                 yield Extreme("max" if sign > 0 else "min", column, None, number), column.end, 1
 
-    def _superlatives(self, place: int, number: int) -> Iterator[Found]:
+    def _superlatives(self, place: int, number: int) -> Iterator[FoundModifier]:
         word = self.cue(place, "extreme")
         if word is None:
             return
@@ -182,7 +182,7 @@ class ModifierGrammar(ConditionGrammar):
 
     # --- other tables, tests of groups -------------------------------------------------------
 
-    def _counted(self, glue: Glue) -> Iterator[Found]:
+    def _counted(self, glue: Glue) -> Iterator[FoundModifier]:
         cue = self.cue(glue.end, "compare")
         for value, digits in self.numbers(cue.end if cue else glue.end):
             behind, op = value.end, cue.payload if cue else "="
@@ -194,7 +194,7 @@ class ModifierGrammar(ConditionGrammar):
                     node = Counted(op, digits, table, glue.negative)
                     yield node, table.end, 1 + table.links[0].cost
 
-    def _levelled(self, glue: Glue) -> Iterator[Found]:
+    def _levelled(self, glue: Glue) -> Iterator[FoundModifier]:
         """`whose average salary is above 42000`: a test of each group."""
         word = self.cue(glue.end, "aggregate", "extreme")
         if word is None or self.low(glue.end) in _SOME:
@@ -207,15 +207,15 @@ class ModifierGrammar(ConditionGrammar):
                         node = Levelled(word.payload, column, cue.payload, digits)
                         yield node, value.end, 1 + column.links[0].cost
 
-    def _mentions(self, glue: Glue) -> Iterator[Found]:
+    def _mentions(self, glue: Glue) -> Iterator[FoundModifier]:
         said = set(glue.words)
         if not said or (said & cues.JOINING and not said & _SAYING):
             return
         loose = said <= cues.PREPOSITIONS
         for table in self.tables(glue.end):
-            yield Mention(table, glue.negative, loose), table.end, 1 + table.links[0].cost
+            yield TableMention(table, glue.negative, loose), table.end, 1 + table.links[0].cost
 
 
-def _is_moment(node: Condition) -> bool:
+def _is_moment(node: AskedCondition) -> bool:
     """Whether a condition is on a year or a date that names no column."""
     return node.column is None and not any(value.stored for value in node.values)

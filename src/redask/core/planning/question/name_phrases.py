@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from redask.core.planning.question import cues
 from redask.core.planning.question.linking import PART_COST, ColumnLink, Linker, TableLink
-from redask.core.planning.question.words import Token, spoken_stem
+from redask.core.planning.question.words import QuestionWord, spoken_stem
 
 _LONGEST = 7
 _FUNCTION_WORDS = (
@@ -36,13 +36,13 @@ class TablePhrase:
     links: tuple[TableLink, ...]
 
 
-Columns = tuple[tuple[ColumnPhrase, ...], ...]
+ColumnPhrases = tuple[tuple[ColumnPhrase, ...], ...]
 Tables = tuple[tuple[TablePhrase, ...], ...]
 
 
 def name_phrases(
-    words: tuple[Token, ...], counting: list[bool], linker: Linker
-) -> tuple[Columns, Tables]:
+    words: tuple[QuestionWord, ...], counting: list[bool], linker: Linker
+) -> tuple[ColumnPhrases, Tables]:
     """At each word the columns and the tables that are named from there on, longest first."""
     stems = [_stems(token, linker) for token in words]
     columns, tables = [], []
@@ -56,7 +56,7 @@ def name_phrases(
     return tuple(columns), tuple(tables)
 
 
-def _stems(token: Token, linker: Linker) -> tuple[str, ...]:
+def _stems(token: QuestionWord, linker: Linker) -> tuple[str, ...]:
     """The stems of a word that names may hold; none where no name does."""
     if token.kind not in ("word", "number"):
         return ()
@@ -65,7 +65,7 @@ def _stems(token: Token, linker: Linker) -> tuple[str, ...]:
 
 
 def _names(
-    words: tuple[Token, ...],
+    words: tuple[QuestionWord, ...],
     stems: list[tuple[str, ...]],
     start: int,
     linker: Linker,
@@ -96,7 +96,7 @@ def _names(
 
 
 def _shared_head(
-    words: tuple[Token, ...], stems: list[tuple[str, ...]], start: int, linker: Linker
+    words: tuple[QuestionWord, ...], stems: list[tuple[str, ...]], start: int, linker: Linker
 ) -> tuple[ColumnLink, ...]:
     """`first` in "first and last names": the column named with the noun of the next one."""
     if not stems[start] or words[start + 1 : start + 2] == ():

@@ -21,8 +21,8 @@ _STOPS = frozenset(
 _GLUE = (
     cues.PREPOSITIONS | cues.RELATIVES | cues.AUXILIARIES | cues.JOINING | cues.LIGHT
 ) - frozenset(["or"])
-Found = tuple[Modifier, int, int]
-Values = tuple[tuple[ValuePhrase, ...], int, str]
+FoundModifier = tuple[Modifier, int, int]
+ValuePhrases = tuple[tuple[ValuePhrase, ...], int, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ class PhraseReader:
         stems = (token.stem for token in self.words[column.start : column.end])
         return next((nouns[stem] for stem in stems if stem in nouns), 0)
 
-    def value_lists(self, place: int) -> Iterator[Values]:
+    def value_lists(self, place: int) -> Iterator[ValuePhrases]:
         """Values joined by `or`, `and` or commas: the values, the word behind, what joins them."""
         for first in self.values(place):
             values, end, joined = [first], first.end, ""

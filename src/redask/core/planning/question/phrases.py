@@ -13,7 +13,7 @@ from redask.core.planning.question import cues
 from redask.core.planning.question.dates import relative_period, written_date
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase, name_phrases
-from redask.core.planning.question.words import Token, tokens
+from redask.core.planning.question.words import QuestionWord, tokens
 from redask.core.planning.value_text import normalised
 
 _MAX_VALUE = 8
@@ -59,7 +59,7 @@ class Cue:
 class Phrases:
     """What starts at each word of a question."""
 
-    words: tuple[Token, ...]
+    words: tuple[QuestionWord, ...]
     columns: tuple[tuple[ColumnPhrase, ...], ...]
     tables: tuple[tuple[TablePhrase, ...], ...]
     values: tuple[tuple[ValuePhrase, ...], ...]
@@ -87,7 +87,7 @@ def read(question: str, linker: Linker, values: ValueIndex, today: date | None =
 
 
 def _periods(
-    words: tuple[Token, ...], start: int, marks: tuple[Cue, ...], today: date | None
+    words: tuple[QuestionWord, ...], start: int, marks: tuple[Cue, ...], today: date | None
 ) -> Iterator[ValuePhrase]:
     """Dates that are written in words, and periods before today."""
     end, text = written_date(words, start)
@@ -117,7 +117,7 @@ def unknown_words(phrases: Phrases) -> tuple[str, ...]:
 
 
 def _stored(
-    question: str, written: tuple[Token, ...], values: ValueIndex
+    question: str, written: tuple[QuestionWord, ...], values: ValueIndex
 ) -> dict[tuple[int, int], tuple[StoredValue, ...]]:
     """The stored values by the tokens they span: from the first to behind the last."""
     spans: dict[tuple[int, int], tuple[str, ...]] = {}
@@ -140,7 +140,9 @@ def _stored(
     return found
 
 
-def _spellings(question: str, written: tuple[Token, ...], first: int, last: int) -> tuple[str, ...]:
+def _spellings(
+    question: str, written: tuple[QuestionWord, ...], first: int, last: int
+) -> tuple[str, ...]:
     token = written[first]
     if first < last:
         if written[last].kind == "mark":
@@ -154,14 +156,14 @@ def _spellings(question: str, written: tuple[Token, ...], first: int, last: int)
     return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
 
 
-def _is_name(token: Token, place: int) -> bool:
+def _is_name(token: QuestionWord, place: int) -> bool:
     """Whether a function word may be a name: `OR` as the code of a state, `A` as a grade."""
     return place > 0 and token.text.isupper()
 
 
 def _values(
-    words: tuple[Token, ...],
-    written: tuple[Token, ...],
+    words: tuple[QuestionWord, ...],
+    written: tuple[QuestionWord, ...],
     kept: tuple[int, ...],
     stored: dict[tuple[int, int], tuple[StoredValue, ...]],
 ) -> tuple[tuple[ValuePhrase, ...], ...]:
@@ -185,7 +187,7 @@ def _values(
     return tuple(tuple(sorted(each, key=lambda value: -value.end)) for each in found)
 
 
-def _number(token: Token) -> str | None:
+def _number(token: QuestionWord) -> str | None:
     """The digits of a number, or None."""
     if token.kind == "number":
         return token.text.replace(",", "").rstrip("%")
@@ -200,7 +202,7 @@ def _counts(marks: tuple[Cue, ...]) -> bool:
     return any(cue.kind == "count" for cue in marks)
 
 
-def _cues(words: tuple[Token, ...], lows: tuple[str, ...], start: int) -> tuple[Cue, ...]:
+def _cues(words: tuple[QuestionWord, ...], lows: tuple[str, ...], start: int) -> tuple[Cue, ...]:
     """The cues that start at a word, longest first."""
     if words[start].kind == "quoted":
         return ()

@@ -13,18 +13,18 @@ from dataclasses import replace
 
 from redask.core.planning.question.modifier_grammar import ModifierGrammar
 from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase
-from redask.core.planning.question.phrase_reader import Found, Glue
+from redask.core.planning.question.phrase_reader import FoundModifier, Glue
 from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.question.readings import (
-    Condition,
+    AskedCondition,
     Each,
     Extreme,
     Few,
     Item,
-    Mention,
     Modifier,
     Reading,
     Restated,
+    TableMention,
 )
 
 _LINKS = frozenset("of for from in among by about on to at within across".split())
@@ -139,7 +139,7 @@ class QuestionGrammar(ModifierGrammar):
                     if owned is not None:
                         item = Item("column", owned, table, distinct=distinct)
                         more = cost + table.links[0].cost
-                        yield (item,), (Mention(table),), table.end, more
+                        yield (item,), (TableMention(table),), table.end, more
 
     def _aggregates(self, place: int) -> Iterator[Items]:
         behind, adjective = self.superlative(place)
@@ -210,7 +210,7 @@ class QuestionGrammar(ModifierGrammar):
                 yield table, mods, table.end, price
                 for value in self.values(table.end):
                     if value.quoted or value.stored:
-                        named = Condition("=", (value,), near=table, hint="name")
+                        named = AskedCondition("=", (value,), near=table, hint="name")
                         yield table, (*mods, named), value.end, price + 1
 
     def _premodifiers(self, place: int) -> Iterator[tuple[tuple[Modifier, ...], int, int]]:
@@ -225,15 +225,15 @@ class QuestionGrammar(ModifierGrammar):
         if adjective:
             yield (Extreme("max", None, None, number, adjective),), behind, 1
         for column in self.columns(place):
-            flag = Condition("flag", (), column)
+            flag = AskedCondition("flag", (), column)
             yield (flag,), column.end, 1 + column.links[0].cost
         for values, end, joined in self.value_lists(place):
             if all(value.stored for value in values):
-                yield (Condition("=", values, joined=joined, hint="adjective"),), end, 1
+                yield (AskedCondition("=", values, joined=joined, hint="adjective"),), end, 1
 
     # --- second sentences ----------------------------------------------------------------
 
-    def modifier(self, glue: Glue) -> Iterator[Found]:
+    def modifier(self, glue: Glue) -> Iterator[FoundModifier]:
         """The modifiers, and what a second sentence says."""
         yield from super().modifier(glue)
         if glue.end < self.size and not glue.negative:

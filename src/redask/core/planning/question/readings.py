@@ -1,16 +1,16 @@
 """A reading: what a question asks for, in phrases that are not yet columns of one table.
 
-    Item        what is shown: a column, an aggregate of one, a count, an entity, all columns
-    Condition   a column, or none that is named, compared with values or with its own average
-    Counted     how many rows of another table belong to it
-    Levelled    an aggregate of each group, compared with a number
-    Mention     another table that takes part; `negative`: that must not
-    Extreme     the row or group with the most, the least, the top n
-    Few         how many an extreme keeps
-    Verb        a word that names how two tables are linked
-    Sort        the order asked for
-    Each        what to group by
-    Restated    a second sentence that says again what to show
+    Item            what is shown: a column, an aggregate of one, a count, an entity, all columns
+    AskedCondition  a column, or none that is named, compared with values or with its own average
+    Counted         how many rows of another table belong to it
+    Levelled        an aggregate of each group, compared with a number
+    TableMention    another table that takes part; `negative`: that must not
+    Extreme         the row or group with the most, the least, the top n
+    Few             how many an extreme keeps
+    Verb            a word that names how two tables are linked
+    Sort            the order asked for
+    Each            what to group by
+    Restated        a second sentence that says again what to show
 
 Every word of the question is in exactly one phrase, or in a closed list of function words.
 """
@@ -33,7 +33,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True)
-class Condition:
+class AskedCondition:
     """`near` is the table that the value stands beside; `apart`: joined by "and" or a comma."""
 
     op: str
@@ -70,7 +70,7 @@ class Levelled:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class TableMention:
     """A table that takes part; `loose`: only a preposition says so."""
 
     table: TablePhrase
@@ -133,7 +133,18 @@ class Restated:
     items: tuple[Item, ...]
 
 
-Modifier = Condition | Counted | Levelled | Mention | Extreme | Few | Verb | Sort | Each | Restated
+Modifier = (
+    AskedCondition
+    | Counted
+    | Levelled
+    | TableMention
+    | Extreme
+    | Few
+    | Verb
+    | Sort
+    | Each
+    | Restated
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,7 @@ _INITIALS = {"f": "first", "l": "last", "m": "middle"}
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class QuestionWord:
     """A piece of a question: `text` as written, or what a quotation holds."""
 
     kind: str
@@ -147,7 +147,7 @@ def _undouble(low: str) -> str:
     return low
 
 
-def tokens(text: str) -> tuple[Token, ...]:
+def tokens(text: str) -> tuple[QuestionWord, ...]:
     """The tokens of a question in text order."""
     found = []
     for match in _TOKEN.finditer(text):
@@ -157,7 +157,7 @@ def tokens(text: str) -> tuple[Token, ...]:
         else:
             inner = match.group()
         low = inner.lower().replace("’", "'")
-        found.append(Token(kind, inner, low, stem(low), match.start(), match.end()))
+        found.append(QuestionWord(kind, inner, low, stem(low), match.start(), match.end()))
     return tuple(found)
 
 

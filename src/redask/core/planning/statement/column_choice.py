@@ -16,7 +16,7 @@ from redask.core.planning.question.linking import PART_COST, ColumnLink, Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.words import identifier_words, stem
 from redask.core.planning.statement.key_paths import Doubt
-from redask.core.planning.statement.trees import Column
+from redask.core.planning.statement.trees import ColumnOf
 
 _NUMERIC = frozenset(
     "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
@@ -25,7 +25,7 @@ _MOMENTS = frozenset(stem(word) for word in ("year", "date", "time"))
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class ColumnScope:
     """The tables of a reading: the one it is of, all it names, and those named by themselves."""
 
     linker: Linker
@@ -44,41 +44,41 @@ class Scope:
             for key in self.linker.keys_of[self.first]
         )
 
-    def type_of(self, column: Column) -> str:
+    def type_of(self, column: ColumnOf) -> str:
         """The column's type without its precision."""
         return self.linker.columns[column.table, column.name].type.partition("(")[0].strip()
 
-    def is_number(self, column: Column) -> bool:
+    def is_number(self, column: ColumnOf) -> bool:
         """Whether a column holds numbers."""
         return self.type_of(column) in _NUMERIC
 
-    def is_moment(self, column: Column) -> bool:
+    def is_moment(self, column: ColumnOf) -> bool:
         """Whether a column holds dates or timestamps."""
         return self.type_of(column).startswith(("date", "timestamp"))
 
-    def is_year(self, column: Column) -> bool:
+    def is_year(self, column: ColumnOf) -> bool:
         """Whether a column holds years as numbers."""
         return self.is_number(column) and "year" in identifier_words(column.name)
 
-    def refers(self, left: Column, right: Column) -> bool:
+    def refers(self, left: ColumnOf, right: ColumnOf) -> bool:
         """Whether a foreign key ties these two columns."""
         return any(
-            {left, right} == {Column(key.table, mine), Column(key.to_table, theirs)}
+            {left, right} == {ColumnOf(key.table, mine), ColumnOf(key.to_table, theirs)}
             for key in self.linker.keys_of[left.table]
             for mine, theirs in zip(key.columns, key.to_columns, strict=True)
         )
 
 
 def choose(
-    phrase: ColumnPhrase, scope: Scope, shown: bool = False, about: str = ""
-) -> tuple[Column, int]:
+    phrase: ColumnPhrase, scope: ColumnScope, shown: bool = False, about: str = ""
+) -> tuple[ColumnOf, int]:
     """The column that a phrase means, and its cost beyond the best of the phrase.
 
     What is `shown` or ordered by is of the first table, or the phrase names its table.
     """
     best = phrase.links[0].cost
     priced = [
-        (link.cost - best + scope.price(link.table), Column(link.table, link.column))
+        (link.cost - best + scope.price(link.table), ColumnOf(link.table, link.column))
         for link in phrase.links
         if scope.price(link.table) < 6 and (not shown or _is_shown(link, scope))
     ]
@@ -95,9 +95,9 @@ def choose(
     return chosen, cost
 
 
-def _is_vague(phrase: ColumnPhrase, chosen: Column, scope: Scope) -> bool:
+def _is_vague(phrase: ColumnPhrase, chosen: ColumnOf, scope: ColumnScope) -> bool:
     """Whether a phrase is but a part of the chosen name, and of another name as well."""
-    places = {Column(link.table, link.column): link.cost for link in phrase.links}
+    places = {ColumnOf(link.table, link.column): link.cost for link in phrase.links}
     cost = places.pop(chosen)
     return cost >= PART_COST and any(
         other.table == chosen.table or (price < cost and not scope.refers(chosen, other))
@@ -105,11 +105,11 @@ def _is_vague(phrase: ColumnPhrase, chosen: Column, scope: Scope) -> bool:
     )
 
 
-def _is_shown(link: ColumnLink, scope: Scope) -> bool:
+def _is_shown(link: ColumnLink, scope: ColumnScope) -> bool:
     return link.table == scope.first or (link.owned and scope.is_beside(link.table))
 
 
-def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
+def measured(adjective: str, scope: ColumnScope) -> tuple[ColumnOf, int]:
     """The column that an adjective measures, and whether more of it is more: 1 or -1."""
     found = _measuring(cues.DIMENSIONS[adjective], scope)
     found = found or _measuring(cues.UNITS.get(adjective, {}), scope)
@@ -121,25 +121,25 @@ def measured(adjective: str, scope: Scope) -> tuple[Column, int]:
     return found[0]
 
 
-def _measuring(nouns: dict[str, int], scope: Scope) -> list[tuple[Column, int]]:
+def _measuring(nouns: dict[str, int], scope: ColumnScope) -> list[tuple[ColumnOf, int]]:
     """The columns of the first table that these nouns name, each with its sign."""
     found = []
     for column in scope.linker.tables[scope.first].columns:
-        place = Column(scope.first, column.name)
+        place = ColumnOf(scope.first, column.name)
         signs = [nouns[word] for word in identifier_words(column.name) if word in nouns]
         if signs and (scope.is_number(place) or scope.is_moment(place)):
             found.append((place, signs[0]))
     return found
 
 
-def moments(scope: Scope) -> list[Column]:
+def moments(scope: ColumnScope) -> list[ColumnOf]:
     """The columns of the first table that hold dates or years."""
     table = scope.linker.tables[scope.first]
-    places = [Column(scope.first, column.name) for column in table.columns]
+    places = [ColumnOf(scope.first, column.name) for column in table.columns]
     return [place for place in places if scope.is_moment(place) or scope.is_year(place)]
 
 
-def is_plain_moment(column: Column) -> bool:
+def is_plain_moment(column: ColumnOf) -> bool:
     """Whether a column is just the year or date of its rows, and not of one thing about them."""
     named = set(identifier_words(column.name)) - set(identifier_words(column.table))
     return named <= _MOMENTS

@@ -15,10 +15,10 @@ from fractions import Fraction
 
 from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrases import ValuePhrase
-from redask.core.planning.question.readings import Condition
+from redask.core.planning.question.readings import AskedCondition
 from redask.core.planning.question.words import identifier_words
 from redask.core.planning.statement.column_choice import (
-    Scope,
+    ColumnScope,
     choose,
     is_plain_moment,
     measured,
@@ -29,7 +29,7 @@ from redask.core.planning.statement.periods import period
 from redask.core.planning.statement.trees import (
     OPPOSITE,
     Against,
-    Column,
+    ColumnOf,
     Comparison,
     Existence,
     Junction,
@@ -41,7 +41,7 @@ from redask.core.planning.statement.trees import (
 )
 
 
-def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
+def test_of(condition: AskedCondition, scope: ColumnScope) -> tuple[ColumnOf, Test, int]:
     """The column a condition is about, the test, and the cost of choosing the column."""
     if condition.dimension:
         column, sign = measured(condition.dimension, scope)
@@ -68,7 +68,9 @@ def test_of(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     return column, _typed(column, condition, scope), cost
 
 
-def _valued(phrase: ColumnPhrase, condition: Condition, scope: Scope) -> tuple[Column, int]:
+def _valued(
+    phrase: ColumnPhrase, condition: AskedCondition, scope: ColumnScope
+) -> tuple[ColumnOf, int]:
     """The column of a condition: where its values are stored, if only some columns have them."""
     stored = [
         {(value.table, value.column) for value in phrase_value.stored}
@@ -84,11 +86,11 @@ def _valued(phrase: ColumnPhrase, condition: Condition, scope: Scope) -> tuple[C
     return choose(phrase, scope)
 
 
-def _op(condition: Condition) -> str:
+def _op(condition: AskedCondition) -> str:
     return OPPOSITE[condition.op] if condition.negative else condition.op
 
 
-def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
+def _typed(column: ColumnOf, condition: AskedCondition, scope: ColumnScope) -> Test:
     if condition.joined == "and" and condition.op != "between":
         raise Doubt("ambiguous", "and")
     if scope.is_number(column):
@@ -104,13 +106,13 @@ def _typed(column: Column, condition: Condition, scope: Scope) -> Test:
     return _among(column, literals, _op(condition))
 
 
-def _among(column: Column, literals: tuple[Literal, ...], op: str) -> Test:
+def _among(column: ColumnOf, literals: tuple[Literal, ...], op: str) -> Test:
     if len(literals) == 1:
         return Comparison(column, op, literals[0])
     return Membership(column, literals, op == "<>")
 
 
-def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
+def _stored(value: ValuePhrase, column: ColumnOf) -> tuple[str, ...]:
     """The spellings of a value that the column stores; a quotation may be stored nowhere."""
     place = (column.table, column.name)
     found = tuple(each.value for each in value.stored if (each.table, each.column) == place)
@@ -121,7 +123,7 @@ def _stored(value: ValuePhrase, column: Column) -> tuple[str, ...]:
     raise Doubt("entity_missing", value.text)
 
 
-def _numbers(column: Column, condition: Condition) -> Test:
+def _numbers(column: ColumnOf, condition: AskedCondition) -> Test:
     literals = []
     for value in condition.values:
         if value.number is None:
@@ -137,7 +139,7 @@ def _numbers(column: Column, condition: Condition) -> Test:
     return _among(column, tuple(literals), _op(condition))
 
 
-def _range(column: Column, condition: Condition) -> Test:
+def _range(column: ColumnOf, condition: AskedCondition) -> Test:
     """A comparison with a period: `in` it, before its start, or from its end on."""
     if condition.op == "between":
         first, last = (period(value.text) for value in condition.values)
@@ -165,7 +167,7 @@ def _range(column: Column, condition: Condition) -> Test:
     return sides[condition.op]
 
 
-def _match(column: Column, condition: Condition) -> Test:
+def _match(column: ColumnOf, condition: AskedCondition) -> Test:
     text = condition.values[0].text
     for special in "\\%_":
         text = text.replace(special, "\\" + special)
@@ -177,7 +179,7 @@ def _match(column: Column, condition: Condition) -> Test:
 # --- values without a column ---------------------------------------------------------------
 
 
-def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
+def _unnamed(condition: AskedCondition, scope: ColumnScope) -> tuple[ColumnOf, Test, int]:
     if condition.values and not condition.values[0].stored:
         found = moments(scope)
         if len(found) != 1 or not is_plain_moment(found[0]):
@@ -188,7 +190,7 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     )
     near = {link.table for link in condition.near.links} if condition.near else set()
     priced = sorted(
-        (_price(Column(*place), near, condition, scope), Column(*place)) for place in places
+        (_price(ColumnOf(*place), near, condition, scope), ColumnOf(*place)) for place in places
     )
     cost = priced[0][0] if priced else 6
     if cost >= 6 or any(map(_is_spelled_apart, condition.values)):
@@ -206,7 +208,7 @@ def _is_spelled_apart(value: ValuePhrase) -> bool:
     return len(places) > 1 and len({each.value for each in value.stored}) > 1
 
 
-def _price(column: Column, near: set[str], condition: Condition, scope: Scope) -> int:
+def _price(column: ColumnOf, near: set[str], condition: AskedCondition, scope: ColumnScope) -> int:
     """A value beside a table's name is one of that table, and rather its name than another."""
     base = scope.price(column.table)
     if near:

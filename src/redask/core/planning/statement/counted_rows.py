@@ -7,14 +7,14 @@ rows, or the result shows them itself.
 from dataclasses import replace
 
 from redask.core.planning.statement import sql_text
-from redask.core.planning.statement.trees import Column, Measure, Statement
+from redask.core.planning.statement.trees import ColumnOf, MeasuredColumn, Statement
 
 _SHOWN = 2
 
 
 def counted_rows(statement: Statement) -> str | None:
     """The SELECT, or None if rows are not what was counted."""
-    if statement.outputs != (Measure("count"),) or statement.groups or statement.steps:
+    if statement.outputs != (MeasuredColumn("count"),) or statement.groups or statement.steps:
         return None
-    urn = Measure(column=Column(statement.table, "urn"))
+    urn = MeasuredColumn(column=ColumnOf(statement.table, "urn"))
     return sql_text.write(replace(statement, outputs=(urn,), order=((urn, "asc"),), limit=_SHOWN))

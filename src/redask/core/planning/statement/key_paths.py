@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from redask.core.planning.plan_schema import ForeignKey
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.statement.trees import Column, Step
+from redask.core.planning.statement.trees import ColumnOf, KeyStep
 
 _LONGEST = 3
 
@@ -29,7 +29,7 @@ class Doubt(Exception):
         self.about = about
 
 
-def steps_between(linker: Linker, source: str, target: str) -> tuple[Step, ...]:
+def steps_between(linker: Linker, source: str, target: str) -> tuple[KeyStep, ...]:
     """The only shortest way from one table to another; `Doubt` where there is none, or two."""
     if source == target:
         return ()
@@ -82,31 +82,31 @@ def _other(key: ForeignKey, table: str) -> str:
     return key.to_table if key.table == table else key.table
 
 
-def _step(key: ForeignKey, table: str) -> Step:
+def _step(key: ForeignKey, table: str) -> KeyStep:
     pairs = tuple(
-        (Column(key.table, mine), Column(key.to_table, theirs))
+        (ColumnOf(key.table, mine), ColumnOf(key.to_table, theirs))
         for mine, theirs in zip(key.columns, key.to_columns, strict=True)
     )
     if table == key.table:
-        return Step(table, tuple((theirs, mine) for mine, theirs in pairs))
-    return Step(table, pairs)
+        return KeyStep(table, tuple((theirs, mine) for mine, theirs in pairs))
+    return KeyStep(table, pairs)
 
 
-def fans_out(linker: Linker, step: Step) -> bool:
+def fans_out(linker: Linker, step: KeyStep) -> bool:
     """Whether a step may give more than one row for a row: its columns are no key of its table."""
     return {right.name for _, right in step.pairs} != set(linker.tables[step.table].primary_key)
 
 
-def leaves_out(linker: Linker, step: Step) -> bool:
+def leaves_out(linker: Linker, step: KeyStep) -> bool:
     """Whether a step back along a key finds nothing for some rows."""
     left, right = step.pairs[0]
     found = linker.columns[right.table, right.name].distinct
     return len(step.pairs) > 1 or linker.tables[left.table].rows > found
 
 
-def joined(linker: Linker, first: str, others: list[str]) -> tuple[Step, ...]:
+def joined(linker: Linker, first: str, others: list[str]) -> tuple[KeyStep, ...]:
     """The steps that bring all tables in, each once."""
-    steps: dict[str, Step] = {}
+    steps: dict[str, KeyStep] = {}
     for other in others:
         for step in steps_between(linker, first, other):
             steps[step.table] = step  # the only shortest ways from one table are a tree

@@ -23,13 +23,13 @@ from redask.core.planning.question.readings import (
     Sort,
 )
 from redask.core.planning.question.words import identifier_words, stem
-from redask.core.planning.statement.column_choice import Scope, choose, measured
+from redask.core.planning.statement.column_choice import ColumnScope, choose, measured
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.shown_entities import naming, shown
-from redask.core.planning.statement.trees import OPPOSITE, Column, Measure
+from redask.core.planning.statement.trees import OPPOSITE, ColumnOf, MeasuredColumn
 
 Names = dict[tuple[int, int], str]
-Having = tuple[Measure, str, str]
+Having = tuple[MeasuredColumn, str, str]
 _NUMBERS_ONLY = ("avg", "sum")
 _RANKS = {stem(word) for word in ("rank", "ranking", "position", "place", "grade")}
 _TITLES = {stem(word) for word in ("name", "title")}
@@ -39,7 +39,7 @@ _TITLES = {stem(word) for word in ("name", "title")}
 class Order:
     """What rows or groups are ordered by, and how many are kept."""
 
-    measure: Measure
+    measure: MeasuredColumn
     direction: str
     limit: int | None = None
 
@@ -47,7 +47,7 @@ class Order:
 class OutputBuilder:
     """Chooses the columns of one reading; `cost` is what the choices cost."""
 
-    def __init__(self, reading: Reading, scope: Scope, tables: Names) -> None:
+    def __init__(self, reading: Reading, scope: ColumnScope, tables: Names) -> None:
         self._reading = reading
         self._scope = scope
         self._tables = tables
@@ -57,34 +57,34 @@ class OutputBuilder:
         """The table that a phrase was taken for."""
         return self._tables[phrase.start, phrase.end] if phrase else self._scope.first
 
-    def key_of(self, table: str) -> list[Column]:
+    def key_of(self, table: str) -> list[ColumnOf]:
         """The primary key of a table; a doubt where it has none."""
         key = self._scope.linker.tables[table].primary_key
         if not key:
             raise Doubt("not_computable", f"what tells rows of {table} apart")
-        return [Column(table, name) for name in key]
+        return [ColumnOf(table, name) for name in key]
 
-    def _column(self, phrase: ColumnPhrase) -> Column:
+    def _column(self, phrase: ColumnPhrase) -> ColumnOf:
         column, cost = choose(phrase, self._scope, shown=True)
         self.cost += cost
         if phrase.counting and not self._is_quantity(column):
             raise Doubt("ambiguous", column.name)
         return column
 
-    def _is_quantity(self, column: Column) -> bool:
+    def _is_quantity(self, column: ColumnOf) -> bool:
         """Whether a column holds numbers that measure, not ones that name."""
         keys = self._scope.linker.tables[column.table].primary_key
         named = "id" in identifier_words(column.name)
         return self._scope.is_number(column) and column.name not in keys and not named
 
-    def _is_ordered(self, column: Column) -> bool:
+    def _is_ordered(self, column: ColumnOf) -> bool:
         """Whether a column has a highest and a lowest value that mean what they say."""
         ranked = _RANKS & set(identifier_words(column.name))
         return not ranked and (self._scope.is_number(column) or self._scope.is_moment(column))
 
     # --- what is shown -------------------------------------------------------------------
 
-    def outputs(self) -> list[Measure]:
+    def outputs(self) -> list[MeasuredColumn]:
         """What is shown, in the question's order."""
         items = self._reading.items
         if any(item.kind == "star" for item in items):
@@ -92,7 +92,7 @@ class OutputBuilder:
                 raise Doubt("ambiguous", "information")
             first = self._scope.first
             columns = self._scope.linker.tables[first].columns
-            return [Measure(column=Column(first, each.name)) for each in columns]
+            return [MeasuredColumn(column=ColumnOf(first, each.name)) for each in columns]
         if len(items) > 1 and any(item.kind == "entity" for item in items):
             raise Doubt("ambiguous", "what to show")
         outputs = [each for item in items for each in self._shown(item)]
@@ -102,31 +102,31 @@ class OutputBuilder:
             raise Doubt("ambiguous", "average")
         return outputs
 
-    def _shown(self, item: Item) -> list[Measure]:
+    def _shown(self, item: Item) -> list[MeasuredColumn]:
         if item.kind == "entity":
             columns = shown(self._scope, self.table(item.table))
-            return [Measure(column=column) for column in columns]
+            return [MeasuredColumn(column=column) for column in columns]
         return [self._output(item)]
 
-    def _output(self, item: Item) -> Measure:
+    def _output(self, item: Item) -> MeasuredColumn:
         if item.column is None:
-            return Measure("count")
+            return MeasuredColumn("count")
         column = self._column(item.column)
         if item.kind == "count":
             if not item.distinct:
                 raise Doubt("ambiguous", column.name)
-            return Measure("count", column, distinct=True)
+            return MeasuredColumn("count", column, distinct=True)
         if item.aggregate in _NUMBERS_ONLY and not self._scope.is_number(column):
             raise Doubt("not_computable", column.name)
         if item.aggregate and not self._is_ordered(column):
             raise Doubt("not_computable", column.name)
-        return Measure(item.aggregate, column)
+        return MeasuredColumn(item.aggregate, column)
 
     # --- groups --------------------------------------------------------------------------
 
-    def groups(self, outputs: list[Measure]) -> tuple[list[Column], bool]:
+    def groups(self, outputs: list[MeasuredColumn]) -> tuple[list[ColumnOf], bool]:
         """What `each` names to group by, and whether that is to be shown."""
-        found: list[Column] = []
+        found: list[ColumnOf] = []
         entities = False
         for each in self._reading.modifiers:
             if isinstance(each, Each):
@@ -136,25 +136,27 @@ class OutputBuilder:
                     if each.table.links[0].cost and outputs[0].column:
                         raise Doubt("ambiguous", "each")
                     if not any(one.column and not one.aggregate for one in outputs):
-                        outputs[:0] = [Measure(column=column) for column in self._titled(table)]
+                        outputs[:0] = [
+                            MeasuredColumn(column=column) for column in self._titled(table)
+                        ]
                     found += self.key_of(table)
                     entities = True
         return found, not entities
 
-    def _titled(self, table: str) -> tuple[Column, ...]:
+    def _titled(self, table: str) -> tuple[ColumnOf, ...]:
         """What names each row of a table that something else is counted for."""
         names = naming(self._scope, table)
         if not names or table == self._scope.first:
             raise Doubt("ambiguous", f"what to show of {table}")
         return names
 
-    def check_rows(self, groups: list[Column]) -> None:
+    def check_rows(self, groups: list[ColumnOf]) -> None:
         """`for each student` of a plain list means all students; any other group is a doubt."""
         named = any(isinstance(each, Each) and each.columns for each in self._reading.modifiers)
         if named or any(column.table != self._scope.first for column in groups):
             raise Doubt("ambiguous", "each")
 
-    def keys(self, plain: list[Column], root: str) -> list[Column]:
+    def keys(self, plain: list[ColumnOf], root: str) -> list[ColumnOf]:
         """The keys of the entities whose names are shown beside an aggregate of something else."""
         tables = [column.table for column in plain if column.table in self._scope.named]
         if not tables or root in tables:
@@ -185,17 +187,17 @@ class OutputBuilder:
         for each in self._reading.modifiers:
             if isinstance(each, Counted) and self.table(each.table) == self._scope.first:
                 op = OPPOSITE[each.op] if each.negative else each.op
-                found.append((Measure("count"), op, each.number))
+                found.append((MeasuredColumn("count"), op, each.number))
             elif isinstance(each, Levelled):
                 column = self._column(each.column)
                 if not self._scope.is_number(column) or column.table != self._scope.first:
                     raise Doubt("not_computable", column.name)
-                found.append((Measure(each.aggregate, column), each.op, each.number))
+                found.append((MeasuredColumn(each.aggregate, column), each.op, each.number))
         return found
 
     # --- order ---------------------------------------------------------------------------
 
-    def order(self, outputs: list[Measure]) -> Order | None:
+    def order(self, outputs: list[MeasuredColumn]) -> Order | None:
         """The one order that is asked for."""
         found = []
         for each in self._reading.modifiers:
@@ -216,20 +218,22 @@ class OutputBuilder:
         direction = "desc" if each.direction == "max" else "asc"
         if each.dimension:
             column, sign = measured(each.dimension, self._scope)
-            return Order(Measure(column=column), "desc" if sign > 0 else "asc", each.number)
+            return Order(MeasuredColumn(column=column), "desc" if sign > 0 else "asc", each.number)
         if each.column is None:
-            return Order(Measure("count"), direction, each.number)
+            return Order(MeasuredColumn("count"), direction, each.number)
         column = self._column(each.column)
         if not self._is_ordered(column) or (each.loose and not self._tables):
             raise Doubt("not_computable", column.name)
-        return Order(Measure(each.aggregate, column), direction, each.number)
+        return Order(MeasuredColumn(each.aggregate, column), direction, each.number)
 
-    def _sorted(self, each: Sort, outputs: list[Measure]) -> Measure:
+    def _sorted(self, each: Sort, outputs: list[MeasuredColumn]) -> MeasuredColumn:
         if each.table is not None:
-            return Measure("count")
+            return MeasuredColumn("count")
         if each.column is not None:
             column = self._column(each.column)
-            return next((one for one in outputs if one.column == column), Measure(column=column))
+            return next(
+                (one for one in outputs if one.column == column), MeasuredColumn(column=column)
+            )
         if not outputs[0].column:
             raise Doubt("ambiguous", "order")
         return outputs[0]

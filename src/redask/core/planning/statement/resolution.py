@@ -17,16 +17,16 @@ from itertools import islice, product
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.question.name_phrases import TablePhrase
 from redask.core.planning.question.readings import (
-    Condition,
+    AskedCondition,
     Counted,
     Each,
     Extreme,
-    Mention,
     Reading,
     Restated,
     Sort,
+    TableMention,
 )
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names
 from redask.core.planning.statement.statement_builder import build
@@ -49,7 +49,7 @@ def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, in
         )
         for first, price in _firsts(reading, tables):
             named = dict.fromkeys((*tables.values(), *_owners(reading)))
-            scope = Scope(linker, first, tuple(named), tuple(tables.values()))
+            scope = ColumnScope(linker, first, tuple(named), tuple(tables.values()))
             try:
                 statement, cost = build(reading, scope, tables)
             except Doubt as doubt:
@@ -72,7 +72,7 @@ def _table_phrases(reading: Reading) -> list[TablePhrase]:
     found: list[TablePhrase | None] = [reading.table]
     found += [item.table for item in reading.items]
     for each in reading.modifiers:
-        if isinstance(each, Counted | Mention | Extreme | Each | Sort):
+        if isinstance(each, Counted | TableMention | Extreme | Each | Sort):
             found.append(each.table)
     unique = {(phrase.start, phrase.end): phrase for phrase in found if phrase is not None}
     return list(unique.values())
@@ -95,9 +95,12 @@ def _firsts(reading: Reading, tables: Names) -> list[tuple[str, int]]:
     if shown and not counted:
         return [(shown[0], 0)]
     for each in reading.modifiers:
-        if isinstance(each, Mention) and each.negative:
+        if isinstance(each, TableMention) and each.negative:
             continue
-        if isinstance(each, Counted | Each | Extreme | Mention | Sort) and each.table is not None:
+        if (
+            isinstance(each, Counted | Each | Extreme | TableMention | Sort)
+            and each.table is not None
+        ):
             return [(_name(each.table, tables), 0)]
     return _holding(reading)
 
@@ -111,7 +114,9 @@ def _owners(reading: Reading) -> list[str]:
     """The tables that column phrases name as well: `names of students`."""
     columns = [item.column for item in reading.items]
     columns += [
-        each.column for each in reading.modifiers if isinstance(each, Condition | Extreme | Sort)
+        each.column
+        for each in reading.modifiers
+        if isinstance(each, AskedCondition | Extreme | Sort)
     ]
     found = [
         [link.table for link in column.links if link.owned and link.cost <= 1]

@@ -10,9 +10,9 @@ none of these                                  a doubt
 
 from redask.core.planning.question.readings import Reading
 from redask.core.planning.question.words import identifier_words
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.key_paths import Doubt
-from redask.core.planning.statement.trees import Column, Comparison, Membership, Statement
+from redask.core.planning.statement.trees import ColumnOf, Comparison, Membership, Statement
 
 _NAMES = (("nam",), ("full", "nam"))
 _PERSON = (("first", "nam"), ("last", "nam"))
@@ -21,7 +21,7 @@ _NAMING = frozenset(["nam", "titl"])
 _KEYS = frozenset("id number cod key".split())
 
 
-def shown(scope: Scope, table: str) -> tuple[Column, ...]:
+def shown(scope: ColumnScope, table: str) -> tuple[ColumnOf, ...]:
     """The columns that stand for an entity of a table."""
     found = naming(scope, table) or _numbering(scope, table)
     if not found:
@@ -29,7 +29,7 @@ def shown(scope: Scope, table: str) -> tuple[Column, ...]:
     return found
 
 
-def naming(scope: Scope, table: str) -> tuple[Column, ...]:
+def naming(scope: ColumnScope, table: str) -> tuple[ColumnOf, ...]:
     """The columns that name an entity of a table; none where it has no name."""
     for wanted in _NAMES:
         found = _called(scope, table, wanted)
@@ -42,24 +42,24 @@ def naming(scope: Scope, table: str) -> tuple[Column, ...]:
     return titles if len(titles) == 1 and not first and not last else ()
 
 
-def _numbering(scope: Scope, table: str) -> tuple[Column, ...]:
+def _numbering(scope: ColumnScope, table: str) -> tuple[ColumnOf, ...]:
     """The key of a table whose rows have numbers and no names."""
     owner = scope.linker.tables[table]
     words = {word for column in owner.columns for word in identifier_words(column.name)}
     key = owner.primary_key
     if words & _NAMING or len(key) != 1 or not _KEYS & set(identifier_words(key[0])):
         return ()
-    return (Column(table, key[0]),)
+    return (ColumnOf(table, key[0]),)
 
 
-def _called(scope: Scope, table: str, wanted: tuple[str, ...]) -> tuple[Column, ...]:
+def _called(scope: ColumnScope, table: str, wanted: tuple[str, ...]) -> tuple[ColumnOf, ...]:
     """The columns with this name, with or without the table's words in it."""
     owner = set(identifier_words(table))
     found = []
     for column in scope.linker.tables[table].columns:
         words = identifier_words(column.name)
         if wanted in (words, tuple(word for word in words if word not in owner)):
-            found.append(Column(table, column.name))
+            found.append(ColumnOf(table, column.name))
     return tuple(found)
 
 

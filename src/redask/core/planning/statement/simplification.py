@@ -9,10 +9,10 @@ from typing import Any
 
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.statement.key_paths import fans_out
-from redask.core.planning.statement.trees import Column, Statement, Step
+from redask.core.planning.statement.trees import ColumnOf, KeyStep, Statement
 
 
-def is_total(linker: Linker, step: Step) -> bool:
+def is_total(linker: Linker, step: KeyStep) -> bool:
     """Whether a step finds exactly one row for each row: no fan-out, no NULL in the key."""
     if fans_out(linker, step):
         return False
@@ -31,9 +31,9 @@ def simplified(statement: Statement, linker: Linker) -> Statement:
     return statement
 
 
-def _substituted(node: Any, same: dict[Column, Column]) -> Any:
+def _substituted(node: Any, same: dict[ColumnOf, ColumnOf]) -> Any:
     """The tree with columns replaced by others that have the same values."""
-    if isinstance(node, Column):
+    if isinstance(node, ColumnOf):
         return same.get(node, node)
     if isinstance(node, tuple):
         return tuple(_substituted(each, same) for each in node)
@@ -45,7 +45,7 @@ def _substituted(node: Any, same: dict[Column, Column]) -> Any:
 
 def _mentions(node: Any, table: str) -> bool:
     """Whether a tree uses a column of a table."""
-    if isinstance(node, Column):
+    if isinstance(node, ColumnOf):
         return node.table == table
     if isinstance(node, tuple):
         return any(_mentions(each, table) for each in node)

@@ -8,16 +8,16 @@ import re
 
 from redask.core.planning.statement.trees import (
     Against,
-    Column,
+    ColumnOf,
     Comparison,
     Existence,
+    KeyStep,
     Literal,
     Match,
-    Measure,
+    MeasuredColumn,
     Membership,
     Missing,
     Statement,
-    Step,
     Tally,
     Test,
 )
@@ -53,10 +53,10 @@ def literal(value: Literal) -> str:
 
 def write(statement: Statement) -> str:
     """The SELECT of a tree."""
-    return _Writer(statement).text()
+    return _StatementText(statement).text()
 
 
-class _Writer:
+class _StatementText:
     def __init__(self, statement: Statement) -> None:
         self._statement = statement
         self._qualified = bool(statement.steps) or any(map(_nests, statement.where))
@@ -82,21 +82,21 @@ class _Writer:
             parts.append(f"FETCH FIRST {asked.limit} ROWS WITH TIES")
         return " ".join(parts)
 
-    def _column(self, column: Column) -> str:
+    def _column(self, column: ColumnOf) -> str:
         if self._qualified:
             return f"{identifier(column.table)}.{identifier(column.name)}"
         return identifier(column.name)
 
-    def _measure(self, measure: Measure) -> str:
+    def _measure(self, measure: MeasuredColumn) -> str:
         inner = "*" if measure.column is None else self._column(measure.column)
         if not measure.aggregate:
             return inner
         return f"{measure.aggregate}({'DISTINCT ' if measure.distinct else ''}{inner})"
 
-    def _join(self, step: Step) -> str:
+    def _join(self, step: KeyStep) -> str:
         return f"JOIN {identifier(step.table)} ON {self._pairs(step)}"
 
-    def _pairs(self, step: Step) -> str:
+    def _pairs(self, step: KeyStep) -> str:
         return " AND ".join(
             f"{self._column(left)} = {self._column(right)}" for left, right in step.pairs
         )
@@ -126,7 +126,7 @@ class _Writer:
                 word = f" {junction.op.upper()} "
                 return f"({word.join(map(self._test, junction.parts))})"
 
-    def _subquery(self, shown: str, steps: tuple[Step, ...], tests: tuple[Test, ...]) -> str:
+    def _subquery(self, shown: str, steps: tuple[KeyStep, ...], tests: tuple[Test, ...]) -> str:
         first, *others = steps
         joins = "".join(f" {self._join(step)}" for step in others)
         where = [self._pairs(first), *(self._test(test) for test in tests)]

@@ -13,19 +13,19 @@ SUM, AVG and COUNT are refused where a join repeats rows.
 from dataclasses import replace
 from itertools import pairwise
 
-from redask.core.planning.question.readings import Counted, Extreme, Mention, Reading, Verb
+from redask.core.planning.question.readings import Counted, Extreme, Reading, TableMention, Verb
 from redask.core.planning.statement import key_paths
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.condition_tests import contradictory
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names, Order, OutputBuilder
 from redask.core.planning.statement.shown_entities import says_nothing
 from redask.core.planning.statement.simplification import simplified
-from redask.core.planning.statement.trees import Column, Measure, Statement, Step
+from redask.core.planning.statement.trees import ColumnOf, KeyStep, MeasuredColumn, Statement
 from redask.core.planning.statement.where_builder import WhereBuilder
 
 
-def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int]:
+def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statement, int]:
     """The statement and what choosing its columns cost; `Doubt` where the reading fails."""
     builder = OutputBuilder(reading, scope, tables)
     _check_verbs(reading, scope, builder)
@@ -38,7 +38,7 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     root = (builder.counted_table() if grouping else None) or _summed(measures) or scope.first
     if grouping:
         if shown:
-            extra = [Measure(column=column) for column in groups if column not in plain]
+            extra = [MeasuredColumn(column=column) for column in groups if column not in plain]
             outputs, measures = [*extra, *outputs], [*extra, *measures]
         groups = list(dict.fromkeys([*groups, *builder.keys(plain, root), *plain]))
         if not groups and (having or order):
@@ -79,36 +79,38 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     return simplified(statement, scope.linker), builder.cost + where.cost
 
 
-def _check_verbs(reading: Reading, scope: Scope, builder: OutputBuilder) -> None:
+def _check_verbs(reading: Reading, scope: ColumnScope, builder: OutputBuilder) -> None:
     """A verb links rows of one table, or of two tables by one key; further it leads nowhere."""
     for verb, node in pairwise(reading.modifiers):
-        if isinstance(verb, Verb) and isinstance(node, Mention | Counted | Extreme):
+        if isinstance(verb, Verb) and isinstance(node, TableMention | Counted | Extreme):
             table = builder.table(node.table)
             steps = key_paths.steps_between(scope.linker, scope.first, table)
-            if len(steps) > isinstance(node, Mention):
+            if len(steps) > isinstance(node, TableMention):
                 raise Doubt("not_computable", verb.word)
 
 
-def _summed(measures: list[Measure]) -> str | None:
+def _summed(measures: list[MeasuredColumn]) -> str | None:
     """The table of the first column that is aggregated."""
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
 
 
-def _check_joined(reading: Reading, steps: tuple[Step, ...], scope: Scope) -> None:
+def _check_joined(reading: Reading, steps: tuple[KeyStep, ...], scope: ColumnScope) -> None:
     """Columns of two tables are shown together if each is named in full, one row for one row."""
     named = all(item.column.links[0].cost == 0 for item in reading.items if item.column)
     if len(steps) > 1 or not named or key_paths.fans_out(scope.linker, steps[0]):
         raise Doubt("ambiguous", "columns of several tables")
 
 
-def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scope) -> None:
+def _check_fan_out(
+    measures: list[MeasuredColumn], steps: tuple[KeyStep, ...], scope: ColumnScope
+) -> None:
     """Sums, averages and counts are refused where a join repeats rows."""
     repeated = any(key_paths.fans_out(scope.linker, step) for step in steps)
     if repeated and any(each.aggregate in ("count", "sum", "avg") for each in measures):
         raise Doubt("not_computable", "a join that repeats rows")
 
 
-def _check_least(order: Order | None, steps: tuple[Step, ...], scope: Scope) -> None:
+def _check_least(order: Order | None, steps: tuple[KeyStep, ...], scope: ColumnScope) -> None:
     """The fewest rows of a table are none at all, which a join does not find."""
     if order and order.limit and order.direction == "asc" and order.measure.aggregate == "count":
         for step in steps:
@@ -116,19 +118,21 @@ def _check_least(order: Order | None, steps: tuple[Step, ...], scope: Scope) -> 
                 raise Doubt("ambiguous", f"whether those without {_turned(step).table} count")
 
 
-def _turned(step: Step) -> Step:
+def _turned(step: KeyStep) -> KeyStep:
     """The step the other way round."""
-    return Step(step.pairs[0][0].table, tuple((right, left) for left, right in step.pairs))
+    return KeyStep(step.pairs[0][0].table, tuple((right, left) for left, right in step.pairs))
 
 
-def _ordered(statement: Statement, order: Order, scope: Scope) -> tuple[tuple[Measure, str], ...]:
+def _ordered(
+    statement: Statement, order: Order, scope: ColumnScope
+) -> tuple[tuple[MeasuredColumn, str], ...]:
     """The order asked for; rows that are equal in it follow their keys, so that it is one order,
     and groups theirs in the same direction.
 
     At a limit they stay equal: all rows that tie belong to the result.
     """
     keys = [
-        Column(statement.table, name) for name in scope.linker.tables[statement.table].primary_key
+        ColumnOf(statement.table, name) for name in scope.linker.tables[statement.table].primary_key
     ]
     way = "asc"
     if statement.groups:
@@ -137,13 +141,13 @@ def _ordered(statement: Statement, order: Order, scope: Scope) -> tuple[tuple[Me
         keys = [each.column for each in statement.outputs if each.column]
     if statement.limit is not None:
         keys = []
-    rest = (Measure(column=key) for key in keys)
+    rest = (MeasuredColumn(column=key) for key in keys)
     found = ((each, way) for each in rest if each != order.measure)
     return ((order.measure, order.direction), *found)
 
 
 def _is_distinct(
-    reading: Reading, scope: Scope, order: Order | None, outputs: list[Measure]
+    reading: Reading, scope: ColumnScope, order: Order | None, outputs: list[MeasuredColumn]
 ) -> bool:
     """Whether equal rows are shown once: if asked for, or if values of columns are listed."""
     asked = any(item.distinct for item in reading.items)

@@ -13,7 +13,7 @@ OPPOSITE = {"=": "<>", "<>": "=", "<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Column:
+class ColumnOf:
     table: str
     name: str
 
@@ -28,14 +28,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    column: Column
+    column: ColumnOf
     op: str
     literal: Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Membership:
-    column: Column
+    column: ColumnOf
     literals: tuple[Literal, ...]
     negative: bool = False
 
@@ -44,7 +44,7 @@ class Membership:
 class Match:
     """A pattern of LIKE, in any case."""
 
-    column: Column
+    column: ColumnOf
     pattern: str
     negative: bool = False
 
@@ -53,7 +53,7 @@ class Match:
 class Against:
     """A column compared with an aggregate of the same column over all rows."""
 
-    column: Column
+    column: ColumnOf
     op: str
     aggregate: str
 
@@ -62,23 +62,23 @@ class Against:
 class Missing:
     """Whether a column is NULL, or not."""
 
-    column: Column
+    column: ColumnOf
     negative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class KeyStep:
     """A join: `table` comes in, its columns equal to those of a table that is there."""
 
     table: str
-    pairs: tuple[tuple[Column, Column], ...]
+    pairs: tuple[tuple[ColumnOf, ColumnOf], ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Existence:
     """Whether rows exist at the end of the steps that pass the tests."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[KeyStep, ...]
     tests: tuple["Test", ...]
     negative: bool = False
 
@@ -87,7 +87,7 @@ class Existence:
 class Tally:
     """How many rows at the end of the steps pass the tests, compared with a number."""
 
-    steps: tuple[Step, ...]
+    steps: tuple[KeyStep, ...]
     tests: tuple["Test", ...]
     op: str
     number: str
@@ -103,22 +103,22 @@ Test = Comparison | Membership | Match | Against | Missing | Existence | Tally |
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class MeasuredColumn:
     """What is shown or ordered by: a column, an aggregate of one, or a count."""
 
     aggregate: str = ""
-    column: Column | None = None
+    column: ColumnOf | None = None
     distinct: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    outputs: tuple[Measure, ...]
+    outputs: tuple[MeasuredColumn, ...]
     table: str
-    steps: tuple[Step, ...] = ()
+    steps: tuple[KeyStep, ...] = ()
     where: tuple[Test, ...] = ()
-    groups: tuple[Column, ...] = ()
-    having: tuple[tuple[Measure, str, str], ...] = ()
-    order: tuple[tuple[Measure, str], ...] = ()
+    groups: tuple[ColumnOf, ...] = ()
+    having: tuple[tuple[MeasuredColumn, str, str], ...] = ()
+    order: tuple[tuple[MeasuredColumn, str], ...] = ()
     limit: int | None = None
     distinct: bool = False

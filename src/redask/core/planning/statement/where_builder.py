@@ -13,18 +13,18 @@ on a column that is named in part, or of which two tables have one.
 from dataclasses import dataclass, field, replace
 
 from redask.core.planning.question.name_phrases import ColumnPhrase
-from redask.core.planning.question.readings import Condition, Counted, Mention, Reading
+from redask.core.planning.question.readings import AskedCondition, Counted, Reading, TableMention
 from redask.core.planning.statement import key_paths
-from redask.core.planning.statement.column_choice import Scope
+from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.condition_tests import test_of
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names
 from redask.core.planning.statement.simplification import is_total
 from redask.core.planning.statement.trees import (
     OPPOSITE,
-    Column,
+    ColumnOf,
     Existence,
-    Step,
+    KeyStep,
     Tally,
     Test,
 )
@@ -42,13 +42,13 @@ class _Gathered:
     negative: Tests = field(default_factory=dict)
     counted: dict[str, Counted] = field(default_factory=dict)
     loose: list[str] = field(default_factory=list)
-    seen: list[tuple[Condition, Column]] = field(default_factory=list)
+    seen: list[tuple[AskedCondition, ColumnOf]] = field(default_factory=list)
 
 
 class WhereBuilder:
     """Builds the tests of one reading; `here` are the tables that the statement joins."""
 
-    def __init__(self, reading: Reading, scope: Scope, tables: Names, here: set[str]) -> None:
+    def __init__(self, reading: Reading, scope: ColumnScope, tables: Names, here: set[str]) -> None:
         self._reading = reading
         self._scope = scope
         self._tables = tables
@@ -59,13 +59,13 @@ class WhereBuilder:
         """All tests, which must hold together."""
         found = _Gathered()
         for each in self._reading.modifiers:
-            if isinstance(each, Mention):
+            if isinstance(each, TableMention):
                 self._mention(each, found)
             elif isinstance(each, Counted):
                 table = self._tables[each.table.start, each.table.end]
                 if table != self._scope.first:
                     found.counted[table] = each
-            elif isinstance(each, Condition):
+            elif isinstance(each, AskedCondition):
                 self._condition(each, found)
         self._merge(found.positive, found.negative)
         return self._composed(found)
@@ -89,7 +89,7 @@ class WhereBuilder:
             direct.append(Existence(self._way(table), tuple(tests), negative=True))
         return tuple(direct)
 
-    def _mention(self, each: Mention, found: _Gathered) -> None:
+    def _mention(self, each: TableMention, found: _Gathered) -> None:
         table = self._tables[each.table.start, each.table.end]
         if each.loose:
             found.loose.append(table)
@@ -102,7 +102,7 @@ class WhereBuilder:
 
     # --- conditions ----------------------------------------------------------------------
 
-    def _condition(self, each: Condition, found: _Gathered) -> None:
+    def _condition(self, each: AskedCondition, found: _Gathered) -> None:
         if each.column is None and each.op in _PATTERNS:
             each = replace(each, column=self._only_column())
         column, test, cost = test_of(each, self._scope)
@@ -114,7 +114,7 @@ class WhereBuilder:
         place.append(test)
         found.seen.append((each, column))
 
-    def _check(self, each: Condition, column: Column, found: _Gathered) -> None:
+    def _check(self, each: AskedCondition, column: ColumnOf, found: _Gathered) -> None:
         """Doubts that come of a condition beside those before it."""
         if not each.apart and any(before.against for before, _ in found.seen):
             raise Doubt("ambiguous", "average")
@@ -132,7 +132,7 @@ class WhereBuilder:
         known = {self._scope.first, *self._scope.named}
         return best > 0 or len(tables & known) > 1
 
-    def _place(self, each: Condition, column: Column, found: _Gathered) -> list[Test]:
+    def _place(self, each: AskedCondition, column: ColumnOf, found: _Gathered) -> list[Test]:
         """Where the test of a condition belongs."""
         if column.table in self._here:
             return found.direct
@@ -165,7 +165,7 @@ class WhereBuilder:
                     raise Doubt("ambiguous", other)
                 negative[table] = positive.pop(table, [])
 
-    def _way(self, table: str) -> tuple[Step, ...]:
+    def _way(self, table: str) -> tuple[KeyStep, ...]:
         """The steps to a table from the first, or from the last that is joined already."""
         steps = key_paths.steps_between(self._scope.linker, self._scope.first, table)
         while steps and steps[0].table in self._here:

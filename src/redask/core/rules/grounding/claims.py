@@ -33,7 +33,7 @@ class Claim:
 
 def split(answer: str) -> tuple[Claim, ...]:
     """The claims of an answer, in its order."""
-    reader = _Reader(answer, citations.parse(answer, _ANY_SOURCE).citations)
+    reader = _ClaimReader(answer, citations.parse(answer, _ANY_SOURCE).citations)
     claims: list[Claim] = []
     lead_in: tuple[int, ...] = ()
     listed = BlockKind.TEXT
@@ -67,7 +67,7 @@ def _sentences(answer: str, block: AnswerBlock) -> list[tuple[int, int]]:
     return sentence_ends.split(answer, block.start, block.end)
 
 
-class _Reader:
+class _ClaimReader:
     """The text and the markers of spans of an answer that do not overlap, read in order."""
 
     def __init__(self, answer: str, found: tuple[Citation, ...]) -> None:
