@@ -27,7 +27,9 @@ def ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     docs = tmp_path / "docs"
     docs.mkdir()
-    (docs / "sails.md").write_text(f"# Manual\n\n## Reefing\n\nPaint is stored in the yellow locker.\n\n{SAID}\n")
+    (docs / "sails.md").write_text(
+        f"# Manual\n\n## Reefing\n\nPaint is stored in the yellow locker.\n\n{SAID}\n"
+    )
     (docs / "crew.csv").write_text("id,name\n1,Ada\n2,Bob\n")
     with redask.open(tmp_path / "db") as db:
         db.ingest(docs)

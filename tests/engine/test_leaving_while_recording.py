@@ -25,7 +25,9 @@ class SlowLog:
         self.reached = asyncio.Event()
         self.go_on = asyncio.Event()
 
-    def append(self, row: dict[str, object], build: str = "") -> Coroutine[Any, Any, None]:
+    def append(
+        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+    ) -> Coroutine[Any, Any, None]:
         return self._append(row, build)
 
     async def _append(self, row: dict[str, object], build: str) -> None:

@@ -147,7 +147,9 @@ class NoCache:
 class NoLog:
     """The twin's log: what it is asked is nobody's call."""
 
-    async def append(self, row: dict[str, object], build: str = "") -> None:
+    async def append(
+        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+    ) -> None:
         """Forget it."""
 
 
