@@ -62,7 +62,9 @@ def test_the_provider_reads_the_assembled_prompt_and_the_settled_knobs(harbour: 
     db = harbour.open(player)
     answer = db.ask(FERRY)
     asked, knobs = player.calls[0]
-    assert asked == prompt.assemble(FERRY, answer.sources_flat)
+    count = len(answer.sources_flat)
+    system = prompt.system_part(count, count)
+    assert asked == prompt.assemble(FERRY, answer.sources_flat, system)
     seed = determinism.derive_seed(FERRY, fingerprint_of(answer))
     assert (knobs.temperature, knobs.seed) == (0.0, determinism.narrow_to_signed(seed))
     assert last_row(db)["seed"] == knobs.seed

@@ -38,7 +38,6 @@ from redask.core.model import (
 )
 from redask.core.ports import Provider
 from redask.core.rules import (
-    audit,
     capabilities,
     determinism,
     explain,
@@ -330,10 +329,8 @@ class Engine:
             include_answer=self.settings.audit_include_answer,
             hash_question=self.settings.audit_hash_question,
         )
-        understood = run.understood
-        if understood and self.settings.audit_hash_question:
-            understood = f"sha256:{audit.answer_hash(understood)}"
-        writing = asyncio.ensure_future(self.log.append(row, run.build, understood, run.today))
+        readings = run.readings(hash_question=self.settings.audit_hash_question)
+        writing = asyncio.ensure_future(self.log.append(row, run.build, **readings))
         with telemetry.step("audit"):
             try:
                 await asyncio.shield(writing)

@@ -222,6 +222,14 @@ class AskState:
             hash_question=hash_question,
         )
 
+    def readings(self, *, hash_question: bool) -> dict[str, str]:
+        """How the question was read, to stand beside the row; of most questions nothing."""
+        understood = self.understood
+        if understood and hash_question:
+            understood = f"sha256:{audit.answer_hash(understood)}"
+        told = {"understood": understood, "today": self.today}
+        return {name: value for name, value in told.items() if value}
+
 
 def distinct(examined: Examined) -> tuple[int, ...]:
     """The markers of an answer, each once, in order of first appearance."""
