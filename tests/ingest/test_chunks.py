@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from redask.core.token_count import estimate
 from redask.ingest.readers import chunks, markdown
-from redask.ingest.readers.chunks import MAX_TOKENS, Chunk
+from redask.ingest.readers.block_cutting import MAX_TOKENS
+from redask.ingest.readers.chunks import Chunk
 
 
 def cut(text: str) -> list[Chunk]:
