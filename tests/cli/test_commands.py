@@ -238,6 +238,27 @@ def test_ingest_says_which_files_were_left_out_and_ends_with_2(tmp_path: Path) -
     assert run(tmp_path / "db", "ingest").exit_code == 2
 
 
+def test_ingest_lists_what_no_reader_is_for_and_strict_ends_with_2(tmp_path: Path) -> None:
+    for name in ("a.md", "b.png", "c.PNG", "LICENSE"):
+        (tmp_path / "d" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "d" / name).write_text("x")
+    people = run(tmp_path / "db", "ingest", str(tmp_path / "d"))
+    assert people.exit_code == 0
+    assert people.output.endswith(
+        "1 entities written, 0 removed, 3 files ignored (no reader is for them)\n"
+        f"left out 2 .png, as {tmp_path}/d/b.png\n"
+        f"left out 1 (no ending), as {tmp_path}/d/LICENSE\n"
+    )
+    programs = run(tmp_path / "db2", "ingest", str(tmp_path / "d"), "--json", "--strict")
+    assert programs.exit_code == 2
+    done = json.loads(programs.output)
+    assert (done["written"], done["ok"]) == (1, True), "nothing is lost"
+    assert done["left_out"] == [
+        {"count": 2, "example": f"{tmp_path}/d/b.png", "suffix": ".png"},
+        {"count": 1, "example": f"{tmp_path}/d/LICENSE", "suffix": ""},
+    ]
+
+
 def test_ingest_refuses_a_path_that_does_not_exist_and_makes_no_database(tmp_path: Path) -> None:
     (tmp_path / "good.md").write_text("text")
     words = ["ingest", str(tmp_path / "good.md"), str(tmp_path / "nope")]

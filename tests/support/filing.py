@@ -89,25 +89,79 @@ def docx(paragraphs: Iterable[str], extra: bytes = b"", heading: str = "Harbour 
 
 def pdf(line: str = "The ferry leaves at nine.", heading: str = "Harbour rules") -> bytes:
     """A PDF of one page."""
-    drawn = f"BT /F1 24 Tf 72 720 Td ({heading}) Tj 0 -40 Td /F1 12 Tf ({line}) Tj ET".encode()
+    return pdf_pages([(heading, line)])
+
+
+def pdf_pages(pages: Iterable[tuple[str, str]]) -> bytes:
+    """A PDF of pages with a heading and a line each."""
     objects = [
         b"<</Type/Catalog/Pages 2 0 R>>",
-        b"<</Type/Pages/Kids[3 0 R]/Count 1>>",
-        b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents 4 0 R"
-        b"/Resources<</Font<</F1 5 0 R>>>>>>",
-        b"<</Length %d>>stream\n" % len(drawn) + drawn + b"\nendstream",
+        b"",
         b"<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>",
     ]
+    kids = []
+    for heading, line in pages:
+        drawn = f"BT /F1 24 Tf 72 720 Td ({heading}) Tj 0 -40 Td /F1 12 Tf ({line}) Tj ET".encode()
+        objects.append(b"<</Length %d>>stream\n" % len(drawn) + drawn + b"\nendstream")
+        objects.append(
+            b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 612 792]/Contents %d 0 R"
+            b"/Resources<</Font<</F1 3 0 R>>>>>>" % len(objects)
+        )
+        kids.append(b"%d 0 R" % len(objects))
+    objects[1] = b"<</Type/Pages/Kids[%b]/Count %d>>" % (b" ".join(kids), len(kids))
     out, places = b"%PDF-1.4\n", []
     for number, each in enumerate(objects, start=1):
         places.append(len(out))
         out += b"%d 0 obj" % number + each + b"endobj\n"
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
+    size = len(objects) + 1
     return (
         out
-        + b"xref\n0 6\n0000000000 65535 f \n%btrailer<</Size 6/Root 1 0 R>>\n" % table
+        + b"xref\n0 %d\n0000000000 65535 f \n%btrailer<</Size %d/Root 1 0 R>>\n"
+        % (size, table, size)
         + (b"startxref\n%d\n%%%%EOF" % len(out))
     )
+
+
+def pptx(slides: list[tuple[str, str]]) -> bytes:
+    """A presentation of slides with a title and a line each."""
+    main = "http://schemas.openxmlformats.org/presentationml/2006/main"
+    drawing = "http://schemas.openxmlformats.org/drawingml/2006/main"
+    kind = "application/vnd.openxmlformats-officedocument.presentationml"
+    numbers = range(1, len(slides) + 1)
+    types = "".join(
+        f'<Override PartName="/ppt/slides/slide{n}.xml" ContentType="{kind}.slide+xml"/>'
+        for n in numbers
+    )
+    order = "".join(f'<p:sldId id="{255 + n}" r:id="rId{n}"/>' for n in numbers)
+    targets = "".join(
+        f'<Relationship Id="rId{n}" Type="{_OFFICE}/slide" Target="slides/slide{n}.xml"/>'
+        for n in numbers
+    )
+    parts: dict[str, bytes | str] = {
+        "[Content_Types].xml": f'<Types xmlns="{_TYPES}"><Default Extension="rels" ContentType='
+        '"application/vnd.openxmlformats-package.relationships+xml"/><Override PartName='
+        f'"/ppt/presentation.xml" ContentType="{kind}.presentation.main+xml"/>{types}</Types>',
+        "_rels/.rels": f'<Relationships xmlns="{_RELATIONS}"><Relationship Id="rId1" '
+        f'Type="{_OFFICE}/officeDocument" Target="ppt/presentation.xml"/></Relationships>',
+        "ppt/presentation.xml": f'<p:presentation xmlns:p="{main}" xmlns:r="{_OFFICE}">'
+        f"<p:sldIdLst>{order}</p:sldIdLst></p:presentation>",
+        "ppt/_rels/presentation.xml.rels": f'<Relationships xmlns="{_RELATIONS}">{targets}'
+        "</Relationships>",
+    }
+    for number, texts in enumerate(slides, start=1):
+        shapes = "".join(
+            '<p:sp><p:nvSpPr><p:cNvPr id="2" name="x"/><p:cNvSpPr/><p:nvPr>'
+            f'<p:ph type="{place}"/></p:nvPr></p:nvSpPr><p:spPr/><p:txBody><a:bodyPr/>'
+            f"<a:p><a:r><a:t>{text}</a:t></a:r></a:p></p:txBody></p:sp>"
+            for place, text in zip(("title", "body"), texts, strict=True)
+        )
+        parts[f"ppt/slides/slide{number}.xml"] = (
+            f'<p:sld xmlns:p="{main}" xmlns:a="{drawing}"><p:cSld><p:spTree><p:nvGrpSpPr>'
+            '<p:cNvPr id="1" name=""/><p:cNvGrpSpPr/><p:nvPr/></p:nvGrpSpPr><p:grpSpPr/>'
+            f"{shapes}</p:spTree></p:cSld></p:sld>"
+        )
+    return zipped(parts)
 
 
 def zipped(files: dict[str, bytes | str]) -> bytes:

@@ -23,7 +23,7 @@ from redask.evaluation.result_comparison import is_right
 UNANSWERABLE, NEAR = "unanswerable", "near"
 
 
-class Planner(Protocol):
+class PlannedRows(Protocol):
     """The statement for a question, when it is certain; else None."""
 
     def __call__(self, question: str, schema: PlanSchema, values: ValueIndex) -> str | None:
@@ -120,7 +120,7 @@ class _Values:
         return self._db.find_values(texts)
 
 
-def measure(db: OpenDatabase, pack: ComputePack, planner: Planner) -> ComputeReport:
+def measure(db: OpenDatabase, pack: ComputePack, planner: PlannedRows) -> ComputeReport:
     """Ask every question of a pack whose database was ingested."""
     report = ComputeReport()
     schema, values = db.plan_schema(), _Values(db)

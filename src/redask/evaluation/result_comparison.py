@@ -15,10 +15,10 @@ from itertools import permutations
 
 _DIGITS = 1e-6
 _MOST_COLUMNS = 6  # of which every order is tried
-Row = Sequence[object]
+ResultRow = Sequence[object]
 
 
-def is_right(rows: Sequence[Row], gold: Sequence[Row], *, ordered: bool) -> bool:
+def is_right(rows: Sequence[ResultRow], gold: Sequence[ResultRow], *, ordered: bool) -> bool:
     """Whether the rows are those of the gold."""
     if not rows or not gold:
         return not rows and not gold

@@ -113,7 +113,7 @@ def _show(done: "IngestSummary") -> None:
         console.print(table)
     facts = [f"{done.written} entities written", f"{done.removed} removed"]
     facts += [f"{done.gone} files gone"] if done.gone else []
-    facts += [f"{done.ignored} files left out (no reader is for them)"] if done.ignored else []
+    facts += [f"{done.ignored} files ignored (no reader is for them)"] if done.ignored else []
     console.print(", ".join(facts))
     for each in done.left_out:
         ending, example = each.suffix or "(no ending)", each.example

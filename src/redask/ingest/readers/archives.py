@@ -30,10 +30,10 @@ NAME = "zip"
 _BLOCK = 256 * 1024
 _DRIVE = re.compile(r"[A-Za-z]:")
 
-ReaderFor = Callable[[str], ReaderRow | None]
+PackedReader = Callable[[str], ReaderRow | None]
 
 
-def reader(reader_for: ReaderFor) -> Callable[[OpenedFile], Iterator[ReadRecord]]:
+def reader(reader_for: PackedReader) -> Callable[[OpenedFile], Iterator[ReadRecord]]:
     """A reader of archives; `reader_for` gives those of the files inside."""
 
     def read(file: OpenedFile) -> Iterator[ReadRecord]:
@@ -50,7 +50,7 @@ def reader(reader_for: ReaderFor) -> Callable[[OpenedFile], Iterator[ReadRecord]
 class _Unpacking:
     """What may still be unpacked of an archive, and of those in it."""
 
-    def __init__(self, reader_for: ReaderFor) -> None:
+    def __init__(self, reader_for: PackedReader) -> None:
         self._reader_for = reader_for
         self._files = MAX_FILES
         self._unpacked = MAX_UNPACKED

@@ -26,7 +26,7 @@ _FENCE = re.compile(r"[ \t]{0,12}(`{3,20}|~{3,20})[^\n]{0,80}$")
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|[0-9]{1,4}[.)]|[A-Za-z#][.)])[ \t]")
 
 
-class Piece(NamedTuple):
+class TextPiece(NamedTuple):
     """A text, its tokens (at least), and the number of lines of the block before it."""
 
     text: str
@@ -39,7 +39,7 @@ def size_of(text: str) -> int:
     return estimate(text) if len(text) <= _MAX_COUNTED else MAX_TOKENS + 1
 
 
-def cut(block: Block, first: int, limit: int = MAX_TOKENS) -> Iterator[Piece]:
+def cut(block: Block, first: int, limit: int = MAX_TOKENS) -> Iterator[TextPiece]:
     """The pieces of a block, in order."""
     lines = block.text.split("\n")
     head, tail, body, skipped = "", "", lines, 0
@@ -57,10 +57,10 @@ def cut(block: Block, first: int, limit: int = MAX_TOKENS) -> Iterator[Piece]:
     parts = _items(body, room) if block.kind == LIST else _fitting(body, room)
     for text, size, offset in _pack(parts, max(room // 4, first - around), room):
         wrapped = "\n".join(filter(None, (head, text, tail)))
-        yield Piece(wrapped, size + around, offset + (skipped if offset else 0))
+        yield TextPiece(wrapped, size + around, offset + (skipped if offset else 0))
 
 
-def _items(lines: list[str], limit: int) -> Iterator[Piece]:
+def _items(lines: list[str], limit: int) -> Iterator[TextPiece]:
     """The items of a list; one that is too long, in lines."""
     item: list[str] = []
     start = 0
@@ -69,30 +69,30 @@ def _items(lines: list[str], limit: int) -> Iterator[Piece]:
             text = "\n".join(item)
             size = size_of(text)
             if size <= limit:
-                yield Piece(text, size, start)
+                yield TextPiece(text, size, start)
             else:
                 yield from _fitting(item, limit, start)
             item, start = [], number
         item.append(line)
 
 
-def _fitting(lines: Iterable[str], limit: int, start: int = 0) -> Iterator[Piece]:
+def _fitting(lines: Iterable[str], limit: int, start: int = 0) -> Iterator[TextPiece]:
     """The lines; one that is too long, in pieces that are not joined again."""
     for number, line in enumerate(lines, start=start):
         size = size_of(line)
         if size <= limit:
-            yield Piece(line, size, number)
+            yield TextPiece(line, size, number)
             continue
         before = None
         for text, *_ in _pack(_pieces(line, SENTENCE, limit), limit, limit, "", 0):
             if before is not None:
-                yield Piece(before, limit, number)
+                yield TextPiece(before, limit, number)
             before = text
         if before is not None:
-            yield Piece(before, size_of(before), number)
+            yield TextPiece(before, size_of(before), number)
 
 
-def _pieces(text: str, border: re.Pattern[str], limit: int) -> Iterator[Piece]:
+def _pieces(text: str, border: re.Pattern[str], limit: int) -> Iterator[TextPiece]:
     """A text cut after every border; a piece that is still too long at words, then anywhere."""
     start = 0
     for end in chain((found.end() for found in border.finditer(text)), (len(text),)):
@@ -100,19 +100,19 @@ def _pieces(text: str, border: re.Pattern[str], limit: int) -> Iterator[Piece]:
         start = end
         size = size_of(piece)
         if size <= limit:
-            yield Piece(piece, size, 0)
+            yield TextPiece(piece, size, 0)
         elif border is SENTENCE:
             yield from _pieces(piece, _WORD, limit)
         else:
             for at in range(0, len(piece), limit):
-                yield Piece(piece[at : at + limit], limit, 0)  # no character is two tokens
+                yield TextPiece(piece[at : at + limit], limit, 0)  # no character is two tokens
 
 
 def _pack(
-    pieces: Iterable[Piece], first: int, limit: int, separator: str = "\n", between: int = 1
-) -> Iterator[Piece]:
+    pieces: Iterable[TextPiece], first: int, limit: int, separator: str = "\n", between: int = 1
+) -> Iterator[TextPiece]:
     """Join consecutive pieces up to a limit, which is another one for the first."""
-    current: list[Piece] = []
+    current: list[TextPiece] = []
     total, room = 0, first
     for piece in pieces:
         if current and total + between + piece.size > room:
@@ -123,7 +123,7 @@ def _pack(
     yield from _joined(current, separator, total)
 
 
-def _joined(pieces: list[Piece], separator: str, size: int) -> Iterator[Piece]:
+def _joined(pieces: list[TextPiece], separator: str, size: int) -> Iterator[TextPiece]:
     text = separator.join([piece.text for piece in pieces]).strip("\n").rstrip()
     if text:
-        yield Piece(text, size, pieces[0].offset)
+        yield TextPiece(text, size, pieces[0].offset)

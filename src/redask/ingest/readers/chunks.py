@@ -122,6 +122,8 @@ def _belongs(one: Block, other: Block) -> bool:
     """The same, and the items of one list, with their indented paragraphs, are together."""
     if one.kind == LIST and (other.kind == LIST or other.text[0] in " \t"):
         return True
+    if other.kind == LIST and one.text[0] in " \t":
+        return True
     return _introduces(one, other)
 
 
@@ -153,7 +155,7 @@ class _Packer:
                 yield from self.add(parts[:1])
                 yield from self.flush()
                 block, size = parts[1]
-            elif following and size <= MAX_TOKENS:
+            elif following and size <= MAX_TOKENS and not self._introduces(block):
                 yield from self.flush()
             if size <= self._room() or (size <= MAX_TOKENS and not self._introduces(block)):
                 yield from self.add([(block, size)])

@@ -1,4 +1,4 @@
-"""Whether an object is a wrapper of tables: `Shape` of its values, told one by one.
+"""Whether an object is a wrapper of tables: `WrappedShape` of its values, told one by one.
 
     {"issues": [{…}, …], "pulls": [{…}]}          two lists of objects or more
     {"total": 2, "next": null, "items": [{…}]}    one, and all others are words of an envelope
@@ -22,7 +22,7 @@ ENVELOPE = frozenset(
 _IDS = ("id", "_id")
 
 
-class Shape:
+class WrappedShape:
     """The values of an object so far; `tables` are the keys of its lists of objects."""
 
     def __init__(self) -> None:

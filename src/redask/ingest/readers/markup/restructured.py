@@ -164,8 +164,8 @@ def _paragraph(lines: list[Line], at: int, end: int, names: roles.Names) -> Iter
     texts = [line.text for line in lines[at:end]]
     number = lines[at].number
     if texts[0].startswith("+-") or _SIMPLE_RULE.match(texts[0]):
-        made = restructured_tables.of_lines([roles.plain(text, names) for text in texts])
-        yield Said(made, TABLE, number)
+        made = restructured_tables.of_lines(texts)
+        yield Said(roles.marked(made, names), TABLE, number)
         return
     if texts[0].startswith(">>> "):
         yield Said(fenced("\n".join(texts), "python"), CODE, number)

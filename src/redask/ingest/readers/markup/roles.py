@@ -21,7 +21,7 @@ _CODE = set(
 _CODE |= set("code samp kbd literal method function module py c cpp term guilabel".split())
 
 
-class Names:
+class RoleNames:
     """The titles of a file's sections by their labels."""
 
     def __init__(self, titles: Iterable[tuple[str, str]]) -> None:
@@ -32,7 +32,7 @@ class Names:
         return self._titles.get(label.lower()) or " ".join(re.split(r"[-_:./]+", label)).strip()
 
 
-def marked(text: str, names: Names) -> str:
+def marked(text: str, names: RoleNames) -> str:
     """A text as Markdown."""
     parts = _LITERAL.split(text)  # every second one is code
     return "".join(
@@ -43,13 +43,13 @@ def marked(text: str, names: Names) -> str:
     )
 
 
-def plain(text: str, names: Names) -> str:
+def plain(text: str, names: RoleNames) -> str:
     """A text without marks."""
     shown = marked(text, names).replace("`", "").replace("**", "")
     return " ".join(re.sub(r"\[([^\[\]]{1,800})\]\([^()\s]{1,800}\)", r"\1", shown).split())
 
 
-def _shown(found: re.Match[str], names: Names) -> str:
+def _shown(found: re.Match[str], names: RoleNames) -> str:
     role = (found[1] or "").rpartition(":")[2]
     text = " ".join(found[2].split())
     target = _TARGETED.match(text)

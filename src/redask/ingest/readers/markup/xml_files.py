@@ -150,7 +150,7 @@ def _add(builder: OutlineBuilder, element: Element, level: int) -> None:
         words = " ".join("".join(run).split())
         run.clear()
         if words and element.name.lower() in _TITLES:
-            builder.heading(max(1, level - 1), words[:200])
+            builder.heading(max(1, level), words[:200])
         elif words:
             builder.block(words)
 

@@ -48,7 +48,7 @@ def sheets(data: bytes) -> Iterator[Sheet]:
 
         book = _Book()
         _walk(part("xl/workbook.xml"), book)
-        relations = _Relations()
+        relations = _SheetRelations()
         _walk(part("xl/_rels/workbook.xml.rels"), relations)
         strings = _Strings()
         _walk(part("xl/sharedStrings.xml"), strings)
@@ -80,7 +80,7 @@ class _Book(safe_xml.XmlHandler):
             self.epoch = datetime(1904, 1, 1)
 
 
-class _Relations(safe_xml.XmlHandler):
+class _SheetRelations(safe_xml.XmlHandler):
     def __init__(self) -> None:
         self.targets: dict[str, str] = {}
 

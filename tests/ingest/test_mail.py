@@ -1,0 +1,125 @@
+"""E-mail: heads, bodies, threads, and what is damaged or hostile."""
+
+from pathlib import Path
+
+import pytest
+from filing import contents, edges, write
+
+import redask
+from redask.ingest.readers.messages import mail
+
+FIRST = """\
+From: =?utf-8?q?J=C3=BCrgen?= <j@example.org>
+To: Ada <ada@example.org>
+Subject: Ferry times
+Date: Mon, 3 Mar 2025 09:15:00 +0100
+Message-ID: <1@example.org>
+
+When does it leave?
+"""
+REPLY = """\
+From: Ada <ada@example.org>
+To: j@example.org
+Subject: Re: Ferry times
+Date: nonsense
+Message-ID: <2@example.org>
+In-Reply-To: <1@example.org>
+References: <1@example.org>
+MIME-Version: 1.0
+Content-Type: multipart/mixed; boundary=X
+
+--X
+Content-Type: text/html; charset=utf-8
+
+<p>At <b>nine</b>.</p>
+--X
+Content-Type: application/pdf
+Content-Disposition: attachment; filename="plan.pdf"
+
+x
+--X--
+"""
+
+
+def test_a_message_is_read_with_its_head(db: redask.OpenDatabase, tmp_path: Path) -> None:
+    write(tmp_path / "m" / "a.eml", FIRST)
+    write(tmp_path / "m" / "b.eml", REPLY)
+    assert db.ingest(tmp_path / "m").ok
+    assert contents(db, "document:m/") == {
+        "a.eml#top": {
+            "title": "Ferry times",
+            "from": "Jürgen <j@example.org>",
+            "to": "Ada <ada@example.org>",
+            "date": "2025-03-03T09:15:00+01:00",
+            "thread": "1@example.org",
+            "path": "a.eml",
+            "text": "When does it leave?",
+        },
+        "b.eml#top": {
+            "title": "Re: Ferry times",
+            "from": "Ada <ada@example.org>",
+            "to": "j@example.org",
+            "thread": "1@example.org",
+            "attachments": ["plan.pdf"],
+            "path": "b.eml",
+            "text": "At **nine**.",
+        },
+    }
+    assert edges(db) == {("document:m/b.eml#top", "links to", "document:m/a.eml#top")}
+
+
+def test_a_mailbox_is_its_messages_and_who_replies_to_whom(
+    db: redask.OpenDatabase, tmp_path: Path
+) -> None:
+    again = FIRST.replace("<1@", "<3@").replace("When", ">From here when")
+    box = f"From j Mon\n{FIRST}\nFrom ada Tue\n{REPLY}\nFrom j Wed\n{again}"
+    write(tmp_path / "list.mbox", box)
+    assert db.ingest(tmp_path / "list.mbox").ok
+    found = contents(db, "document:documents/list.mbox#")
+    assert list(found) == ["ferry-times", "re-ferry-times", "ferry-times-2"]
+    assert found["ferry-times-2"]["text"] == "From here when does it leave?"
+    start = "document:documents/list.mbox#"
+    assert edges(db) == {(f"{start}re-ferry-times", "replies to", f"{start}ferry-times")}
+
+
+@pytest.mark.parametrize(
+    ("data", "reason"),
+    [
+        (b"no head at all", "is no e-mail"),
+        (b"From: a\0b\n\nx", "is no e-mail"),
+        (
+            b"Subject: x\n" + b"Content-Type: text/plain\n\n--X\n" * 2000,
+            "has more than 1,000 parts",
+        ),
+    ],
+)
+def test_what_is_no_message_is_refused(
+    db: redask.OpenDatabase, tmp_path: Path, data: bytes, reason: str
+) -> None:
+    (tmp_path / "a.eml").write_bytes(data)
+    assert db.ingest(tmp_path / "a.eml").problems[0].reason.startswith(reason)
+
+
+def test_bad_heads_and_encodings_are_read_as_far_as_they_go(
+    db: redask.OpenDatabase, tmp_path: Path
+) -> None:
+    head = b"From: \xff\xfe <a@b\nSubject: =?nope?q?x?=\nDate: Mon, 99 Foo 2025\nReferences: <<<>\n"
+    (tmp_path / "a.eml").write_bytes(
+        head + b"Content-Type: text/plain; charset=klingon\n\nHi \xff."
+    )
+    assert db.ingest(tmp_path / "a.eml").ok
+    (chunk,) = contents(db, "document:").values()
+    assert chunk["text"].startswith("Hi ")
+    assert "date" not in chunk
+
+
+def test_deep_mail_and_a_large_message_are_refused(
+    db: redask.OpenDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nest = b"Subject: x\n" + b"Content-Type: message/rfc822\n\n" * 900 + b"x"
+    (tmp_path / "a.eml").write_bytes(nest)
+    done = db.ingest(tmp_path / "a.eml")
+    assert all("could not be read" not in problem.reason for problem in done.problems)
+    monkeypatch.setattr(mail, "MAX_MESSAGE", 1000)
+    write(tmp_path / "b.mbox", f"From x\n{FIRST}{'long ' * 300}\n")
+    assert "more than 1,000 bytes" in db.ingest(tmp_path / "b.mbox").problems[0].reason
