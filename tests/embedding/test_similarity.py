@@ -176,5 +176,5 @@ def test_where_the_best_line_is_a_record_words_decide_alone() -> None:
         provider = Extractive(alike, "mini")
         return asyncio.run(provider.complete(made, Knobs(None, None), max_tokens=500)).text
 
-    assert ask(None).startswith("id: FDD-1, product: beans, status: open [^1]")
+    assert ask(None).startswith("status: open, id: FDD-1 [^1]")
     assert ask(lambda _, lines: [float("fine" in line) for line in lines]) == ask(None)

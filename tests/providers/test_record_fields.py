@@ -13,6 +13,7 @@ FIELDS = ("name: Nordfracht", "city: Kiel", "hire_date: 2002", "id: 3", "manager
     [
         ("Who is the manager of Nordfracht?", "manager: Ines Holm, name: Nordfracht"),
         ("What is the hire date of number 3?", "hire_date: 2002, name: Nordfracht, id: 3"),
+        ("When was number 3 hired?", "hire_date: 2002, name: Nordfracht, id: 3"),
         ("manager and city of Nordfracht", "city: Kiel, manager: Ines Holm, name: Nordfracht"),
         ("What is known of Nordfracht?", ", ".join(FIELDS)),
         ("Which city is Kiel?", ", ".join(FIELDS)),  # its value is in the question

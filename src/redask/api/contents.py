@@ -77,7 +77,7 @@ class AsyncContents:
         return await self._as_caller(lambda caller: _what(self._app, caller, target, collection)[0])
 
 
-class Contents:
+class SyncContents:
     """What is in a database, for everybody else."""
 
     _async: AsyncContents

@@ -25,7 +25,7 @@ from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
-from redask.api.contents import Contents
+from redask.api.contents import SyncContents
 from redask.api.conversation import Conversation
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
@@ -51,7 +51,7 @@ _T = TypeVar("_T")
 LOCAL = Caller()
 
 
-class OpenDatabase(Administration, Contents):
+class OpenDatabase(Administration, SyncContents):
     """An open database for everybody else; see the module."""
 
     _async: AsyncDatabase

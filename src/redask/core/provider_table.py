@@ -159,7 +159,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-3",
+        "extractive-4",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

@@ -66,7 +66,7 @@ def read_whole(file: OpenedFile) -> Iterator[ReadRecord]:
 def _tables(file: OpenedFile) -> set[str]:
     """The keys of the tables that the object wraps, if so; it is read once to find out."""
     text = _Buffer(content.blocks(file.found.path, lambda _: None))
-    shape = wrapping.Shape()
+    shape = wrapping.WrappedShape()
     try:
         for key in _keys(text):
             if text.peek() == "[":

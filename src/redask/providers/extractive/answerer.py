@@ -1,19 +1,18 @@
 """The answerer without a model: it quotes the sentences that answer, and cites each.
 
     0  a first source that is a statement's result is the answer: it is told   `result_text`
-    1  split every source into excerpts, one line each                   `excerpts`, `sentences`
+    1  split every source into excerpts: a line, and the code, list or table that it introduces
+                                                         `excerpts`, `sentences`, `text_blocks`
     2  score every excerpt by the question's words                       `relevance`
        with an embedder also by vectors: the best RERANKED excerpts gain COSINE_WEIGHT · the
        cosine of the question and "name of the source: line", and all gain RANK_WEIGHT · 10 /
        (9 + number of the source) in place of the source's BM25 score: the search rank is better
        then; not where the best excerpt is a record: fields and identifiers embed badly
-    3  refuse, if the chosen excerpts do not hold what is asked for                 `refusing`
-    4  quote the best excerpt, and rows joined to it that the question asks for          `joins`;
-       then, of those with at least SECOND_COVERAGE of its coverage, the best one when question
-       words that it adds count NOVELTY more: another answer, or the second hop; then a third
-       whose score is at most THIRD_GAP below the best, if all three fit LENGTH_OF_THREE
-    5  each quotation is one line and cites every source that holds it; what exceeds `max_tokens`
-       is left out or cut
+    3  choose which are quoted                                     `choosing`, `hops`, `joins`
+    4  refuse, if they do not hold what is asked for                              `refusing`
+    5  write each: with the name that it stands for (`naming`), or the fields that are asked for
+       (`record_fields`), with what it introduces if that is asked for, or if it ends in a colon,
+       citing every source that holds it (`quotation`); what exceeds `max_tokens` is left out or cut
 
 Deterministic, without key, network, clock or randomness. MODEL is bumped whenever an answer could
 change: it is part of the audit row and of the cache key, together with the embedder's model.

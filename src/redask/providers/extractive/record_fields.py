@@ -5,17 +5,20 @@
     it names none                            those with question words, then others, in their
                                              order; MOST_FIELDS, MAX_LENGTH characters at most
 
-One is always shown. A field is "name: value".
+One is always shown. A field is "name: value"; `HireDate` is named by "hired": date, time and number
+need not be.
 """
 
 from collections.abc import Callable, Collection, Sequence
 
 from redask.core.text import lower
+from redask.providers.extractive import result_text
 
 MOST_FIELDS = 5
 MAX_LENGTH = 300
 _MOST_NAMES = 2
 _NAMES = ("name", "title")
+_GENERIC = frozenset(("date", "time", "number"))
 
 
 def shown(fields: Sequence[str], asked: Collection[str], tokens: Callable[[str], list[str]]) -> str:
@@ -23,7 +26,8 @@ def shown(fields: Sequence[str], asked: Collection[str], tokens: Callable[[str],
     wanted, names = [], []
     for field in fields:
         name, _, value = field.partition(": ")
-        named, valued = frozenset(tokens(name)), frozenset(tokens(value))
+        named = frozenset(tokens(result_text.label(name))) - _GENERIC
+        valued = frozenset(tokens(value))
         if valued and valued <= frozenset(asked):
             names.append(field)
         elif named and named <= frozenset(asked):

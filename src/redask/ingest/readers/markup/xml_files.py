@@ -94,7 +94,7 @@ def _rows(file: OpenedFile, root: Element) -> Iterator[ReadItem]:
         found = inner[0]
     if not isinstance(found, dict):
         found = {root.name: found}
-    shape = wrapping.Shape()
+    shape = wrapping.WrappedShape()
     for key, each in found.items():
         if isinstance(each, list):
             shape.add_list(key, each)
