@@ -190,7 +190,16 @@ def question(chance: random.Random) -> str:
         asked += f" {chance.choice(NAMES)}"
     if chance.random() < 0.2:
         asked += f' "{phrase(chance, 2, 2)}"'
+    if chance.random() < 0.3:
+        asked += f" {misspelt(chance)}"
     return f"What about {asked}?"
+
+
+def misspelt(chance: random.Random) -> str:
+    """A word with two letters swapped: what it is read as must be a word that may be read."""
+    word = chance.choice(WORDS)
+    swapped = chance.randrange(1, len(word) - 1)
+    return word[:swapped] + word[swapped + 1] + word[swapped] + word[swapped + 2 :]
 
 
 def edges(chance: random.Random, ends: Sequence[str], count: int) -> list[Entity]:
