@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-chinook eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -97,6 +97,14 @@ eval: $(VENV)/.installed
 # questions that need computing over the Chinook database (ARGS="--list --keep DIR")
 eval-chinook: $(VENV)/.installed
 	$(BIN)/python benchmarks/computing/chinook.py $(ARGS)
+
+# what a new user asks of real documentation: right, wrong and refused, by kind (ARGS="--list httpx")
+eval-newcomer: $(VENV)/.installed
+	cd benchmarks && ../$(BIN)/python -m newcomer $(ARGS)
+
+# the page docs/examples.md, by asking its questions
+examples: $(VENV)/.installed
+	cd benchmarks && ../$(BIN)/python -m newcomer.examples
 
 # claims with one thing changed: how many are caught, and the false alarms; rows of half b are the
 # figures (ARGS="a --styles --list number" for one half, by style, with what was missed)

@@ -16,7 +16,7 @@ SRC = Path(redask.__file__).parent
 FILES = sorted(SRC.rglob("*.py"))
 
 _NOUNS = {"core.model", "core.errors"}
-_WORDS = {"core.text", "core.values", "core.token_count", "core.provider_table"}
+_WORDS = {"core.places", "core.text", "core.values", "core.token_count", "core.provider_table"}
 _RULES = _NOUNS | _WORDS | {"core.rules"}
 _ADAPTER = _RULES | {"core.ports"}
 MAY_IMPORT: dict[str, set[str]] = {
@@ -24,6 +24,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.model": set(),
     "core.errors": {"core.model"},
     "core.provider_table": {"core.model"},
+    "core.places": set(),
     "core.text": _NOUNS,
     "core.token_count": set(),
     "core.equivalence": {"core.text", "core.model"},

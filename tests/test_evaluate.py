@@ -35,13 +35,17 @@ def test_the_table_says_where_fusing_lost_and_what_was_left_out() -> None:
         "graph": figures(0.5),
         "fused": figures(0.85),
     }
-    known = {"contains_gold": 0.7, "cites_gold": 0.8, "refused": 0.1}
+    known = {name: 0.7 for name in TOOL["ANSWER_COLUMNS"].values()}
+    known |= {"cites_gold": 0.8, "characters": 351.6, "refused": 0.1}
     told = {"answerable": known, "unanswerable": known}
     baseline = TOOL["Baseline"]("qa/some", "0.891")
     table = TOOL["table"]([TOOL["Measured"](baseline, 4, found, told)], "none")
     row = "| some (one question in 4) | 0.900 | left out | 0.500 | 0.850 | -0.050 | 0.891 |"
     assert row in table
-    assert "| some (one question in 4) | 0.700 | 0.800 | 0.100 | 0.100 |" in table
+    assert (
+        "| some (one question in 4) | 0.700 | 0.700 | 0.800 | 0.700 | 0.700 | 352 | 0.100 | 0.100 |"
+        in table
+    )
 
 
 def test_a_pack_is_measured_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

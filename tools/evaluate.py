@@ -31,6 +31,14 @@ ROOT = Path(__file__).parent.parent
 PAGE = ROOT / "docs" / "quality.md"
 BEGIN, END = "<!-- made by make eval -->", "<!-- end of what make eval made -->"
 REPORT_SECONDS = 30.0
+ANSWER_COLUMNS = {
+    "holds gold": "contains_gold",
+    "gold words": "gold_words",
+    "cites gold": "cites_gold",
+    "cites all gold": "cites_all_gold",
+    "cited are gold": "gold_precision",
+    "characters": "characters",
+}
 BUCKETS = ("bm25", "vector", "graph", "fused")
 
 
@@ -136,14 +144,15 @@ def table(measured: Sequence[Measured], embedder: str) -> str:
         lines += ranked(each, "ndcg@10", "", each.baseline.text)
         if each.baseline.all_evidence:
             lines += ranked(each, "all_evidence@8", ", all evidence@8", each.baseline.all_evidence)
-    lines += ["", "`extractive`, two quotations, three if they are short:", ""]
-    lines += row("pack", "holds gold", "cites gold", "refused, answerable", "refused, unanswerable")
-    lines += row(*["---"] * 5)
+    lines += ["", "`extractive`; what the columns mean is in `evaluation/answers.py`:", ""]
+    lines += row("pack", *ANSWER_COLUMNS, "refused, answerable", "refused, unanswerable")
+    lines += row(*["---"] * (len(ANSWER_COLUMNS) + 3))
     for each in measured:
         if each.answers:
             known, unknown = each.answers["answerable"], each.answers.get("unanswerable", {})
-            figures = (known["contains_gold"], known["cites_gold"], known["refused"])
-            shown = [f"{figure:.3f}" for figure in (*figures, unknown.get("refused", 0.0))]
+            figures = [known[name] for name in ANSWER_COLUMNS.values()] + [known["refused"]]
+            figures.append(unknown.get("refused", 0.0))
+            shown = [f"{each:.3f}" if each <= 1 else f"{each:.0f}" for each in figures]
             lines += row(name_of(each), *shown)
     return "\n".join(lines)
 

@@ -9,14 +9,14 @@ from pathlib import Path
 
 from grpc_tools import protoc
 
-from redask.core.clauses import CLAUSES, Clause
+from redask.core.clauses import OPTIONS, Clause
 
 SRC = Path(__file__).parent.parent / "src"
 PROTO = Path("redask", "server", "grpc", "generated", "redask.proto")
 _MESSAGE = re.compile(r"^message AskRequest \{\n.*?^\}\n", re.MULTILINE | re.DOTALL)
 
 
-def proto(rows: Iterable[Clause] = CLAUSES) -> str:
+def proto(rows: Iterable[Clause] = OPTIONS) -> str:
     """The text of redask.proto, with the message that these clauses make."""
     written = (SRC / PROTO).read_text(encoding="utf-8")
     text, found = _MESSAGE.subn(lambda _: message(rows), written)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from redask.core import settings
-from redask.core.clauses import CLAUSES
+from redask.core.clauses import CLAUSES, OPTIONS
 from redask.core.provider_table import PROVIDERS
 from redask.core.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
 
@@ -61,6 +61,9 @@ def _clauses() -> Iterable[Sequence[str]]:
     for row in CLAUSES:
         syntax = f"`{row.keyword} {row.takes.value}`".replace(" `", "`").replace("|", "\\|")
         yield syntax, f"`{row.option}`" if row.option else "–", row.help
+    for row in OPTIONS:
+        if not row.keyword:
+            yield "–", f"`{row.option}`", row.help
 
 
 def _settings() -> Iterable[Sequence[str]]:
@@ -74,6 +77,8 @@ def _default(field: str) -> str:
         value = value[part] if isinstance(value, Mapping) else getattr(value, part)
     if field == "audit_hash_question":
         value = "text"
+    if field == "followups_by_model":
+        value = "rules"
     return "–" if value in (None, ()) else f"`{str(value).lower()}`"
 
 

@@ -41,8 +41,10 @@ from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
-from redask.engine.statement_writer import StatementWriter
 from redask.engine.workers import Workers
+from redask.engine.writers.followup_reader import FollowupReader
+from redask.engine.writers.model_replies import ModelReplies
+from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
 from redask.ingest import pipeline
@@ -145,7 +147,7 @@ class App:
             caller=caller,
             entity=entity,
             edge=link,
-            write=lambda loads: self.backend.manifest.load(loads, caller),
+            write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
             avoid=frozenset({os.path.realpath(self.directory)}),
             progress=progress,
             stopped=stopped,
@@ -275,7 +277,7 @@ def build(
     computing = Computing(selector, plan_sources, backend.store, chosen)
     engine = _engine(
         backend,
-        SourceFinder(retriever, computing, chosen.limits),
+        SourceFinder(retriever, computing, chosen.limits, clock),
         OpenedProviders(opener, workers),
         audit=audit,
         running=running,
@@ -316,13 +318,15 @@ def _engine(
     chosen = computing.settings
     recall = AnswerCaching(backend.answers, chosen, clock)
     calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
+    replies = ModelReplies(calls, recall, opened)
     rows = (name for name, row in PROVIDERS.items() if installed(row))
     return Engine(
         finder=finder,
         log=audit,
         recall=recall,
         calls=calls,
-        writer=StatementWriter(computing, calls, recall, opened),
+        writer=StatementWriter(computing, replies),
+        followups=FollowupReader(replies, chosen.followups_by_model),
         providers=frozenset({*PROVIDERS, *providers}),
         installed=frozenset({*rows, *providers}),
         opened=opened,

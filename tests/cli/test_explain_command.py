@@ -29,12 +29,13 @@ def shown(directory: Path, *words: str) -> str:
     return result.output
 
 
-def test_the_weights_that_are_not_1_are_shown(company: Path) -> None:
+def test_the_weights_that_are_not_1_are_shown_with_the_reason(company: Path) -> None:
     said = shown(company, "explain", QUESTION, "--plan", "off")
     assert (
-        "retrieval   bm25 (top 20, floor 0.0), vector (top 20, floor 0.0, weight 0.4), "
-        "graph (top 20, floor 0.0, weight 1.4); 2 hops\n"
+        "retrieval   bm25 (top 20, floor 0.0, weight 0.01), "
+        "vector (top 20, floor 0.0, weight 0.01), graph (top 20, floor 0.0); 2 hops\n"
         "fusion      score = Σ weight / (60 + rank in the bucket)\n"
+        "            bm25, vector, graph: the question names 1 entity\n"
     ) in said
     assert shown(company, "ask", "--explain", QUESTION, "--plan", "off") == said
 
@@ -47,13 +48,14 @@ def test_the_weights_are_those_of_the_settings(
     said = shown(company, "explain", QUESTION, "--plan", "off")
     assert "bm25 (top 20, floor 0.0, weight 2.5), vector (top 20, floor 0.0, weight 0)" in said
     assert "graph (top 20, floor 0.0); 2 hops" in said
+    assert "bm25, vector, graph: set\n" in said
 
 
 def test_every_score_of_the_plan_can_be_computed_from_what_is_shown(company: Path) -> None:
     weights = dict.fromkeys(("bm25", "vector", "graph"), Fraction(1))
     said = shown(company, "search", QUESTION, "--explain")
-    for bucket, weight in re.findall(r"(\w+) weight ([\d.]+)", said.splitlines()[0]):
-        weights[bucket] = Fraction(float(weight))
+    for bucket, weight in re.findall(r"(\w+) weight (\d+(?:\.\d+)?)", said.splitlines()[0]):
+        weights[bucket] = Fraction(weight)
     computed = {}
     for urn, places in re.findall(r"^ *\d+  [\d.]+  (\S+)\n +(.*)$", said, re.MULTILINE):
         ranks = re.findall(r"(\w+) #(\d+)", places)

@@ -9,7 +9,7 @@ from pathlib import Path
 import arro3.core
 import arro3.io
 import pytest
-from filing import database, docx, held, pdf
+from filing import database, docx, held, ods, pdf, text_cell, xlsx, zipped
 
 import redask
 from redask.ingest.readers import READERS
@@ -34,10 +34,29 @@ def _parquet(directory: Path) -> bytes:
     return made.read_bytes()
 
 
+_CELL = '<table:table-cell office:value-type="string"><text:p>{}</text:p></table:table-cell>'
+_ROW = "<table:table-row>{}</table:table-row>"
+_PORTS = "<table:table table:name='Ports'>{}{}</table:table>".format(
+    _ROW.format(_CELL.format("id") + _CELL.format("name")),
+    _ROW.format(_CELL.format("1") + _CELL.format("Amrum")),
+)
 SAMPLES: dict[str, Callable[[Path], bytes]] = {
     "markdown": lambda _: b"# Ferries\n\nAt nine.\n\n## Sunday\n\nNever.\n",
     "text": lambda _: b"At nine.\n\nNever on Sunday.\n",
+    "restructuredtext": lambda _: b"Ferries\n=======\n\nRun::\n\n    ferry --now\n",
+    "asciidoc": lambda _: b"= Ferries\n\nAt nine.\n\n== Sunday\n\nNever.\n",
     "document": lambda _: pdf(),
+    "spreadsheet": lambda _: xlsx(
+        {"Ports": [[text_cell("id"), text_cell("name")], ["<c><v>1</v></c>", text_cell("Amrum")]]}
+    ),
+    "code": lambda _: b'"""Ferries."""\n\n\ndef leave(hour):\n    return hour\n',
+    "settings": lambda _: b"# times\nferry:\n  hour: 9\n",
+    "notebook": lambda _: b'{"cells": [{"cell_type": "code", "source": ["x = 1"], "outputs": []}]}',
+    "mail": lambda _: b"From: a@example.org\nSubject: Ferry\n\nAt nine.\n",
+    "mailbox": lambda _: b"From a Mon\nFrom: a@example.org\nSubject: Ferry\n\nAt nine.\n",
+    "subtitles": lambda _: b"1\n00:00:01,000 --> 00:00:02,000\nAt nine.\n",
+    "xml": lambda _: b'<?xml version="1.0"?><ports><port id="1"/><port id="2"/></ports>',
+    "zip": lambda _: zipped({"a.md": "At nine.", "b/c.csv": "id\n1\n"}),
     "csv": lambda _: b"id,name\n1,Amrum\n2,Sylt\n",
     "jsonl": lambda _: b'{"id": 1, "name": "Amrum"}\n{"id": 2}\n',
     "json": lambda _: b'[{"id": 1, "name": "Amrum"}, {"id": 2}]',
@@ -71,10 +90,11 @@ def db(tmp_path: Path) -> Iterator[redask.OpenDatabase]:
 def test_a_good_file_is_read_under_any_of_its_endings(
     row: ReaderRow, file: Path, db: redask.OpenDatabase
 ) -> None:
-    endings = (".docx",) if row.name == "document" else row.suffixes
+    endings = {"document": (".docx",), "spreadsheet": (".xlsx", ".ods")}.get(row.name, row.suffixes)
     for suffix in (*row.suffixes[:1], *endings):
         named = file.with_name(f"Sample{suffix.upper()}")
-        named.write_bytes(docx(["At nine."]) if suffix == ".docx" else file.read_bytes())
+        other = {".docx": docx(["At nine."]), ".ods": ods(_PORTS)}
+        named.write_bytes(other.get(suffix) or file.read_bytes())
         done = db.ingest(named, collection=suffix[1:])
         assert done.problems == ()
         assert [tally.reader for tally in done.tallies] == [row.name]

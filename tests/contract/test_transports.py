@@ -145,6 +145,27 @@ async def resolved(transports: Transports, urn: str, user: str) -> list[object]:
     return [json.loads(payload)["rows"] for payload in payloads]
 
 
+def test_a_follow_up_is_understood_alike_at_every_transport_that_takes_a_history(
+    transports: Transports,
+) -> None:
+    talk = [{"question": "Where does the Amrum ferry leave?", "answer": "At the pier. [^1]"}]
+    options = {"using": "scripted", "plan": "off", "history": talk}
+
+    async def main() -> list[Received]:
+        ways = ("here", *(each for each in TRANSPORTS if not each.startswith("pg")))
+        return await asyncio.gather(
+            *(transports.ask(way, "And its price?", options) for way in ways)
+        )
+
+    received = transports.run(main())
+    assert len({each.body for each in received}) == 1, received
+    whole = json.loads(received[0].body)
+    assert whole["validation"]["warnings"][0] == {
+        "detail": "What is the price of Amrum?",
+        "kind": "understood_as",
+    }
+
+
 OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
     "a blank question": (" \n", {}, errors.BadAsk),
     "a limit out of range": (FERRY, {"limit": 201}, errors.BadAsk),

@@ -1,6 +1,7 @@
 """Settings: every key by file and by environment, ranges, and one error for all that is wrong."""
 
 from dataclasses import FrozenInstanceError, fields
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -47,10 +48,10 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("select.workers", "select_workers", None, "0", 0),
     *(
         row
-        for name, weight in (("bm25", 1.0), ("vector", 0.4), ("graph", 1.4))
+        for name in ("bm25", "vector", "graph")
         for row in (
             (f"ask.retrieval.{name}.min_score", f"buckets.{name}.min_score", 0.0, "0.5", 0.5),
-            (f"ask.retrieval.{name}.weight", f"buckets.{name}.weight", weight, "2", 2.0),
+            (f"ask.retrieval.{name}.weight", f"buckets.{name}.weight", None, "0.4", Decimal("0.4")),
         )
     ),
     ("embedder.name", "embedder.name", "minilm", '"None"', "none"),
@@ -76,11 +77,7 @@ def misconfigured(toml_text: str = "", **env: str) -> Misconfigured:
 def test_nothing_given_is_every_default() -> None:
     assert load() == load("", {}) == Settings()
     assert load().limits == Limits(8192, 262144, 1024, 30000, None)
-    assert load().buckets == {
-        "bm25": BucketSettings(0.0, 1.0),
-        "vector": BucketSettings(0.0, 0.4),
-        "graph": BucketSettings(0.0, 1.4),
-    }
+    assert load().buckets == dict.fromkeys(("bm25", "vector", "graph"), BucketSettings(0.0, None))
     assert (load().capabilities, load().endpoints) == ({}, {})
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core import values
-from redask.core.model import Strictness
+from redask.core.model import Strictness, Turn
 from redask.core.values import Unfit
 
 SEED = values.whole(0, 2**64 - 1)
@@ -385,3 +385,40 @@ def test_a_thousand_names_are_allowed_and_one_more_is_not() -> None:
     names = [f"n{number}" for number in range(1001)]
     assert values.names(names[:1000]) == tuple(names[:1000])
     assert refused(values.names, names).expected == "at most 1000 names"
+
+
+TURN = {"question": "Who?", "answer": "Ada. [^1]"}
+
+
+@pytest.mark.parametrize(
+    ("value", "path"),
+    [
+        (None, ""),
+        ("text", ""),
+        ({}, ""),
+        ([TURN] * 21, ""),
+        ([{"question": "q", "answer": "x" * 65_536}], ""),
+        (["text"], "[0]"),
+        ([TURN, None], "[1]"),
+        ([{**TURN, "more": 1}], "[0].more"),
+        ([{"answer": "a"}], "[0].question"),
+        ([{"question": 1, "answer": "a"}], "[0].question"),
+        ([TURN, {"question": " ", "answer": "a"}], "[1].question"),
+        ([{"question": "a\x00", "answer": "a"}], "[0].question"),
+        ([{"question": "q"}], "[0].answer"),
+        ([{"question": "q", "answer": None}], "[0].answer"),
+        ([{"question": "q", "answer": "\ud800"}], "[0].answer"),
+    ],
+)
+def test_a_history_that_is_none_is_refused_by_its_path(value: object, path: str) -> None:
+    with pytest.raises(values.Unfit) as caught:
+        values.turns(value)
+    assert caught.value.path == path
+
+
+def test_a_history_at_its_bounds_is_read() -> None:
+    assert values.turns([]) == ()
+    assert values.turns([TURN] * 20) == (Turn("Who?", "Ada. [^1]"),) * 20
+    (turn,) = values.turns([{"question": "q", "answer": "x" * 65_535}])
+    assert len(turn.answer) == 65_535
+    assert values.turns(({"question": "é", "answer": "\x1b[0m"},)) == (Turn("é", "\x1b[0m"),)

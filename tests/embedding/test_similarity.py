@@ -11,9 +11,10 @@ import pytest
 from redask.core.model import Knobs, Source
 from redask.core.ports import Embedder
 from redask.core.rules import prompt
+from redask.core.rules.grounding.refused_answers import NO_ANSWER
 from redask.embedding.models.hashed import Hashed
 from redask.embedding.similarity import MAX_CACHED, Similarity
-from redask.providers.extractive.answerer import MODEL, NO_ANSWER, Extractive, LineCosines
+from redask.providers.extractive.answerer import MODEL, Extractive, LineCosines
 
 
 class RecordingEmbedder(Hashed):

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.evaluation.answers import cites, contains_answer, contains_sentence, normalise
+from redask.evaluation.answers import (
+    cites,
+    cites_all,
+    contains_answer,
+    contains_sentence,
+    gold_words,
+    normalise,
+)
 
 
 @pytest.mark.parametrize(
@@ -66,3 +73,26 @@ def test_normalising_twice_changes_nothing(text: str) -> None:
 def test_any_text_with_words_contains_itself(text: str, others: list[str]) -> None:
     plain = text.replace("[^", "").replace("\\", "")
     assert contains_answer(plain, [*others, plain]) or not normalise(plain)
+
+
+def test_all_gold_passages_must_be_cited_where_several_hops_are_needed() -> None:
+    assert cites_all({"a", "b", "c"}, {"a": 1, "b": 1})
+    assert not cites_all({"a", "c"}, {"a": 1, "b": 1})
+    assert not cites_all({"a"}, {})
+
+
+@pytest.mark.parametrize(
+    ("answer", "gold", "share"),
+    [
+        ("The ferry leaves at nine. [^9]", ["ferry nine"], 1.0),
+        ("The ferry leaves at ten. [^9]", ["ferry nine"], 0.5),
+        ("The ferry", ["boat at nine", "a ferry"], 1.0),
+        ("[^9]", ["9"], 0.0),
+        ("Anything", [], 0.0),
+        ("Anything", ["the"], 0.0),
+    ],
+)
+def test_the_share_of_the_gold_words_is_of_the_best_gold_answer(
+    answer: str, gold: list[str], share: float
+) -> None:
+    assert gold_words(answer, gold) == share

@@ -26,9 +26,9 @@ def paragraph(number: int, words: int = 60) -> str:
 def test_every_section_has_chunks_of_its_own() -> None:
     found = cut("# T\n\nintro\n\n## A\n\na1\n\na2\n\n## B\n\n### C\n\nc")
     assert found == [
-        Chunk((), "top", "intro"),
-        Chunk(("A",), "a", "a1\n\na2"),
-        Chunk(("B", "C"), "b.c", "c"),
+        Chunk((), "top", "intro", {"line": 3}),
+        Chunk(("A",), "a", "a1\n\na2", {"line": 7}),
+        Chunk(("B", "C"), "b.c", "c", {"line": 15}),
     ]
 
 
@@ -74,7 +74,13 @@ def test_long_code_keeps_its_lines_and_indentation() -> None:
     code = "```\n" + "\n".join(f"    call({number}, value)" for number in range(200)) + "\n```"
     found = cut(code)
     assert len(found) > 3
-    assert "\n".join(chunk.text for chunk in found) == code
+    assert all(chunk.text.startswith("```\n") and chunk.text.endswith("\n```") for chunk in found)
+    inside = "\n".join(chunk.text[4:-4] for chunk in found)
+    assert f"```\n{inside}\n```" == code
+    lines = code.split("\n")
+    starts = [(int(chunk.place["line"]), chunk.text.split("\n")[1]) for chunk in found]
+    assert starts[0] == (1, "    call(0, value)")
+    assert all(lines[line - 1] == first for line, first in starts[1:])
 
 
 def test_a_paragraph_without_line_breaks_is_cut_behind_sentences() -> None:

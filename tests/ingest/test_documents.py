@@ -21,12 +21,13 @@ def test_a_chunk_has_title_path_heading_and_text(db: redask.OpenDatabase, tmp_pa
     assert db.ingest(tmp_path / "docs").ok
     path = "sea/ferry.md"
     assert contents(db, "document:docs/") == {
-        "sea%2Fferry.md#top": {"title": "Ferries", "path": path, "text": "All."},
+        "sea%2Fferry.md#top": {"title": "Ferries", "path": path, "text": "All.", "line": 3},
         "sea%2Fferry.md#on-sunday": {
             "title": "Ferries",
             "path": path,
             "heading": "On Sunday",
             "text": "None.",
+            "line": 7,
         },
     }
 
@@ -38,6 +39,7 @@ def test_plain_text_has_no_headings(db: redask.OpenDatabase, tmp_path: Path) -> 
             "title": "to do list",
             "path": "to-do_list.txt",
             "text": "# one\n\ntwo",
+            "line": 1,
         }
     }
 
@@ -62,6 +64,7 @@ def test_documents_come_with_their_headings(
             "title": "Harbour rules",
             "path": name,
             "text": "The ferry leaves at nine.",
+            **({"page": 1} if name == "a.pdf" else {}),
         }
     }
 

@@ -16,7 +16,7 @@ from filing import app_of, contents, edges, held, write
 
 import redask
 from redask.core.errors import AskError, BadAsk, StoreFailed
-from redask.core.model import IngestProgress
+from redask.core.model import IngestProgress, LeftOut
 from redask.ingest import listing, pipeline, spool
 from redask.ingest.readers import READERS, content
 
@@ -209,10 +209,14 @@ def test_the_same_content_is_held_whatever_happened_before(tmp_path: Path) -> No
 def test_folders_are_read_without_hidden_foreign_and_own_files(
     db: redask.OpenDatabase, tmp_path: Path
 ) -> None:
-    for name in ("a.md", ".git/b.md", "sub/.c.md", "d.png", "e.PY", "F.MD"):
+    for name in ("a.md", ".git/b.md", "sub/.c.md", "d.png", "e.EXE", "g.png", "F.MD"):
         write(tmp_path / name, name)
     done = db.ingest(tmp_path)
-    assert (done.ignored, done.problems) == (2, ())
+    assert (done.ignored, done.problems, done.ok) == (3, (), True)
+    assert done.left_out == (
+        LeftOut(".png", 2, str(tmp_path / "d.png")),
+        LeftOut(".exe", 1, str(tmp_path / "e.EXE")),
+    )
     assert {chunk["path"] for chunk in contents(db, "document:").values()} == {"a.md", "F.MD"}
 
 
@@ -555,6 +559,7 @@ def test_a_summary_is_plain_data(db: redask.OpenDatabase, tmp_path: Path) -> Non
     assert done.to_dict() == {
         "gone": 0,
         "ignored": 0,
+        "left_out": [],
         "ok": False,
         "problems": [{"path": str(bad), "reason": "no reader is for such files (.png)"}],
         "readers": [{"entities": 1, "failed": 0, "read": 1, "reader": "markdown", "unchanged": 0}],

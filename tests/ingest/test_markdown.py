@@ -10,7 +10,11 @@ Sections = list[tuple[tuple[str, ...], list[str]]]
 
 
 def sections(text: str) -> Sections:
-    return [(each.headings, each.blocks) for each in markdown.outline(text).sections if each.blocks]
+    return [
+        (each.headings, [block.text for block in each.blocks])
+        for each in markdown.outline(text).sections
+        if each.blocks
+    ]
 
 
 def test_a_first_heading_above_all_others_is_the_title_and_no_part_of_the_paths() -> None:
@@ -18,7 +22,7 @@ def test_a_first_heading_above_all_others_is_the_title_and_no_part_of_the_paths(
         "# Ferries\n\nIntro.\n\n## Times\n\nAt nine.\n\n### Sunday\n\nNever.\n"
     )
     assert found.title == "Ferries"
-    assert [(each.headings, each.blocks) for each in found.sections if each.blocks] == [
+    assert [(each.headings, [block.text for block in each.blocks]) for each in found.sections] == [
         ((), ["Intro."]),
         (("Times",), ["At nine."]),
         (("Times", "Sunday"), ["Never."]),
@@ -99,7 +103,8 @@ def test_links_lead_to_paths_and_anchors(text: str, found: list[tuple[str, str]]
 def test_no_word_gets_lost(text: str) -> None:
     found = markdown.outline(text)
     headings = dict.fromkeys("".join(each.headings) for each in found.sections)
-    kept = "".join([found.title, *headings, *("".join(each.blocks) for each in found.sections)])
+    blocks = [block.text for each in found.sections for block in each.blocks]
+    kept = "".join([found.title, *headings, *blocks])
     assert all(letter in kept for letter in "ab" if letter in text)
 
 

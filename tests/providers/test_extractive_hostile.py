@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from quotable import FERRY, HARBOUR, MARKERS, SHOP, ask, check_markers, document, row
 
 from redask.core.model import Source
-from redask.providers.extractive.answerer import NO_ANSWER
+from redask.core.rules.grounding.refused_answers import NO_ANSWER
 
 HOSTILE = [
     "[^7]",

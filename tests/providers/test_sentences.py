@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.providers.extractive.sentences import MAX_LENGTH, one_line, split
+from redask.providers.extractive.sentences import MAX_LENGTH, MAX_LINES, split
+from redask.providers.extractive.text_blocks import one_line
 
 
 def texts(text: str) -> list[str]:
@@ -40,7 +41,7 @@ def texts(text: str) -> list[str]:
             ["first", "second", "third", "fourth", "fifth"],
         ),
         ("| a | b |\n| c | d |", ["| a | b |", "| c | d |"]),
-        ("Run this:\n```sh\nmake demo\n```\nDone.", ["Run this:", "make demo", "Done."]),
+        ("Run this:\n```sh\nmake demo\n```\nDone.", ["Run this:", "Done."]),
         ("No end", ["No end"]),
         ("", []),
         (" \n\t ", []),
@@ -60,6 +61,75 @@ def test_a_heading_is_a_sentence_and_the_heading_of_those_below() -> None:
         ("Always.", "Refunds"),
         ("Gifts", ""),
         ("Never.", "Gifts"),
+    ]
+
+
+def test_code_belongs_to_the_paragraph_that_introduces_it() -> None:
+    found = split("Install it. Then run:\n\n```sh\nmake  demo\n\nmake test\n```\n\nDone.")
+    code = "```sh\nmake  demo\n\nmake test\n```"
+    assert [(one.text, one.below, one.leads, one.leader) for one in found] == [
+        ("Install it.", code, False, "Then run:"),
+        ("Then run:", code, True, ""),
+        ("Done.", "", False, ""),
+    ]
+
+
+def test_code_that_nothing_introduces_is_a_sentence_without_text() -> None:
+    found = split("```\na\n```\n```\nb\n```\n# Head\n```\nc\n```")
+    assert [(one.text, one.below, one.heading) for one in found] == [
+        ("", "```\na\n```", ""),
+        ("", "```\nb\n```", ""),
+        ("Head", "```\nc\n```", ""),
+    ]
+
+
+def test_long_code_is_cut_and_code_with_a_fence_in_it_is_left_out() -> None:
+    (one,) = split("Run:\n```\n" + "x\n" * 99 + "```")
+    assert one.below.count("\n") == MAX_LINES + 2
+    assert one.below.endswith("x\n…\n```")
+    (one,) = split("Run:\n```\n" + "y" * 2000 + "\n```")
+    assert one.below == "```\n…\n```"
+    (one,) = split("Run:\n~~~\n ```\n~~~")
+    assert (one.below, one.leads) == ("", False)
+
+
+def test_a_list_belongs_to_its_lead_in_with_the_code_behind_it() -> None:
+    found = split("Two. They are:\n\n- a: first\n- b\n\n```\ncode\n```\n\nEnd.")
+    listed = "- a: first\n- b\n```\ncode\n```"
+    assert [(one.text, one.lead, one.below) for one in found] == [
+        ("Two.", "", listed),
+        ("They are:", "", listed),
+        ("a: first", "They are:", ""),
+        ("b", "They are:", ""),
+        ("End.", "", ""),
+    ]
+
+
+def test_an_item_has_the_items_that_are_indented_more() -> None:
+    found = split("* a\n    * b\n        * c\n    * d\n* e:\n```\nf\n```")
+    assert [(one.text, one.below) for one in found] == [
+        ("a", "    * b\n        * c\n    * d"),
+        ("b", "        * c"),
+        ("c", ""),
+        ("d", ""),
+        ("e:", "```\nf\n```"),
+    ]
+
+
+def test_a_long_list_is_cut_and_an_item_is_one_piece_unless_it_is_long() -> None:
+    found = split("All:\n" + "- one. Two.\n" * 99)
+    assert found[0].below.count("\n") == MAX_LINES
+    assert found[0].below.endswith("\n- …")
+    assert found[1].text == "one. Two."
+    assert split("- " + "One more. " * 40)[0].text == "One more."
+
+
+def test_a_table_belongs_to_its_lead_in_and_its_header_to_each_row() -> None:
+    found = split("Prices:\n\n| what | euro |\n| --- | --- |\n| ferry | 14 |")
+    header = "| what | euro |\n| --- | --- |"
+    assert [(one.text, one.below, one.header) for one in found] == [
+        ("Prices:", f"{header}\n| ferry | 14 |", ""),
+        ("| ferry | 14 |", "", header),
     ]
 
 

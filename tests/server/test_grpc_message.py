@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from redask.core.clauses import CLAUSES, from_options
+from redask.core.clauses import OPTIONS, from_options
 from redask.core.clauses.definitions import GrpcField
 from redask.core.errors import BadAsk
 from redask.server.grpc.generated import redask_pb2 as pb
@@ -30,6 +30,9 @@ FROZEN = """message AskRequest {
   optional bool nocache = 12;
   optional string strictness = 13;
   optional bool evidence = 14;
+  optional string plan = 15;
+  optional uint32 steps = 16;
+  repeated Turn history = 17;
 }
 """
 # the fields of a message, and the options that say the same in JSON
@@ -55,16 +58,23 @@ SAID: list[tuple[dict[str, Any], dict[str, object]]] = [
     ({"strictness": "off"}, {"strict": False}),
     ({"evidence": True}, {"evidence": True}),
     ({"evidence": False}, {"evidence": False}),
+    ({"plan": "only"}, {"plan": "only"}),
+    ({"steps": 2}, {"steps": 2}),
+    ({"history": []}, {}),
+    (
+        {"history": [pb.Turn(question="Who?", answer="Ada.")]},
+        {"history": [{"question": "Who?", "answer": "Ada."}]},
+    ),
 ]
 
 
 def test_the_message_is_frozen() -> None:
-    assert TOOL["message"](CLAUSES) == FROZEN
+    assert TOOL["message"](OPTIONS) == FROZEN
 
 
 def test_every_clause_with_an_option_has_a_field_of_its_own() -> None:
-    assert [bool(row.grpc) for row in CLAUSES] == [bool(row.option) for row in CLAUSES]
-    fields = [field for row in CLAUSES for field in (row.grpc, row.grpc_word) if field]
+    assert [bool(row.grpc) for row in OPTIONS] == [bool(row.option) for row in OPTIONS]
+    fields = [field for row in OPTIONS for field in (row.grpc, row.grpc_word) if field]
     assert len({field.tag for field in fields}) == len({field.name for field in fields})
     assert len({1, *(field.tag for field in fields)}) == len(fields) + 1
 
@@ -80,10 +90,10 @@ def test_the_files_are_what_make_proto_writes(tmp_path: Path) -> None:
 
 
 def test_a_new_row_is_a_new_field_and_moves_no_other() -> None:
-    row = replace(CLAUSES[0], keyword="PLAN", option="plan", grpc=GrpcField(15, "string", "plan"))
-    lines = TOOL["message"]((row, *CLAUSES)).splitlines()
-    assert lines == [*FROZEN.splitlines()[:-1], "  optional string plan = 15;", "}"]
-    assert "optional string plan = 15;" in TOOL["proto"]((row, *CLAUSES))
+    row = replace(OPTIONS[0], keyword="NEW", option="new", grpc=GrpcField(18, "string", "new"))
+    lines = TOOL["message"]((row, *OPTIONS)).splitlines()
+    assert lines == [*FROZEN.splitlines()[:-1], "  optional string new = 18;", "}"]
+    assert "optional string new = 18;" in TOOL["proto"]((row, *OPTIONS))
 
 
 @pytest.mark.parametrize(("fields", "options"), SAID)
@@ -95,7 +105,7 @@ def test_a_message_says_what_the_options_say(
 
 def test_every_option_is_tried() -> None:
     tried = {option for _, options in SAID for option in options}
-    assert tried == {row.option for row in CLAUSES if row.option}
+    assert tried == {row.option for row in OPTIONS if row.option}
 
 
 @pytest.mark.parametrize(
@@ -103,6 +113,7 @@ def test_every_option_is_tried() -> None:
     [
         ({"limit": 0}, "limit"),
         ({"cache_ttl": "5"}, "cache.ttl"),
+        ({"history": [pb.Turn(answer="Ada.")]}, "history[0].question"),
         ({"strictness": "very"}, "strict"),
         ({"strict": True, "strictness": "on"}, "strictness"),
     ],

@@ -108,3 +108,61 @@ def pdf(line: str = "The ferry leaves at nine.", heading: str = "Harbour rules")
         + b"xref\n0 6\n0000000000 65535 f \n%btrailer<</Size 6/Root 1 0 R>>\n" % table
         + (b"startxref\n%d\n%%%%EOF" % len(out))
     )
+
+
+def zipped(files: dict[str, bytes | str]) -> bytes:
+    """A zip archive of these files."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return made.getvalue()
+
+
+def xlsx(sheets: dict[str, list[list[str]]], strings: Iterable[str] = ()) -> bytes:
+    """A workbook: the cells of each row as XML without references, such as `<c><v>1</v></c>`."""
+    main = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    names = "".join(
+        f'<sheet name="{name}" sheetId="{n}" r:id="rId{n}"/>' for n, name in enumerate(sheets, 1)
+    )
+    relations = "".join(
+        f'<Relationship Id="rId{n}" Type="{_OFFICE}/worksheet" Target="worksheets/sheet{n}.xml"/>'
+        for n in range(1, len(sheets) + 1)
+    )
+    shared = "".join(f"<si><t>{text}</t></si>" for text in strings)
+    parts: dict[str, bytes | str] = {
+        "xl/workbook.xml": f'<workbook xmlns="{main}" xmlns:r="{_OFFICE}"><sheets>{names}</sheets>'
+        "</workbook>",
+        "xl/_rels/workbook.xml.rels": f'<Relationships xmlns="{_RELATIONS}">{relations}'
+        "</Relationships>",
+        "xl/sharedStrings.xml": f'<sst xmlns="{main}">{shared}</sst>',
+        "xl/styles.xml": f'<styleSheet xmlns="{main}"><numFmts><numFmt numFmtId="164" '
+        'formatCode="[$-409]d\\ mmm yyyy"/></numFmts><cellXfs><xf numFmtId="0"/>'
+        '<xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="22"/><xf numFmtId="2"/>'
+        "</cellXfs></styleSheet>",
+    }
+    for number, rows in enumerate(sheets.values(), 1):
+        body = "".join(f"<row>{''.join(cells)}</row>" for cells in rows)
+        parts[f"xl/worksheets/sheet{number}.xml"] = (
+            f'<worksheet xmlns="{main}"><sheetData>{body}</sheetData></worksheet>'
+        )
+    return zipped(parts)
+
+
+def text_cell(text: str) -> str:
+    """A cell with a text in it."""
+    return f'<c t="inlineStr"><is><t>{text}</t></is></c>'
+
+
+def ods(content: str) -> bytes:
+    """An OpenDocument spreadsheet with this in its tables."""
+    spaces = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "table", "text")
+    )
+    return zipped(
+        {
+            "content.xml": f"<office:document-content {spaces}><office:body><office:spreadsheet>"
+            f"{content}</office:spreadsheet></office:body></office:document-content>"
+        }
+    )

@@ -15,6 +15,7 @@ from redask.index.analysis import analyzer
 from redask.index.forward.entries import EdgeEntry, Entry, filter_key
 from redask.index.forward.forward_index import ForwardIndex, Snapshot
 from redask.index.graph import traversal
+from redask.index.graph.graph_reader import GraphReader
 from redask.index.graph.mentions import BloomFilter
 from redask.index.lexical.bm25 import CorpusStatistics, LexicalSearcher
 from redask.index.lexical.tantivy_terms import InvertedIndex
@@ -110,14 +111,14 @@ class IndexedWorld:
         """The bucket graph."""
         query = Query(question, terms.extract(question), None, collections, top_k, depth)
         with self._forward.snapshot() as snapshot:
-            return traversal.traverse(query, hits, self._reader(snapshot, projection_keys))
+            return traversal.traverse(
+                query, hits, self._reader(snapshot, projection_keys)
+            ).candidates
 
-    def _reader(
-        self, snapshot: Snapshot, projection_keys: frozenset[str] | None
-    ) -> traversal.GraphReader:
+    def _reader(self, snapshot: Snapshot, projection_keys: frozenset[str] | None) -> GraphReader:
         self._bloom_filter.catch_up(snapshot.name_hashes_since, 1)
         lexical, languages = self._lexical(snapshot, projection_keys)
-        return traversal.GraphReader(
+        return GraphReader(
             snapshot,
             snapshot.adjacency(projection_keys),
             lexical,

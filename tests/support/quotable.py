@@ -8,11 +8,14 @@ from collections.abc import Mapping
 from redask.core.model import Knobs, Source
 from redask.core.ports import Completion
 from redask.core.rules import citations
+from redask.core.rules.grounding.refused_answers import NO_ANSWER
+from redask.core.rules.grounding import claims
+from redask.core.rules.grounding.splitting import sentence_ends
 from redask.core.rules.prompt import assemble
-from redask.providers.extractive.answerer import NO_ANSWER, Extractive
+from redask.providers.extractive.answerer import Extractive
 
 FERRY = "When does the ferry to Amrum leave?"
-MARKERS = re.compile(r" (?:\[\^[0-9]+\])+$")
+MARKERS = re.compile(r" (?:\[\^[0-9]+\])+(?=:?$| \|$)")
 
 
 def document(number: int, text: str, title: str = "") -> Source:
@@ -70,16 +73,28 @@ SHOP = [
 
 
 def check_markers(answer: str, sources: int) -> None:
-    """Every line is a quotation with markers of ours, and nothing else reads as a marker."""
+    """All that is said has markers of ours, and nothing else reads as a marker.
+
+    The markers of a line are those at its end, as often as it has sentences; a line of code or of
+    a list has none.
+    """
     if answer == NO_ANSWER:
         return
-    ours = []
-    for line in answer.split("\n"):
-        markers = MARKERS.search(line)
-        assert markers
-        ours += [int(number) for number in re.findall("[0-9]+", markers[0])]
     parsed = citations.parse(answer, sources)
-    assert [citation.marker for citation in parsed.citations] == ours
+    assert all(claim.markers for claim in claims.split(answer)), answer
+    start = 0
+    for line in answer.split("\n"):
+        end = start + len(line)
+        found = [each.marker for each in parsed.citations if start <= each.span[0] < end]
+        if found:
+            ours = MARKERS.search(line)
+            assert ours, line
+            numbers = [int(number) for number in re.findall("[0-9]+", ours[0])]
+            repeats = len(found) // len(numbers)
+            assert found == numbers * repeats
+            assert repeats <= len(sentence_ends.split(line, 0, len(line)))
+        start = end + 1
+    assert parsed.citations
     assert parsed.issues == ()
     assert not re.search("[\x00-\x09\x0b-\x1f\x7f\u2028]", answer)
     assert answer.encode()

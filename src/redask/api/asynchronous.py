@@ -18,6 +18,8 @@ from typing import Any, Self, TypeVar
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
 from redask.api.async_selects import AsyncSelects
+from redask.api.contents import AsyncContents
+from redask.api.conversation import AsyncConversation
 from redask.api.event_stream import events_of
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.api.row_values import RowsInput, plain_rows
@@ -39,6 +41,7 @@ from redask.core.model import (
 )
 from redask.core.ports import AuditEntry
 from redask.core.rules.audit_chain import Broken, Intact
+from redask.core.rules.followups.whole_question import by_rule
 from redask.core.wire import query_source
 from redask.embedding.stage import EmbeddingProgress
 
@@ -63,7 +66,7 @@ class ProvenToken:
     ident: str
 
 
-class AsyncDatabase(AsyncAdministration, AsyncSelects):
+class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
     """An open database for asyncio; see the module."""
 
     def __init__(
@@ -94,6 +97,10 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
     async def ask(self, question: str, **options: object) -> CitedAnswer:
         """Answer a question; every clause is an option."""
         return await self.answer(clauses.from_options(question, options, ""))
+
+    def conversation(self) -> AsyncConversation:
+        """A conversation: questions that may lean on earlier ones; see `api.conversation`."""
+        return AsyncConversation(self)
 
     async def explain(self, question: str, **options: object) -> dict[str, Any]:
         """What `ask` would do, without asking anybody."""
@@ -135,7 +142,7 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
         """The SELECT that would answer a question, or what is unclear; nothing is run."""
         ask = clauses.from_options(question, options, "")
         return await self._in_select_thread(
-            lambda caller, _: self._app.computing.outline(ask, caller)
+            lambda caller, _: self._app.computing.outline(by_rule(ask)[0], caller)
         )
 
     async def strictness(self, question: str, **options: object) -> Strictness:
@@ -167,13 +174,15 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects):
 
     async def find(self, ask: Ask) -> SearchResult:
         """The same for an Ask."""
-        found = await self._as_caller(lambda caller: self._app.retriever.find(ask, caller))
+        whole, notes = by_rule(ask)
+        found = await self._as_caller(lambda caller: self._app.retriever.find(whole, caller))
         hits = zip(found.fused, found.sources, strict=True)
         return SearchResult(
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
             found.buckets,
-            found.warnings,
-            {step.bucket: step.weight for step in found.retrieval},
+            (*notes, *found.warnings),
+            {step.bucket: float(step.weight) for step in found.retrieval},
+            {step.bucket: step.reason for step in found.retrieval},
         )
 
     async def put(

@@ -54,12 +54,13 @@ class SearchHit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult(Sequence[SearchHit]):
-    """The hits, best first, the buckets they were fused from, and what each of those weighs."""
+    """The hits, best first, the buckets they were fused from, what each of those weighs and why."""
 
     hits: tuple[SearchHit, ...]
     buckets: tuple[Found, ...]
     warnings: tuple[Notice, ...] = ()
     weights: Mapping[str, float] = field(default_factory=dict)
+    reasons: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -110,6 +111,7 @@ class IngestSummary(IngestReport):
         return {
             "gone": self.gone,
             "ignored": self.ignored,
+            "left_out": [asdict(each) for each in self.left_out],
             "ok": self.ok,
             "problems": [asdict(problem) for problem in self.problems],
             "readers": [asdict(tally) for tally in self.tallies],

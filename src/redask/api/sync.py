@@ -6,6 +6,7 @@
     db.ask("Why?", limit=5).to_dict()      the envelope;   db.explain("Why?")   the plan
     for event in db.stream("Why?"): …      ends in Answered, or in Failed after the first event
     db.execute("ASK $1 LIMIT 5", ["Why?"]) one row;        db.search("Why?"), db.audit()
+    talk = db.conversation(); talk.ask("Who leads Acme?"); talk.ask("And its address?")
     db.signed_in(token).ask("Why?")        the same database, as somebody else
     db.select("SELECT * FROM tickets")     rows;           execute takes a SELECT, too
 
@@ -24,6 +25,8 @@ from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
+from redask.api.contents import Contents
+from redask.api.conversation import Conversation
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
 from redask.api.row_values import RowsInput
@@ -48,7 +51,7 @@ _T = TypeVar("_T")
 LOCAL = Caller()
 
 
-class OpenDatabase(Administration):
+class OpenDatabase(Administration, Contents):
     """An open database for everybody else; see the module."""
 
     _async: AsyncDatabase
@@ -65,6 +68,10 @@ class OpenDatabase(Administration):
     def ask(self, question: str, **options: object) -> CitedAnswer:
         """Answer a question; every clause is an option."""
         return self._run(self._async.ask(question, **options))
+
+    def conversation(self) -> Conversation:
+        """A conversation: questions that may lean on earlier ones; see `api.conversation`."""
+        return Conversation(self)
 
     def explain(self, question: str, **options: object) -> dict[str, Any]:
         """What `ask` would do, without asking anybody."""

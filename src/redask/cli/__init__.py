@@ -16,11 +16,14 @@ from redask.cli import global_options
 COMMANDS = {
     "ingest": "Read files, folders and databases into yours.",
     "ask": "Answer a question over your data, with footnotes.",
+    "show": "Show a source of the last answer, or any, with its quotation.",
     "explain": "Show what an ask would do, without asking anybody.",
     "plan": "Show the SELECT that would answer a question.",
     "search": "Find what the data holds on a question.",
     "select": "Run a SELECT over your data as tables.",
     "tables": "List the tables of a SELECT, or fix a column's type.",
+    "sources": "List what was ingested: files, collections, counts.",
+    "remove": "Remove a file's data, a source or a collection.",
     "audit": "Look at the audit log, verify it, export it.",
     "user": "Add, list, change and remove users.",
     "token": "Make, list and revoke the tokens users sign in with.",
@@ -38,6 +41,7 @@ COMMANDS = {
 }
 _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
+    **dict.fromkeys(("show", "sources", "remove"), "content_commands"),
     **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
 }
 _WITHOUT_DATABASE = ("check", "eval")  # eval makes one for the pack and drops it

@@ -74,6 +74,8 @@ def show_plan(
     if buckets:
         console.print(f"retrieval   {buckets}; {plan['depth']} hops")
         console.print(f"fusion      {fusion_formula(plan['fusion']['k_constant'])}")
+        for reason in weight_reasons(found):
+            console.print(f"            {escape(reason)}")
     for note in found.notes:
         console.print(f"            [yellow]{escape(note)}[/]")
     table = Table(box=None, padding=(0, 2))
@@ -98,6 +100,14 @@ def weights_line(found: SearchResult) -> str:
     """`vector weight 0.4, graph weight 1.4`: those that are not 1."""
     named = (_weight(f"{bucket} weight ", weight) for bucket, weight in found.weights.items())
     return ", ".join(filter(None, named))
+
+
+def weight_reasons(found: SearchResult) -> list[str]:
+    """`bm25, vector: …`: why the buckets weigh what they do, one line a reason."""
+    by_reason: dict[str, list[str]] = {}
+    for bucket, reason in found.reasons.items():
+        by_reason.setdefault(reason, []).append(bucket)
+    return [f"{', '.join(named)}: {reason}" for reason, named in by_reason.items() if reason]
 
 
 def _weight(before: str, weight: float) -> str:

@@ -68,6 +68,14 @@ class Caller:
 
 
 @dataclass(frozen=True, slots=True)
+class Turn:
+    """One earlier question of a conversation, and what was answered."""
+
+    question: str
+    answer: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ask:
     """One question with its clauses; `None` means the value in the settings."""
 
@@ -88,6 +96,7 @@ class Ask:
     plan: PlanChoice = PlanChoice.AUTO
     steps: int = 1
     evidence: bool = False
+    history: tuple[Turn, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,10 +274,20 @@ class IngestTally:
 
 
 @dataclass(frozen=True, slots=True)
+class LeftOut:
+    """Files in folders that no reader is for: their ending (empty: none), how many, the first."""
+
+    suffix: str
+    count: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
 class IngestReport:
     """What an ingest did. `written` counts new and changed entities, `removed` deleted ones.
 
-    `ignored` counts files in folders that have no reader, `gone` files that no longer exist.
+    `ignored` counts files in folders that have no reader, `left_out` by their endings; `gone`
+    files that no longer exist.
     """
 
     tallies: tuple[IngestTally, ...]
@@ -277,6 +296,7 @@ class IngestReport:
     removed: int = 0
     ignored: int = 0
     gone: int = 0
+    left_out: tuple[LeftOut, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

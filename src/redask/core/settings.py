@@ -20,6 +20,7 @@ import difflib
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from types import MappingProxyType
 
 from redask.core import values
@@ -33,8 +34,6 @@ from redask.core.text import lower
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
 PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
-# Chosen on the packs of ../shared/data, where no bucket is best everywhere; see docs/quality.md.
-_WEIGHTS = {"bm25": 1.0, "vector": 0.4, "graph": 1.4}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +47,10 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class BucketSettings:
-    """The floor and the weight of one retrieval bucket."""
+    """The floor and the weight of one retrieval bucket; None: by `bucket_weights`."""
 
     min_score: float = 0.0
-    weight: float = 1.0
+    weight: Decimal | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +76,7 @@ class Settings:
     fallback: tuple[str, ...] = ()
     plan_provider: str | None = None
     plan_model: str | None = None
+    followups_by_model: bool = False
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
@@ -86,9 +86,7 @@ class Settings:
     select_max_rows: int = 10_000
     select_workers: int | None = None
     buckets: Mapping[str, BucketSettings] = field(
-        default_factory=lambda: MappingProxyType(
-            {name: BucketSettings(weight=_WEIGHTS[name]) for name in BUCKETS}
-        )
+        default_factory=lambda: MappingProxyType(dict.fromkeys(BUCKETS, BucketSettings()))
     )
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     capabilities: Mapping[str, Capabilities] = field(default_factory=lambda: MappingProxyType({}))
@@ -110,6 +108,17 @@ def _audit_question(value: object) -> bool:
     if value not in ("text", "hash"):
         raise values.Unfit('"text" or "hash"', values.shown(value))
     return value == "hash"
+
+
+def _followups(value: object) -> bool:
+    if value not in ("rules", "model"):
+        raise values.Unfit('"rules" or "model"', values.shown(value))
+    return value == "model"
+
+
+def _weight(value: object) -> Decimal:
+    """A number as it is written, so that 0.4 + 1 equals 1.4."""
+    return Decimal(repr(values.real(0, 1000)(value)))
 
 
 def _fallback(value: object) -> tuple[str, ...]:
@@ -194,6 +203,12 @@ ROWS: tuple[Setting, ...] = (
     ),
     Setting("ask.plan.model", "plan_model", values.name, "its model"),
     Setting(
+        "ask.followups",
+        "followups_by_model",
+        _followups,
+        'who makes a question whole that leans on its history: "rules", or the "model"',
+    ),
+    Setting(
         "ask.audit.include_answer",
         "audit_include_answer",
         values.boolean,
@@ -245,11 +260,14 @@ ROWS: tuple[Setting, ...] = (
         Setting(
             f"ask.retrieval.{bucket}.{name}",
             f"buckets.{bucket}.{name}",
-            values.real(0, high),
-            f"{what} of the {bucket} bucket",
+            read,
+            f"{what} of the {bucket} bucket{otherwise}",
         )
         for bucket in BUCKETS
-        for name, high, what in (("min_score", 1, "the floor"), ("weight", 1000, "the weight"))
+        for name, read, what, otherwise in (
+            ("min_score", values.real(0, 1), "the floor", ""),
+            ("weight", _weight, "the weight", "; decided for each question if not given"),
+        )
     ),
     Setting("embedder.name", "embedder.name", _one_name, "where vectors come from; none for none"),
     Setting(

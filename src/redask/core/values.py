@@ -5,19 +5,23 @@ number; 20.0 counts as 20; NaN is in no range; names follow `core.text`. `Unfit`
 expected and what was found; its catcher adds the position (a column, an option's path).
 """
 
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from typing import TypeGuard
 
 from redask.core.errors import BadTtl
-from redask.core.model import PlanChoice, Strictness
+from redask.core.model import PlanChoice, Strictness, Turn
 from redask.core.rules.caching import parse_ttl
 from redask.core.rules.failover import parse_using
-from redask.core.text import MAX_NAME, codepoint, forbidden, name_fault
+from redask.core.text import MAX_NAME, codepoint, forbidden, name_fault, question_fault
 
 Reader = Callable[[object], object]
+_SURROGATE = re.compile("[\ud800-\udfff]")
 _SHOWN = 32
 MAX_NAMES = 1000
+MAX_TURNS = 20
+MAX_HISTORY_BYTES = 64 * 1024
 _STRICTNESS = ("true", "false", *(f'"{word}"' for word in Strictness))
 _NAME = f"a name of 1 to {MAX_NAME} printable characters"
 
@@ -146,6 +150,40 @@ def cache(value: object) -> int:
         return ttl(value.get("ttl"))
     except Unfit as unfit:
         raise Unfit(unfit.expected, unfit.found, ".ttl") from None
+
+
+def turns(value: object) -> tuple[Turn, ...]:
+    """The earlier turns of a conversation, `[{"question": …, "answer": …}]`, the oldest first."""
+    if not isinstance(value, list | tuple):
+        raise Unfit("a list of turns", shown(value))
+    if len(value) > MAX_TURNS:
+        raise Unfit(f"at most {MAX_TURNS} turns", str(len(value)))
+    read = tuple(_turn(each, f"[{number}]") for number, each in enumerate(value))
+    size = sum(len(each.question.encode()) + len(each.answer.encode()) for each in read)
+    if size > MAX_HISTORY_BYTES:
+        raise Unfit(f"at most {MAX_HISTORY_BYTES} bytes", str(size))
+    return read
+
+
+def _turn(value: object, path: str) -> Turn:
+    if not isinstance(value, dict):
+        raise Unfit("an object with question and answer", shown(value), path)
+    for key in value:
+        if key not in ("question", "answer"):
+            raise Unfit(
+                "no other key than question and answer", shown(key), f"{path}.{printable(key)}"
+            )
+    question, answer = value.get("question"), value.get("answer")
+    if not isinstance(question, str):
+        raise Unfit("a question, as text", shown(question), f"{path}.question")
+    if fault := question_fault(question):
+        raise Unfit("a question", f"one that {fault}", f"{path}.question")
+    if not isinstance(answer, str):
+        raise Unfit("an answer, as text", shown(answer), f"{path}.answer")
+    if bad := _SURROGATE.search(answer):
+        found = f"one that holds the character {codepoint(bad[0])}"
+        raise Unfit("an answer", found, f"{path}.answer")
+    return Turn(question, answer)
 
 
 def shown(value: object) -> str:

@@ -13,6 +13,7 @@ from redask.core.errors import StoreFailed
 from redask.core.model import Answer, Ask, Caller, Knobs, Prompt, Strictness
 from redask.core.ports import AnswerCache, CachedAnswer, Provider
 from redask.core.rules import caching, capabilities
+from redask.core.rules.grounding import refused_answers
 from redask.core.rules.validation import Accept, Attempt, Examined, examine, judge
 from redask.core.settings import Settings
 
@@ -55,7 +56,12 @@ class CacheSlot:
             return None
         if caching.expired(kept.stored_at, kept.ttl, self.clock()):
             return None
-        examined = examine(kept.answer.answer, kept.answer.sources_flat, question=self.question)
+        examined = examine(
+            kept.answer.answer,
+            kept.answer.sources_flat,
+            question=self.question,
+            refused=refused_answers.is_refusal(kept.answer.validation.warnings),
+        )
         accepted = isinstance(judge(examined, self.in_force, Attempt.FIRST), Accept)
         return CacheHit(kept.answer, examined) if accepted else None
 

@@ -1,5 +1,6 @@
 """One ASK, top to bottom: the only place that orders I/O.
 
+    _answer      0 a follow-up is made whole
     find         1 compute, or: terms · 2 search, read · 3 fuse, trim, fingerprint · 4 prompt
     _walk          for each provider of the plan:
     _turn        5   mode, knobs · 7 cache (the first one's in the same thread as find)
@@ -37,6 +38,7 @@ from redask.core.model import (
 )
 from redask.core.ports import Provider
 from redask.core.rules import (
+    audit,
     capabilities,
     determinism,
     explain,
@@ -45,6 +47,8 @@ from redask.core.rules import (
     prompt,
     validation,
 )
+from redask.core.rules.followups.whole_question import by_rule
+from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.settings import Settings
 from redask.engine import telemetry
@@ -56,9 +60,10 @@ from redask.engine.findings import Findings, SourceFinder
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.provider_calls import ProviderCall, ProviderCalls, as_sent
 from redask.engine.running_calls import RunningCalls
-from redask.engine.statement_writer import BY_A_MODEL, StatementWriter
 from redask.engine.streaming import AnswerStream
 from redask.engine.workers import Workers
+from redask.engine.writers.followup_reader import FollowupReader
+from redask.engine.writers.statement_writer import BY_A_MODEL, StatementWriter
 
 NO_SOURCES = "I found nothing in the data that answers this question."
 _NOTHING_FOUND = Refusal(
@@ -77,6 +82,7 @@ class Engine:
     recall: AnswerCaching
     calls: ProviderCalls
     writer: StatementWriter
+    followups: FollowupReader
     providers: frozenset[str]
     installed: frozenset[str]
     opened: OpenedProviders
@@ -93,7 +99,7 @@ class Engine:
         with self.running.begin() as call, telemetry.asking() as ending:
             try:
                 async with call.cancellable(), asyncio.timeout(seconds):
-                    answer = await self._answer(run)
+                    answer = run.told(await self._answer(run))
             except errors.BadAsk:
                 ending.kind = errors.BadAsk.kind
                 raise
@@ -113,12 +119,13 @@ class Engine:
         _check_caller(caller)
         plan = self._plan(ask)
         step = plan[0]
-        found = await self.workers.hop(self.finder.find, ask, caller)
+        asked = ask.question
+        ask, found = await self.workers.hop(self._find_by_rule, ask, caller)
         provider = await self.opened.open(step)
         can = capabilities.of(step.provider, self.settings.capabilities)
         settled = self._settle_knobs(ask, found, can)
         return explain.plan(
-            question=ask.question,
+            question=asked,
             mode=self._mode(step.provider, ask).effective,
             provider=provider.name,
             model=provider.model,
@@ -137,11 +144,14 @@ class Engine:
     async def _answer(self, run: AskState) -> Answer:
         plan = self._plan(run.ask)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
+        if whole := await self.followups.understood(run, plan):
+            run.understand(whole)
+            run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         found, first = await self.workers.hop(self._find_and_recall, run.ask, run.caller, plan[0])
         writers = self._writers(found, plan)
         if writers:
             found, first = await self._with_statement(run, writers), None
-        run.urns = tuple(source.urn for source in found.sources)
+        run.urns, run.today = tuple(source.urn for source in found.sources), found.today
         await run.emit(SourcesFound(found.sources))
         if found.sources and not found.refusal:
             return await self._walk(run, found, plan, first)
@@ -151,6 +161,11 @@ class Engine:
         await run.emit(AnswerToken(said.text))
         warnings = (*found.warnings, said.warning)
         return run.finish(found.sources, Validation(True, (), warnings))
+
+    def _find_by_rule(self, ask: Ask, caller: Caller) -> tuple[Ask, Findings]:
+        """What EXPLAIN finds: nobody is called to make a question whole."""
+        ask, _ = by_rule(ask)
+        return ask, self.finder.find(ask, caller)
 
     async def _with_statement(self, run: AskState, writers: Sequence[failover.Step]) -> Findings:
         """What a statement by a model gives, where the planner was not certain."""
@@ -223,14 +238,14 @@ class Engine:
         """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
         while True:
             stream = AnswerStream(run, found.sources, self.workers.hop)
-            estimated = await self._call(run, found, call, stream)
+            own = await self._call(run, found, call, stream)
             examined = await stream.examined()
             run.markers = distinct(examined)
             match validation.judge(examined, run.in_force, run.attempt):
                 case validation.Accept(warnings):
                     await stream.accept()
                     run.validation_ok = True
-                    notes = (*run.notes, *found.warnings, *estimated, *warnings)
+                    notes = (*run.notes, *found.warnings, *own, *warnings)
                     verdict = Validation(True, (), notes)
                     return run.finish(found.sources, verdict, examined.findings)
                 case validation.Retry(hint):
@@ -245,15 +260,16 @@ class Engine:
     async def _call(
         self, run: AskState, found: Findings, call: ProviderCall, stream: AnswerStream
     ) -> tuple[Notice, ...]:
-        """One provider call within the limits. → the warning if its usage is an estimate."""
+        """One provider call within the limits. → warnings: an estimate, a refusal …"""
         hint = token_count.estimate(call.prompt.user.removesuffix(found.prompt.user))
         size = replace(found.size, prompt_tokens=found.size.prompt_tokens + hint)
         try:
             completion, estimated = await self.calls.complete(run, size, call, stream.take)
         except errors.Ungrounded:  # a sentence stopped the stream, and `stream` knows why
             return ()
-        await stream.complete(completion.text)
-        return estimated
+        said = completion.warnings
+        await stream.complete(completion.text, refuses=refused_answers.is_refusal(said))
+        return (*estimated, *said, *refused_answers.by_model(stream.text, run.ask.question))
 
     # --- choices of the settings ---------------------------------------------------------
 
@@ -314,7 +330,10 @@ class Engine:
             include_answer=self.settings.audit_include_answer,
             hash_question=self.settings.audit_hash_question,
         )
-        writing = asyncio.ensure_future(self.log.append(row, run.build))
+        understood = run.understood
+        if understood and self.settings.audit_hash_question:
+            understood = f"sha256:{audit.answer_hash(understood)}"
+        writing = asyncio.ensure_future(self.log.append(row, run.build, understood, run.today))
         with telemetry.step("audit"):
             try:
                 await asyncio.shield(writing)

@@ -33,6 +33,7 @@ from redask.core.model import (
 )
 from redask.core.rules import audit, failover
 from redask.core.rules.capabilities import MODE_FALLBACK, Settled, mode_of
+from redask.core.rules.followups.whole_question import UNDERSTOOD_AS
 from redask.core.rules.grounding import evidence
 from redask.core.rules.grounding.check import Finding
 from redask.core.rules.validation import Attempt, Examined
@@ -62,12 +63,16 @@ class AskState:
     attempt: Attempt = Attempt.FIRST
     notes: tuple[Notice, ...] = ()
     build: str = ""
+    understood: str = ""  # the question as it is meant, where that is not how it was asked
+    today: str = ""  # the date that the prompt told
     failures: list[errors.ProviderFailed] = field(default_factory=list)
     reasons: tuple[Notice, ...] = ()
     in_force: Strictness = field(init=False)
+    question: str = field(init=False)
 
     def __post_init__(self) -> None:
         self.in_force = self.requested  # until it is known who answers
+        self.question = self.ask.question
 
     @property
     def mode(self) -> Mode:
@@ -100,6 +105,17 @@ class AskState:
         if self.sent:
             self.sent.clear()
             await self.emit(AnswerReset(reason))
+
+    def understand(self, whole: str) -> None:
+        """From now on, this is the question; the row keeps the one that was asked."""
+        self.understood, self.ask = whole, replace(self.ask, question=whole)
+
+    def told(self, answer: Answer) -> Answer:
+        """The answer with a word on how the question was understood, which no cache keeps."""
+        if not self.understood:
+            return answer
+        notes = Notice(UNDERSTOOD_AS, self.understood), *answer.validation.warnings
+        return replace(answer, validation=replace(answer.validation, warnings=notes))
 
     def tries(self, provider: str, model: str, mode: Settled) -> None:
         """From now on, this is the provider the row names."""
@@ -186,7 +202,7 @@ class AskState:
             tenant=self.caller.tenant,
             user=self.caller.user,
             role=self.caller.role,
-            question=self.ask.question,
+            question=self.question,
             sources_urns=self.urns,
             provider=self.provider,
             model=self.model,

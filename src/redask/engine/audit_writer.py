@@ -28,8 +28,10 @@ _PRUNE_EVERY = 1000
 class AuditSink(Protocol):
     """Where the engine hands its rows."""
 
-    def append(self, row: dict[str, object], build: str = "") -> Awaitable[None]:
-        """Durably add one row, with what the provider said about its build."""
+    def append(
+        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+    ) -> Awaitable[None]:
+        """Durably add one row, with what stands beside it (`ports.AuditRow`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +69,15 @@ class AuditWriter:
         self._thread = threading.Thread(target=self._write_all, name="redask-audit", daemon=True)
         self._thread.start()
 
-    def append(self, row: dict[str, object], build: str = "") -> asyncio.Future[None]:
-        """Durably add one row, with what the provider said about its build.
+    def append(
+        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+    ) -> asyncio.Future[None]:
+        """Durably add one row, with what stands beside it.
 
         The row is on its way when this returns, and durable when the future is done.
         """
         done = asyncio.get_running_loop().create_future()
-        self._waiting.put(PendingRow(AuditRow(row, build), done))
+        self._waiting.put(PendingRow(AuditRow(row, build, understood, today), done))
         return done
 
     def close(self) -> None:

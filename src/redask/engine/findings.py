@@ -2,6 +2,7 @@
 
 compute      a question that needs it: the result of a statement, and rows behind it; else
 retrieve     the sources of the question that this caller may see, best first
+show         without nulls and digests; what is too large, around what matches the question
 trim         from the tail, until the rest fits into the limits; with a warning
 fingerprint  of the sources that are left
 prompt       made of them; its size is what the limits and the price are checked with
@@ -10,12 +11,16 @@ A question that needs computing and could not be planned is refused, with what i
 the best source is a document that has all its words: that can be quoted.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
 
 from redask.core.model import Ask, Caller, Notice, Prompt, Source, Usage
 from redask.core.rules import cost, fingerprint, fusion, prompt
 from redask.core.rules.grounding import stems
 from redask.core.rules.grounding.refused_answers import Refusal
+from redask.core.rules.prompting import relative_time, shown_payloads, source_excerpts
+from redask.core.wire import query_source
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
 from redask.engine.retrieval import Hits, Retriever
 
@@ -36,6 +41,7 @@ class Findings:
     query: QueryPlan | None = None
     refusal: Refusal | None = None
     is_final: bool = False  # nobody else is asked for a statement
+    today: str = ""  # the date that the prompt tells
 
 
 @dataclass(slots=True)
@@ -45,6 +51,7 @@ class SourceFinder:
     retriever: Retriever
     computing: Computing
     limits: cost.Limits
+    clock: Callable[[], int]
     _sizes: dict[tuple[str, int], tuple[int, int]] = field(default_factory=dict)
 
     def find(self, ask: Ask, caller: Caller) -> Findings:
@@ -77,23 +84,48 @@ class SourceFinder:
         refusal: Refusal | None = None,
     ) -> Findings:
         """The findings made of hits, trimmed to the limits."""
-        versions = [fingerprint.content_version(source.payload) for source in hits.sources]
-        sizes = [self._size(*each) for each in zip(hits.sources, versions, strict=True)]
-        frame = prompt.frame_tokens(ask.question)
+        today = self._today() if relative_time.is_relative(ask.question) else ""
+        every = hits.sources
+        system = _system(len(every), hits, today)
+        frame = prompt.frame_tokens(ask.question, system)
+        shown = tuple(_shown(source, ask.question) for source in every)
+        shown, versions, sizes, cut = self._excerpted(shown, ask.question, frame)
         kept = cost.fit(sizes, frame, self.limits)
-        sources = hits.sources[:kept]
+        sources = shown[:kept]
         warnings = (*hits.warnings, *hits.notices(kept))
-        if kept < len(hits.sources):
-            detail = f"{kept} of {len(hits.sources)} sources fit into the limits"
+        if kept < len(every) or any(cut[:kept]):
+            detail = f"{kept} of {len(every)} sources fit into the limits"
+            if any(cut[:kept]):
+                detail += f", {sum(cut[:kept])} of them in an excerpt"
             warnings = (Notice("sources_trimmed", detail), *warnings)
         pairs = zip((source.urn for source in sources), versions, strict=False)
         size = Usage(
             prompt_tokens=frame + sum(tokens_ for tokens_, _ in sizes[:kept]),
             sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
         )
-        made = prompt.assemble(ask.question, sources)
+        made = prompt.assemble(ask.question, sources, _system(kept, hits, today))
         print_ = fingerprint.of(pairs)
-        return Findings(hits, sources, print_, made, size, warnings, query, refusal)
+        return Findings(hits, sources, print_, made, size, warnings, query, refusal, today=today)
+
+    def _excerpted(
+        self, sources: tuple[Source, ...], question: str, frame: int
+    ) -> tuple[tuple[Source, ...], list[int], list[tuple[int, int]], list[bool]]:
+        """The sources, those that would drop others cut; with versions, sizes and which are cut."""
+        versions = [fingerprint.content_version(source.payload) for source in sources]
+        sizes = [self._size(*each) for each in zip(sources, versions, strict=True)]
+        most = cost.share_of_room(sizes, frame, self.limits)
+        shown, cut = list(sources), [False] * len(sources)
+        for at, size in enumerate(sizes):
+            if size[0] <= most[0] and size[1] <= most[1]:
+                continue
+            shown[at] = source_excerpts.excerpt(sources[at], question, *most)
+            cut[at] = shown[at] is not sources[at]
+            versions[at] = fingerprint.content_version(shown[at].payload)
+            sizes[at] = self._size(shown[at], versions[at])
+        return tuple(shown), versions, sizes, cut
+
+    def _today(self) -> str:
+        return datetime.fromtimestamp(self.clock() // 10**9, UTC).date().isoformat()
 
     def _size(self, source: Source, version: int) -> tuple[int, int]:
         """The estimated tokens of one source in a prompt, and its bytes, remembered."""
@@ -104,6 +136,21 @@ class SourceFinder:
             known = prompt.source_tokens(source), len(source.payload.encode())
             self._sizes[source.urn, version] = known
         return known
+
+
+def _shown(source: Source, question: str) -> Source:
+    """A source as prompt and answer show it; the result of a statement is as it was made."""
+    if query_source.statement_of(source.urn) is not None:
+        return source
+    return Source(source.urn, shown_payloads.shown(source.payload, question))
+
+
+def _system(kept: int, hits: Hits, today: str) -> str:
+    """The system part: how many of the sources that were found, and rows of a result."""
+    found = {urn for bucket in hits.buckets for urn, _ in bucket.candidates}
+    found.update(source.urn for source in hits.sources)
+    rows = query_source.rows_shown(hits.sources[0]) if hits.sources else None
+    return prompt.system_part(kept, len(found), rows=rows, today=today)
 
 
 def _as_hits(sources: tuple[Source, ...]) -> Hits:

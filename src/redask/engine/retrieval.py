@@ -9,11 +9,13 @@ Both ASK and plain search come through here.
 prompt, response, fingerprint, hashes and limits all see the redacted payloads. A plain search
 hands rows to those who may read them, as SELECT does, and redacts nothing.
 
-The vector bucket is empty when there is no embedder, when the vectors are of another model, or
-when question or data are in a language it does not know; then its `left_out` says why.
+Warnings say which words were read as others (`taken_for`), and why little was found in another
+language than the data's (`other_language`). The vector bucket is empty when there is no embedder,
+when the vectors are of another model, or when question or data are in a language it does not know;
+then its `left_out` says why.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from redask.core import text
@@ -22,11 +24,13 @@ from redask.core.errors import Denied
 from redask.core.model import Ask, Caller, Notice, Source
 from redask.core.ports import Found, Index, Query, Store, StoreView
 from redask.core.rules import explain, fusion, terms
+from redask.core.rules.search import bucket_weights
 from redask.core.settings import Settings
 from redask.embedding.stage import EmbeddingStage
 from redask.engine import telemetry
 
 SMALLEST_TOP_K = 20
+WEAK = 0.25  # of the greatest possible score of words: below, little was found
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +68,8 @@ class Retriever:
         vector, languages = self._embed(ask.question, view)
         query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
         found, readable = self._search(query, ask.limit, caller, view)
-        retrieval = tuple(self._bucket(bucket.bucket, top_k, ask) for bucket in found)
+        warnings = (*warnings, *_said(found))
+        retrieval = self._buckets(found, top_k, ask)
         fused = fusion.fuse(
             [
                 fusion.Bucket(bucket.candidates, step.min_score, step.weight)
@@ -133,10 +138,37 @@ class Retriever:
         )
         return visible, readable
 
-    def _bucket(self, name: str, top_k: int, ask: Ask) -> explain.Retrieval:
-        chosen = self.settings.buckets[name]
-        floor = chosen.min_score if ask.min_score is None else ask.min_score
-        return explain.Retrieval(name, top_k, floor, chosen.weight)
+    def _buckets(
+        self, found: tuple[Found, ...], top_k: int, ask: Ask
+    ) -> tuple[explain.Retrieval, ...]:
+        """How each bucket was searched, and what it weighs for this question."""
+        chosen = self.settings.buckets
+        fixed = {name: each.weight for name, each in chosen.items()}
+        floors = [
+            chosen[each.bucket].min_score if ask.min_score is None else ask.min_score
+            for each in found
+        ]
+        words, vectors, graph = (
+            [one for one in each.candidates if one[1] >= floor]
+            for each, floor in zip(found, floors, strict=True)
+        )
+        decided = bucket_weights.decide(words, vectors, graph, found[2].named, fixed)
+        weights = [decided[each.bucket] for each in found]
+        return tuple(
+            explain.Retrieval(each.bucket, top_k, floor, weight.weight, weight.reason)
+            for each, floor, weight in zip(found, floors, weights, strict=True)
+        )
+
+
+def _said(found: tuple[Found, ...]) -> Iterator[Notice]:
+    """What a person must know to judge what was found: words read otherwise, and little found."""
+    words, vectors, _ = found
+    for typed, read in words.taken_for:
+        detail = f"no source that may be read holds {typed!r}: it was taken for {read!r}"
+        yield Notice("taken_for", detail)
+    if vectors.left_out and (not words.candidates or words.candidates[0][1] < WEAK):
+        detail = f"little was found by words, and the search by meaning was {vectors.left_out}"
+        yield Notice("other_language", detail)
 
 
 def _check_open(ask: Ask, caller: Caller, view: StoreView) -> None:

@@ -34,7 +34,8 @@ class AnswerStream:
     run: AskState
     sources: Sequence[Source]
     hop: Hop
-    refused: Examined | None = None
+    stopped: Examined | None = None
+    refuses: bool = False
     _read: dict[int, SourceText] = field(default_factory=dict)
     _answer: list[str] = field(default_factory=list)
     _groups: marker_groups.GroupRewriter = field(default_factory=marker_groups.GroupRewriter)
@@ -55,8 +56,9 @@ class AnswerStream:
         self._streamed = True
         await self._let(self._groups.take(_with_utf8(piece)))
 
-    async def complete(self, text: str) -> None:
+    async def complete(self, text: str, *, refuses: bool) -> None:
         """The whole answer, of which some or all may have come in pieces."""
+        self.refuses = refuses
         if self._streamed:
             await self._let(self._groups.end())
         else:
@@ -67,7 +69,7 @@ class AnswerStream:
 
     async def examined(self) -> Examined:
         """What was found in the answer; or in the sentence that stopped it."""
-        return self.refused or await self._examine(self.run.answer)
+        return self.stopped or await self._examine(self.run.answer)
 
     async def accept(self) -> None:
         """Send what was held back until now."""
@@ -96,14 +98,17 @@ class AnswerStream:
         if not isinstance(verdict, validation.Accept):
             self.run.answer = self.text
             cited = citations.parse(self.run.answer, len(self.sources)).citations
-            self.refused = replace(examined, citations=cited)
+            self.stopped = replace(examined, citations=cited)
             raise Ungrounded("a sentence of the answer was refused", ())
         if start < until:
             await self.run.token(gate.send(until))
 
     async def _examine(self, text: str) -> Examined:
         """Examine a text: in a thread, unless it and the sources are short."""
-        work = partial(validation.examine, text, self.sources, self._read, self.run.ask.question)
+        question = self.run.ask.question
+        work = partial(
+            validation.examine, text, self.sources, self._read, question, refused=self.refuses
+        )
         if len(text) + sum(len(source.payload) for source in self.sources) <= _SHORT:
             return work()
         return await self.hop(work)

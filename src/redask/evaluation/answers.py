@@ -1,4 +1,11 @@
-"""Answer metrics: does an answer contain a gold answer, and does it cite a gold passage?
+"""Answer metrics: does an answer contain a gold answer, and does it cite the gold passages?
+
+    contains_gold      it has a gold sentence whole, or of questions without those a gold answer
+    gold_words         the share of a gold answer's words that it has, of the one it has most of:
+                       says more of a long one
+    cites_gold         it cites a gold passage; cites_all_gold: each of them, as several hops need
+    gold_precision     cited passages that are gold, of all that are cited
+    characters         of the answer
 
 Texts are compared word by word after SQuAD's normalisation: lower case, punctuation and the
 articles a, an, the left out. Unlike SQuAD's script, punctuation separates words instead of
@@ -27,9 +34,21 @@ def contains_sentence(answer: str, gold: Iterable[str]) -> bool:
     return contains_answer(answer, gold)
 
 
+def gold_words(answer: str, gold: Iterable[str]) -> float:
+    """The largest share of a gold answer's distinct words that the answer has."""
+    said = frozenset(normalise(_without_markers(answer)).split())
+    wanted = (frozenset(normalise(each).split()) for each in gold)
+    return max((len(words & said) / len(words) for words in wanted if words), default=0.0)
+
+
 def cites(cited: Collection[str], gold: Iterable[str]) -> bool:
     """Whether one of the gold passages is among those the answer cites."""
     return any(passage in cited for passage in gold)
+
+
+def cites_all(cited: Collection[str], gold: Collection[str]) -> bool:
+    """Whether each of the gold passages, of which there are some, is among those cited."""
+    return bool(gold) and all(passage in cited for passage in gold)
 
 
 def normalise(text: str) -> str:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from redask.api.sync import OpenDatabase
 from redask.core.rules import urn
+from redask.core.rules.grounding import refused_answers
 from redask.evaluation import answers as gold
 from redask.evaluation import ranking
 from redask.evaluation.citation_quality import CitationTally
@@ -17,6 +18,7 @@ from redask.evaluation.packs import Pack, Question
 COLLECTION = "passages"
 FUSED = "fused"
 _BATCH = 1000
+_REFUSALS = (refused_answers.REFUSED, "no_sources")
 EvalProgress = Callable[[str, int, int], None]
 
 
@@ -51,18 +53,30 @@ class _Tally:
 
     asked: int = 0
     contains: int = 0
+    words: float = 0.0
     cites: int = 0
+    cites_all: int = 0
+    cited: int = 0
+    cited_gold: int = 0
+    characters: int = 0
     refused: int = 0
 
     def rates(self) -> dict[str, float]:
-        names = ("contains_gold", "cites_gold", "refused")
-        counts = (self.contains, self.cites, self.refused)
-        return {name: count / self.asked for name, count in zip(names, counts, strict=True)}
+        """The mean of each over questions; of the precision over citations, 1 without any."""
+        return {
+            "contains_gold": self.contains / self.asked,
+            "gold_words": self.words / self.asked,
+            "cites_gold": self.cites / self.asked,
+            "cites_all_gold": self.cites_all / self.asked,
+            "gold_precision": self.cited_gold / self.cited if self.cited else 1.0,
+            "characters": self.characters / self.asked,
+            "refused": self.refused / self.asked,
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class AnswerFigures:
-    """The rates of answers that hold the gold, cite its passage or are refusals; of citations."""
+    """The means of `evaluation.answers` and refusals; precision and recall of citations."""
 
     rates: dict[str, dict[str, float]]
     citations: dict[str, float | None]
@@ -85,9 +99,14 @@ def _count(tally: _Tally, citations: CitationTally, db: OpenDatabase, question: 
     citations.add(answer.answer, answer.sources_flat)
     cited = {urn.decode(note.urn).id for note in answer.citations}
     tally.asked += 1
-    tally.refused += not cited
-    tally.cites += bool(cited & question.evidence.keys())
+    tally.refused += any(note.kind in _REFUSALS for note in answer.validation.warnings)
+    tally.cites += gold.cites(cited, question.evidence)
+    tally.cites_all += gold.cites_all(cited, question.evidence)
+    tally.cited += len(cited)
+    tally.cited_gold += len(cited & question.evidence.keys())
     tally.contains += _holds_gold(answer.answer, question)
+    tally.words += gold.gold_words(answer.answer, question.answers)
+    tally.characters += len(answer.answer)
 
 
 def _holds_gold(answer: str, question: Question) -> bool:

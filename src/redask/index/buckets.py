@@ -10,14 +10,18 @@ the results of every bucket and change no score.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from redask.core.ports import Found, Query, Visibility
 from redask.index.analysis import analyzer, languages
 from redask.index.forward.entries import FilterKeys, GroupStatistics, filter_key
 from redask.index.generation import Generation, State, filter_key_hash
 from redask.index.graph import traversal
+from redask.index.graph.graph_reader import GraphReader
 from redask.index.lexical.bm25 import CorpusStatistics, LexicalSearcher
+from redask.index.lexical.corrections import Corrector
 from redask.index.lexical.scoring import ReadTexts
+from redask.index.lexical.word_list import WordList
 
 SEEDS = 5  # hits of each of bm25 and vector that the traversal starts from
 VECTOR_SEED_WEIGHT = 0.5  # of the best vector hit, relative to the best bm25 hit
@@ -44,14 +48,22 @@ def search(
     lexical = LexicalSearcher(state.searcher, state.snapshot, state.tail, readable, statistics)
 
     present = sorted({group.language for group in groups})
+
+    def word_list() -> WordList:
+        generation.word_list.catch_up(state.snapshot.words_since)
+        return generation.word_list
+
+    corrector = Corrector(lexical, word_list, tuple(present))
+    read_as, taken_for = corrector.read(query.question, query.terms.literals)
+    left_out = _unsupported_language(query, present)
+    query = replace(query, question=read_as)
     analysed = analyzer.question(query.question, query.terms.literals, present)
     hits = lexical.search(analysed, query.top_k, allowed, read)
     words = [(hit.urn, hit.score) for hit in hits]
-    left_out = _unsupported_language(query, present)
     vector_filter = _vector_filter(visibility, groups, query.collections)
     vectors = [] if left_out else _nearest(generation, state, query, vector_filter)
     generation.bloom_filter.catch_up(state.snapshot.name_hashes_since, state.watermark)
-    reader = traversal.GraphReader(
+    reader = GraphReader(
         forward=state.snapshot,
         adjacency=state.snapshot.adjacency(projection_keys),
         terms=lexical,
@@ -59,11 +71,11 @@ def search(
         projection_keys=projection_keys,
         languages=present,
     )
-    linked = traversal.traverse(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reader)
+    linked, named = traversal.traverse(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reader)
     return (
-        Found("bm25", tuple(words)),
+        Found("bm25", tuple(words), taken_for=taken_for),
         Found("vector", tuple(vectors), left_out),
-        Found("graph", tuple(linked)),
+        Found("graph", tuple(linked), named=named),
     )
 
 

@@ -27,7 +27,7 @@ from pathlib import Path
 from redask.core.errors import StoreFailed
 from redask.core.ports import Change, Entity, Store
 from redask.index.analysis import analyzer
-from redask.index.analysis.vocabulary import hash64
+from redask.index.analysis.vocabulary import NewWords, hash64
 from redask.index.corruption import corrupt, unusable
 from redask.index.forward.entries import (
     PROJECTION_BITS,
@@ -41,12 +41,14 @@ from redask.index.forward.forward_index import LAYOUT, ForwardIndex, Snapshot
 from redask.index.forward.forward_writer import ForwardTransaction
 from redask.index.graph.mentions import BloomFilter
 from redask.index.lexical.tantivy_terms import InvertedIndex, TermSearcher, TermWriter
+from redask.index.lexical.word_list import WordList
 from redask.index.vector.nearest import VectorIndex
 
 MAX_TAIL = 512  # rows in the tail
 _READ_BATCH = 500  # changes read at a time
 _COMMIT_BATCH = 250_000  # changes between two commits of a long fold
 _MAX_UNSAVED_NAMES = 20_000  # read at opening, in about 10 ms
+_FEW_WORDS, _MANY_WORDS = 12, 20  # bits of the table of words that a transaction has written
 _SYSTEM_PREFIX = "red_"  # collections that are never sources
 
 # SQLite's codes for a corrupt file: ERROR, CORRUPT, SCHEMA, MISMATCH, NOTADB, and short reads.
@@ -74,6 +76,7 @@ class Generation:
         self._cached: tuple[int, tuple[GroupStatistics, ...], Tail] | None = None
         self._vectors: dict[int, VectorIndex] = {}
         self.bloom_filter = BloomFilter()
+        self.word_list = WordList()
         if not (directory / "forward.sqlite").is_file():
             raise corrupt("forward.sqlite is missing")
         with index_errors():
@@ -189,7 +192,7 @@ class Generation:
             return False
         if consistent and len(tail_keys) + len(changes) < MAX_TAIL:
             with self.forward.transaction() as transaction:
-                self._apply(transaction, changes, None)
+                self._apply(transaction, changes, None, NewWords(_FEW_WORDS))
                 transaction.set_watermark(max(target, changes[-1].seq))
             return False
         return self._fold(store, tenant, (min(folded, start), target), tail_keys)
@@ -210,13 +213,14 @@ class Generation:
         """
         after, target = span
         done, more = 0, True
+        new_words = NewWords(_FEW_WORDS if target - after <= MAX_TAIL * 8 else _MANY_WORDS)
         with self.forward.transaction() as transaction:
             with self.inverted.writer(bulk=target - after > MAX_TAIL * 8) as writer:
                 for row in tail_keys:
                     writer.delete(row)
                 while more and done < _COMMIT_BATCH:
                     changes = store.changes(tenant, after, _READ_BATCH)
-                    self._apply(transaction, changes, writer)
+                    self._apply(transaction, changes, writer, new_words)
                     more = len(changes) == _READ_BATCH
                     after = changes[-1].seq if changes else after
                     done += len(changes)
@@ -228,9 +232,16 @@ class Generation:
         return more
 
     def _apply(
-        self, transaction: ForwardTransaction, changes: Sequence[Change], writer: TermWriter | None
+        self,
+        transaction: ForwardTransaction,
+        changes: Sequence[Change],
+        writer: TermWriter | None,
+        new_words: NewWords,
     ) -> None:
-        """Apply changes to all three indexes; without a writer, to the tail in place of tantivy."""
+        """Apply changes to all three indexes; without a writer, to the tail in place of tantivy.
+
+        `new_words` belongs to the transaction: what is rolled back must be collected again.
+        """
         if not changes:
             return
         texts: list[tuple[Change, int, str, str]] = []  # change, row, projection_key, payload
@@ -247,7 +258,9 @@ class Generation:
                     change, row, projection_key, payload, (entity.source, entity.target)
                 ):
                     edges.append(edge)
-        analysed = analyzer.entities([(payload, each.language) for each, *_, payload in texts])
+        given = [(payload, each.language) for each, *_, payload in texts]
+        analysed = analyzer.entities(given, new_words)
+        transaction.add_words(new_words.take())
         vectors: dict[int, list[tuple[int, int, tuple[float, ...]]]] = {}
         for change, row, _, _ in texts:
             vector = change.entity.vector if change.entity else None

@@ -2,7 +2,7 @@
 
     a path to a file            read; a problem if there is no reader for its suffix
     a path to a folder          every file in it that has a reader, recursively; hidden files and
-                                folders (.git) and those to avoid are skipped, others are counted
+                                folders (.git) and those to avoid are skipped, others listed
     a symlink to a file         read as its target
     a symlink to a folder       followed after everything else, and each folder once
     … to a folder above it      a problem: a loop
@@ -29,7 +29,7 @@ class FileList:
     root: str
     files: list[FoundFile] = field(default_factory=list)
     problems: list[FileProblem] = field(default_factory=list)
-    ignored: int = 0
+    ignored: list[str] = field(default_factory=list)
     folder: bool = True
 
 
@@ -122,7 +122,7 @@ class _Walk:
     def _add_file(self, entry: "os.DirEntry[str]") -> None:
         row = self._reader_for(entry.path)
         if row is None:
-            self._list.ignored += 1
+            self._list.ignored.append(_printable(entry.path))
             return
         entry.path.encode()
         status = entry.stat()

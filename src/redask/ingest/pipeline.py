@@ -19,9 +19,18 @@ from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
 from redask.core.errors import AskError, BadAsk, Cancelled, StoreFailed
-from redask.core.model import Caller, FileProblem, IngestProgress, IngestReport, IngestTally, Urn
+from redask.core.model import (
+    Caller,
+    FileProblem,
+    IngestProgress,
+    IngestReport,
+    IngestTally,
+    LeftOut,
+    Urn,
+)
 from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin, OriginManifest
 from redask.core.rules import urn as urns
+from redask.core.text import lower
 from redask.ingest import links, listing
 from redask.ingest.readers import content, reader_for
 from redask.ingest.records import (
@@ -32,6 +41,7 @@ from redask.ingest.records import (
     ReadKey,
     ReadLink,
     ReadRecord,
+    ReadSkipped,
     revision,
 )
 from redask.ingest.spool import Spool
@@ -71,7 +81,8 @@ class _Ingest:
         self._pending: list[tuple[FoundFile, Load]] = []
         self._pending_entities = 0
         self._conflicts: dict[str, tuple[FoundFile, str]] = {}
-        self._written = self._removed = self._missing = self._ignored = 0
+        self._written = self._removed = self._missing = 0
+        self._ignored: list[str] = []
         self._progress = IngestProgress("", 0, 0, 0, 0, 0)
 
     def run(self, paths: Sequence[str]) -> IngestReport:
@@ -98,8 +109,9 @@ class _Ingest:
             tuple(sorted(self._problems, key=lambda each: (each.path, each.reason))),
             self._written,
             self._removed,
-            self._ignored,
+            len(self._ignored),
             self._missing,
+            _left_out(self._ignored),
         )
 
     # --- which files -----------------------------------------------------------------------
@@ -201,6 +213,14 @@ class _Ingest:
         with nullcontext() if is_stable else content.unchanged(found.path):
             for record in row.read(opened):
                 self._spool_record(record, spool)
+        for each in spool.skipped:
+            path = f"{found.path}/{each.name}"
+            if each.reason:
+                self._problems.append(FileProblem(path, each.reason))
+            else:
+                self._ignored.append(path)
+        if spool.skipped:  # it is read again next time, to say so again
+            origin = replace(origin, revision=f"{origin.revision} incomplete")
         return origin
 
     def _spool_record(self, record: ReadRecord, spool: Spool) -> None:
@@ -221,6 +241,8 @@ class _Ingest:
                 spool.links.append(FileLink(urns.encode(source), path, anchor))
             case ReadKey(key):
                 spool.keys.append(key)
+            case ReadSkipped():
+                spool.skipped.append(record)
 
     # --- writing ---------------------------------------------------------------------------
 
@@ -341,6 +363,15 @@ def _is_below(path: str, folders: Collection[str]) -> bool:
             return False
         path = parent
     return True
+
+
+def _left_out(paths: Sequence[str]) -> tuple[LeftOut, ...]:
+    """Files without a reader by their endings, the most frequent first."""
+    by_suffix: dict[str, list[str]] = {}
+    for path in sorted(set(paths)):
+        by_suffix.setdefault(lower(os.path.splitext(path)[1]), []).append(path)
+    found = [LeftOut(suffix, len(each), each[0]) for suffix, each in by_suffix.items()]
+    return tuple(sorted(found, key=lambda each: (-each.count, each.suffix)))
 
 
 def _conflict(other: str) -> str:

@@ -59,7 +59,15 @@ class ReadKey:
     key: DeclaredKey
 
 
-ReadRecord = ReadItem | ReadEdge | ReadLink | ReadKey
+@dataclass(frozen=True, slots=True)
+class ReadSkipped:
+    """A file inside the file that was left out, and why; without a reason no reader is for it."""
+
+    name: str
+    reason: str = ""
+
+
+ReadRecord = ReadItem | ReadEdge | ReadLink | ReadKey | ReadSkipped
 
 
 @dataclass(slots=True)

@@ -14,6 +14,7 @@ from typing import Self
 
 from redask.core.errors import BadAsk
 from redask.core.ports import DeclaredKey, Entity, FileLink
+from redask.ingest.records import ReadSkipped
 
 SMALL = 5000
 BYTES = 16 * 1024 * 1024
@@ -21,11 +22,12 @@ _INSERT = "INSERT INTO spool (urn, payload, source, target) VALUES (?, ?, ?, ?)"
 
 
 class Spool:
-    """The entities, links and keys of one file, in file order."""
+    """The entities, links and keys of one file, in file order, and what of it was left out."""
 
     def __init__(self) -> None:
         self.links: list[FileLink] = []
         self.keys: list[DeclaredKey] = []
+        self.skipped: list[ReadSkipped] = []
         self.count = 0
         self._buffer: dict[str, Entity] = {}
         self._bytes = 0

@@ -47,4 +47,6 @@ def bearer(authorization: str | None) -> str | None:
 
 def audit_rows(entries: list[AuditEntry]) -> list[dict[str, object]]:
     """Audit rows as transports show them."""
-    return [{"hash": each.hash, "row": each.row, "seq": each.seq} for each in entries]
+    return [
+        {"hash": each.hash, "row": each.row, "seq": each.seq, **each.readings()} for each in entries
+    ]

@@ -21,6 +21,8 @@ class ChainedRow:
     row: str
     hash: str
     build: str
+    understood: str
+    today: str
 
 
 def extend(head: Head, rows: Iterable[AuditRow]) -> tuple[Head, list[ChainedRow]]:
@@ -31,7 +33,8 @@ def extend(head: Head, rows: Iterable[AuditRow]) -> tuple[Head, list[ChainedRow]
         seq, row = seq + 1, text(dict(each.row))
         last = link(last, seq, row)
         filed = each.row["ts"], each.row["tenant"], each.row["user"]
-        chained.append(ChainedRow(seq, *filed, row, last, each.build))
+        beside = each.build, each.understood, each.today
+        chained.append(ChainedRow(seq, *filed, row, last, *beside))
     return Head(seq, last, head.pruned_seq, head.pruned_hash), chained
 
 

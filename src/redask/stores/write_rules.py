@@ -6,6 +6,7 @@
     equal payload (and vector)     nothing                                       none
     other payload                  replaced; the old vector goes unless one      next
                                    comes along, for it spoke of the old text
+    other payload, equal words     replaced; the vector stays (`places`)   next
     equal payload, new vector      the vector is set                             next
     edge, one end absent           refused; an end may come in the same batch
     twice in one batch             refused
@@ -16,12 +17,14 @@ One tenant has vectors of one model and one length. Refusals are `BadAsk` and na
     gets a vector          if it did not change after it was read, and says what was embedded
 """
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import NamedTuple
 
+from redask.core import places
 from redask.core.errors import BadAsk
 from redask.core.model import Kind
 from redask.core.ports import Entity
@@ -111,7 +114,17 @@ def effect(new: EntityDraft, payload: str | None, vector: bytes | None) -> Effec
     same = payload == new.payload
     if same and (new.vector is None or new.vector == vector):
         return None
-    return Effect(not same, new.vector is None and payload is not None)
+    if new.vector is not None or payload is None:
+        return Effect(not same, False)
+    return Effect(True, not _says_the_same(payload, new.content))
+
+
+def _says_the_same(payload: str, content: dict[str, object]) -> bool:
+    """Whether a stored chunk and a new one differ in their places alone."""
+    words = places.worded(content)
+    if words is content:  # no chunk
+        return False
+    return json.dumps(words) == json.dumps(places.worded(json.loads(payload)))
 
 
 def check_ends(ends: Iterable[tuple[str, str]], there: Collection[str]) -> None:

@@ -1,10 +1,20 @@
 """Which entities came from which file, as every store keeps it."""
 
+from dataclasses import replace
+
 import pytest
 
-from redask.core.errors import BadAsk
+from redask.core.errors import BadAsk, Denied
 from redask.core.model import Caller, Kind
-from redask.core.ports import DeclaredKey, Entity, FileLink, Load, Origin, OriginManifest
+from redask.core.ports import (
+    DeclaredKey,
+    Entity,
+    FileLink,
+    Load,
+    Origin,
+    OriginFacts,
+    OriginManifest,
+)
 from redask.stores import entity_rows
 from redask.stores.backend import EntityStore
 
@@ -157,3 +167,20 @@ def test_the_keys_of_an_origin_are_kept_until_it_brings_others_or_goes(
     assert manifest.declared_keys("local") == [primary, DeclaredKey("v", ("x",))]
     manifest.remove(["/d/a"], ME)
     assert manifest.declared_keys("local") == [DeclaredKey("v", ("x",))]
+
+
+def test_the_listing_tells_what_each_origin_brought_and_when(
+    store: EntityStore, manifest: OriginManifest
+) -> None:
+    manifest.load([Load(origin("/d/b"), made(1, 2))], ME, 7)
+    manifest.load([Load(origin("/d/a"), made(3))], ME)
+    manifest.load([Load(origin("/d/c"), [])], ME, 9)
+    assert manifest.listing(ME) == [
+        OriginFacts("/d/a", {"t": 1}, None),
+        OriginFacts("/d/b", {"t": 2}, 7),
+        OriginFacts("/d/c", {}, 9),
+    ]
+    store.delete([made(1)[0].urn], ME)
+    assert manifest.listing(ME)[1] == OriginFacts("/d/b", {"t": 1}, 7)
+    with pytest.raises(Denied):
+        manifest.listing(replace(ME, role="sales"))

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import redask.core.clauses
-from redask.core.clauses import CLAUSES, Clause, from_options, parse
+from redask.core.clauses import CLAUSES, OPTIONS, Clause, from_options, parse
 from redask.core.clauses.definitions import Takes
+from redask.core.errors import BadStatement
 from redask.core.model import Ask
 from redask.core.values import Unfit
 
@@ -77,9 +78,16 @@ def test_keywords_options_and_fields_are_each_used_once() -> None:
     assert len(set(options)) == len(options)
 
 
-def test_every_field_of_an_ask_but_question_and_explain_has_its_clause() -> None:
-    assert {row.field for row in CLAUSES} == set(ASK_FIELDS) - {"question", "explain"}
+def test_every_field_of_an_ask_but_question_explain_and_history_has_its_clause() -> None:
+    assert {row.field for row in CLAUSES} == set(ASK_FIELDS) - {"question", "explain", "history"}
     assert all(ASK_FIELDS[row.field] is not MISSING for row in CLAUSES)
+
+
+def test_history_alone_stands_in_options_only() -> None:
+    assert [row.option for row in OPTIONS if not row.keyword] == ["history"]
+    assert [row for row in OPTIONS if row.keyword] == [row for row in CLAUSES if row.option]
+    with pytest.raises(BadStatement):
+        parse("ASK 'q' HISTORY")
 
 
 def test_stream_alone_stands_in_statements_only() -> None:
@@ -154,5 +162,7 @@ def test_a_time_to_live_that_is_accepted_has_the_published_pattern(ttl: str) -> 
 
 
 def test_the_package_offers_both_readers_and_the_rows() -> None:
-    assert sorted(redask.core.clauses.__all__) == ["CLAUSES", "Clause", "from_options", "parse"]
+    assert sorted(redask.core.clauses.__all__) == [
+        *("CLAUSES", "Clause", "OPTIONS", "from_options", "parse")
+    ]
     assert parse("ASK 'q'") == from_options("q")

@@ -237,3 +237,37 @@ def test_nano_dollars_of_round_sums_are_exact_and_bounded() -> None:
     assert [cost.nanos(usd) for usd in (0.0, 0.3, 1e-9, 1e-10)] == [0, 3 * 10**8, 1, 1]
     assert cost.nanos(1e300) == 1 << 61
     assert (cost.dollars(3 * 10**8), cost.dollars(0)) == (0.3, 0.0)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "most"),
+    [
+        ([], (512, 2048)),
+        ([(900, 9)], (900, 2048)),  # it fits: no source is cut
+        ([(20_000, 9), (100, 9), (100, 9)], (7800, 2048)),  # what the others leave
+        ([(20_000, 9), (20_000, 9), (100, 9)], (3950, 2048)),
+        ([(1000, 9)] * 20, (2000, 2048)),  # many: a quarter of the room is never cut
+        ([(9, 90_000), (9, 90_000)], (512, 20_000)),
+    ],
+)
+def test_a_source_has_the_room_that_the_smaller_ones_leave(
+    sizes: list[tuple[int, int]], most: tuple[int, int]
+) -> None:
+    limits = cost.Limits(max_prompt_tokens=8192, max_sources_bytes=40_000)
+    assert cost.share_of_room(sizes, 192, limits) == most
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30_000), st.integers(1, 30_000)), max_size=12),
+    st.integers(2048, 20_000),
+)
+def test_what_is_cut_to_its_share_drops_no_other_unless_there_are_many(
+    sizes: list[tuple[int, int]], room: int
+) -> None:
+    limits = cost.Limits(max_prompt_tokens=room, max_sources_bytes=room * 4)
+    most = cost.share_of_room(sizes, 0, limits)
+    cut = [(min(tokens, most[0]), min(size, most[1])) for tokens, size in sizes]
+    large = sum(tokens >= room // 4 or size >= room for tokens, size in sizes)
+    if large <= 1 and sum(min(each[0], room // 4) for each in sizes) <= room // 2:
+        assert sum(tokens for tokens, _ in cut) <= max(room, 512 * len(cut))
+    assert all(one <= other for one, other in zip(cut, sizes, strict=True))

@@ -4,6 +4,7 @@ import itertools
 import math
 import random
 from collections.abc import Sequence
+from decimal import Decimal
 from fractions import Fraction
 
 import pytest
@@ -16,7 +17,7 @@ from redask.core.rules.fusion import Bucket, Fused, fuse
 NAN = float("nan")
 
 
-def bucket(urns: Sequence[str], *, weight: float | Fraction = 1) -> Bucket:
+def bucket(urns: Sequence[str], *, weight: float | Decimal | Fraction = 1) -> Bucket:
     return Bucket([(urn, 0.0) for urn in urns], weight=weight)
 
 
@@ -39,7 +40,7 @@ def oracle(buckets: Sequence[Bucket], k: int, limit: int) -> list[Fused]:
             if not below and not math.isnan(score) and urn not in kept:
                 kept.append(urn)
         for urn in kept if each.weight else ():
-            share = Fraction(each.weight) / (k + kept.index(urn) + 1)
+            share = Fraction(str(each.weight)) / (k + kept.index(urn) + 1)
             totals[urn] = totals.get(urn, Fraction(0)) + share
     order = sorted(totals, key=lambda urn: (-totals[urn], urn.encode()))
     return [Fused(urn, float(totals[urn])) for urn in order[:limit]]
@@ -73,6 +74,18 @@ def test_a_weight_multiplies_and_is_1_unless_set() -> None:
     assert fuse([bucket("a", weight=0.5), bucket("a")]) == [Fused("a", 1.5 / 61)]
     assert Bucket([]).weight == 1
     assert Bucket([]).min_score is None
+
+
+@pytest.mark.parametrize("exact", [float, Decimal, Fraction])
+def test_weights_are_exact_decimals(exact: type[float] | type[Decimal] | type[Fraction]) -> None:
+    tied = [
+        bucket("b", weight=exact("1.4")),
+        bucket("a", weight=1),
+        bucket("a", weight=exact("0.4")),
+    ]
+    assert ranking(tied) == ["a", "b"]
+    first, second = fuse(tied)
+    assert first.score == second.score
 
 
 def test_a_bucket_of_weight_0_is_left_out() -> None:

@@ -1,5 +1,6 @@
 """Contract 11: the prompt, to the byte; nothing inside a source can leave it."""
 
+import hashlib
 import json
 import os
 import re
@@ -12,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from redask.core.model import Prompt, Source
+from redask.core.rules.grounding.refused_answers import NOT_IN_THE_SOURCES
 from redask.core.rules import cost, prompt
 from redask.core.token_count import estimate
 from redask.core.wire.json import text as canonical
@@ -136,10 +138,36 @@ def test_the_system_part_is_the_system_message_and_never_in_the_user_message() -
         "[^N]",
         "Invent no source",
         "Leave out what no source supports",
+        "several markers as [^1][^2]",
+        "never count them",
+        "Answer in the language of the question",
+        "Keep code blocks",
+        f"reply with just this: {NOT_IN_THE_SOURCES}",
     ],
 )
 def test_the_system_part_says_what_the_contract_demands(phrase: str) -> None:
     assert phrase in prompt.SYSTEM
+
+
+def test_the_system_part_says_how_many_of_how_many_and_the_date_where_it_matters() -> None:
+    counted = "\nThe user message holds 3 of the 17 sources that were found."
+    assert prompt.system_part(3, 17) == prompt.SYSTEM + counted
+    rows = "\nSource 1 shows 100 of the 230 rows of its result."
+    assert prompt.system_part(3, 17, rows=(100, 230)) == prompt.SYSTEM + counted + rows
+    today = "\nToday is 2026-11-16 (UTC)."
+    assert prompt.system_part(3, 17, today="2026-11-16") == prompt.SYSTEM + counted + today
+
+
+def test_a_whole_prompt_has_the_hash_it_had() -> None:
+    made = prompt.assemble("Why?", [Source("u", "p")], prompt.system_part(1, 2, today="2026-11-16"))
+    hashed = hashlib.sha256(prompt.render(made).encode()).hexdigest()
+    assert hashed == "438f4144fa5cbe5173f8263dc2d076bd53fb0f3860b3421e571e37f473789416"
+
+
+@pytest.mark.parametrize("kept", [0, 7, 42, 200, 999])
+def test_the_number_of_sources_does_not_change_the_size_of_the_frame(kept: int) -> None:
+    frame = prompt.frame_tokens("q", prompt.system_part(kept, 1000))
+    assert frame == prompt.frame_tokens("q", prompt.system_part(1, 1000))
 
 
 @given(TEXT, SOURCES, TEXT)

@@ -14,7 +14,16 @@ from redask.core.model import (
     Validation,
 )
 from redask.core.wire import query_source
-from redask.core.wire.plain_text import WIDTH, cut, evidence, footnotes, snippet
+from redask.core.wire.json import text as canonical
+from redask.core.wire.plain_text import (
+    WIDTH,
+    cut,
+    evidence,
+    footnotes,
+    place,
+    quotes,
+    snippet,
+)
 
 
 @pytest.mark.parametrize(
@@ -81,3 +90,69 @@ def test_the_footnote_of_a_result_is_its_statement_and_its_rows() -> None:
         (2, "SELECT 2", "1 row: n 1"),
         (3, "SELECT 3", "0 rows"),
     ]
+
+
+LONG = "Nothing of note here. " * 20
+SAID = "The ferry to Amrum leaves at nine."
+
+
+def cited(text: str, payload: str, urn: str = "urn:reddb:document:d/1") -> Answer:
+    source = Source(urn, payload)
+    return Answer(text, (Footnote(1, urn),), (source,), Validation(True), "p", "m", Mode.STRICT)
+
+
+def test_a_footnote_is_centred_on_the_quoted_words_behind_its_place() -> None:
+    payload = canonical(
+        {
+            "heading": "Times",
+            "line": 7,
+            "page": 3,
+            "path": "docs/a.md",
+            "text": f"{LONG}\n\n{SAID}\n{LONG}",
+        }
+    )
+    [(_, urn, shown)] = footnotes(cited(f"{SAID} [^1]", payload))
+    assert urn == "urn:reddb:document:d/1"
+    assert shown.startswith("docs/a.md, page 3, line 9, heading Times: …")
+    assert SAID in shown
+    assert shown.endswith("…")
+    line = shown.split(": ", 1)[1]
+    assert len(line) <= WIDTH
+    before, after = line.split(SAID)
+    assert abs(len(before) - len(after)) < 30
+    assert quotes(cited(f"{SAID} [^1]", payload)) == {1: (SAID,)}
+
+
+def test_a_quote_at_either_end_of_a_long_text_is_shown() -> None:
+    for text in (f"{SAID} {LONG}", f"{LONG}{SAID}"):
+        [(_, _, shown)] = footnotes(cited(f"{SAID} [^1]", canonical({"text": text})))
+        assert SAID in shown
+        assert len(shown) <= WIDTH
+    long = "a" * 300
+    assert snippet(f"{long} {long}", [long]).startswith("a")
+    assert snippet(long, ["b", " ", "a" * 200]) == "a" * (WIDTH - 1) + "…"
+
+
+def test_evidence_that_was_asked_for_is_what_is_quoted() -> None:
+    answer = cited("It leaves [^1].", canonical({"text": SAID}))
+    found = QuotedPassage("urn:reddb:document:d/1", (0, 9), "The ferry", None)
+    other = QuotedPassage("urn:other", (0, 9), "to Amrum", None)
+    shown = (Evidence((0, 9), (1, 2), "supported", (found, other)),)
+    assert quotes(replace(answer, evidence=shown)) == {1: ("The ferry",)}
+
+
+@pytest.mark.parametrize(
+    ("urn", "payload", "shown"),
+    [
+        ("urn:reddb:document:d/1", '{"path":"a.md"}', "a.md"),
+        ("urn:reddb:document:d/1", '{"cells":"A1:B9","path":"a.xlsx","sheet":"S"}', None),
+        ("urn:reddb:document:d/1", '{"line":0,"page":true,"text":"x"}', ""),
+        ("urn:reddb:document:d/1", "no JSON", ""),
+        ("urn:reddb:row:d/1", '{"path":"a.md"}', ""),
+    ],
+)
+def test_the_place_of_a_document_is_what_its_fields_tell(
+    urn: str, payload: str, shown: str | None
+) -> None:
+    told = "a.xlsx, sheet S, cells A1:B9" if shown is None else shown
+    assert place(urn, payload) == told

@@ -43,7 +43,9 @@ class MemoryAuditLog:
         self._access.check()
         user = audit_rows.only_user(caller)
         found = [
-            AuditEntry(each.seq, json.loads(each.row), each.hash, each.build)
+            AuditEntry(
+                each.seq, json.loads(each.row), each.hash, each.build, each.understood, each.today
+            )
             for each in reversed(self._calls.rows)
             if each.tenant == caller.tenant and user in (None, each.user)
             if before is None or each.seq < before

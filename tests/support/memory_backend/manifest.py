@@ -1,5 +1,6 @@
 """Which entities came from which file, in memory: see `ports.OriginManifest`."""
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import chain
 
@@ -7,7 +8,8 @@ from memory_backend.state import Access, Item, KnownOrigin, Tenant
 from memory_backend.writer import Writer
 from redask.core.access.policy import must_own
 from redask.core.model import Caller
-from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin
+from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin, OriginFacts
+from redask.core.rules.urn import decode
 from redask.stores import manifest_rules
 from redask.stores.manifest_rules import LINK_PLACE
 from redask.stores.write_rules import GIVEN
@@ -33,13 +35,25 @@ class MemoryManifest:
             if path == place or path.startswith(below)
         }
 
-    def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
+    def listing(self, caller: Caller) -> list[OriginFacts]:
+        must_own(caller)
+        tenant = self._access.reading(caller.tenant)
+        brought: dict[str, Counter[str]] = {path: Counter() for path in tenant.origins}
+        for urn, item in tenant.items.items():
+            if item.place >= 0 and tenant.rows[urn].payload is not None:
+                brought[item.path][decode(urn).collection] += 1
+        return [
+            OriginFacts(path, dict(sorted(brought[path].items())), known.read_at)
+            for path, known in sorted(tenant.origins.items())
+        ]
+
+    def load(self, loads: Sequence[Load], caller: Caller, now: int | None = None) -> LoadOutcome:
         must_own(caller)
         with self._access.writing(caller.tenant) as tenant:
             writer = Writer(self._access.shared, tenant)
             accepted, refused = manifest_rules.accept(loads, _owners(tenant))
             written = writer.put([each for load in accepted for each in load.entities], GIVEN)
-            removed = sum(_keep(tenant, writer, load) for load in accepted)
+            removed = sum(_keep(tenant, writer, load, now) for load in accepted)
             _unsettle(tenant, {load.origin.path for load in accepted})
             writer.finish()
             return LoadOutcome(written, removed, refused)
@@ -104,7 +118,7 @@ class MemoryManifest:
             return LoadOutcome(written, removed, {})
 
 
-def _keep(tenant: Tenant, writer: Writer, load: Load) -> int:
+def _keep(tenant: Tenant, writer: Writer, load: Load, now: int | None) -> int:
     """Note what an origin brought; with its last part, sweep. → how many entities went"""
     path = load.origin.path
     before = tenant.origins.get(path)
@@ -115,7 +129,8 @@ def _keep(tenant: Tenant, writer: Writer, load: Load) -> int:
     brought = [entity.urn for entity in load.entities]
     tenant.items.update((urn, Item(path, n)) for n, urn in enumerate(brought, start=len(seen)))
     seen = (*seen, *brought)
-    tenant.origins[path] = KnownOrigin(origin, links | frozenset(load.links), True, keys, seen)
+    linked = links | frozenset(load.links)
+    tenant.origins[path] = KnownOrigin(origin, linked, True, keys, now, seen)
     if not load.last:
         return 0
     tenant.origins[path] = tenant.origins[path]._replace(seen=())

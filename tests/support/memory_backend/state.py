@@ -51,6 +51,7 @@ class KnownOrigin(NamedTuple):
     links: frozenset[FileLink]
     unlinked: bool
     keys: tuple[DeclaredKey, ...] = ()
+    read_at: int | None = None
     seen: tuple[str, ...] = ()  # URNs that the unfinished load has brought so far
 
 

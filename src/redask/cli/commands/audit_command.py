@@ -93,4 +93,5 @@ def export(db: str, output: Any) -> None:
 
 def plain(entry: Any) -> dict[str, object]:
     """An entry of the log as plain data."""
-    return {"build": entry.build, "hash": entry.hash, "row": entry.row, "seq": entry.seq}
+    numbered = {"build": entry.build, "hash": entry.hash, "row": entry.row, "seq": entry.seq}
+    return {**numbered, **entry.readings()}

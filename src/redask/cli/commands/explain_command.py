@@ -12,7 +12,7 @@ from redask.core.wire import json as canonical
 if TYPE_CHECKING:
     from redask.api.sync import OpenDatabase
 
-_FOR_SEARCH = ("collection", "limit", "min_score", "depth")
+_FOR_SEARCH = ("collection", "limit", "min_score", "depth", "history")
 
 
 @click.command("explain")

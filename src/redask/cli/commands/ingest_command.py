@@ -24,15 +24,23 @@ if TYPE_CHECKING:
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--collection", help="Where it goes, instead of the names of folders and files.")
 @click.option("--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed`).")
+@click.option("--strict", is_flag=True, help="End with 2 if no reader is for a file, too.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def command(
-    db: str, paths: tuple[str, ...], collection: str | None, no_wait: bool, as_json: bool
+    db: str,
+    *,
+    paths: tuple[str, ...],
+    collection: str | None,
+    no_wait: bool,
+    strict: bool,
+    as_json: bool,
 ) -> None:
     """Read PATH... into the database: folders, documents, tables, SQLite databases.
 
     Run it again whenever the files have changed: what is unchanged is passed over, what is gone
-    from a folder is removed. Ends with 2 when a file was left out, and says why.
+    from a folder is removed. Ends with 2 when a file could not be read, and says why; files that
+    no reader is for are counted by their endings.
     """
     with reports_errors(as_json):
         ingest_paths.check(paths)  # before a database is made for nothing
@@ -45,7 +53,7 @@ def command(
             click.echo(canonical.text(done.to_dict()))
         else:
             _show(done)
-        if not done.ok:
+        if not done.ok or (strict and done.left_out):
             sys.exit(OUTCOMES[BadAsk].exit)
 
 
@@ -105,7 +113,10 @@ def _show(done: "IngestSummary") -> None:
         console.print(table)
     facts = [f"{done.written} entities written", f"{done.removed} removed"]
     facts += [f"{done.gone} files gone"] if done.gone else []
-    facts += [f"{done.ignored} files ignored (no reader is for them)"] if done.ignored else []
+    facts += [f"{done.ignored} files left out (no reader is for them)"] if done.ignored else []
     console.print(", ".join(facts))
+    for each in done.left_out:
+        ending, example = each.suffix or "(no ending)", each.example
+        console.print(f"[yellow]left out[/] {each.count} {escape(ending)}, as {escape(example)}")
     for problem in done.problems:
         console.print(f"[yellow]left out[/] {escape(problem.path)}: {escape(problem.reason)}")

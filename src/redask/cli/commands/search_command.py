@@ -48,13 +48,14 @@ def _show(found: "SearchResult", explain: bool) -> None:
     from rich.console import Console
     from rich.markup import escape
 
-    from redask.cli.rendering import fusion_formula, weights_line
+    from redask.cli.rendering import fusion_formula, weight_reasons, weights_line
     from redask.core.rules import fusion
     from redask.core.wire.plain_text import snippet
 
     console = Console(highlight=False, soft_wrap=True)
     if explain and len(found):
-        facts = filter(None, (fusion_formula(fusion.K), weights_line(found)))
+        reasons = weight_reasons(found)
+        facts = filter(None, (fusion_formula(fusion.K), weights_line(found), *reasons))
         console.print(f"[dim]{'; '.join(facts)}[/]")
     for rank, hit in enumerate(found, start=1):
         console.print(f"[bold]{rank:3}[/]  {hit.score:.5f}  [cyan]{escape(hit.urn)}[/]")

@@ -16,15 +16,16 @@
     EVIDENCE                evidence         nothing (true or false)        evidence
     PLAN AUTO|OFF|ONLY      plan             a word of it                   plan
     STEPS n                 steps            1–2                            steps
+    –                       history          [{question, answer}]           history
 
 `parse` reads a statement, `from_options` JSON and keyword arguments; both check a value
 with the same function of the row, so names and ranges hold on every surface. The rows also
 make the JSON Schema, the gRPC message, the command line's flags and the reference page. A new
-clause is a row here and a field of `Ask`.
+clause is a row here and a field of `Ask`. `OPTIONS` are the rows for JSON and keyword arguments.
 """
 
-from redask.core.clauses.definitions import CLAUSES, Clause
+from redask.core.clauses.definitions import CLAUSES, OPTIONS, Clause
 from redask.core.clauses.options import from_options
 from redask.core.clauses.statement import parse
 
-__all__ = ["CLAUSES", "Clause", "from_options", "parse"]
+__all__ = ["CLAUSES", "OPTIONS", "Clause", "from_options", "parse"]

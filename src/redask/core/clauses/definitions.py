@@ -4,6 +4,8 @@
 returns what goes into the Ask's `field`; `schema` is the option's JSON Schema and `grpc` its field
 of the message AskRequest, which `make proto` writes; `grpc_word` is a second field, for values that
 the type of the first cannot hold. A row without an option stands in statements only.
+
+`OPTIONS` are the rows that have an option, and one that stands in no statement: the history.
 """
 
 from collections.abc import Mapping
@@ -13,6 +15,7 @@ from typing import Any
 
 from redask.core import values
 from redask.core.model import PlanChoice, Strictness
+from redask.core.text import MAX_QUESTION_BYTES
 
 
 class Takes(Enum):
@@ -26,6 +29,7 @@ class Takes(Enum):
     STRICTNESS = "|".join(word.upper() for word in Strictness)
     PLAN = "|".join(word.upper() for word in PlanChoice)
     TTL = "TTL '5m'"
+    TURNS = "turns"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +62,8 @@ class Clause:
                 return {"ttl": value}
             case Takes.NAMES:
                 return list(value)
+            case Takes.TURNS:
+                return [{"answer": each.answer, "question": each.question} for each in value]
             case _:
                 return value
 
@@ -225,3 +231,27 @@ CLAUSES: tuple[Clause, ...] = (
         GrpcField(16, "uint32", "steps"),
     ),
 )
+
+HISTORY = Clause(
+    "",
+    Takes.TURNS,
+    "history",
+    values.turns,
+    "earlier turns of the conversation, the oldest first, which the question may lean on",
+    "history",
+    {
+        "type": "array",
+        "maxItems": values.MAX_TURNS,
+        "items": {
+            "type": "object",
+            "properties": {
+                "question": {"type": "string", "pattern": r"\S", "maxLength": MAX_QUESTION_BYTES},
+                "answer": {"type": "string", "maxLength": values.MAX_HISTORY_BYTES},
+            },
+            "required": ["question", "answer"],
+            "additionalProperties": False,
+        },
+    },
+    GrpcField(17, "repeated Turn", "history"),
+)
+OPTIONS: tuple[Clause, ...] = (*(row for row in CLAUSES if row.option), HISTORY)

@@ -9,13 +9,13 @@ options, and `cache` with `nocache: true` are refused with a `BadAsk` that names
 from collections.abc import Mapping
 from typing import NoReturn
 
-from redask.core.clauses.definitions import CLAUSES, Clause
+from redask.core.clauses.definitions import OPTIONS, Clause
 from redask.core.errors import BadAsk
 from redask.core.model import Ask
 from redask.core.text import question_fault
 from redask.core.values import Unfit, printable, shown
 
-_BY_OPTION: Mapping[object, Clause] = {row.option: row for row in CLAUSES if row.option}
+_BY_OPTION: Mapping[object, Clause] = {row.option: row for row in OPTIONS}
 _NONE: Mapping[str, object] = {}
 
 

@@ -9,15 +9,14 @@ of time. Anchored patterns then try the forms in order, the longest statement fi
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 from redask.core.equivalence import calendar_words
 from redask.core.equivalence.calendar_words import MONTHS
 from redask.core.equivalence.units import longest_first
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     """One reading: what is said of a moment; what is not said is None."""
 
     years: tuple[int, int] | None = None  # the first and the last; BC is below 1, 1 BC being 0
@@ -29,8 +28,7 @@ class Point:
     offset: int | None = None  # minutes east of UTC
 
 
-@dataclass(frozen=True, slots=True)
-class Moment:
+class Moment(NamedTuple):
     """A date or time in a text, with every reading it can have; the first is the likeliest."""
 
     span: tuple[int, int]
@@ -105,14 +103,28 @@ _CLAUSE_END = re.compile(
     r"\s*(?:[.,;:!?)\]]|\Z)| (?:in the (?:morning|evening|afternoon)|on|every|each|sharp|tonight"
     r"|tomorrow|daily|and|but|from)(?![a-z])"
 )
-_DATED_YEAR = re.compile(_YEAR)
-_SHORT_END = re.compile(r"(?P<dash> ?[-–—/‐] ?)(?P<year>[0-9]{2})(?![0-9a-z%]|[-/.:,][0-9])")
+_LAST_YEAR = 2100
+_DATED_YEAR = re.compile(
+    _YEAR + r"(?:(?P<dash> ?[-–—/‐] ?)(?P<last>[0-9]{2})(?![0-9a-z%]|[-/.:,][0-9]))?"
+)
 _IN = re.compile(
     r"(?<![a-z])(?:in|during|since|until|till|by|from|of|early|late|mid|every|each|last|next|this"
     r"|and|to|through|between|before|after)[ -]\Z"
 )
+# what goes on after four digits, or after one or two: without it there is nothing to try
+_AFTER_YEAR = (
+    r"(?: ?[-–—/‐.]|[\s-]?q[1-4]| ?(?:['’]|s(?![a-z])|b\.|bce?(?![a-z])|(?:ce|ad|a\.d\.)(?![a-z])))"
+)
+_AFTER_DAY = (
+    r"\s?(?:[-–—/‐:'’º&]|\.(?!\s*\Z)|(?:st|nd|rd|th|er|s|bce?|ce|ad|uhr|am|pm)(?![a-z])|b\."
+    r"|[ap] ?\.|o ?['’]|(?:to|and)\s?[0-9]"
+    rf"|(?:of |de |d['’])?{longest_first(tuple(MONTHS))}(?![a-z]))"
+)
 _ANCHOR = re.compile(
-    rf"(?<![0-9a-z])(?:[0-9]{{1,4}}(?![0-9])|(?:{longest_first(tuple(MONTHS))}"
+    rf"(?<![0-9a-z])(?:(?P<year>[12][0-9]{{3}}(?![0-9]|[.,][0-9]|{_AFTER_YEAR}))"
+    rf"|(?P<dated>[0-9]{{3,4}}(?![0-9]))"
+    rf"|(?P<short>[0-9]{{1,2}}(?![0-9])(?:(?={_AFTER_DAY})|(?<=at [0-9])|(?<=at [0-9][0-9])))"
+    rf"|(?:{longest_first(tuple(MONTHS))}"
     rf"|{longest_first(tuple(calendar_words.WEEKDAYS))}s?|noon|midday|midnight|half(?= past)"
     rf"|quarter(?= past| to)|q[1-4](?= )|a\.? ?d\.?(?= [0-9])|ce(?= [0-9])"
     rf"|{_HOUR_WORD}|{_CENTURY_WORD})(?![a-z]))"
@@ -124,7 +136,12 @@ def read_all(text: str, lowered: str) -> Iterator[Moment]:
     position = 0
     while anchor := _ANCHOR.search(lowered, position):
         position = anchor.end()
-        forms = _DIGIT_FORMS if anchor[0][0].isdigit() else _WORD_FORMS
+        kind = anchor.lastgroup
+        if kind == "year":
+            if (year := int(anchor[0])) <= _LAST_YEAR:
+                yield Moment(anchor.span(), (Point((year, year)),), True)
+            continue
+        forms = _DIGIT_FORMS[kind] if kind else _FORMS_OF.get(anchor[0], _WORD_FORMS)
         for form in forms:
             moments = form(text, lowered, anchor.start())
             if moments:
@@ -150,7 +167,7 @@ def _iso(_text: str, lowered: str, start: int) -> Moments:
     if found["hour"] and int(found["hour"]) < 24:
         minute = 60 * int(found["hour"]) + int(found["minute"])
         second = int(found["second"]) if found["second"] else None
-        point = replace(point, minute=minute, second=second, offset=_offset(found["zone"]))
+        point = point._replace(minute=minute, second=second, offset=_offset(found["zone"]))
     return (Moment(found.span(), (point,)),)
 
 
@@ -281,7 +298,7 @@ def _time(_text: str, lowered: str, start: int) -> Moments:
     minutes = 60 * (int(found["hour"]) % 24) + int(found["minute"] or 0)
     ambiguous = not found["half"] and found["hour"][0] != "0"
     second = int(found["second"]) if found["second"] else None
-    points = [replace(one, second=second) for one in _hours(minutes, found["half"], ambiguous)]
+    points = [one._replace(second=second) for one in _hours(minutes, found["half"], ambiguous)]
     return (Moment(found.span(), tuple(points)),)
 
 
@@ -327,27 +344,35 @@ def _word(_text: str, lowered: str, start: int) -> Moments:
 def _year(_text: str, lowered: str, start: int) -> Moments:
     """Four digits; `1939–45` is two years, `2005-06` may be a month as well."""
     found = _DATED_YEAR.match(lowered, start)
-    if found is None or int(found["year"]) > 2100:
+    if found is None or int(found["year"]) > _LAST_YEAR:
         return ()
     year = int(found["year"])
-    first = Moment(found.span(), (Point((year, year)),), bare=True)
-    short = _SHORT_END.match(lowered, found.end())
-    if short is None:
+    first = Moment(found.span("year"), (Point((year, year)),), bare=True)
+    if found["last"] is None:
         return (first,)
-    end = year - year % 100 + int(short["year"])
-    if short["dash"] == "-" and 1 <= int(short["year"]) <= 12:
-        month = int(short["year"])
-        points = (Point((year, year), (month, month)), Point((year, max(year, end))))
-        return (Moment((start, short.end()), points),)
+    short = int(found["last"])
+    end = year - year % 100 + short
+    if found["dash"] == "-" and 1 <= short <= 12:
+        points = (Point((year, year), (short, short)), Point((year, max(year, end))))
+        return (Moment((start, found.end()), points),)
     if end <= year:
         return (first,)
-    last = Moment((short.start("year"), short.end()), (Point((end, end)),))
-    return replace(first, bare=False), last
+    last = Moment(found.span("last"), (Point((end, end)),))
+    return first._replace(bare=False), last
 
 
-_DIGIT_FORMS = (
-    _iso, _numeric, _named(_DAY_MONTH), _quarter, _century, _decade, _era, _time, _o_clock, _year,
-)  # fmt: skip
-_WORD_FORMS = (
-    _named(_MONTH_DAY), _month_year, _month_alone, _quarter, _century, _era, _o_clock, _word,
-)  # fmt: skip
+_Form = Callable[[str, str, int], Moments]
+_DIGIT_FORMS: dict[str, tuple[_Form, ...]] = {
+    "dated": (_iso, _quarter, _decade, _era, _year),
+    "short": (
+        _numeric, _named(_DAY_MONTH), _quarter, _century, _decade, _era, _time, _o_clock,
+    ),
+}  # fmt: skip
+_MONTH_FORMS: tuple[_Form, ...] = (_named(_MONTH_DAY), _month_year, _month_alone)
+_WORD_FORMS: tuple[_Form, ...] = (*_MONTH_FORMS, _quarter, _century, _era, _o_clock, _word)
+_FORMS_OF: dict[str, tuple[_Form, ...]] = {
+    **dict.fromkeys(MONTHS, _MONTH_FORMS),
+    **dict.fromkeys(calendar_words.WEEKDAYS, (_word,)),
+    **dict.fromkeys(calendar_words.CENTURIES, (_quarter, _century)),
+    **dict.fromkeys(calendar_words.HOURS, (_o_clock,)),
+}

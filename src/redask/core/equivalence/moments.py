@@ -18,7 +18,6 @@ unless written as one timestamp. Years have no century unless written out, but i
 """
 
 import re
-from dataclasses import replace
 
 from redask.core.equivalence import calendar_words, moment_forms
 from redask.core.equivalence.lower_case import lower
@@ -38,7 +37,7 @@ def find(text: str) -> tuple[Moment, ...]:
         first, second = found[n], found[n + 1]
         gap = lowered[first.span[1] : second.span[0]][: _MAX_GAP + 1]
         if len(gap) <= _MAX_GAP and _RANGE.fullmatch(gap):
-            found[n] = replace(first, points=_with_year(first, second))
+            found[n] = first._replace(points=_with_year(first, second))
     return tuple(found)
 
 
@@ -48,18 +47,21 @@ def _with_year(first: Moment, second: Moment) -> tuple[Point, ...]:
     point = first.points[0]
     if point.months is None or point.years is not None or year is None:
         return first.points
-    return (replace(point, years=year), *first.points)
+    return (point._replace(years=year), *first.points)
 
 
 def same(claimed: Moment, found: Moment) -> bool:
     """Whether what is claimed is what was found, or a coarser statement of it."""
-    return any(_covers(ours, theirs) for ours in claimed.points for theirs in found.points)
+    for ours in claimed.points:
+        for theirs in found.points:
+            if _covers(ours, theirs):
+                return True
+    return False
 
 
 def _covers(claimed: Point, found: Point) -> bool:
-    ours, theirs = _instant(claimed), _instant(found)
-    if ours is not None and theirs is not None:
-        return ours == theirs
+    if claimed.offset is not None and found.offset is not None:
+        return _instant(claimed) == _instant(found)
     if not _holds(claimed.years, found.years) or not _holds(claimed.months, found.months):
         return False
     if claimed.weekday is not None and claimed.weekday != _weekday(found):
@@ -91,9 +93,7 @@ def _day(point: Point) -> int | None:
     return calendar_words.day_number(point.years[0], point.months[0], point.day)
 
 
-def _instant(point: Point) -> int | None:
-    """Seconds of a timestamp with a zone."""
-    days = _day(point)
-    if days is None or point.offset is None or point.minute is None:
-        return None
-    return (days * 1440 + point.minute - point.offset) * 60 + (point.second or 0)
+def _instant(point: Point) -> int:
+    """Seconds of a timestamp with a zone: its date is whole."""
+    days, minute, offset = _day(point) or 0, point.minute or 0, point.offset or 0
+    return (days * 1440 + minute - offset) * 60 + (point.second or 0)

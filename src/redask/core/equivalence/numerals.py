@@ -12,6 +12,7 @@ end of a whole number are not written precision: the step of 3,200,000 is 100,00
 
 import re
 from fractions import Fraction
+from functools import lru_cache
 
 ValueAndStep = tuple[Fraction, Fraction]
 
@@ -26,6 +27,7 @@ _LAKH = re.compile(r"[0-9]{1,2}(?:,[0-9]{2})+,[0-9]{3}(?:\.([0-9]+))?")
 _DECIMAL = re.compile(r"([0-9]*)[.,·]([0-9]+)")
 
 
+@lru_cache(1 << 12)  # a number of a claim is in its source, too
 def readings(written: str) -> tuple[ValueAndStep, ...]:
     """The values that a chain of digits and separators can have, the likeliest first."""
     if len(written) > MAX_DIGITS:

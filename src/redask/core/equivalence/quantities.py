@@ -27,7 +27,6 @@ what overlaps a moment with `outside`.
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from fractions import Fraction
 
 from redask.core.equivalence.lower_case import lower
@@ -38,7 +37,7 @@ __all__ = ["Measure", "Quantity", "find", "outside", "same"]
 _RANGE = re.compile(r"\s?(?:[-–—‐‑~]|to|through|bis|\+/-|\+-|±|[x×])\s?")
 _LAST = re.compile(r"\s?,?\s?(?:and|or|und|oder|versus|vs\.?)\s?")
 _COMMA = re.compile(r"\s?,\s?")
-_IN = re.compile(r" in | out of ")
+_IN = (" in ", " out of ")
 _MAX_GAP = 10
 _ROUNDING = Fraction(1, 10)
 _CONVERSION = Fraction(3, 100)
@@ -51,10 +50,12 @@ def find(text: str) -> tuple[Quantity, ...]:
     listed = False  # after the comma is a list that ends in `and`
     for n in range(len(found) - 2, -1, -1):
         first, second = found[n], found[n + 1]
-        gap = lowered[first.span[1] : second.span[0]][: _MAX_GAP + 1]
-        if first.ordinal or second.ordinal or len(gap) > _MAX_GAP:
+        (_, end), (start, _) = first.span, second.span
+        if start - end > _MAX_GAP or first.ordinal or second.ordinal:
             listed = False
-        elif _RANGE.fullmatch(gap):
+            continue
+        gap = lowered[end:start]
+        if _RANGE.fullmatch(gap):
             found[n] = _shared(first, second, certain=True)
             found[n + 1] = _with_currency(second, first)
         else:
@@ -83,16 +84,21 @@ def same(claimed: Quantity, found: Quantity, *, unit_elsewhere: bool = False) ->
     """Whether what is claimed is what was found, or a stated rounding of it."""
     if claimed.ordinal != found.ordinal or claimed.bound * found.bound < 0:
         return False
-    return any(
-        _fits(claimed, ours, found, theirs, unit_elsewhere)
-        for ours in claimed.measures
-        for theirs in found.measures
-    )
+    for ours in claimed.measures:
+        for theirs in found.measures:
+            if _fits(claimed, ours, found, theirs, unit_elsewhere):
+                return True
+    return False
 
 
 def _fits(
     claimed: Quantity, ours: Measure, found: Quantity, theirs: Measure, unit_elsewhere: bool
 ) -> bool:
+    if ours.unit is theirs.unit:  # the usual case, without arithmetic
+        if ours.number == theirs.number:
+            return True
+        if not claimed.approximate and not claimed.bound:
+            return False
     if ours.canonical == theirs.canonical:
         converted = ours.system != theirs.system
         return _close(claimed, ours.value, theirs.value, ours.step, converted)
@@ -112,10 +118,12 @@ def _close(
 ) -> bool:
     if ours == theirs:
         return True
+    if not (claimed.bound or claimed.approximate or converted):
+        return False
     error = abs(ours - theirs)
     if claimed.bound:
         return error <= step and (theirs > ours) == (claimed.bound > 0)
-    allowed = _ROUNDING if claimed.approximate else _CONVERSION if converted else Fraction(0)
+    allowed = _ROUNDING if claimed.approximate else _CONVERSION
     return 2 * error <= step and error <= allowed * abs(theirs)
 
 
@@ -137,12 +145,12 @@ def _ratios(found: list[Quantity], lowered: str) -> Iterator[Quantity]:
         position += 1
         if position < len(found):
             second = found[position]
-            gap = lowered[first.span[1] : second.span[0]][: _MAX_GAP + 1]
-            if _IN.fullmatch(gap) and _is_ratio(first, second, gap):
+            gap = lowered[first.span[1] : second.span[0]][:_MAX_GAP]
+            if gap in _IN and _is_ratio(first, second, gap):
                 part = Measure(first.value / second.value, Fraction(1, second.value.numerator))
                 position += 1
-                yield replace(
-                    first, span=(first.span[0], second.span[1]), measures=(part,), fraction=True
+                yield first._replace(
+                    span=(first.span[0], second.span[1]), measures=(part,), fraction=True
                 )
                 continue
         yield first
@@ -171,7 +179,9 @@ def _shared(first: Quantity, second: Quantity, *, certain: bool) -> Quantity:
                 if power > 1:
                     given.append(Measure(measure.number, measure.digit, unit))
     measures = (*given, *first.measures) if certain else (*first.measures, *given)
-    return replace(first, measures=tuple(dict.fromkeys(measures)))
+    if len(measures) > 2:  # two are never the same
+        measures = tuple(dict.fromkeys(measures))
+    return first._replace(measures=measures)
 
 
 def _with_currency(second: Quantity, first: Quantity) -> Quantity:
@@ -180,4 +190,4 @@ def _with_currency(second: Quantity, first: Quantity) -> Quantity:
         return second
     unit = first.measures[0].unit
     given = tuple(Measure(one.number, one.digit, unit) for one in second.measures)
-    return replace(second, measures=given)
+    return second._replace(measures=given)

@@ -9,15 +9,14 @@ patterns. So the cost is linear in the text. Runs of more than 40 digits are no 
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from redask.core.equivalence import number_words, numerals, units
 from redask.core.equivalence.units import Unit
 
 
-@dataclass(frozen=True, slots=True)
-class Measure:
+class Measure(NamedTuple):
     """One reading: the number as written, magnitudes multiplied in, and its unit."""
 
     number: Fraction
@@ -43,8 +42,7 @@ class Measure:
         return self.digit * self.unit.factor if self.unit else self.digit
 
 
-@dataclass(frozen=True, slots=True)
-class Quantity:
+class Quantity(NamedTuple):
     """A number in a text, with every measure it can have; the first is the likeliest."""
 
     span: tuple[int, int]
@@ -86,14 +84,24 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "012345678
 
 _SEPARATORS = f",.·'’{numerals.SPACES}"
 _NUMBER_WORDS = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
-_ANCHOR = re.compile(
-    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)"
-    rf"|(?P<point>(?<![0-9a-z.])\.[0-9]++)"
-    rf"|(?P<vulgar>[{''.join(_VULGAR)}])"
-    rf"|(?<![a-z])(?P<word>(?:{_NUMBER_WORDS}"
-    r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
-    r"|tenth|half) of)(?![a-z])))(?![a-z]))"
+_FIRST_WORD = re.compile(r"[a-z]+")
+_FOLLOWERS = {
+    found[0]
+    for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
+    for name in table
+    if (found := _FIRST_WORD.match(name.lower()))
+}
+# after most numbers is neither a part of them nor a unit
+_NOTHING_AFTER = (
+    rf"(?=[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z)"
 )
+_ANCHOR = re.compile(  # digits first, then one look behind for all others: so the search is fast
+    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)(?:{_NOTHING_AFTER}(?P<alone>))?"
+    rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
+    r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
+    r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
+)
+_DIGITS = re.compile(r"[0-9]+")
 _AFTER_NUMBER = re.compile(r"[0-9] \Z")
 _SPACED = re.compile(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
 _CURRENCY = re.compile(
@@ -140,6 +148,13 @@ _WORD = re.compile(
 _PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
 _NAME_BEFORE = re.compile(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")
 _REACH = 30
+# what an approximation before a number ends in, white space aside
+_ROUGH_ENDS = (
+    *"about around approximately approx approx. roughly some circa ca ca. c. to estimated".split(),
+    *"etwa rund environ unos unas than over above least exceed exceeds exceeded exceeding".split(),
+    *"of als de under below most nearly almost as fast a an the".split(),
+    *"~ ≈ ∼ +/- > ≥ = < ≤".split(),
+)
 _SCRIPTS_WITHOUT_SPACES = "\u0e00"  # Thai, Chinese, Japanese and above
 
 
@@ -155,9 +170,15 @@ def read_all(text: str, lowered: str) -> Iterator[Quantity]:
                 position = quantity.span[1]
                 yield quantity
         elif not _inside_name(text, anchor.start()):
-            for quantity in _written(text, lowered, anchor):
-                position = quantity.span[1]
-                yield quantity
+            values = numerals.readings(anchor[0]) if anchor.lastgroup == "alone" else ()
+            if values:
+                measures = tuple([Measure(*reading) for reading in values])
+                yield _finish(text, lowered, anchor.span(), measures, alone=True)
+                continue
+            found = _written(text, lowered, anchor)
+            if found:
+                position = found[-1].span[1]
+                yield from found
 
 
 def _inside_name(text: str, start: int) -> bool:
@@ -178,24 +199,26 @@ def is_code(name: str) -> bool:
     return name.isalpha() and (len(name) == 1 or not name[1:].islower())
 
 
-def _written(text: str, lowered: str, anchor: re.Match[str]) -> Iterator[Quantity]:
+def _written(text: str, lowered: str, anchor: re.Match[str]) -> list[Quantity]:
     start, end = anchor.span()
     if anchor["vulgar"]:
         part = Fraction(*_VULGAR[anchor[0]])
-        yield _finish(text, lowered, (start, end), (Measure(part, part),), {"fraction": True})
-        return
-    alone = end - start <= 3 and not _AFTER_NUMBER.search(lowered, max(0, start - 2), start)
-    spaced = _SPACED.match(lowered, end) if alone else None
-    if spaced and (spaced[0].count(" ") == 1 or " 0" in spaced[0]):
-        end = spaced.end()
+        return [_finish(text, lowered, (start, end), (Measure(part, part),), fraction=True)]
+    alone = end - start <= 3 and lowered[end + 1 : end + 2].isdigit()
+    if alone and not _AFTER_NUMBER.search(lowered, max(0, start - 2), start):
+        spaced = _SPACED.match(lowered, end)
+        if spaced and (spaced[0].count(" ") == 1 or " 0" in spaced[0]):
+            end = spaced.end()
     values = numerals.readings(lowered[start:end])
     if values:
-        yield _with_parts(text, lowered, (start, end), values)
-    elif set(anchor[0]) <= set("0123456789,"):  # a list without spaces
-        for piece in re.finditer(r"[0-9]+", anchor[0]):
-            span = (start + piece.start(), start + piece.end())
-            for value, step in numerals.readings(piece[0]):
-                yield Quantity(span, (Measure(value, step),))
+        return [_with_parts(text, lowered, (start, end), values)]
+    if not set(anchor[0]) <= set("0123456789,"):
+        return []
+    return [  # a list without spaces
+        Quantity((start + piece.start(), start + piece.end()), (Measure(*reading),))
+        for piece in _DIGITS.finditer(anchor[0])
+        for reading in numerals.readings(piece[0])
+    ]
 
 
 def _with_parts(
@@ -203,7 +226,7 @@ def _with_parts(
 ) -> Quantity:
     """Digits and what is part of the number itself: a suffix, an exponent, a fraction."""
     start, end = span
-    measures = tuple(Measure(value, step) for value, step in values)
+    measures = tuple([Measure(value, step) for value, step in values])
     if ordinal := _ORDINAL.match(lowered, end):
         return Quantity((start, ordinal.end()), measures[:1], ordinal=True)
     number = measures[0].number
@@ -211,18 +234,18 @@ def _with_parts(
         power = int((exponent[1] or exponent[2]).translate(_SUPERSCRIPTS))
         scale = Fraction(10) ** power
         measures = tuple(Measure(one.number * scale, one.digit * scale) for one in measures)
-        return _finish(text, lowered, (start, exponent.end()), measures, {})
+        return _finish(text, lowered, (start, exponent.end()), measures)
     if number.denominator == 1:
         over = _OVER.match(lowered, end)
         if over and number < int(over[1]) and lowered[start - 1 : start] != "/":
             part = Fraction(number.numerator, int(over[1]))
             measure = Measure(part, Fraction(1, int(over[1])))
-            return _finish(text, lowered, (start, over.end()), (measure,), {"fraction": True})
+            return _finish(text, lowered, (start, over.end()), (measure,), fraction=True)
         if mixed := _MIXED.match(lowered, end):
             part = _mixed_part(mixed)
             measure = Measure(number + part, Fraction(1, part.denominator))
-            return _finish(text, lowered, (start, mixed.end()), (measure,), {"fraction": True})
-    return _finish(text, lowered, span, measures, {})
+            return _finish(text, lowered, (start, mixed.end()), (measure,), fraction=True)
+    return _finish(text, lowered, span, measures)
 
 
 def _mixed_part(mixed: re.Match[str]) -> Fraction:
@@ -236,8 +259,8 @@ def _spelt(text: str, lowered: str, start: int, spelt: number_words.SpeltNumber)
     measures = (Measure(spelt.value, step),)
     if spelt.ordinal:
         return Quantity((start, spelt.end), measures, ordinal=True, spelt=True)
-    marks = {"fraction": spelt.fraction, "spelt": True}
-    return _finish(text, lowered, (start, spelt.end), measures, marks)
+    span = start, spelt.end
+    return _finish(text, lowered, span, measures, fraction=spelt.fraction, spelt=True)
 
 
 def _finish(
@@ -245,41 +268,48 @@ def _finish(
     lowered: str,
     span: tuple[int, int],
     measures: tuple[Measure, ...],
-    marks: dict[str, bool],
+    *,
+    fraction: bool = False,
+    spelt: bool = False,
+    alone: bool = False,
 ) -> Quantity:
-    """The number with its sign and currency before, magnitude and unit after."""
+    """The number with its sign and currency before, and, unless alone, magnitude and unit after."""
     start, end = span
     currency = _CURRENCY.search(text, max(0, start - 6), start)
     start = currency.start() if currency else start
     if start and text[start - 1] in "-−–" and _is_sign(lowered, start):
         start -= 1
-        measures = tuple(Measure(-one.number, one.digit) for one in measures)
+        measures = tuple([Measure(-one.number, one.digit) for one in measures])
+    magnitude = 0
+    if not alone:
+        magnitude, end = _magnitude(text, lowered, end, priced=currency is not None)
+    if magnitude:
+        measures = tuple([_times(one, magnitude) for one in measures])
+    if currency:
+        priced = units.SYMBOLS[currency[0].strip(f" {numerals.SPACES}")]
+        measures = tuple(
+            [Measure(one.number, one.digit, unit) for one in measures for unit in priced]
+        )
+    elif not alone:
+        measures, end = _measured(text, lowered, end, measures, magnitude)
+    about, bound = _approximation(lowered, start)
+    after = None if alone else _OR_SO.match(lowered, end)
+    if after:
+        about, bound = True, bound or _bound_of(after[0])
+    of_one = fraction and not magnitude
+    return Quantity((start, end), measures, about, bound, False, of_one, spelt, magnitude)
+
+
+def _magnitude(text: str, lowered: str, end: int, *, priced: bool) -> tuple[int, int]:
+    """The power of ten that follows a number, and where it ends."""
     magnitude = 0
     while found := _MAGNITUDE.match(lowered, end):
         magnitude += units.MAGNITUDES[found[1]]
         end = found.end()
     letter = None if magnitude else _LETTER.match(lowered, end)
-    if letter and _is_magnitude(letter, text, currency is not None):
-        magnitude, end = units.MAGNITUDES[letter[2]], letter.end()
-    scaled = tuple(_times(one, magnitude) for one in measures)
-    if currency:
-        priced = units.SYMBOLS[currency[0].strip(f" {numerals.SPACES}")]
-        scaled = tuple(Measure(one.number, one.digit, unit) for one in scaled for unit in priced)
-    else:
-        scaled, end = _measured(text, lowered, end, scaled, magnitude)
-    about, bound = _approximation(lowered, start)
-    after = _OR_SO.match(lowered, end)
-    if after:
-        bound = bound or _bound_of(after[0])
-    return Quantity(
-        (start, end),
-        scaled,
-        approximate=about or after is not None,
-        bound=bound,
-        fraction=marks.get("fraction", False) and not magnitude,
-        spelt=marks.get("spelt", False),
-        magnitude=magnitude,
-    )
+    if letter and _is_magnitude(letter, text, priced):
+        return units.MAGNITUDES[letter[2]], letter.end()
+    return magnitude, end
 
 
 def _times(measure: Measure, magnitude: int) -> Measure:
@@ -349,7 +379,8 @@ def _unit_at(text: str, lowered: str, end: int) -> tuple[tuple[Unit, ...], str, 
 
 
 def _approximation(lowered: str, start: int) -> tuple[bool, int]:
-    found = _ROUGHLY.search(lowered, max(0, start - _REACH), start)
+    before = lowered[max(0, start - _REACH) : start]
+    found = _ROUGHLY.search(before) if before.rstrip().endswith(_ROUGH_ENDS) else None
     if found is None:
         return False, 0
     if found["above"] or found["more"]:

@@ -73,26 +73,31 @@ def plan(
     if ranked:
         cost, sql, statement = ranked[0]
         close = any(price <= cost + _MARGIN for price, _, _ in ranked[1:])
+        close = close or any(price <= cost and doubt.kind == "ambiguous" for price, doubt in doubts)
         if not close and cost <= _LIMIT + _FOR_EACH_TEST * len(statement.where):
             intent = intent_of(statement, phrases)
             return Certain(sql, intent, 1.0, _named(phrases), counted_rows(statement))
         return _unclear(phrases, (), sql, "ambiguous" if close else "not_computable")
     if doubts:
-        return _unclear(phrases, (doubts[0].about,), None, doubts[0].kind)
+        _, first = doubts[0]
+        return _unclear(phrases, (first.about,), None, first.kind)
     last = tuple(token.text for token in phrases.words[grammar.furthest : grammar.furthest + 1])
     return _unclear(phrases, unknown_words(phrases) or last, None, "not_computable")
 
 
 def _ranked(
     grammar: QuestionGrammar, names: Linker
-) -> tuple[list[tuple[int, str, Statement]], list[Doubt]]:
-    """The different statements that the readings mean, cheapest first, and the doubts."""
+) -> tuple[list[tuple[int, str, Statement]], list[tuple[int, Doubt]]]:
+    """The different statements that the readings mean, cheapest first, and the doubts.
+
+    A doubt comes with the least that its reading could have cost.
+    """
     found: dict[str, tuple[int, Statement]] = {}
-    doubts: list[Doubt] = []
+    doubts: list[tuple[int, Doubt]] = []
     for reading in grammar.readings():
         for each in statements(reading, names):
             if isinstance(each, Doubt):
-                doubts.append(each)
+                doubts.append((reading.cost, each))
                 continue
             statement, cost = each
             meaning = sql_text.write(replace(statement, distinct=False))

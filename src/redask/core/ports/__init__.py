@@ -42,6 +42,7 @@ from redask.core.ports.origins import (
     Load,
     LoadOutcome,
     Origin,
+    OriginFacts,
     OriginManifest,
 )
 from redask.core.ports.search import (
@@ -83,6 +84,7 @@ __all__ = [
     "Load",
     "LoadOutcome",
     "Origin",
+    "OriginFacts",
     "OriginManifest",
     "Provider",
     "Query",

@@ -13,21 +13,31 @@ from redask.core.rules.cost import Allow, Reject, Spent
 class AuditEntry:
     """One row of the audit log with its number and its hash.
 
-    `build` is what the provider said about its system, such as a system fingerprint.
+    `build` is what the provider said about its system, such as a system fingerprint; `understood`
+    the question as it was meant, of a follow-up; `today` the date that the prompt told.
     """
 
     seq: int
     row: dict[str, object]
     hash: str
     build: str = ""
+    understood: str = ""
+    today: str = ""
+
+    def readings(self) -> dict[str, object]:
+        """How the question was read, where there is something to say of it."""
+        told = {"today": self.today, "understood": self.understood}
+        return {name: value for name, value in told.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A row to be written, and what the provider said about its build."""
+    """A row to be written, and what stands beside it: see `AuditEntry`."""
 
     row: Mapping[str, object]
     build: str = ""
+    understood: str = ""
+    today: str = ""
 
 
 class AuditLog(Protocol):

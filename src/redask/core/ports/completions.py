@@ -4,14 +4,16 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
-from redask.core.model import Capabilities, Knobs, Prompt
+from redask.core.model import Capabilities, Knobs, Notice, Prompt
 
 
 @dataclass(frozen=True, slots=True)
 class Completion:
     """What a provider answered. Token counts are `None` when it reported none.
 
-    `build` is its system fingerprint or the like, where it sends one.
+    `build` is its system fingerprint or the like, where it sends one. `warnings` are what a
+    provider of ours knows of its answer: that it is a refusal (then nothing of it was handed to
+    `emit`), that sources disagree.
     """
 
     text: str
@@ -19,6 +21,7 @@ class Completion:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     build: str = ""
+    warnings: tuple[Notice, ...] = ()
 
 
 class Provider(Protocol):

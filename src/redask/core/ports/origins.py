@@ -70,14 +70,32 @@ class LoadOutcome:
     refused: Mapping[str, str]
 
 
+@dataclass(frozen=True, slots=True)
+class OriginFacts:
+    """A file that was read: how many entities it brought to which collection, and when.
+
+    `read_at` is in epoch nanoseconds, of the last time it had changed; None if that is not known.
+    """
+
+    path: str
+    entities: Mapping[str, int]
+    read_at: int | None
+
+
 class OriginManifest(Protocol):
     """Which entities came from which file. Every entity belongs to one origin at most."""
 
     def known(self, place: str, caller: Caller) -> dict[str, Origin]:
         """The origins at a path or below it, by path."""
 
-    def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
-        """Write what these origins bring, in one transaction, but for those that collide."""
+    def listing(self, caller: Caller) -> list[OriginFacts]:
+        """The origins of an owner's tenant, by path."""
+
+    def load(self, loads: Sequence[Load], caller: Caller, now: int | None = None) -> LoadOutcome:
+        """Write what these origins bring, in one transaction, but for those that collide.
+
+        `now` is when they were read, in epoch nanoseconds.
+        """
 
     def collisions(self, origin: Origin, urns: Sequence[str], caller: Caller) -> str | None:
         """The path of another origin that one of these belongs to, or None."""

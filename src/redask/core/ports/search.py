@@ -28,12 +28,15 @@ class Query:
 class Found:
     """One bucket's candidates in rank order: `(urn, score)`, score from 0 to 1, ties by URN.
 
-    `left_out` says why a bucket was not searched at all.
+    `left_out` says why a bucket was not searched at all. `named` is how many entities the question
+    names (graph), `taken_for` which of its words, in no source, were read as which others (bm25).
     """
 
     bucket: str
     candidates: tuple[tuple[str, float], ...]
     left_out: str = ""
+    named: int = 0
+    taken_for: tuple[tuple[str, str], ...] = ()
 
 
 class Index(Protocol):

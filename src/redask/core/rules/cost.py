@@ -16,7 +16,10 @@ Money is kept as whole nano-dollars (`nanos`, rounded up), so that sums are exac
 never passed by a rounding error.
 
 `fit` says how many sources to keep, dropping from the tail, so that only a question that does
-not fit with its first source is refused. `share` is the time one attempt gets.
+not fit with its first source is refused. `share_of_room` says how large a source may be before
+that: where not all fit, none takes more than the smaller ones leave it, so that one large source is
+cut and does not drop those below it; but a quarter of the room and SMALLEST are never cut. `share`
+is the time one attempt gets.
 """
 
 import math
@@ -28,6 +31,7 @@ from enum import Enum
 from redask.core.model import Usage
 
 _DAY_NS = 86_400 * 10**9
+SMALLEST = 512, 2048  # tokens and bytes of a source that is never cut
 _MOST_NANOS = 1 << 61  # two billion dollars; sums of a few still fit into 64 bits
 
 
@@ -135,6 +139,25 @@ def fit(sizes: Sequence[tuple[int, int]], question_tokens: int, limits: Limits) 
         if kept and (tokens > limits.max_prompt_tokens or total > limits.max_sources_bytes):
             return kept
     return len(sizes)
+
+
+def share_of_room(
+    sizes: Sequence[tuple[int, int]], question_tokens: int, limits: Limits
+) -> tuple[int, int]:
+    """The most tokens and bytes that one of these sources may have."""
+    tokens = _level([size[0] for size in sizes], limits.max_prompt_tokens - question_tokens)
+    bytes_ = _level([size[1] for size in sizes], limits.max_sources_bytes)
+    return max(tokens, SMALLEST[0]), max(bytes_, SMALLEST[1])
+
+
+def _level(sizes: Sequence[int], room: int) -> int:
+    """The size at which larger ones are cut so that all fit; at least a quarter of the room."""
+    left, waiting = room, len(sizes)
+    for size in sorted(sizes):
+        if size * waiting > left:
+            return max(left // waiting, room // 4)
+        left, waiting = left - size, waiting - 1
+    return max(sizes, default=0)
 
 
 def share(remaining_ms: int, providers_left: int) -> int:

@@ -14,6 +14,7 @@ no provider call, checks no limit, writes no audit row and caches nothing.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 
 from redask.core.model import Capabilities, Knobs, Mode
 from redask.core.rules.fusion import Fused
@@ -21,12 +22,13 @@ from redask.core.rules.fusion import Fused
 
 @dataclass(frozen=True, slots=True)
 class Retrieval:
-    """How one bucket is searched, and what it weighs; the weight is not in the plan's JSON."""
+    """How one bucket is searched, what it weighs and why; the JSON of the plan has no weights."""
 
     bucket: str
     top_k: int
     min_score: float = 0.0
-    weight: float = 1.0
+    weight: Decimal = Decimal(1)
+    reason: str = ""
 
 
 def plan(

@@ -4,7 +4,8 @@
 
 Rank counts from 1 by position in the list, after two removals: items below the bucket's
 `min_score` (equal stays; NaN is removed) and repetitions of a URN (its best rank counts). Native
-scores are not used otherwise. A bucket of weight 0 is left out.
+scores are not used otherwise. A bucket of weight 0 is left out. Weights are exact decimals: a
+float means the number it is written as, so that 0.4 + 1 equals 1.4.
 
 Sums are exact integers over one common denominator and compared exactly, so neither bucket
 order nor float rounding can decide a tie; each becomes a double once, at the end. Order: score
@@ -14,6 +15,7 @@ descending, then encoded URN ascending (code points order like their UTF-8 bytes
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from fractions import Fraction
 
 from redask.core.errors import Misconfigured
@@ -28,7 +30,7 @@ class Bucket:
 
     candidates: Sequence[tuple[str, float]]
     min_score: float | None = None
-    weight: float | Fraction = 1
+    weight: float | Decimal | Fraction = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,9 @@ def _ranked(bucket: Bucket) -> list[str]:
     return list(dict.fromkeys(urn for urn, score in bucket.candidates if score >= floor))
 
 
-def _weight(weight: float | Fraction) -> Fraction:
+def _weight(weight: float | Decimal | Fraction) -> Fraction:
     try:
-        exact = Fraction(weight)
+        exact = Fraction(repr(weight) if isinstance(weight, float) else weight)
     except (ValueError, OverflowError):
         exact = Fraction(-1)
     if exact < 0:

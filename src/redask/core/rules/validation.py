@@ -25,7 +25,7 @@ from enum import Enum
 
 from redask.core.model import Citation, Issue, Notice, Source, Strictness
 from redask.core.rules import citations
-from redask.core.rules.grounding import check, claim_issues
+from redask.core.rules.grounding import check, claim_issues, refused_answers
 from redask.core.rules.grounding.check import Finding
 from redask.core.rules.grounding.source_text import SourceText
 
@@ -121,13 +121,19 @@ def examine(
     sources: Sequence[Source],
     read: dict[int, SourceText] | None = None,
     question: str = "",
+    *,
+    refused: bool = False,
 ) -> Examined:
     """The citations and issues of an answer that was made from these sources to a question.
 
     `read` keeps the sources that were read, for whoever examines more than one text with them.
+    What a refusal says of the data as a whole needs no marker; what it cites is held to it.
     """
     markers = citations.parse(text, len(sources))
-    answer = ReadAnswer(text, markers, check.examine(text, sources, read, question))
+    findings = check.examine(text, sources, read, question)
+    if refused or refused_answers.is_model_refusal(text):
+        findings = tuple(each for each in findings if each.claim.markers)
+    answer = ReadAnswer(text, markers, findings)
     issues = tuple(issue for each in CHECKS for issue in each(answer, sources))
     return Examined(markers.citations, issues, len(sources), answer.findings)
 

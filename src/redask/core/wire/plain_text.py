@@ -8,29 +8,73 @@
     [^1] SELECT count(*) FROM orders WHERE status = 'late'
          1 row: count 3
 
+    [^1] urn:reddb:document:docs/sailing.md#reefing
+         sailing.md, line 12, heading Reefing: … take in the first reef at twenty knots, …
+
 A snippet is one line of at most 160 characters: the `text` of a source that has one, else its
-columns without the id; of a statement's result, its rows. The command line and `print` in Python
-show the same.
+columns without the id; of a statement's result, its rows. A footnote's is centred on the words that
+the answer took from it, behind the place of a document. The command line and `print` in Python show
+the same. `quotes` are those words, by marker, for whoever shows the whole source.
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from redask.core.model import Answer, QuotedPassage
+from redask.core.rules import validation
+from redask.core.rules.grounding import evidence as passages
 from redask.core.wire import query_source
 
 WIDTH = 160
+_PLACES = ("path", "page", "slide", "sheet", "cells", "line", "heading")
 
 
 def footnotes(answer: Answer) -> Iterator[tuple[int, str, str]]:
     """Marker, URN (or statement) and snippet of every citation."""
+    quoted = quotes(answer)
     for note in answer.citations:
         payload = answer.sources_flat[note.marker - 1].payload
         statement = query_source.statement_of(note.urn)
         if statement is None:
-            yield note.marker, note.urn, snippet(payload)
+            said = quoted.get(note.marker, ())
+            where = place(note.urn, payload, said[0] if said else "")
+            shown = snippet(payload, said)
+            yield note.marker, note.urn, f"{where}: {shown}" if where else shown
         else:
             yield note.marker, " ".join(statement.split()), _rows(payload)
+
+
+def quotes(answer: Answer) -> dict[int, tuple[str, ...]]:
+    """What the answer took from the source of each marker, in the order of the answer."""
+    sources = answer.sources_flat
+    shown = answer.evidence
+    if shown is None:
+        examined = validation.examine(answer.answer, sources)
+        shown = passages.of(examined.findings, sources)
+    found: dict[int, list[str]] = {}
+    for each in shown:
+        for marker in each.markers:
+            urn = sources[marker - 1].urn if marker <= len(sources) else None
+            said = [passage.text for passage in each.passages if passage.urn == urn]
+            found.setdefault(marker, []).extend(said)
+    return {marker: tuple(dict.fromkeys(said)) for marker, said in found.items() if said}
+
+
+def place(urn: str, payload: str, quote: str = "") -> str:
+    """Where a person would open a document, on the line of the quote; empty for anything else."""
+    value = _value(payload)
+    if not urn.startswith("urn:reddb:document:") or not isinstance(value, dict):
+        return ""
+    told = {name: value[name] for name in _PLACES if _tells(value.get(name))}
+    path, text, line = told.pop("path", ""), value.get("text"), told.get("line")
+    if isinstance(line, int) and isinstance(text, str) and quote:
+        told["line"] = line + text.count("\n", 0, max(text.find(quote), 0))
+    parts = [str(path), *(f"{name} {item}" for name, item in told.items())]
+    return cut(" ".join(", ".join(filter(None, parts)).split()), WIDTH)
+
+
+def _tells(value: object) -> bool:
+    return bool(value) and isinstance(value, str | int) and not isinstance(value, bool)
 
 
 def evidence(answer: Answer) -> Iterator[tuple[str, str, list[str]]]:
@@ -54,17 +98,38 @@ def _joined(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def snippet(payload: str) -> str:
-    """The beginning of what a payload says, on one line."""
-    try:
-        value: object = json.loads(payload)
-    except ValueError:
-        value = payload
+def snippet(payload: str, quoted: Sequence[str] = ()) -> str:
+    """What a payload says, on one line: its beginning, or around the first quote that is found."""
+    value = _value(payload)
     if isinstance(value, dict):
         text = value.get("text")
         columns = (f"{key}: {item}" for key, item in value.items() if key != "id")
         value = text if isinstance(text, str) else ", ".join(columns)
-    return cut(" ".join(str(value).split()), WIDTH)
+    line = " ".join(str(value).split())
+    for quote in quoted:
+        said = " ".join(quote.split())
+        if said and (at := line.find(said)) >= 0:
+            return _around(line, at, at + len(said))
+    return cut(line, WIDTH)
+
+
+def _around(line: str, start: int, end: int) -> str:
+    """WIDTH characters of a line with this stretch in the middle, from the start of a word."""
+    if len(line) <= WIDTH:
+        return line
+    first = max(0, min(start - max(0, WIDTH - (end - start)) // 2, len(line) - WIDTH + 1))
+    if first:
+        space = line.find(" ", first, start)
+        first = space + 1 if space >= 0 else min(first, start)
+    return cut(f"…{line[first:]}" if first else line, WIDTH)
+
+
+def _value(payload: str) -> object:
+    try:
+        value: object = json.loads(payload)
+    except (ValueError, RecursionError):
+        return payload
+    return value
 
 
 def _rows(payload: str) -> str:

@@ -9,7 +9,8 @@
               truncated    whether rows were left out
 
 Cells are JSON values (`json_cells`). There is no watermark and no time in it: equal data, equal
-payload. `statement_of` is the statement that a URN carries, `row_count` what a payload tells.
+payload. `statement_of` is the statement that a URN carries; `row_count` and `rows_shown` are what a
+payload tells.
 """
 
 import hashlib
@@ -67,3 +68,11 @@ def row_count(source: Source) -> int:
     """How many rows a statement gave."""
     count: int = json.loads(source.payload)["row_count"]
     return count
+
+
+def rows_shown(source: Source) -> tuple[int, int] | None:
+    """How many rows of how many a result shows, where it does not show all; else None."""
+    if statement_of(source.urn) is None:
+        return None
+    payload = json.loads(source.payload)
+    return (len(payload["rows"]), payload["row_count"]) if payload["truncated"] else None

@@ -7,7 +7,7 @@ that a clause is described where it is defined.
 
 from typing import Any
 
-from redask.core.clauses import CLAUSES
+from redask.core.clauses import OPTIONS
 from redask.core.rules.grounding.support import SupportVerdict
 from redask.core.text import MAX_QUESTION_BYTES
 
@@ -21,9 +21,8 @@ _MODE: dict[str, object] = {"type": "string", "enum": ["strict", "lenient"]}
 def ask() -> dict[str, object]:
     """What an ASK takes."""
     options = {
-        clause.option: {"description": clause.help, **(clause.schema or {})}
-        for clause in CLAUSES
-        if clause.option
+        str(clause.option): {"description": clause.help, **(clause.schema or {})}
+        for clause in OPTIONS
     }
     question = {**_TEXT, "pattern": r"\S", "maxLength": MAX_QUESTION_BYTES}
     return _object({"question": question, "options": _object(options, required=())}, ("question",))

@@ -3,14 +3,16 @@
     words      runs of letters, marks and digits of any script, lower-cased
     n-grams    where a script has no spaces between words (Han, kana, Hangul, Thai, Lao, Khmer,
                Burmese): every character and every bigram, in place of words
+    parts      of words in CamelCase (`spellings`), as additional tokens: "HTTPTransport" is found
+               by "http transport", and the reverse
     literals   what `rules.terms` finds (identifiers, addresses, versions, …), as additional
                tokens, case-sensitive; as terms of tantivy they begin with "="
     language   that of the collection, else detected from the entity's own text, else English
 
 The text of an entity is the strings and numbers of its payload, nested ones included, column by
-column in canonical order; not the keys, not true, false and null. Its names are its `name` or
-`title` (in any case: tables have a `Name`), and the same without a last part in brackets
-("Emma (novel)").
+column in canonical order; not the keys, not true, false and null, not its place in a file
+(`places.worded`). Its names are its `name` or `title` (in any case: tables have a `Name`), and the
+same without a last part in brackets ("Emma (novel)").
 
 A question is analysed in every language among the rows that the caller may see: each word becomes
 a group of alternative terms, one stem for each language. Stop words of the question's language are
@@ -24,7 +26,7 @@ Everything here is a pure function of its arguments; vocabularies are only cache
 import json
 import re
 from array import array
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
@@ -34,11 +36,12 @@ import numpy as np
 
 from redask.core.rules import terms
 from redask.core.text import lower
-from redask.index.analysis import languages
+from redask.index.analysis import languages, payload_text, spellings
 from redask.index.analysis.vocabulary import (
     CHUNK,
     STEM_TERM_WIDTH,
     HashTable,
+    NewWords,
     Occurrences,
     digest,
     hash64,
@@ -46,6 +49,7 @@ from redask.index.analysis.vocabulary import (
     literal_term,
     stem_hash,
     stem_term,
+    token,
     vocabulary,
 )
 from redask.index.forward.entries import I64, name_hash
@@ -72,15 +76,6 @@ _LITERAL_SIGNS = b"0123456789_@"
 _AROUND_NUMBERS = ".,;!?()[]\"'%$"
 _LITERAL_SIGN = re.compile(r"[0-9_@]\S*")
 _BRACKETS = re.compile(r"\s*[(（][^()（）]*[)）]\s*$")
-
-
-class _Digits(str):
-    """A number as written, so that none is too big to parse; it is not a name."""
-
-    __slots__ = ()
-
-
-_DECODER = json.JSONDecoder(parse_int=_Digits, parse_float=_Digits)
 
 
 class AnalysedEntity(NamedTuple):
@@ -147,10 +142,17 @@ def entity(payload: str, language: str | None = None) -> AnalysedEntity:
     return entities([(payload, language)])[0]
 
 
-def entities(given: Sequence[tuple[str, str | None]]) -> list[AnalysedEntity]:
-    """Analyse many, from their payloads and the languages of their collections."""
+def entities(
+    given: Sequence[tuple[str, str | None]], new_words: NewWords | None = None
+) -> list[AnalysedEntity]:
+    """Analyse many, from their payloads and the languages of their collections.
+
+    What `new_words` has not seen yet is added to it.
+    """
     drafts = [_draft(payload, language) for payload, language in given]
     read = Occurrences([_spaced(text) for draft in drafts for text in draft.texts])
+    if new_words is not None:
+        new_words.add(read)
     columns = np.zeros(len(drafts) + 1, np.int64)
     np.cumsum([len(draft.texts) for draft in drafts], out=columns[1:])
     bounds = read.offsets[columns]  # where the words of each entity begin
@@ -173,19 +175,16 @@ def entities(given: Sequence[tuple[str, str | None]]) -> list[AnalysedEntity]:
 
 def question(text: str, literal_texts: Sequence[str], present: Sequence[str]) -> AnalysedQuery:
     """Analyse a question with its literals, in the languages `present` in the data."""
-    every = list(dict.fromkeys(words(text)))
-    language = languages.detect_question(text, every, present)
-    stop = languages.STOP_WORDS.get(language, frozenset())
-    content_words = [word for word in every if word not in stop]
+    searched = content_words(text, present)
     identifiers = [one for one in literal_texts if terms.literals(one) == (one,)]
     quoted = [one for one in literal_texts if one not in identifiers]
-    if not content_words and not identifiers:
-        content_words = every
+    if not searched and not identifiers:
+        searched = list(dict.fromkeys(words(text)))
     for phrase in quoted:
         inside = words(phrase)
-        if not any(word in content_words for word in inside):
-            content_words += inside
-    groups = {word: _alternatives(word, tuple(present)) for word in content_words}
+        if not any(word in searched for word in inside):
+            searched += inside
+    groups = {word: alternatives(word, tuple(present)) for word in searched}
     positions = {group: position for position, group in enumerate(dict.fromkeys(groups.values()))}
     phrases = tuple(
         Phrase(phrase, tuple(sorted({positions[groups[w]] for w in words(phrase) if w in groups})))
@@ -193,6 +192,14 @@ def question(text: str, literal_texts: Sequence[str], present: Sequence[str]) ->
     )
     found = tuple((Term(literal_term(one), hash64(one), True),) for one in identifiers)
     return AnalysedQuery((*positions, *found), phrases)
+
+
+def content_words(text: str, present: Sequence[str]) -> list[str]:
+    """The words of a question and their parts, each once, without stop words of its language."""
+    every = words(text)
+    language = languages.detect_question(text, every, present)
+    stop = languages.STOP_WORDS.get(language, frozenset())
+    return [word for word in dict.fromkeys(every + spellings.parts(text)) if word not in stop]
 
 
 def words(text: str) -> list[str]:
@@ -225,14 +232,15 @@ def text(payload: str) -> str:
 
 def columns(payload: str) -> dict[str, str]:
     """The text of each column of a payload."""
-    return {column: _text(value) for column, value in _content(payload).items()}
+    content = payload_text.content(payload)
+    return {column: payload_text.text_of(value) for column, value in content.items()}
 
 
 def _draft(payload: str, language: str | None) -> _Draft:
-    content = _content(payload)
+    content = payload_text.content(payload)
     columns, texts = [], []
     for column, value in content.items():
-        text = value if isinstance(value, str) else _text(value)
+        text = value if isinstance(value, str) else payload_text.text_of(value)
         if text:
             columns.append(column)
             texts.append(text)
@@ -297,6 +305,9 @@ def _analysed(
     tokens = batch.tokens[8 * first : 8 * last]
     body = batch.terms[STEM_TERM_WIDTH * first : STEM_TERM_WIDTH * last]
     ends = batch.column_ends[4 * columns[0] : 4 * columns[1]]
+    stems = [vocabulary(code).stem(part) for part in spellings.parts(draft.whole)]
+    tokens += b"".join(token(*pair).to_bytes(8, "little") for pair in stems)
+    body += "".join(f"{stem_term(stem)} " for _, stem in stems)
     found = [each for text in draft.texts if not text.isdigit() for each in literals(text)]
     if found:
         found = list(dict.fromkeys(found))
@@ -320,26 +331,6 @@ def _name_hashes(name: str, surfaces: Sequence[int]) -> tuple[int, bytes]:
         sizes.insert(0, len(words(_BRACKETS.sub("", name))))
     found = {hashed: size for size in sizes if (hashed := name_hash(surfaces[:size])) is not None}
     return min(found.values(), default=0), array("Q", found).tobytes()
-
-
-def _content(payload: str) -> dict[str, object]:
-    content, _ = _DECODER.raw_decode(payload)
-    return content if isinstance(content, dict) else {"": content}
-
-
-def _text(value: object) -> str:
-    """The strings and numbers in a value, one a line, in the order of the payload."""
-    found = []
-    stack = [value]
-    while stack:
-        inner = stack.pop()
-        if isinstance(inner, str):
-            found.append(inner)
-        elif isinstance(inner, dict):
-            stack.extend(reversed(inner.values()))
-        elif isinstance(inner, list):
-            stack.extend(reversed(inner))
-    return "\n".join(found)
 
 
 def _spaced(text: str) -> bytes:
@@ -377,7 +368,7 @@ def _grams(word: str) -> Iterator[str]:
 
 
 @lru_cache(4096)
-def _alternatives(word: str, present: tuple[str, ...]) -> tuple[Term, ...]:
+def alternatives(word: str, present: tuple[str, ...]) -> tuple[Term, ...]:
     """The stems of a word in these languages, each once, in a fixed order."""
     stems = sorted({vocabulary(code).stem(word)[1] for code in present})
     texts = map(stem_term, stems)

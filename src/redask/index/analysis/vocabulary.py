@@ -28,7 +28,7 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer  # type: ignore[import-not-found]  # PyStemmer ships no types
 
-from redask.index.analysis import languages
+from redask.index.analysis import languages, spellings
 from redask.index.forward.entries import I64, U64
 
 MAX_WORD_LENGTH = 100
@@ -116,6 +116,34 @@ class HashTable:
 
     def _slots(self, word_ids: U64) -> I64:
         return (word_ids * _HASH_MULTIPLIER >> self._shift).astype(np.int64)
+
+
+class NewWords:
+    """Collects the words of some texts that may be misspelt in a question, most of them once."""
+
+    def __init__(self, bits: int) -> None:
+        self._table = HashTable(bits)
+        self._most = (1 << bits) * 5 // 8
+        self._words: list[str] = []
+
+    def add(self, read: Occurrences) -> None:
+        """Add the words that were not seen before."""
+        for start in range(0, len(read.word_ids), self._most):
+            word_ids, firsts = np.unique(
+                read.word_ids[start : start + self._most], return_index=True
+            )
+            new = self._table.find(word_ids) < 0
+            if self._table.count + int(new.sum()) > self._most:
+                self._table.clear()
+                new[:] = True
+            self._table.add(word_ids[new])
+            found = read.words_at(firsts[new] + start)
+            self._words += [word for word in found if spellings.tolerance(word)]
+
+    def take(self) -> list[str]:
+        """The words collected since the last call, sorted."""
+        taken, self._words = sorted(set(self._words)), []
+        return taken
 
 
 class Vocabulary:

@@ -10,6 +10,7 @@ partition is rebuilt.
     statistics  (collection, label, language) → number of entities, number of tokens
     tail        key → the version that tantivy still has of a row changed since its last commit
     position    the watermark; the last change folded into tantivy; tantivy's stamp of that state
+    words       number → every word of four letters or more that was ever written here
     meta        layout version, the store's identity, tantivy's files
 
 The column `label` is the row's projection key, `called` the stems of its shortest name.
@@ -17,7 +18,7 @@ The column `label` is the row's projection key, `called` the stems of its shorte
 **tokens** is one array of unsigned 64-bit numbers for a row, in the order of its text:
 
     0 ──── ends[0] ──── ends[1] … ends[-1] ──── end       the words of each column, stop words
-     column 0     column 1              literals          included, then the literals
+     column 0     column 1              literals          included, then parts and literals
 
 A word is two 32-bit hashes, `stem << 32 | surface`. Term frequencies compare stems; names compare
 surfaces (the lower-cased word), because stemming conflates "experience" and "experiment". A
@@ -52,7 +53,7 @@ from redask.index.forward.entries import (
 from redask.index.forward.forward_writer import ForwardTransaction, chunks, row_crc
 from redask.index.graph.adjacency import Adjacency
 
-LAYOUT = 2
+LAYOUT = 3
 
 _SCAN_BATCH = 1_024  # rows read at a time
 _SCHEMA = """
@@ -76,6 +77,7 @@ CREATE INDEX edge_target ON edges(target);
 CREATE TABLE statistics(
     collection TEXT, label TEXT, language TEXT, entities INTEGER NOT NULL,
     tokens INTEGER NOT NULL, PRIMARY KEY(collection, label, language)) WITHOUT ROWID;
+CREATE TABLE words(number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE TABLE tail(key INTEGER PRIMARY KEY, label TEXT, collection TEXT, tokens BLOB);
 """
 
@@ -192,6 +194,12 @@ class Snapshot:
                 if projection_keys is None or own in projection_keys
             )
         return found
+
+    def words_since(self, number: int) -> list[tuple[int, str]]:
+        """The words with greater numbers, in order; also those of rows that are gone."""
+        return self._connection.execute(
+            "SELECT number, word FROM words WHERE number > ? ORDER BY number", (number,)
+        ).fetchall()
 
     def name_hashes_since(self, seq: int) -> U64:
         """The hashes of all names written after a change, in any order."""

@@ -80,6 +80,12 @@ class ForwardTransaction:
         self._update_statistics(change)
         return removed
 
+    def add_words(self, words: Sequence[str]) -> None:
+        """Add words to the list that misspelt ones are looked up in; known ones stay."""
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO words(word) VALUES(?)", ((word,) for word in words)
+        )
+
     def flush_names(self) -> None:
         """Write the names of this transaction: hashes are random, sorted they insert faster."""
         found = self._names.items()

@@ -19,6 +19,9 @@ it: the neighbours of a name have that in common, the rest of the question disti
 similarity of an edge is the fraction of these words in its relation; its far end has at least that
 similarity.
 
+If the question names an entity, what is reached by mentions only and scores less than MIN_SHARE of
+the best is left out: it would displace what the other buckets found.
+
 Not followed, because it would cost much and distinguish little: a name whose words are in more
 than MAX_DOCUMENT_FREQUENCY entities (incoming mentions, and outgoing ones of a single word); a
 name of more than MAX_OWNERS owners; the edges of a seed with more than MAX_SEED_DEGREE, or of
@@ -31,11 +34,11 @@ On 2wiki_101, bm25 and graph fused, all evidence is in the top 8 for 0.95 of the
 alone: 0.35), and 0.93 or more with all other values of the constants that were tried.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from itertools import chain
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 
@@ -45,50 +48,19 @@ from redask.index.analysis.analyzer import AnalysedQuery, Term
 from redask.index.analysis.vocabulary import hash64, stem_hash, vocabulary
 from redask.index.forward.entries import U32, Rows
 from redask.index.graph import mentions
-from redask.index.graph.adjacency import Adjacency
-from redask.index.graph.mentions import BloomFilter, Mention
+from redask.index.graph.graph_reader import GraphReader
+from redask.index.graph.mentions import Mention
 
 OUTGOING_WEIGHT = 0.7
 INCOMING_WEIGHT = 0.35
 UNDAMPED_FAN_OUT = 20
+MIN_SHARE = 0.12  # of the best score: what is left after two links without similarity
 MAX_SEEDS = 10
 BEAM_WIDTH = 5
 MAX_DOCUMENT_FREQUENCY = 100
 MAX_DEGREE = 100
 MAX_OWNERS = 10_000
 MAX_SEED_DEGREE = 10_000
-
-
-class ForwardReader(Protocol):
-    """What a traversal needs of the forward index."""
-
-    def fetch(self, keys: Iterable[int]) -> Rows:
-        """The rows with these keys."""
-
-    def keys(self, urns: Iterable[str], projection_keys: frozenset[str] | None) -> dict[str, int]:
-        """The keys of the rows with these URNs and one of these projection keys (None: any)."""
-
-
-class TermReader(Protocol):
-    """What a traversal needs of the inverted index; over what the caller may see."""
-
-    def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
-        """A function from rows to their scores for a query, from 0 to 1, without phrases."""
-
-    def matching_all(self, terms: Sequence[Term], limit: int) -> list[int] | None:
-        """The keys of all rows that have every term; None if more than `limit`."""
-
-
-@dataclass(frozen=True, slots=True)
-class GraphReader:
-    """One state of the index, for a caller with these projection keys (None: all)."""
-
-    forward: ForwardReader
-    adjacency: Adjacency
-    terms: TermReader
-    bloom_filter: BloomFilter
-    projection_keys: frozenset[str] | None
-    languages: Sequence[str]
 
 
 class _Entity(NamedTuple):  # a traversal loads hundreds, and a named tuple is cheap to create
@@ -123,10 +95,18 @@ class _EdgeLink(NamedTuple):
     collection: str
 
 
-def traverse(
-    query: Query, hits: Sequence[tuple[str, float]], reader: GraphReader
-) -> list[tuple[str, float]]:
-    """The entities and edges linked to the question: at most `top_k`, best first, ties by URN."""
+class Traversed(NamedTuple):
+    """The entities and edges linked to the question: at most `top_k`, best first, ties by URN.
+
+    `named` is how many entities the question names.
+    """
+
+    candidates: list[tuple[str, float]]
+    named: int
+
+
+def traverse(query: Query, hits: Sequence[tuple[str, float]], reader: GraphReader) -> Traversed:
+    """What is linked to the question and to the best hits of the other buckets."""
     traversal = _Traversal(query, reader)
     named = traversal.named_seeds()
     hit_seeds = traversal.hit_seeds(hits)
@@ -135,7 +115,9 @@ def traverse(
     others = {key: score for key, score in hit_seeds.items() if key not in named}
     around = traversal.expand(others, query.depth)
     _keep_max(found, {key: score for key, score in around.items() if key not in hit_seeds})
-    return traversal.ranked(found)
+    if named:
+        found = traversal.without_weak(found)
+    return Traversed(traversal.ranked(found), len(named))
 
 
 class _Traversal:
@@ -148,6 +130,7 @@ class _Traversal:
         self._owners: dict[int, list[int] | None] = {}
         self._mention_links: dict[int, list[_MentionLinks]] = {}
         self._edges: dict[str, tuple[float, str]] = {}
+        self._edge_ends: set[int] = set()
         self._relation_similarities: dict[str, float] = {}
         self._common: dict[int, bool] = {}
         self._question_names, self._residual = self._analyse_question()
@@ -247,11 +230,19 @@ class _Traversal:
             entity = self._entities.get(key)
             if entity is None or key == origin:
                 continue
+            self._edge_ends.add(key)
             score = start * weight * (1 + max(entity.similarity, similarity)) / 2
             if score > scores.get(key, 0.0):
                 scores[key] = score
             own = (score * (1 + 3 * similarity) / 4, collection)
             self._edges[edge] = max(own, self._edges.get(edge, own))
+
+    def without_weak(self, found: dict[int, float]) -> dict[int, float]:
+        """What scores at least MIN_SHARE of the best, or is the end of an edge."""
+        least = MIN_SHARE * max(found.values())
+        return {
+            key: score for key, score in found.items() if score >= least or key in self._edge_ends
+        }
 
     def ranked(self, found: dict[int, float]) -> list[tuple[str, float]]:
         """The `top_k` best entities and edges of the query's collections."""

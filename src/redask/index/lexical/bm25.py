@@ -128,6 +128,16 @@ class LexicalSearcher:
                 return found[:count]
         return None
 
+    def row_count(self, group: Sequence[Term]) -> int:
+        """How many readable rows have a term of a group, at most; 0 if none has."""
+        return sum(self._document_frequencies(group))
+
+    def holds(self, group: tuple[Term, ...], surface: int, limit: int) -> bool:
+        """Whether one of the `limit` best readable rows by a group has a word with this hash."""
+        hits = self.search(AnalysedQuery((group,)), limit, self._readable, lambda _: {})
+        rows = self._snapshot.token_sequences(hit.key for hit in hits)
+        return bool((rows.tokens.view(np.uint32)[::2] == surface).any())
+
     def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
         """A function from rows to their reported scores for a query, without phrases."""
         weighted = self._weighted(replace(query, phrases=()))

@@ -1,10 +1,17 @@
 """Sections to chunks: `cut` an outline into texts of at most MAX_TOKENS, each with a label.
 
-    a section         is cut between blocks into as few chunks as fit; no chunk spans sections
-    a long block      is cut between lines, a long line between sentences, then words, then anywhere
+    a section         is cut between blocks into as few chunks as fit; no chunk spans sections,
+                      pages, slides or sheets
+    code, list, table stays with the paragraph right before it, anything with a line before it that
+                      ends in a colon, what belongs to an item of a list with that; items follow
+                      their list. All of that is one chunk if it fits
+    … too long        the last sentence of that paragraph stays with the block
+    a long block      is cut by `block_cutting`, its first piece stays with what introduces it
     label             the slugs of the headings above it, joined by dots; `top` before the first
     … further chunks  of a section: ~2, ~3 …
     … duplicates      -2, -3 … for a section whose label is taken
+    place             {line} of its first block, and {page}, {slide}, {sheet}, {cells} of it; the
+                      cells of a notebook from the first to the last (`3-4`)
 
 So a label depends on the headings above a chunk and on the text before it in its own section, and
 on nothing else in the file. Tokens are those of `core.token_count`, of the text alone.
@@ -12,43 +19,51 @@ on nothing else in the file. Tokens are those of `core.token_count`, of the text
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from itertools import chain
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import groupby
 
-from redask.core.token_count import estimate
-from redask.ingest.readers.markdown import Outline
+from redask.ingest.readers.block_cutting import MAX_TOKENS, SENTENCE, size_of
+from redask.ingest.readers.block_cutting import cut as cut_block
+from redask.ingest.readers.outlines import LIST, TEXT, Block, Outline
 
-MAX_TOKENS = 256
 TOP = "top"
-_MAX_COUNTED = 8192  # characters: usual text of MAX_TOKENS is shorter; longer is cut uncounted
+_BETWEEN = 2  # tokens of a blank line
 _MAX_SLUG = 60
 _NOT_IN_SLUG = re.compile(r"[\W_]+")
-_SENTENCE = re.compile(r"[.!?…]['\"”’)\]]{0,3}\s+|[。！？]")
-_WORD = re.compile(r"\s+")
+_BORDERS = ("page", "slide")
+_SHEET = ("sheet", "cells")
+
+Sized = tuple[Block, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """A piece of a document: the headings above it, its label and its text."""
+    """A piece of a document: the headings above it, its label, its text and its place."""
 
     headings: tuple[str, ...]
     label: str
     text: str
+    place: Mapping[str, int | str] = field(default_factory=dict)
 
 
 def cut(outline: Outline) -> Iterator[Chunk]:
     """The chunks of a document in their order."""
     used, last = {TOP}, Counter([TOP])
     for section in outline.sections:
-        label = base = ".".join(map(slug, section.headings)) or TOP
+        label = start = ".".join(map(slug, section.headings)) or TOP
         while section.headings and label in used:
-            last[base] += 1
-            label = f"{base}-{last[base]}"
+            last[start] += 1
+            label = f"{start}-{last[start]}"
         used.add(label)
         last[label] = max(1, last[label])
-        for number, text in enumerate(_pack(_fitting(section.blocks), "\n\n", 2), start=1):
-            yield Chunk(section.headings, label if number == 1 else f"{label}~{number}", text)
+        number = 0
+        for _, blocks in groupby(section.blocks, lambda block: _border(block.place)):
+            for packed in _packed(list(blocks)):
+                number += 1
+                text = "\n\n".join([block.text for block in packed])
+                own = label if number == 1 else f"{label}~{number}"
+                yield Chunk(section.headings, own, text, _place(packed))
 
 
 def slug(heading: str) -> str:
@@ -56,73 +71,130 @@ def slug(heading: str) -> str:
     return _NOT_IN_SLUG.sub("-", heading.lower())[:_MAX_SLUG].strip("-") or "section"
 
 
-def _fitting(blocks: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """The blocks with their token counts; a block that is too long, in pieces."""
-    for block in blocks:
-        size = _size(block)
-        if size <= MAX_TOKENS:
-            yield block, size
+def _border(place: Mapping[str, int | str]) -> list[int | str | None]:
+    return [place.get(name) for name in (_SHEET if "sheet" in place else _BORDERS)]
+
+
+def _place(blocks: list[Block]) -> dict[str, int | str]:
+    place = dict(blocks[0].place)
+    if blocks[0].line:
+        place["line"] = blocks[0].line
+    if "cells" in place and blocks[-1].place != blocks[0].place:
+        place["cells"] = f"{place['cells']}-{blocks[-1].place.get('cells')}"
+    return place
+
+
+def _packed(blocks: list[Block]) -> Iterator[list[Block]]:
+    """Consecutive blocks, or pieces of them, that make a chunk."""
+    packer = _Packer()
+    sized = [(block, size_of(block.text)) for block in blocks]
+    for unit in _runs(sized, _belongs):
+        if _total(unit) <= MAX_TOKENS:
+            yield from packer.add(unit)
         else:
-            yield from _separate(_pack(_lines(block), "\n", 1))
+            for part in _runs(unit, _introduces):
+                yield from packer.add(part) if _total(part) <= MAX_TOKENS else packer.cut(part)
+    yield from packer.flush()
 
 
-def _lines(block: str) -> Iterator[tuple[str, int]]:
-    for line in block.split("\n"):
-        size = _size(line)
-        if size <= MAX_TOKENS:
-            yield line, size
-        else:
-            yield from _separate(_pack(_pieces(line, _SENTENCE), "", 0))
+def _runs(blocks: Iterable[Sized], joins: Callable[[Block, Block], bool]) -> Iterator[list[Sized]]:
+    """Blocks in runs of which each is joined to the one before."""
+    run: list[Sized] = []
+    for each in blocks:
+        if run and not joins(run[-1][0], each[0]):
+            yield run
+            run = []
+        run.append(each)
+    if run:
+        yield run
 
 
-def _pieces(text: str, border: re.Pattern[str]) -> Iterator[tuple[str, int]]:
-    """A text cut after every border; a piece that is still too long at words, then anywhere."""
-    start = 0
-    for end in chain((found.end() for found in border.finditer(text)), (len(text),)):
-        piece = text[start:end]
-        start = end
-        size = _size(piece)
-        if size <= MAX_TOKENS:
-            yield piece, size
-        elif border is _SENTENCE:
-            yield from _pieces(piece, _WORD)
-        else:
-            for at in range(0, len(piece), MAX_TOKENS):
-                yield piece[at : at + MAX_TOKENS], MAX_TOKENS  # fits: no character is two tokens
+def _introduces(one: Block, other: Block) -> bool:
+    """Whether a block is what the next one is read with."""
+    if one.text.endswith(":"):
+        return True
+    if other.kind == TEXT:
+        return False
+    return one.kind == TEXT or (one.kind == LIST and other.kind != LIST)
 
 
-def _separate(texts: Iterable[str]) -> Iterator[tuple[str, int]]:
-    """Pieces of one block: all but the last count as full, so that none are joined again."""
-    before = None
-    for text in texts:
-        if before is not None:
-            yield before, MAX_TOKENS
-        before = text
-    if before is not None:
-        yield before, _size(before)
+def _belongs(one: Block, other: Block) -> bool:
+    """The same, and the items of one list, with their indented paragraphs, are together."""
+    if one.kind == LIST and (other.kind == LIST or other.text[0] in " \t"):
+        return True
+    return _introduces(one, other)
 
 
-def _pack(
-    pieces: Iterable[tuple[str, int]], separator: str, separator_tokens: int
-) -> Iterator[str]:
-    """Join consecutive pieces up to MAX_TOKENS."""
-    current: list[str] = []
-    total = 0
-    for text, size in pieces:
-        if current and total + separator_tokens + size > MAX_TOKENS:
-            yield from _joined(current, separator)
-            current, total = [], 0
-        total += size + (separator_tokens if current else 0)
-        current.append(text)
-    yield from _joined(current, separator)
+def _total(blocks: list[Sized]) -> int:
+    return sum(size for _, size in blocks) + _BETWEEN * (len(blocks) - 1)
 
 
-def _joined(current: list[str], separator: str) -> Iterator[str]:
-    text = separator.join(current).strip("\n").rstrip()
-    if text:
-        yield text
+class _Packer:
+    """The blocks of the chunk that is being filled."""
+
+    def __init__(self) -> None:
+        self._blocks: list[Block] = []
+        self._tokens = 0
+
+    def add(self, blocks: list[Sized]) -> Iterator[list[Block]]:
+        """Add blocks that fit into a chunk, all to the same one."""
+        if self._blocks and self._room() < _total(blocks):
+            yield from self.flush()
+        self._tokens += _total(blocks) + (_BETWEEN if self._blocks else 0)
+        self._blocks += [block for block, _ in blocks]
+
+    def cut(self, blocks: list[Sized]) -> Iterator[list[Block]]:
+        """Add blocks that do not fit into one chunk, but belong together."""
+        waiting = [*reversed(blocks)]
+        while waiting:
+            block, size = waiting.pop()
+            following = waiting[-1] if waiting else None
+            if following and (parts := _lead_in(block, following)):
+                yield from self.add(parts[:1])
+                yield from self.flush()
+                block, size = parts[1]
+            elif following and size <= MAX_TOKENS:
+                yield from self.flush()
+            if size <= self._room() or (size <= MAX_TOKENS and not self._introduces(block)):
+                yield from self.add([(block, size)])
+            else:
+                yield from self._add_pieces(block)
+
+    def flush(self) -> Iterator[list[Block]]:
+        """The chunk that was filled."""
+        if self._blocks:
+            yield self._blocks
+        self._blocks, self._tokens = [], 0
+
+    def _add_pieces(self, block: Block) -> Iterator[list[Block]]:
+        if not self._introduces(block):
+            yield from self.flush()
+        for number, piece in enumerate(cut_block(block, self._room())):
+            if number:
+                yield from self.flush()
+            line = block.line and block.line + piece.offset
+            yield from self.add([(replace(block, text=piece.text, line=line), piece.size)])
+
+    def _introduces(self, block: Block) -> bool:
+        return bool(self._blocks) and _introduces(self._blocks[-1], block)
+
+    def _room(self) -> int:
+        return MAX_TOKENS - self._tokens - (_BETWEEN if self._blocks else 0)
 
 
-def _size(text: str) -> int:
-    """The token count of a text; for a very long one, MAX_TOKENS + 1."""
-    return estimate(text) if len(text) <= _MAX_COUNTED else MAX_TOKENS + 1
+def _lead_in(block: Block, following: Sized) -> list[Sized]:
+    """A paragraph in two: its last sentence is to stay with a block that all of it does not."""
+    if block.kind != TEXT or size_of(block.text) > MAX_TOKENS:
+        return []
+    ends = [found.end() for found in SENTENCE.finditer(block.text)]
+    if not ends or ends[-1] == len(block.text):
+        return []
+    head, tail = block.text[: ends[-1]].rstrip(), block.text[ends[-1] :]
+    size = size_of(tail)
+    if size + _BETWEEN + min(following[1], MAX_TOKENS // 2) > MAX_TOKENS:
+        return []
+    line = block.line and block.line + head.count("\n")
+    return [
+        (replace(block, text=head), size_of(head)),
+        (replace(block, text=tail, line=line), size),
+    ]

@@ -64,7 +64,7 @@ def read(file: OpenedFile) -> Iterator[ReadRecord]:
 
 def collection(found: FoundFile) -> str:
     """The collection of a file's rows."""
-    by_path = os.path.splitext(found.name)[0].replace("/", ".")
+    by_path = os.path.splitext(found.name)[0].replace(".zip/", "/").replace("/", ".")
     if found.requested_collection is None:
         return by_path
     if found.named_directly:

@@ -1,5 +1,7 @@
 """PDF, Office and HTML through `kreuzberg`, as Markdown, which keeps headings and links.
 
+A chunk of a PDF has its page, one of a presentation its slide.
+
 The file is checked first, because the library guesses the type of a file:
 
     check                                                      reason given
@@ -7,7 +9,7 @@ The file is checked first, because the library guesses the type of a file:
     a container with an encrypted package                      protected by a password
     a zip that unpacks to more than MAX_UNPACKED bytes             unpacks to more than …
     HTML that is not UTF-8                                     read as the encoding it declares
-    no text in it                                              holds no text (a scan?)
+    no text in it                                              holds no text: a scan?
 
 The zip is really unpacked, block by block: the sizes in its directory may be false. Kreuzberg's
 caches are off: they would keep copies of the content outside the database.
@@ -23,7 +25,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from redask.core.errors import BadAsk
-from redask.ingest.readers import content, markdown, passages
+from redask.ingest.readers import content, markdown, page_places, passages
+from redask.ingest.readers.outlines import OutlineBuilder
 from redask.ingest.records import OpenedFile, ReadRecord
 
 if TYPE_CHECKING:
@@ -41,10 +44,8 @@ MIME = {
     ".pdf": _PDF,
     ".docx": f"{_OFFICE}wordprocessingml.document",
     ".pptx": f"{_OFFICE}presentationml.presentation",
-    ".xlsx": f"{_OFFICE}spreadsheetml.sheet",
     ".odt": f"{_OPEN}text",
     ".odp": f"{_OPEN}presentation",
-    ".ods": f"{_OPEN}spreadsheet",
     ".epub": "application/epub+zip",
     ".rtf": "application/rtf",
     ".doc": "application/msword",
@@ -54,12 +55,15 @@ MIME = {
     ".htm": _HTML,
     ".xhtml": _HTML,
 }
+_SLIDES = (".pptx", ".odp")
 _OLD_OFFICE = bytes.fromhex("d0cf11e0a1b11ae1")
 _SIGNATURES = {
     ".pdf": b"%PDF-",
     ".rtf": b"{\\rtf",
     **dict.fromkeys((".doc", ".ppt", ".xls"), _OLD_OFFICE),
-    **dict.fromkeys((".docx", ".pptx", ".xlsx", ".odt", ".odp", ".ods", ".epub"), b"PK\x03\x04"),
+    **dict.fromkeys(
+        (".docx", ".pptx", ".odt", ".odp", ".epub", ".xlsx", ".xlsm", ".ods"), b"PK\x03\x04"
+    ),
 }
 _ENCRYPTED = "EncryptedPackage".encode("utf-16-le")
 _CHARSET = re.compile(rb"charset=[\"']?\s{0,4}([A-Za-z0-9_.:-]{1,40})", re.IGNORECASE)
@@ -71,15 +75,35 @@ _UNPRINTABLE = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f]")
 def read(file: OpenedFile) -> Iterator[ReadRecord]:
     """The chunks of a document, and its links."""
     suffix = os.path.splitext(file.found.path)[1].lower()
-    _check_kind(suffix, file.data)
+    check_package(suffix, file.data)
     data = _as_utf8(file.data) if MIME[suffix] == _HTML else file.data
-    text, title = _extract(data, MIME[suffix])
-    outline = markdown.outline(text)
-    outline.title = title or outline.title
+    text, title, pages = _extract(data, MIME[suffix])
+    builder = OutlineBuilder()
+    markdown.add(builder, text)
+    outline = builder.outline(title)
+    if suffix in _SLIDES:
+        page_places.assign(outline, _slides(data, suffix), "slide")
+    elif pages:
+        page_places.assign(outline, pages, "page")
     return passages.read(file.found, outline)
 
 
-def _check_kind(suffix: str, data: bytes) -> None:
+def html_text(page: str) -> str:
+    """The text of an HTML page as Markdown; empty if it has none."""
+    try:
+        return _extract(page.encode("utf-8", "replace"), _HTML)[0]
+    except BadAsk:
+        return ""
+
+
+def _slides(data: bytes, suffix: str) -> list[str]:
+    try:
+        return page_places.slide_texts(data, suffix)
+    except (BadAsk, LookupError, zipfile.BadZipFile):  # the text is there, without its places
+        return []
+
+
+def check_package(suffix: str, data: bytes) -> None:
     """Refuse a file without the signature of its suffix, and a zip bomb."""
     signature = _SIGNATURES.get(suffix)
     if signature == b"PK\x03\x04" and data.startswith(_OLD_OFFICE) and _ENCRYPTED in data:
@@ -90,10 +114,10 @@ def _check_kind(suffix: str, data: bytes) -> None:
     ):
         raise BadAsk(f"is damaged, or no {suffix} file")
     if signature == b"PK\x03\x04":
-        _unpack(data)
+        check_zip(data)
 
 
-def _unpack(data: bytes) -> None:
+def check_zip(data: bytes) -> None:
     """Unpack a zip and discard it, to check that it is complete and not too large."""
     total = 0
     try:
@@ -133,8 +157,8 @@ def _as_utf8(data: bytes) -> bytes:
         raise BadAsk(f"is not in the encoding that it declares, {name}") from None
 
 
-def _extract(data: bytes, mime: str) -> tuple[str, str]:
-    """The text as Markdown, and the title in the file's metadata."""
+def _extract(data: bytes, mime: str) -> tuple[str, str, list[str]]:
+    """The text as Markdown, the title in the file's metadata, and the text of each page."""
     import kreuzberg
 
     try:
@@ -150,9 +174,10 @@ def _extract(data: bytes, mime: str) -> tuple[str, str]:
     if mime == _HTML:
         text = _METADATA.sub("", text, 1)
     if not text.strip():
-        raise BadAsk("holds no text (a scan, or damaged?)")
+        raise BadAsk("holds no text: a scan? Recognise its text first (OCR)")
     title = (found.metadata or {}).get("title")
-    return text, " ".join(str(title).split())[:300] if title else ""
+    pages = [str(page["content"]) for page in found.pages or ()] if mime == _PDF else []
+    return text, " ".join(str(title).split())[:300] if title else "", pages
 
 
 @cache

@@ -1,7 +1,9 @@
 """JSON and JSON Lines: every object becomes a row.
 
     .jsonl .ndjson    one object a line; blank lines are skipped
-    .json             an array of objects, read one by one; or one object: one row
+    .json             an array of objects, read one by one; an object that wraps such arrays
+                      (`wrapping`): a collection for each, `<collection>.<key>`, and what else it
+                      says as one row; any other object: one row
     id                the object's `id` or `_id`, a string or an integer; else its number, from 1.
                       If the first has one, all must
     of one object     its `id`, else the file's name
@@ -19,7 +21,7 @@ from typing import NoReturn
 
 from redask.core.errors import BadAsk
 from redask.core.model import Kind, Urn
-from redask.ingest.readers import content
+from redask.ingest.readers import content, wrapping
 from redask.ingest.readers.delimited import IDS, collection
 from redask.ingest.records import OpenedFile, ReadItem, ReadRecord
 
@@ -49,6 +51,8 @@ def read_whole(file: OpenedFile) -> Iterator[ReadRecord]:
         id_of = _RowIds()
         for number, found in enumerate(_elements(text), start=1):
             yield _row(into, found, id_of, f"item {number}")
+    elif text.peek() == "{" and (tables := _tables(file)):
+        yield from _unwrapped(file, text, into, tables)
     elif text.peek() == "{":
         found = text.value("its value")
         stem = os.path.splitext(os.path.basename(file.found.path))[0]
@@ -57,6 +61,60 @@ def read_whole(file: OpenedFile) -> Iterator[ReadRecord]:
         raise BadAsk("is not a JSON array or object")
     if text.peek():
         raise BadAsk("has more than one value in it")
+
+
+def _tables(file: OpenedFile) -> set[str]:
+    """The keys of the tables that the object wraps, if so; it is read once to find out."""
+    text = _Buffer(content.blocks(file.found.path, lambda _: None))
+    shape = wrapping.Shape()
+    try:
+        for key in _keys(text):
+            if text.peek() == "[":
+                text.drop(1)
+                shape.add_list(key, _elements(text))
+            else:
+                shape.add(key, text.value(key))
+    except BadAsk:
+        return set()  # the other way of reading says what is wrong
+    return shape.tables if shape.is_wrapped else set()
+
+
+def _unwrapped(
+    file: OpenedFile, text: "_Buffer", into: str, tables: set[str]
+) -> Iterator[ReadRecord]:
+    others: dict[str, object] = {}
+    for key in _keys(text):
+        if key not in tables:
+            others[key] = text.value(key)
+            continue
+        text.drop(1)
+        id_of = _RowIds()
+        for number, found in enumerate(_elements(text), start=1):
+            yield _row(f"{into}.{key}", found, id_of, f"item {number} of {key}")
+    if others:
+        stem = os.path.splitext(os.path.basename(file.found.path))[0]
+        yield ReadItem(Urn(Kind.ROW, into, stem), others)
+
+
+def _keys(text: "_Buffer") -> Iterator[str]:
+    """The keys of an object; who asks for them reads the value behind each."""
+    following = text.peek()
+    text.drop(1)
+    if text.peek() == "}":
+        text.drop(1)
+        return
+    while following in ("{", ","):
+        text.peek()
+        key = text.value("a key")
+        if not isinstance(key, str) or text.peek() != ":":
+            raise BadAsk("is not valid JSON: expected a key and a colon")
+        text.drop(1)
+        text.peek()
+        yield key
+        following = text.peek()
+        text.drop(1)
+    if following != "}":
+        raise BadAsk(f"is not valid JSON: expected a comma or a brace, found {following!a}")
 
 
 class _RowIds:

@@ -1,19 +1,18 @@
 """Markdown to sections: `outline` a text into its title, its headings and the blocks below them.
 
     heading     `# …` to `###### …`; a line underlined with `===` or `---`; not in code
-    title       `title:` of the front matter; else the first heading, if no text is before it and
-                no other heading is of its level. Such a heading is left out of heading paths
+    title       `title:` of the front matter; else as `outlines` says
     block       the lines between blank lines; fenced code is one block
-    section     the blocks below one heading, and the path of headings to it
 
 `links` yields the targets of inline and reference links of a text. The time is linear in the
 length: a line is read once, and every pattern is bounded.
 """
 
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping
 from urllib.parse import unquote
+
+from redask.ingest.readers.outlines import NOWHERE, Block, Outline, OutlineBuilder
 
 _MAX_HEADING = 200
 _MIN_UNDERLINE = 3
@@ -24,40 +23,20 @@ _DEFINITION = re.compile(r"^ {0,3}\[[^\]\n]{1,200}\]:[ \t]{0,8}<?([^\s<>]{1,1000
 _ANCHOR = re.compile(r"<a [^<>]{0,300}?href=[\"']([^\"'<>]{1,1000})[\"']", re.IGNORECASE)
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|//")
 _MARKUP = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()]{0,1000}\)|[*`]|\{#[^{}]{0,100}\}")
+_ESCAPE = re.compile(r"\\([.()#_*+-])")
 _TITLE = re.compile(r"^title:[ \t]*(.{1,300})$", re.MULTILINE | re.IGNORECASE)
-
-
-@dataclass(slots=True)
-class Section:
-    """A path of headings, and the blocks below the last of them."""
-
-    headings: tuple[str, ...]
-    blocks: list[str] = field(default_factory=list)
-
-
-@dataclass(slots=True)
-class Outline:
-    """A text in sections, in text order; `title` is empty when it has none."""
-
-    title: str
-    sections: list[Section]
 
 
 def outline(text: str) -> Outline:
     """The title and the sections of a Markdown text."""
     front, body = _front_matter(text)
-    found = _sections(body)
+    builder = OutlineBuilder()
+    first = text[: len(text) - len(body)].count("\n") + 1
+    add(builder, body, first)
     title = ""
     if front and (named := _TITLE.search(front)):
         title = named[1].strip().strip("\"'")
-    highest = _title_of(found)
-    if highest is not None:
-        title = title or highest
-        found = [(_, Section(each.headings[1:], each.blocks)) for _, each in found]
-    top = [front] if front else []
-    top += [block for _, section in found if not section.headings for block in section.blocks]
-    below = [section for _, section in found if section.headings]
-    return Outline(title, [Section((), top), *below])
+    return builder.outline(title, Block(front, line=2) if front else None)
 
 
 def links(text: str) -> Iterator[tuple[str, str]]:
@@ -84,40 +63,25 @@ def _front_matter(text: str) -> tuple[str, str]:
     return text[4:end].strip(), text[end + 5 :]
 
 
-def _title_of(found: list[tuple[int, Section]]) -> str | None:
-    """The heading that is the title, if there is one."""
-    levels = [level for level, _ in found if level]
-    if not levels or (found[0][0] == 0 and found[0][1].blocks):
-        return None
-    first, rest = levels[0], levels[1:]
-    if rest and min(rest) <= first:
-        return None
-    return next(section.headings[0] for level, section in found if level)
-
-
-def _sections(text: str) -> list[tuple[int, Section]]:
-    """The sections with the levels of their headings; the first has none, and may be empty."""
-    found = [(0, Section(()))]
-    above: list[tuple[int, str]] = []
+def add(
+    builder: OutlineBuilder, text: str, line: int = 0, place: Mapping[str, int | str] = NOWHERE
+) -> None:
+    """Add a text to an outline; `line` is the number of its first line, 0 where there are none."""
     block: list[str] = []
     fence = ""
+    start = line
 
     def end_block() -> None:
         if any(map(str.strip, block)):
-            found[-1][1].blocks.append("\n".join(block).strip("\n").rstrip())
+            builder.block("\n".join(block), "", start if line else 0, place)
         block.clear()
 
-    def begin(level: int, name: str) -> None:
-        end_block()
-        while above and above[-1][0] >= level:
-            above.pop()
-        above.append((level, name))
-        found.append((level, Section(tuple(each for _, each in above))))
-
-    for line in text.split("\n"):
-        bare = line.strip()
+    for number, content in enumerate(text.split("\n"), start=line):
+        bare = content.strip()
+        if not block:
+            start = number
         if fence:
-            block.append(line)
+            block.append(content)
             if bare.startswith(fence) and not bare.strip(fence[0]):
                 fence = ""
                 end_block()
@@ -126,17 +90,18 @@ def _sections(text: str) -> list[tuple[int, Section]]:
         elif bare[:3] in ("```", "~~~"):
             end_block()
             fence = bare[: len(bare) - len(bare.lstrip(bare[0]))]
-            block.append(line)
-        elif level := _level(line, bare):
-            begin(level, _heading(bare[level:]))
+            start = number
+            block.append(content)
+        elif level := _level(content, bare):
+            end_block()
+            builder.heading(level, heading(bare[level:]))
         elif len(block) == 1 and _is_underline(bare) and block[0].strip()[0] not in "-*+>|":
-            name = _heading(block[0])
+            name = heading(block[0])
             block.clear()
-            begin(1 if bare[0] == "=" else 2, name)
+            builder.heading(1 if bare[0] == "=" else 2, name)
         else:
-            block.append(line)
+            block.append(content)
     end_block()
-    return found
 
 
 def _level(line: str, bare: str) -> int:
@@ -151,9 +116,11 @@ def _is_underline(bare: str) -> bool:
     return len(bare) >= _MIN_UNDERLINE and bare[0] in "=-" and not bare.strip(bare[0])
 
 
-def _heading(text: str) -> str:
+def heading(text: str) -> str:
+    """A line as a heading, without its marks."""
     name = text.strip()
     if name.endswith("#"):
         name = name.rstrip("#").rstrip()
+    name = _ESCAPE.sub(r"\1", name)
     name = " ".join(_MARKUP.sub(lambda found: found[1] or "", name[: 5 * _MAX_HEADING]).split())
     return name[:_MAX_HEADING]

@@ -1,7 +1,8 @@
 """A document's chunks and links as records: `read` its outline.
 
     address   document:<collection>/<name>#<label>, the name relative to the requested folder
-    content   {title, path, heading, text}; no `heading` before the first heading
+    content   {title, path, heading, text} and its place (`core.places`); no `heading`
+              before the first one
     link      a relative link to another file, from the chunk that holds it; one that begins
               with / is relative to the requested folder
 
@@ -9,28 +10,41 @@ The collection is the requested one, else the folder's name, else `documents`.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from redask.core.model import Kind, Urn
-from redask.ingest.readers import chunks, markdown
+from redask.ingest.readers import block_cutting, chunks, markdown, outlines
 from redask.ingest.readers.chunks import Chunk
 from redask.ingest.records import FoundFile, ReadItem, ReadLink, ReadRecord
 
 DEFAULT_COLLECTION = "documents"
+NO_FIELDS: Mapping[str, object] = {}
 
 
-def read(found: FoundFile, outline: markdown.Outline) -> Iterator[ReadRecord]:
-    """The chunks of a document, each followed by its links."""
-    title = outline.title or _title(found)
+def read(
+    found: FoundFile,
+    outline: outlines.Outline,
+    title: str = "",
+    fields: Mapping[str, object] = NO_FIELDS,
+) -> Iterator[ReadRecord]:
+    """The chunks of a document, each followed by its links; every one has the `fields`."""
+    title = title or outline.title or _title(found)
     into = collection(found)
     has_chunks = False
     for chunk in chunks.cut(outline):
         has_chunks = True
-        yield from _records(found, into, title, chunk)
+        yield from _records(found, into, {**fields, "title": title}, chunk)
     headings = [section.headings[-1] for section in outline.sections if section.headings]
     if not has_chunks and (outline.title or headings):  # a page of headings only
         text = "\n".join(dict.fromkeys([outline.title, *headings])).strip()
-        yield from _records(found, into, title, Chunk((), chunks.TOP, text[: chunks.MAX_TOKENS]))
+        chunk = Chunk((), chunks.TOP, text[: block_cutting.MAX_TOKENS])
+        yield from _records(found, into, {**fields, "title": title}, chunk)
+
+
+def read_if_any(found: FoundFile, outline: outlines.Outline) -> Iterator[ReadRecord]:
+    """The same; nothing if no section has a block, whatever headings there are."""
+    if any(section.blocks for section in outline.sections):
+        yield from read(found, outline)
 
 
 def collection(found: FoundFile) -> str:
@@ -39,9 +53,11 @@ def collection(found: FoundFile) -> str:
     return found.requested_collection or folder or DEFAULT_COLLECTION
 
 
-def _records(found: FoundFile, into: str, title: str, chunk: Chunk) -> Iterator[ReadRecord]:
+def _records(
+    found: FoundFile, into: str, fields: dict[str, object], chunk: Chunk
+) -> Iterator[ReadRecord]:
     address = Urn(Kind.DOCUMENT, into, found.name, chunk.label)
-    content = {"title": title, "path": found.name, "text": chunk.text}
+    content: dict[str, object] = {**fields, "path": found.name, "text": chunk.text, **chunk.place}
     if chunk.headings:
         content["heading"] = " > ".join(chunk.headings)
     yield ReadItem(address, content)

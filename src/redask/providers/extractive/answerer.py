@@ -7,8 +7,7 @@
        cosine of the question and "name of the source: line", and all gain RANK_WEIGHT · 10 /
        (9 + number of the source) in place of the source's BM25 score: the search rank is better
        then; not where the best excerpt is a record: fields and identifiers embed badly
-    3  NO_ANSWER and no citation, if the best excerpt covers less than MIN_COVERAGE of the question
-       (and its cosine is below MIN_COSINE), or no source mentions a name or number in the question
+    3  refuse, if the chosen excerpts do not hold what is asked for                 `refusing`
     4  quote the best excerpt, and rows joined to it that the question asks for          `joins`;
        then, of those with at least SECOND_COVERAGE of its coverage, the best one when question
        words that it adds count NOVELTY more: another answer, or the second hop; then a third
@@ -23,34 +22,27 @@ Between sources other tasks may run; lines are embedded in a thread.
 
 import asyncio
 import bisect
-import math
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import replace
 
 from redask.core import token_count
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
-from redask.providers.extractive import excerpts, quotation, result_text
+from redask.core.rules.grounding.refused_answers import Refusal
+from redask.providers.extractive import choosing, excerpts, quotation, refusing, result_text
+from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
+from redask.providers.extractive.quotation import Quotation
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-3"
-NO_ANSWER = "The data does not hold an answer to this question."
+MODEL = "extractive-4"
 
-MIN_COVERAGE = 0.25
 RERANKED = 16
 COSINE_WEIGHT = 1.3
-MIN_COSINE = 0.6
 RANK_WEIGHT = 0.5
-MAX_QUOTES = 3
-SECOND_COVERAGE = 0.3
-NOVELTY = 0.7
-THIRD_GAP = 0.3
-LENGTH_OF_THREE = 500
 _MAX_MARKERS = 3
-_MAX_RECORD = 300
 
 
 LineCosines = Callable[[str, Sequence[str]], list[float] | None]
@@ -92,8 +84,9 @@ class Extractive:
             return await self._completed(_fit_lines(lines, max_tokens), emit)
         ranker = ExcerptRanker(prompt.question, prompt.weights)
         joins = JoinGraph(prompt.question)
+        passages: dict[int, excerpts.QuotableSource] = {}
         for number, source in enumerate(prompt.sources, start=1):
-            passage = excerpts.read(source)
+            passage = passages[number] = excerpts.read(source)
             ranker.add(number, passage)
             joins.add(number, source, passage)
             await asyncio.sleep(0)
@@ -102,7 +95,31 @@ class Extractive:
             scored = await asyncio.to_thread(
                 _reranked, self._cosines, prompt.question, scored, ranker
             )
-        return await self._completed(_fit(_answer(ranker, joins, scored), max_tokens), emit)
+        chosen = choosing.choose(scored, joins, ranker)
+        refusal = await self._refusal(prompt.question, ranker, passages, chosen)
+        if refusal is not None:
+            nearest = [
+                quotation.cite(ranker.line(one), _holders(one, scored)) for one in chosen[:1]
+            ]
+            said = refusing.told(refusal, nearest, max_tokens)
+            return replace(
+                await self._completed([said] if said else [], None), warnings=(refusal.warning,)
+            )
+        return await self._completed(_fit(_quotations(ranker, chosen, scored), max_tokens), emit)
+
+    async def _refusal(
+        self,
+        question: str,
+        ranker: ExcerptRanker,
+        passages: Mapping[int, excerpts.QuotableSource],
+        chosen: list[ScoredExcerpt],
+    ) -> Refusal | None:
+        """Why not to quote these excerpts, if there is a reason."""
+        bare = None
+        if self._cosines is not None and chosen and chosen[0].cosine:
+            found = await asyncio.to_thread(self._cosines, question, [chosen[0].excerpt.text])
+            bare = found[0] if found else None
+        return refusing.decide(question, passages, chosen, ranker.unmentioned(), bare)
 
     async def _completed(
         self, pieces: list[str], emit: Callable[[str], Awaitable[None]] | None
@@ -135,77 +152,30 @@ def _prior(one: ScoredExcerpt) -> float:
     return RANK_WEIGHT * 10 / (9 + one.number)
 
 
-def _answer(
-    ranker: ExcerptRanker, joins: JoinGraph, scored: list[ScoredExcerpt]
-) -> list[tuple[str, list[int]]]:
-    """The lines to quote, each with the numbers of the sources that hold it."""
-    chosen = [] if ranker.unmentioned() else _choose(scored, joins)
-    return [(ranker.shorten(one, _MAX_RECORD), _holders(one, scored)) for one in chosen]
+def _quotations(
+    ranker: ExcerptRanker, chosen: list[ScoredExcerpt], scored: list[ScoredExcerpt]
+) -> list[Quotation]:
+    """What is quoted, each with the numbers of the sources that hold it."""
+    quotations: list[Quotation] = []
+    known: set[int] = set()
+    for one in chosen:
+        if not any(one.excerpt.text in each.line for each in quotations):
+            quotations.append(_quotation(one, ranker, _holders(one, scored), one.number in known))
+            known.add(one.number)
+    return quotations
 
 
-def _choose(scored: list[ScoredExcerpt], joins: JoinGraph) -> list[ScoredExcerpt]:
-    """The best excerpts, without duplicates; none when even the best covers too little."""
-    if not scored or (scored[0].coverage < MIN_COVERAGE and scored[0].cosine < MIN_COSINE):
-        return []
-    chosen = [scored[0]]
-    joined = 0
-    while len(chosen) < MAX_QUOTES:
-        following = _joined(chosen, scored, joins)
-        joined += following is not None
-        following = following or _other(chosen, scored, joined)
-        if following is None:
-            break
-        chosen.append(following)
-    return chosen
-
-
-def _joined(
-    chosen: list[ScoredExcerpt], scored: list[ScoredExcerpt], joins: JoinGraph
-) -> ScoredExcerpt | None:
-    """The best record that is joined to a chosen one, and that the question asks for.
-
-    A record whose question words are all quoted already does not count.
-    """
-    requested = joins.requested([one.number for one in chosen])
-    covered = {token for one in chosen for token in one.matched}
-    for one in scored:
-        repeats = bool(one.matched) and one.matched.keys() <= covered
-        if one.number in requested and one.excerpt.fields and not repeats:
-            return one
-    return None
-
-
-def _other(
-    chosen: list[ScoredExcerpt], scored: list[ScoredExcerpt], joined: int
-) -> ScoredExcerpt | None:
-    """Another answer, or one with further question words; a third record must have some."""
-    texts = {one.excerpt.text for one in chosen}
-    covered = {token for one in chosen for token in one.matched}
-    is_third = len(chosen) - joined > 1
-    must_add = joined or (is_third and chosen[0].excerpt.fields)
-    max_length = LENGTH_OF_THREE - sum(map(len, texts)) if is_third else math.inf
-
-    def merit(one: ScoredExcerpt) -> float:
-        return one.score + NOVELTY * _novelty(one, covered)
-
-    others = [
-        one
-        for one in scored
-        if one.coverage >= SECOND_COVERAGE * chosen[0].coverage
-        and one.excerpt.text not in texts
-        and len(one.excerpt.text) <= max_length
-        and (not must_add or not one.matched.keys() <= covered)
-    ]
-    # `max` keeps the first of equals, which is the one that ranks higher.
-    best = max(others, key=merit, default=None)
-    if best is None or (is_third and merit(best) < chosen[0].score - THIRD_GAP):
-        return None
-    return best
-
-
-def _novelty(one: ScoredExcerpt, covered: Collection[str]) -> float:
-    """The share of the question that this excerpt has and the chosen ones lack."""
-    return sum(share for token, share in one.matched.items() if token not in covered)
+def _quotation(
+    one: ScoredExcerpt, ranker: ExcerptRanker, holders: Sequence[int], is_named: bool
+) -> Quotation:
+    excerpt = one.excerpt
+    line = excerpt.text if is_named and not excerpt.fields else ranker.line(one)
+    is_code = excerpt.below.startswith("```")
+    is_asked = ranker.shape is AnswerShape.STEPS or (ranker.shape is not None and not is_code)
+    below = excerpt.below if excerpt.leads or is_asked else ""
+    if below and excerpt.leader:
+        line = f"{line} {excerpt.leader}"
+    return Quotation(line, tuple(holders), below, excerpt.header)
 
 
 def _holders(one: ScoredExcerpt, scored: list[ScoredExcerpt]) -> list[int]:
@@ -215,16 +185,17 @@ def _holders(one: ScoredExcerpt, scored: list[ScoredExcerpt]) -> list[int]:
     return sorted([one.number, *others])
 
 
-def _fit(quotes: list[tuple[str, list[int]]], max_tokens: int) -> list[str]:
+def _fit(quotes: list[Quotation], max_tokens: int) -> list[str]:
     """The pieces of the answer, within the budget."""
-    if not quotes:
-        return [NO_ANSWER] if token_count.estimate(NO_ANSWER) <= max_tokens else []
     pieces: list[str] = []
-    for line, numbers in quotes:
-        piece = "\n" * bool(pieces) + quotation.cite(line, numbers)
+    for each in quotes:
+        piece = "\n" * bool(pieces) + quotation.write(each)
+        if token_count.estimate(piece) > max_tokens:
+            bare = replace(each, below="", header="")
+            piece = "\n" * bool(pieces) + quotation.write(bare)
         if token_count.estimate(piece) > max_tokens:
             if not pieces:
-                pieces += _cut(line, numbers, max_tokens)
+                pieces += _cut(each.line, each.numbers, max_tokens)
             break
         pieces.append(piece)
         max_tokens -= token_count.estimate(piece)
@@ -244,7 +215,7 @@ def _fit_lines(lines: list[str], max_tokens: int) -> list[str]:
     return pieces
 
 
-def _cut(line: str, numbers: list[int], max_tokens: int) -> list[str]:
+def _cut(line: str, numbers: Sequence[int], max_tokens: int) -> list[str]:
     """The longest prefix of the line that fits, cut at a space if there is one; nothing if none."""
 
     def shown(length: int) -> str:

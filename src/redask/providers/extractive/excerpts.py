@@ -1,7 +1,9 @@
 """Sources to excerpts: `read` a source into lines of readable text that can be quoted.
 
     payload                                   excerpts
-    text, in a document or a long field       each of its sentences
+    text, in a document or a long field       each of its sentences, with the code, list or table
+                                              that it introduces                   `sentences`
+    heading path of a document                each heading with a number in it: it may be a date
     fields of a row, a node, a key-value      one record: "name: Nordfracht, status: late"
     an edge {from, label, to}                 "orders/7 shipped_by carriers/nordfracht"
     not an object, or not JSON                the sentences of its text
@@ -15,37 +17,49 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from redask.core import places
 from redask.core.errors import BadUrn
 from redask.core.model import Source
 from redask.core.rules import urn
 from redask.core.text import lower
 from redask.providers.extractive import sentences
+from redask.providers.extractive.text_blocks import one_line
 
 _MAX_FIELD = 200
 _NAMES = ("name", "title")
-_LABELS = {"heading", "id", "name", "path", "title"}
+_LABELS = {"id", "name", "title", *places.NAMES}
 _EDGE = {"from", "label", "to"}
 
 
 @dataclass(frozen=True, slots=True)
 class Excerpt:
-    """One line to quote; `fields` are the fields of a record, `heading` that of a sentence."""
+    """One line to quote; `fields` are the fields of a record, `heading` that of a sentence.
+
+    `lead`, `below`, `leads`, `leader` and `header` are those of `Sentence`.
+    """
 
     text: str
     fields: tuple[str, ...] = ()
     heading: str = ""
+    lead: str = ""
+    below: str = ""
+    leads: bool = False
+    leader: str = ""
+    header: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class QuotableSource:
     """The excerpts of one source in source order, and its context (`about`).
 
-    `name` is the source's name or title, `ends` are the URNs that an edge connects.
+    `name` is the source's name or title, `headings` the path of headings to it, `ends` are the
+    URNs that an edge connects.
     """
 
     about: str
     excerpts: tuple[Excerpt, ...]
     name: str = ""
+    headings: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
 
 
@@ -54,7 +68,8 @@ def read(source: Source) -> QuotableSource:
     content = _content(source.payload)
     address = _readable(source.urn)
     if not isinstance(content, dict):
-        return QuotableSource(address, tuple(_prose("\n".join(text for _, text in _flat(content)))))
+        text = "\n".join(text for _, text in _flat(content))
+        return QuotableSource(address, tuple(_prose(text, address)))
     if content.keys() == _EDGE:
         ends = tuple(_text(content[key]) for key in ("from", "to"))
         return QuotableSource(address, (Excerpt(_edge(content)),), ends=ends)
@@ -64,12 +79,19 @@ def read(source: Source) -> QuotableSource:
     prose = [text for key, text in fields if _is_prose(key, text, is_document)]
     short = [(key, text) for key, text in fields if not _is_prose(key, text, is_document)]
     shown = [(key, text) for key, text in short if not (is_document and key in _LABELS)]
-    parts = tuple(sentences.one_line(f"{key}: {text}") for key, text in shown)
+    parts = tuple(one_line(f"{key}: {text}") for key, text in shown)
     record = [Excerpt(", ".join(parts), parts)] if parts else []
     about = [text for key, text in short if prose or lower(key) in _NAMES]
-    quotable = (*record, *(excerpt for text in prose for excerpt in _prose(text)))
-    name = next((text for key, text in short if lower(key) in _NAMES), "")
-    return QuotableSource(" ".join([address, *about]), quotable, sentences.one_line(name))
+    name = one_line(next((text for key, text in short if lower(key) in _NAMES), ""))
+    path = next((text for key, text in short if is_document and key == "heading"), "")
+    headings = tuple(filter(None, map(one_line, path.split(" > "))))
+    title = headings[-1] if headings else name
+    quotable = (
+        *record,
+        *(Excerpt(each) for each in headings if any(map(str.isdigit, each))),
+        *(excerpt for text in prose for excerpt in _prose(text, title)),
+    )
+    return QuotableSource(" ".join([address, *about]), quotable, name, headings)
 
 
 def _is_document(address: str, content: Mapping[str, object]) -> bool:
@@ -89,14 +111,19 @@ def _content(payload: str) -> object:
         return payload
 
 
-def _prose(text: str) -> Iterator[Excerpt]:
-    for sentence in dict.fromkeys(sentences.split(text)):  # without duplicates
-        yield Excerpt(sentence.text, heading=sentence.heading)
+def _prose(text: str, title: str) -> Iterator[Excerpt]:
+    """The sentences of a text without duplicates; code that nothing introduces is under `title`."""
+    for each in dict.fromkeys(sentences.split(text)):
+        line = each.text or each.heading or title
+        if line and (each.text or each.below):
+            leads = each.leads or not each.text
+            block = each.lead, each.below, leads, each.leader, each.header
+            yield Excerpt(line, (), each.heading, *block)
 
 
 def _edge(content: Mapping[str, object]) -> str:
     start, label, end = (_text(content[key]) for key in ("from", "label", "to"))
-    return sentences.one_line(f"{_readable(start)} {label} {_readable(end)}")
+    return one_line(f"{_readable(start)} {label} {_readable(end)}")
 
 
 def _readable(address: str) -> str:

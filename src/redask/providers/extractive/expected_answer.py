@@ -4,9 +4,15 @@
     when, what year, which century …               DATE     a year, a month, 19th, century
                                                             (any other number is half a date)
     how many, how old, what percentage …           NUMBER   digits, or a number word
+    what is the default, maximum, limit …          VALUE    a number; half a value: `code`, on, off
     anything else, other languages too             none, and 0 is found
 
 The first question word decides. Words of the question itself are never its answer.
+
+`shape` of an answer:
+
+    how do I, how to, show me, an example of …     STEPS
+    list …, which … are …, which things            LIST
 
 `names` are the named entities of a question: numbers of three digits and more and, if it is in
 English (other languages capitalise any noun), capitalised words but for the first.
@@ -25,12 +31,39 @@ class AnswerType(StrEnum):
     NAME = "name"
     DATE = "date"
     NUMBER = "number"
+    VALUE = "value"
 
 
+class AnswerShape(StrEnum):
+    """What an answer should come with: steps with their code, or all of a list."""
+
+    STEPS = "steps"
+    LIST = "list"
+
+
+_STEPS = re.compile(
+    r"\bhow (?:do|can|could|should|would|must|does|might) (?:i|you|we|one|someone|people)\b"
+    r"|\bhow to\b|\b(?:show|give) (?:me|us)\b|\bexamples? (?:of|for)\b"
+    r"|\b(?:what|which) (?:is the )?commands?\b",
+    re.IGNORECASE,
+)
+_LIST = re.compile(
+    r"^\W{0,4}(?:list|enumerate|name)\b|\bdiff(?:er|erences?|erent)\b|\bcompare"
+    r"|\b(?:what|which) (?:\w{1,32} ){0,3}?(?:are|were)\b"
+    r"|\bwhat (?:\w{1,32} )?(?:changed|is new|was (?:fixed|added|removed))\b"
+    r"|\bwhich (?:\w{1,32} ){0,2}?(?!does\b|this\b)\w{2,32}[^su\W]s\b",
+    re.IGNORECASE,
+)
 _ASKS = re.compile(
     r"\b(?:(who|whom|whose|where)|(when)|(how)|(?:what|which)|why)\b(?:\W{1,4}(\w{1,32}))?",
     re.IGNORECASE,
 )
+_VALUE = re.compile(
+    r"\b(?:what|which) (?:is|are|was) (?:the )?(?:\w{1,32} ){0,2}?"
+    r"(?:default|maximum|minimum|limit)\b",
+    re.IGNORECASE,
+)
+_SETTING = re.compile(r"`[^`]{1,64}`|\b(?:on|off|true|false|none|null)\b", re.IGNORECASE)
 _MEASURES = frozenset(
     "many much old long far tall high big large fast often deep wide heavy".split()
 )
@@ -64,6 +97,8 @@ def of(question: str) -> AnswerType | None:
     asks = _ASKS.search(question)
     if asks is None:
         return None
+    if _VALUE.search(question):
+        return AnswerType.VALUE
     named, dated, measured, following = asks.groups(default="")
     if named or dated:
         return AnswerType.NAME if named else AnswerType.DATE
@@ -72,12 +107,22 @@ def of(question: str) -> AnswerType | None:
     return _NOUNS.get(following.lower())
 
 
+def shape(question: str) -> AnswerShape | None:
+    """What an answer should come with, if the question says so."""
+    if _STEPS.search(question):
+        return AnswerShape.STEPS
+    return AnswerShape.LIST if _LIST.search(question) else None
+
+
 def found(expected: AnswerType | None, text: str, question_words: Collection[str]) -> float:
     """From 0 to 1: whether the text has something of that type outside `question_words`."""
     if expected is AnswerType.NAME:
         return float(_has(_NAME, text, question_words, terms.ENGLISH))
     if expected is AnswerType.NUMBER:
         return float(_has(_NUMBER, text, question_words))
+    if expected is AnswerType.VALUE:
+        number = _has(_NUMBER, text, question_words)
+        return 1.0 if number else 0.5 * _has(_SETTING, text, question_words)
     if expected is AnswerType.DATE:
         return (
             1.0 if _has(_DATE, text, question_words) else 0.5 * _has(_NUMBER, text, question_words)

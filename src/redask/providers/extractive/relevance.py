@@ -5,35 +5,47 @@ A question word counts its share of the question's weight, by where it occurs:
     in the excerpt                                1        or a word of the same prefix: 0.6
     in the sentence before                        0.4; 0.7 if the excerpt opens with it, he, this …
     in the source's name, or the heading above    0.4
+    in the line that introduces its list, or      0.4
+    in the code, list or table that it introduces
 
 The sum is `coverage`. The score adds to it
 
     + 0.5 · the share of adjacent question words that are within two words of each other here
-    + 0.5 · the share of its identifiers and quoted phrases that occur here literally
+    + 0.5 · the share of its identifiers and quoted phrases that occur here literally; 0.3 in the
+            heading above
     + 0.5 · the BM25 score of the whole source, divided by that of the best source
     + 0.1 · 10 / (9 + number of the source): a prior for the search rank
     + 0.2 if the excerpt has the expected answer type (a name, a date, a number)
+    + 0.2 if the question asks how to do something and the excerpt introduces code, or asks for a
+          list and the excerpt introduces one
+    + 0.3 if the question has the whole name of the source
+    − 0.6 if it only refers to another place ("For more, see …"), or introduces what is not there
     − 0.3 · the part that is missing to eight words: headings and fragments are no sentences
 
 An excerpt without a question word in itself, in the sentence before or in its source's context is
-no candidate. Ties go to the lower source number, then to the earlier position.
+no candidate, unless it introduces something: it may be a step of others. Ties go to the lower
+source number, then to the earlier position.
 
 Word weights come with the prompt; a word without one gets its IDF over the sources, with
 BACKGROUND_SOURCES further sources assumed to lack it (or a single source would make each of its
-words common). Sums run in the order of the question: the same in every process.
+words common). A word that all sources are about, as the name of their collection, counts a quarter.
+A word that no source has is taken for a similar one, if there is one: a typing error. Sums run in
+the order of the question: the same in every process.
 """
 
 import difflib
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain, pairwise
 
 from redask.core.rules import terms
-from redask.providers.extractive import expected_answer
+from redask.providers.extractive import expected_answer, naming, record_fields
 from redask.providers.extractive.excerpts import Excerpt, QuotableSource
+from redask.providers.extractive.expected_answer import AnswerShape, AnswerType
+from redask.providers.extractive.source_names import SourceNames
 from redask.providers.extractive.word_forms import Tokenizer
 
 SAME_PREFIX = 0.6
@@ -42,21 +54,29 @@ SENTENCE_BEFORE_PRONOUN = 0.7
 CONTEXT = 0.4
 PROXIMITY = 0.5
 LITERALS = 0.5
+LITERALS_ABOVE = 0.3
+SHAPE = 0.2
+NAMED = 0.3
 SOURCE_SCORE = 0.5
 RANK_PRIOR = 0.1
 ANSWER_TYPE = 0.2
+REFERRAL = 0.6
 SHORT = 0.3
 BACKGROUND_SOURCES = 200
+EVERYWHERE = 0.25
 
 _K1, _B = 1.2, 0.75
 _PREFIX = 5
 _MIN_SIMILARITY = 0.75
+_MIN_TYPO = 5
+_MIN_TYPO_SIMILARITY = 0.8
 _MAX_NAMES = 20
+_SEVERAL = 3
 _SENTENCE_WORDS = 8
 _MAX_NAME = 200
-_PRONOUN = re.compile(
-    r"\W{0,4}(?:it|its|he|his|she|her|they|their|this|these|that|those|such|both|there)\b",
-    re.IGNORECASE,
+_LINK_TARGET = re.compile(r"\]\([^()\s]{1,500}\)")
+_REFERRAL = re.compile(
+    r"(?:for|see) [^.]{0,60}\b(?:see|refer to|information|details)\b|see ", re.IGNORECASE
 )
 
 
@@ -64,8 +84,9 @@ _PRONOUN = re.compile(
 class ScoredExcerpt:
     """An excerpt of a source, its score, and the question words in it with their shares.
 
-    `source_score` is the part of the score that its whole source earned, `cosine` that of its
-    vector and the question's, where it was computed.
+    `source_score` is the part of the score that its whole source earned, `literals` how many of the
+    question's are in it or above it, `cosine` that of its vector and the question's, where it was
+    computed.
     """
 
     number: int
@@ -75,6 +96,7 @@ class ScoredExcerpt:
     coverage: float
     matched: Mapping[str, float]
     source_score: float
+    literals: int = 0
     cosine: float = 0.0
 
 
@@ -86,13 +108,18 @@ class _TokenizedPassage:
     passage: QuotableSource
     about: frozenset[str]
     tokens: tuple[list[str], ...]
+    below: Mapping[str, tuple[str, ...]]
+
+    def all_tokens(self) -> Iterable[str]:
+        """The tokens of its context, of its lines and of what is below them."""
+        return chain(self.about, *self.tokens, *self.below.values())
 
 
 class ExcerptRanker:
     """One question over the passages that were added."""
 
     def __init__(self, question: str, weights: Mapping[str, float]) -> None:
-        self._question = question
+        self.question = question
         asked = terms.extract(question)
         words = [word for word in asked.words if word in weights] or list(asked.words)
         for literal in asked.literals:
@@ -105,69 +132,74 @@ class ExcerptRanker:
         self._question_words = frozenset(terms.words(question))
         self._answer_type = expected_answer.of(question)
         self._order = self._tokenizer.tokens(question)
-        self._passages: list[_TokenizedPassage] = []
-        self._names: dict[int, str] = {}
+        self._passages: dict[int, _TokenizedPassage] = {}
+        self.names = SourceNames()
+        self.shape = expected_answer.shape(question)
 
     def add(self, number: int, passage: QuotableSource) -> None:
         """Add a passage; `number` is its source's."""
         tokens = self._tokenizer.tokens
-        tokenized = tuple([tokens(excerpt.text) for excerpt in passage.excerpts])
-        self._names[number] = passage.name[:_MAX_NAME]
+        texts = [_LINK_TARGET.sub("]", excerpt.text) for excerpt in passage.excerpts]
+        tokenized = tuple(map(tokens, texts))
+        self.names.add(number, passage.name)
         about = frozenset(tokens(passage.about))
-        self._passages.append(_TokenizedPassage(number, passage, about, tokenized))
+        below = {each.below: () for each in passage.excerpts if each.below}
+        blocks = {block: tuple(tokens(block)) for block in below}
+        self._passages[number] = _TokenizedPassage(number, passage, about, tokenized, blocks)
 
     def rank(self) -> list[ScoredExcerpt]:
         """Every candidate, the best first."""
         query = _WeightedQuery(self._shares(), self._order)
         source_scores = self._source_scores(query)
+        named = frozenset(self.names.named_in(self.question))
         scored = [
             one
-            for passage, source_score in zip(self._passages, source_scores, strict=True)
-            for one in self._score(passage, query, source_score)
+            for passage, source_score in zip(self._passages.values(), source_scores, strict=True)
+            for one in self._score(passage, query, source_score, NAMED * (passage.number in named))
         ]
         scored.sort(key=lambda one: (-one.score, one.number, one.position))
         return scored
 
     def unmentioned(self) -> list[str]:
         """The names and numbers in the question that no passage has, not even misspelt."""
-        held = set().union(*(each.about.union(*each.tokens) for each in self._passages))
+        held = set().union(*(each.all_tokens() for each in self._passages.values()))
         prefixes = {token[:_PREFIX] for token in held if len(token) >= _PREFIX}
         return [
             name
-            for name in expected_answer.names(self._question)[:_MAX_NAMES]
+            for name in expected_answer.names(self.question)[:_MAX_NAMES]
             for token in self._tokenizer.tokens(name)
             if token not in held
             and token[:_PREFIX] not in prefixes
-            and not _has_similar(token, held)
+            and not _similar(token, held, _MIN_SIMILARITY)
         ]
 
     def in_context(self, scored: ScoredExcerpt) -> str:
         """The excerpt's line after the name of its source, which "it" or "he" may refer to."""
-        name = self._names[scored.number]
+        name = self._passages[scored.number].passage.name[:_MAX_NAME]
         return f"{name}: {scored.excerpt.text}" if name else scored.excerpt.text
 
-    def shorten(self, scored: ScoredExcerpt, length: int) -> str:
-        """The excerpt's line; of a long record the fields with question words, then others."""
-        fields = scored.excerpt.fields
-        if not fields or len(scored.excerpt.text) <= length:
-            return scored.excerpt.text
-        tokens = self._tokenizer.tokens
-        is_match = [not scored.matched.keys().isdisjoint(tokens(field)) for field in fields]
-        chosen: set[int] = set()
-        for index in sorted(range(len(fields)), key=lambda index: (not is_match[index], index)):
-            length -= len(fields[index]) + 2
-            if length < 0 and chosen:
-                break
-            chosen.add(index)
-        return ", ".join(fields[index] for index in sorted(chosen))
+    def line(self, scored: ScoredExcerpt) -> str:
+        """The excerpt's line: with the name that it stands for, or the fields of a record."""
+        if scored.excerpt.fields:
+            tokens = self._tokenizer.tokens
+            return record_fields.shown(scored.excerpt.fields, frozenset(self._order), tokens)
+        missing = {token: s for token, s in self._shares().items() if token not in scored.matched}
+        passage = self._passages[scored.number].passage
+        return naming.named(
+            passage, scored.position, self.question, missing, self._tokenizer.tokens
+        )
 
     def _shares(self) -> dict[str, float]:
         """The tokens of the question, each with its share of the question's weight."""
-        sources = [each.about.union(*each.tokens) for each in self._passages]
+        sources = [frozenset(each.all_tokens()) for each in self._passages.values()]
         count = len(sources) + BACKGROUND_SOURCES
         weights: dict[str, float] = {}
+        held = frozenset().union(*sources)
+        everywhere = self._everywhere()
         for word in self._words:
             tokens = self._tokenizer.tokens(word)
+            if len(tokens) == 1 and tokens[0] not in held and len(word) >= _MIN_TYPO:
+                tokens = _similar(tokens[0], held, _MIN_TYPO_SIMILARITY) or tokens
             for token in tokens:
                 weight = self._weights.get(word) if len(tokens) == 1 else None
                 if weight is None:
@@ -175,40 +207,56 @@ class ExcerptRanker:
                     weight = math.log(1 + (count - holding + 0.5) / (holding + 0.5))
                     if len(tokens) > 1 and not holding:
                         weight = 0.0  # a pair of characters across two words is no word
+                if token in everywhere:
+                    weight *= EVERYWHERE
                 weights.setdefault(token, weight if 0.0 < weight < math.inf else 0.0)
         total = sum(weights.values())
         return {token: weight / total for token, weight in weights.items()} if total > 0 else {}
 
+    def _everywhere(self) -> frozenset[str]:
+        """The words that all sources are about, as is the name of their collection."""
+        about = [each.about for each in self._passages.values()]
+        return about[0].intersection(*about) if len(about) >= _SEVERAL else frozenset()
+
     def _source_scores(self, query: "_WeightedQuery") -> list[float]:
         """The BM25 score of each source as a whole, divided by the best."""
-        lengths = [len(each.about) + sum(map(len, each.tokens)) for each in self._passages]
+        texts = [[*each.all_tokens()] for each in self._passages.values()]
+        lengths = [len(text) for text in texts]
         average = sum(lengths) / max(1, len(lengths)) or 1.0
         scores = [
-            query.bm25([*each.about, *chain.from_iterable(each.tokens)], length / average)
-            for each, length in zip(self._passages, lengths, strict=True)
+            query.bm25(text, length / average) for text, length in zip(texts, lengths, strict=True)
         ]
         best = max(scores, default=0.0) or 1.0
         return [score / best for score in scores]
 
     def _score(
-        self, passage: _TokenizedPassage, query: "_WeightedQuery", source_score: float
+        self,
+        passage: _TokenizedPassage,
+        query: "_WeightedQuery",
+        source_score: float,
+        named: float,
     ) -> list[ScoredExcerpt]:
         scored: list[ScoredExcerpt] = []
         before: frozenset[str] = frozenset()
         headings: dict[str, frozenset[str]] = {"": frozenset()}
-        prior = SOURCE_SCORE * source_score + RANK_PRIOR * 10 / (9 + passage.number)
+        prior = SOURCE_SCORE * source_score + RANK_PRIOR * 10 / (9 + passage.number) + named
         is_about = query.intersects(passage.about)
         for position, excerpt in enumerate(passage.passage.excerpts):
+            if excerpt.text in passage.passage.headings and not self._may_answer(excerpt):
+                continue
             tokens = passage.tokens[position]
             matched = query.matched_by(tokens)
             same_prefix = query.same_prefix(tokens)
-            if not (matched or same_prefix or before or is_about):
+            if not (matched or same_prefix or before or is_about or excerpt.below):
                 continue
             if excerpt.heading not in headings:
                 headings[excerpt.heading] = frozenset(self._tokenizer.tokens(excerpt.heading))
             credit = dict.fromkeys(passage.about | headings[excerpt.heading], CONTEXT)
+            credit.update(dict.fromkeys(passage.below.get(excerpt.below, ()), CONTEXT))
+            if excerpt.lead:
+                credit.update(dict.fromkeys(self._tokenizer.tokens(excerpt.lead), CONTEXT))
             if not excerpt.fields:
-                opens_with_pronoun = _PRONOUN.match(excerpt.text)
+                opens_with_pronoun = naming.opens_with_pronoun(excerpt.text)
                 credit_before = SENTENCE_BEFORE_PRONOUN if opens_with_pronoun else SENTENCE_BEFORE
                 credit.update(dict.fromkeys(before, credit_before))
             coverage = query.coverage(credit, matched, same_prefix)
@@ -218,26 +266,51 @@ class ExcerptRanker:
                     passage.number,
                     position,
                     excerpt,
-                    coverage + proximity + prior + self._adjustment(excerpt),
+                    coverage + proximity + prior + self._adjustment(excerpt, passage.passage),
                     coverage,
                     matched,
                     SOURCE_SCORE * source_score,
+                    sum(self._literals_of(excerpt, passage.passage)),
                 )
             )
             before = frozenset() if excerpt.fields else frozenset(matched)
         return scored
 
-    def _adjustment(self, excerpt: Excerpt) -> float:
+    def _may_answer(self, heading: Excerpt) -> bool:
+        """Whether a heading may be the answer: it has the date that is asked for."""
+        is_date = self._answer_type is AnswerType.DATE
+        return is_date and self._type_found(heading.text) == 1.0
+
+    def _type_found(self, text: str) -> float:
+        return expected_answer.found(self._answer_type, text, self._question_words)
+
+    def _adjustment(self, excerpt: Excerpt, passage: QuotableSource) -> float:
         """The part of a score that does not depend on word weights."""
-        found = expected_answer.found(self._answer_type, excerpt.text, self._question_words)
-        adjustment = ANSWER_TYPE * found
+        adjustment = ANSWER_TYPE * self._type_found(excerpt.text)
         if self._literals:
-            literal_matches = sum(literal in excerpt.text for literal in self._literals)
-            adjustment += LITERALS * literal_matches / len(self._literals)
-        if not excerpt.fields:
+            here, above = self._literals_of(excerpt, passage)
+            adjustment += (LITERALS * here + LITERALS_ABOVE * above) / len(self._literals)
+        adjustment += SHAPE * (self._shape_of(excerpt) is self.shape is not None)
+        leads_nowhere = not excerpt.below and excerpt.text.endswith((":", "..."))
+        adjustment -= REFERRAL * (leads_nowhere or _REFERRAL.match(excerpt.text) is not None)
+        if not excerpt.fields and excerpt.text not in passage.headings:
             missing = max(0, _SENTENCE_WORDS - 1 - excerpt.text.count(" "))
             adjustment -= SHORT * missing / _SENTENCE_WORDS
         return adjustment
+
+    def _literals_of(self, excerpt: Excerpt, passage: QuotableSource) -> tuple[int, int]:
+        """How many literals of the question are in the excerpt, and only in the headings above."""
+        headings = " ".join((*passage.headings, excerpt.heading))
+        here = [literal for literal in self._literals if literal in excerpt.text]
+        above = [one for one in self._literals if one in headings and one not in here]
+        return len(here), len(above)
+
+    @staticmethod
+    def _shape_of(excerpt: Excerpt) -> AnswerShape | None:
+        """What the excerpt introduces."""
+        if not excerpt.below:
+            return None
+        return AnswerShape.STEPS if excerpt.below.startswith("```") else AnswerShape.LIST
 
 
 class _WeightedQuery:
@@ -302,9 +375,9 @@ class _WeightedQuery:
         return math.fsum(found.values())
 
 
-def _has_similar(token: str, held: set[str]) -> bool:
-    """Whether there is a similar word with the same first letter and about the same length."""
+def _similar(token: str, held: Collection[str], least: float) -> list[str]:
+    """The most similar word with the same first letter and about the same length, if any."""
     if token.isdigit():
-        return False
+        return []
     candidates = [one for one in held if one[:1] == token[:1] and abs(len(one) - len(token)) <= 2]
-    return bool(difflib.get_close_matches(token, candidates, 1, _MIN_SIMILARITY))
+    return difflib.get_close_matches(token, sorted(candidates), 1, least)

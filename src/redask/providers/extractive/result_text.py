@@ -22,7 +22,8 @@ from decimal import Decimal
 from typing import Any
 
 from redask.core.model import Source
-from redask.providers.extractive import quotation, sentences
+from redask.providers.extractive import quotation
+from redask.providers.extractive.text_blocks import one_line
 
 MOST_SHOWN = 50
 DECIMALS = 3
@@ -112,7 +113,7 @@ def _cell(value: object) -> str:
         return "yes" if value else "no"
     if isinstance(value, list):
         return ", ".join(map(_cell, value))
-    return sentences.one_line(_rounded(_MIDNIGHT.sub("", str(value)))) or "–"
+    return one_line(_rounded(_MIDNIGHT.sub("", str(value)))) or "–"
 
 
 def _rounded(text: str) -> str:

@@ -4,23 +4,29 @@
                       close it, when no lower-case letter follows
     but not           after an abbreviation (Dr. No. vol. c. 700), an initial (J. Smith) or a dotted
                       acronym (U.S.), unless a word that opens sentences follows ("the U.S. The …")
-    always            at a blank line, and before a heading, a list item, a quote or a table row
-                      of Markdown; their marks and lines of code fences are left out
+    always            at the end of a block: a heading, a list item, a table row …  `text_blocks`
     too long          is cut at a space, else anywhere; "…" shows where
 
-White space becomes one space; control characters and lone surrogates become spaces, too. The
+Code is not split: it belongs to the sentences of the block before it, as a list or a table does,
+up to MAX_LINES and MAX_BLOCK characters. White space becomes one space, but in code. The
 time is linear: every pattern is bounded. (The package `nupunkt` splits the passages of ClapNQ no
 better, precision 0.95 and recall 0.87 against 0.94 and 0.86, knows only English, and took half
 a minute for 100 KB of "!?".)
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from redask.core.rules.terms import ENGLISH
+from redask.providers.extractive import text_blocks
+from redask.providers.extractive.text_blocks import TextBlock, TextBlockKind
 
 MAX_LENGTH = 500
+MAX_ITEM = 300
+MAX_BLOCK = 1500
+MAX_LINES = 40
+_LEADS = (":", "...", "…", "：")
 _MAX_WORD = 64
 
 _ABBREVIATIONS = frozenset(
@@ -34,56 +40,120 @@ _END = re.compile(
     r"[.!?…]{1,8}[\"'”’»)\]*_]{0,8}(?: ''(?= ))?(?:\[[^\[\]\s][^\[\]]{0,40}\]){0,4}(?= )"
     r"|[。！？]{1,8}[\"'”’»）」』]{0,8}"
 )
-_UNPRINTABLE = re.compile(r"[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff]")
-_BLOCK = re.compile(
-    r"[ \t]{0,8}(?:(?P<heading>\#{1,6})[ \t]|(?:[-*+>]|[0-9]{1,3}[.)])[ \t]|(?P<table>\|)"
-    r"|(?P<fence>`{3}|~{3}))"
-)
 _WORD = re.compile(r"\w{1,64}")
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One sentence on one line; `heading` is the heading above it."""
+    """One sentence on one line; `heading` is the heading above it, `lead` what introduces its list.
+
+    `below` is the code, list or table that its paragraph introduces, as lines; `leads` says that it
+    ends in a colon or an ellipsis, so that it is nothing without that; `leader` is the sentence of
+    the paragraph that does. `header` is above a row of a table. A block of code that nothing
+    introduces is a sentence without text.
+    """
 
     text: str
     heading: str = ""
+    lead: str = ""
+    below: str = ""
+    leads: bool = False
+    leader: str = ""
+    header: str = ""
 
 
 def split(text: str) -> list[Sentence]:
     """The sentences of a text, in order, headings among them."""
+    blocks = [*text_blocks.find(text)]
     found: list[Sentence] = []
-    heading = ""
-    for block, is_heading in _blocks(text):
-        if is_heading:
-            heading = block[:MAX_LENGTH]
-        under = "" if is_heading else heading
-        found += [
-            Sentence(piece, under) for sentence in _sentences(block) for piece in _cut(sentence)
-        ]
+    heading = lead = ""
+    for number, block in enumerate(blocks):
+        before = blocks[number - 1].kind if number else TextBlockKind.HEADING
+        if block.kind is TextBlockKind.CODE:
+            if number == 0 or before is TextBlockKind.CODE:
+                found.append(Sentence("", heading, below=_fenced(block)))
+            continue
+        if block.kind is TextBlockKind.HEADING:
+            heading = block.text[:MAX_LENGTH]
+        pieces = _pieces(block)
+        listed = block.kind in (TextBlockKind.ITEM, TextBlockKind.ROW)
+        below = _below(blocks, number)
+        under = "" if block.kind is TextBlockKind.HEADING else heading
+        last = pieces[-1] if below and pieces and pieces[-1].endswith(_LEADS) else ""
+        for place, piece in enumerate(pieces, start=1):
+            leads = bool(last) and place == len(pieces)
+            above, leader = lead if listed else "", "" if leads else last
+            found.append(Sentence(piece, under, above, below, leads, leader, block.header))
+        if not listed:
+            lead = pieces[-1] if pieces and below else ""
     return found
 
 
-def one_line(text: str) -> str:
-    """A text without line breaks, control characters and repeated spaces."""
-    return " ".join(_UNPRINTABLE.sub(" ", text).split())
+def _pieces(block: TextBlock) -> list[str]:
+    """The sentences of a block; a list item that is not long is one piece."""
+    if block.kind is TextBlockKind.ITEM and len(block.text) <= MAX_ITEM:
+        return [block.text] if _WORD.search(block.text) else []
+    return [piece for each in _sentences(block.text) for piece in _cut(each)]
 
 
-def _blocks(text: str) -> Iterator[tuple[str, bool]]:
-    """Paragraphs, headings, list items and table rows, each on one line."""
-    waiting: list[str] = []
-    for line in text.split("\n"):
-        opening = _BLOCK.match(line)
-        if waiting and (opening or not line.strip()):
-            yield one_line(" ".join(waiting)), False
-            waiting = []
-        if opening is None:
-            waiting.append(line)
-        elif opening["heading"]:
-            yield one_line(line[opening.end() :]), True
-        elif not opening["fence"]:
-            waiting.append(line if opening["table"] else line[opening.end() :])
-    yield one_line(" ".join(waiting)), False
+def _below(blocks: Sequence[TextBlock], number: int) -> str:
+    """What follows a block and belongs to it: code, a list and code below it, a table.
+
+    Of a list item that are the items that are indented more; code only if it ends in a colon.
+    """
+    block = blocks[number]
+    following = blocks[number + 1] if number + 1 < len(blocks) else None
+    if following is None or block.kind is TextBlockKind.ROW:
+        return ""
+    if following.kind is TextBlockKind.CODE:
+        is_item = block.kind is TextBlockKind.ITEM
+        return _fenced(following) if not is_item or block.text.endswith(_LEADS) else ""
+    if following.kind not in (TextBlockKind.ITEM, TextBlockKind.ROW):
+        return ""
+    if block.kind is TextBlockKind.HEADING:
+        return ""
+    return _listed(blocks, number)
+
+
+def _listed(blocks: Sequence[TextBlock], number: int) -> str:
+    """The items or rows below a block, with the code below a list."""
+    kind = blocks[number + 1].kind
+    depth = _depth(blocks[number]) if blocks[number].kind is TextBlockKind.ITEM else -1
+    lines: list[str] = []
+    length = 0
+    for at in range(number + 1, len(blocks)):
+        block = blocks[at]
+        length += len(block.text)
+        if block.kind is not kind or _depth(block) <= depth:
+            is_below = depth < 0 and kind is TextBlockKind.ITEM
+            lines += [_fenced(block)] if is_below and block.kind is TextBlockKind.CODE else []
+            break
+        if length > MAX_BLOCK or len(lines) == MAX_LINES:
+            lines.append("- …" if kind is TextBlockKind.ITEM else "| … |")
+            break
+        lines += [block.header] if block.header and not lines else []
+        lines.append(block.mark + block.text)
+    return "\n".join(filter(None, lines))
+
+
+def _depth(block: TextBlock) -> int:
+    return len(block.mark) - len(block.mark.lstrip(" "))
+
+
+def _fenced(block: TextBlock) -> str:
+    """Code between fences, its first lines if it is long; nothing if it has a fence in it."""
+    lines = block.text.split("\n")
+    if not block.text or any(line.lstrip(" ").startswith("```") for line in lines):
+        return ""
+    kept: list[str] = []
+    length = 0
+    for line in lines:
+        length += len(line) + 1
+        if length > MAX_BLOCK or len(kept) == MAX_LINES:
+            kept.append("…")
+            break
+        kept.append(line)
+    return "\n".join([f"```{block.mark}", *kept, "```"])
 
 
 def _sentences(line: str) -> Iterator[str]:

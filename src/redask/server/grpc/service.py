@@ -44,7 +44,7 @@ SPARE = 128  # calls beside those that the admission lets in: to be refused, or 
 SERVICE = "redask.v1.Redask"
 _BY_FIELD = {
     field.name: clause
-    for clause in clauses.CLAUSES
+    for clause in clauses.OPTIONS
     for field in (clause.grpc, clause.grpc_word)
     if field
 }

@@ -6,7 +6,8 @@ are. Which rows go, and who sees which, is told by `audit_rows`.
 
 Retention takes rows from the old end, a page a transaction. The head remembers the last row
 taken, so that what is left still verifies (`rules.audit_chain`). What a provider said about its
-build stands beside the row (`audit_builds`), goes with it, and is no part of the chain.
+build stands beside the row (`audit_builds`), and so does how a question was read
+(`audit_readings`); both go with it, and are no part of the chain.
 """
 
 import json
@@ -43,6 +44,14 @@ class SqliteAuditLog:
                 "INSERT INTO audit_builds VALUES (?, ?)",
                 [(each.seq, each.build) for each in chained if each.build],
             )
+            connection.executemany(
+                "INSERT INTO audit_readings VALUES (?, ?, ?)",
+                [
+                    (each.seq, each.understood, each.today)
+                    for each in chained
+                    if each.understood or each.today
+                ],
+            )
             _set_head(connection, head)
 
     def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
@@ -52,8 +61,9 @@ class SqliteAuditLog:
         mine, whose = ("", []) if user is None else ("AND user = ?", [user])
         with self._database.reading() as connection:
             found = connection.execute(
-                "SELECT seq, row, hash, coalesce(build, '') FROM red_ask_audit"
-                f" LEFT JOIN audit_builds USING (seq) WHERE tenant = ? {mine}"
+                "SELECT seq, row, hash, coalesce(build, ''), coalesce(understood, ''),"
+                " coalesce(today, '') FROM red_ask_audit LEFT JOIN audit_builds USING (seq)"
+                f" LEFT JOIN audit_readings USING (seq) WHERE tenant = ? {mine}"
                 " AND seq < ? ORDER BY seq DESC LIMIT ?",
                 [caller.tenant, *whose, last, limit],
             ).fetchall()
@@ -88,7 +98,7 @@ class SqliteAuditLog:
             gone = audit_rows.expired(oldest, newest[0] if newest else None, keep_ns)
             if gone is None:
                 return False
-            for table in ("red_ask_audit", "audit_builds"):
+            for table in ("red_ask_audit", "audit_builds", "audit_readings"):
                 connection.execute(f"DELETE FROM {table} WHERE seq <= ?", (gone[0],))
             _set_head(connection, audit_rows.without(head, gone))
         return True

@@ -6,6 +6,7 @@ bulk load to get its audit row, nor a bulk load for answers.
     red_ask_audit   the audit rows, chained by hash; see `audit_log`
     audit_head      the last row's number and hash, and those of the last row that retention took
     audit_builds    what a provider said about its system, for the rows that have it
+    audit_readings  how a follow-up was understood, and the date that a prompt told
     spent           nano-dollars by tenant, UTC day and provider; see `ledger`
     reserved        nano-dollars set aside for calls that are not settled
     answers         the answer cache, oldest first by `place`; see `cached_answers`
@@ -67,4 +68,12 @@ _SECOND = (
     "CREATE INDEX reserved_by_day ON reserved (tenant, day)",
 )
 
-MIGRATIONS = (_FIRST, _SECOND)
+_THIRD = (
+    """CREATE TABLE audit_readings (
+        seq INTEGER PRIMARY KEY,
+        understood TEXT NOT NULL,
+        today TEXT NOT NULL
+    )""",
+)
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD)

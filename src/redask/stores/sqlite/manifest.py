@@ -19,7 +19,7 @@ from itertools import chain
 
 from redask.core.access.policy import must_own
 from redask.core.model import Caller
-from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin
+from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin, OriginFacts
 from redask.stores import manifest_rules
 from redask.stores.manifest_rules import LINK_PLACE
 from redask.stores.sqlite.connection import Database
@@ -38,10 +38,15 @@ _KEYS = """SELECT entities.key FROM json_each(?) AS wanted
 _KEEP_ITEM = """INSERT INTO ingest_items VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE
     SET origin = excluded.origin, place = excluded.place
     WHERE origin <> excluded.origin OR place <> excluded.place"""
-_KEEP_ORIGIN = """INSERT INTO ingest_origins (tenant, path, root, choice, stamp, unlinked)
-    VALUES (?, ?, ?, ?, ?, 1) ON CONFLICT (tenant, path) DO UPDATE
-    SET root = excluded.root, choice = excluded.choice, stamp = excluded.stamp, unlinked = 1
-    RETURNING id"""
+_KEEP_ORIGIN = """INSERT INTO ingest_origins (tenant, path, root, choice, stamp, unlinked, read_at)
+    VALUES (?, ?, ?, ?, ?, 1, ?) ON CONFLICT (tenant, path) DO UPDATE
+    SET root = excluded.root, choice = excluded.choice, stamp = excluded.stamp, unlinked = 1,
+    read_at = excluded.read_at RETURNING id"""
+_LISTING = """SELECT path, read_at, collections.name, count(entities.key) FROM ingest_origins
+    LEFT JOIN ingest_items ON origin = ingest_origins.id AND place >= 0
+    LEFT JOIN entities ON entities.key = ingest_items.key AND payload IS NOT NULL
+    LEFT JOIN collections ON collections.id = entities.collection
+    WHERE ingest_origins.tenant = {} GROUP BY path, read_at, collections.name ORDER BY path, 3"""
 _REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id IN
     (SELECT origin FROM json_each(?) AS gone
     CROSS JOIN ingest_links ON ingest_links.path = gone.value)"""
@@ -67,7 +72,19 @@ class SqliteManifest:
             ).fetchall()
         return {row[0]: manifest_rules.known(Origin(*row[:4]), row[4]) for row in rows}
 
-    def load(self, loads: Sequence[Load], caller: Caller) -> LoadOutcome:
+    def listing(self, caller: Caller) -> list[OriginFacts]:
+        """The origins of an owner's tenant, by path."""
+        must_own(caller)
+        with self._database.reading() as connection:
+            rows = connection.execute(_LISTING.format(_TENANT), (caller.tenant,)).fetchall()
+        files: dict[str, OriginFacts] = {}
+        for path, read_at, collection, count in rows:
+            known = files.get(path, OriginFacts(path, {}, read_at))
+            brought = {**known.entities, collection: count} if collection else known.entities
+            files[path] = OriginFacts(path, brought, read_at)
+        return list(files.values())
+
+    def load(self, loads: Sequence[Load], caller: Caller, now: int | None = None) -> LoadOutcome:
         """Write what these origins bring, in one transaction, but for those that collide."""
         must_own(caller)
         with self._database.writing() as connection:
@@ -82,7 +99,7 @@ class SqliteManifest:
             removed = 0
             for load in accepted:
                 own = [next(keys) for _ in load.entities]
-                removed += _keep(connection, writer, load, own)
+                removed += _keep(connection, writer, load, own, now)
             paths = [load.origin.path for load in accepted]
             connection.execute(_REFERRERS, (writer.tenant, json.dumps(paths)))
             writer.finish()
@@ -181,7 +198,11 @@ class SqliteManifest:
 
 
 def _keep(
-    connection: sqlite3.Connection, writer: EntityWriter, load: Load, keys: Sequence[int]
+    connection: sqlite3.Connection,
+    writer: EntityWriter,
+    load: Load,
+    keys: Sequence[int],
+    now: int | None,
 ) -> int:
     """Note what an origin brought; with its last part, sweep. → how many entities went."""
     before = connection.execute(
@@ -189,8 +210,8 @@ def _keep(
         (writer.tenant, load.origin.path),
     ).fetchone()
     origin = manifest_rules.recorded(load, Origin(*before) if before else None)
-    row = (writer.tenant, origin.path, origin.root, origin.requested_collection, origin.revision)
-    (number,) = connection.execute(_KEEP_ORIGIN, row).fetchone()
+    named = (writer.tenant, origin.path, origin.root, origin.requested_collection)
+    (number,) = connection.execute(_KEEP_ORIGIN, (*named, origin.revision, now)).fetchone()
     if load.first:
         connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))
         connection.execute("DELETE FROM ingest_links WHERE origin = ?", (number,))

@@ -243,11 +243,14 @@ _DECLARED_KEYS = (
     ) WITHOUT ROWID""",
 )
 
+# When a file was read, in epoch nanoseconds.
+_READ_AT = ("ALTER TABLE ingest_origins ADD COLUMN read_at INTEGER",)
+
 Migrations = tuple[tuple[str, ...], ...]  # steps of single statements
 
 MIGRATIONS: Migrations = (
     *(_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS, _COLUMN_TYPES),
-    _DECLARED_KEYS,
+    *(_DECLARED_KEYS, _READ_AT),
 )
 
 

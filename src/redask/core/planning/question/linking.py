@@ -31,6 +31,7 @@ _TABLE_SUFFIXES = frozenset(
 _PREFIXES = frozenset("ref reference tbl tb".split())
 _FLAGS = frozenset("is has was".split())
 _MAX_WORDS = 6
+PART_COST = 4  # from here on a phrase is not the whole name
 Key = tuple[str, ...]
 
 

@@ -8,11 +8,10 @@ table's. In "first and last names", `first` is the column that is named with the
 from dataclasses import dataclass
 
 from redask.core.planning.question import cues
-from redask.core.planning.question.linking import ColumnLink, Linker, TableLink
+from redask.core.planning.question.linking import PART_COST, ColumnLink, Linker, TableLink
 from redask.core.planning.question.words import Token, spoken_stem
 
 _LONGEST = 7
-_PART_COST = 4
 _FUNCTION_WORDS = (
     cues.PREPOSITIONS | cues.RELATIVES | cues.AUXILIARIES | cues.NEGATIVE | cues.JOINING
 )
@@ -86,7 +85,7 @@ def _names(
         spoken += stems[end]
         links, named = linker.columns_named(spoken), linker.tables_named(spoken)
         if named and named[0].cost == 0:
-            links = tuple(link for link in links if link.cost < _PART_COST)
+            links = tuple(link for link in links if link.cost < PART_COST)
         elif links and links[0].cost == 0:
             named = ()
         if links:

@@ -5,21 +5,23 @@
     another table that it names                2
     a table that it does not name              6, and only for a full name that no other table has
 
-The cheapest wins; two that are equally cheap are a doubt, unless one refers to the other.
+The cheapest wins; two that are equally cheap are a doubt, unless one refers to the other. So is a
+column that is named in part, where its table has another one, or another table a nearer one.
 """
 
 from dataclasses import dataclass
 
 from redask.core.planning.question import cues
-from redask.core.planning.question.linking import ColumnLink, Linker
+from redask.core.planning.question.linking import PART_COST, ColumnLink, Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase
-from redask.core.planning.question.words import identifier_words
+from redask.core.planning.question.words import identifier_words, stem
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.trees import Column
 
 _NUMERIC = frozenset(
     "int2 int4 int8 smallint integer bigint numeric decimal float4 float8 real".split()
 ) | {"double precision"}
+_MOMENTS = frozenset(stem(word) for word in ("year", "date", "time"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +87,22 @@ def choose(
     cost = min(price for price, _ in priced)
     cheapest = [column for price, column in priced if price == cost]
     chosen = cheapest[0]
+    if _is_vague(phrase, chosen, scope):
+        raise Doubt("ambiguous", about)
     for other in cheapest[1:]:
         if not scope.refers(chosen, other):
             raise Doubt("ambiguous", about)
     return chosen, cost
+
+
+def _is_vague(phrase: ColumnPhrase, chosen: Column, scope: Scope) -> bool:
+    """Whether a phrase is but a part of the chosen name, and of another name as well."""
+    places = {Column(link.table, link.column): link.cost for link in phrase.links}
+    cost = places.pop(chosen)
+    return cost >= PART_COST and any(
+        other.table == chosen.table or (price < cost and not scope.refers(chosen, other))
+        for other, price in places.items()
+    )
 
 
 def _is_shown(link: ColumnLink, scope: Scope) -> bool:
@@ -123,3 +137,9 @@ def moments(scope: Scope) -> list[Column]:
     table = scope.linker.tables[scope.first]
     places = [Column(scope.first, column.name) for column in table.columns]
     return [place for place in places if scope.is_moment(place) or scope.is_year(place)]
+
+
+def is_plain_moment(column: Column) -> bool:
+    """Whether a column is just the year or date of its rows, and not of one thing about them."""
+    named = set(identifier_words(column.name)) - set(identifier_words(column.table))
+    return named <= _MOMENTS

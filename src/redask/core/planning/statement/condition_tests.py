@@ -17,7 +17,13 @@ from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrases import ValuePhrase
 from redask.core.planning.question.readings import Condition
 from redask.core.planning.question.words import identifier_words
-from redask.core.planning.statement.column_choice import Scope, choose, measured, moments
+from redask.core.planning.statement.column_choice import (
+    Scope,
+    choose,
+    is_plain_moment,
+    measured,
+    moments,
+)
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.periods import period
 from redask.core.planning.statement.trees import (
@@ -174,7 +180,7 @@ def _match(column: Column, condition: Condition) -> Test:
 def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     if condition.values and not condition.values[0].stored:
         found = moments(scope)
-        if len(found) != 1:
+        if len(found) != 1 or not is_plain_moment(found[0]):
             raise Doubt("ambiguous", condition.values[0].text)
         return found[0], _typed(found[0], condition, scope), 0
     places = set.intersection(
@@ -184,16 +190,20 @@ def _unnamed(condition: Condition, scope: Scope) -> tuple[Column, Test, int]:
     priced = sorted(
         (_price(Column(*place), near, condition, scope), Column(*place)) for place in places
     )
-    if not priced:
-        raise Doubt("ambiguous", condition.values[0].text)
-    cost = priced[0][0]
-    if cost >= 6:
+    cost = priced[0][0] if priced else 6
+    if cost >= 6 or any(map(_is_spelled_apart, condition.values)):
         raise Doubt("ambiguous", condition.values[0].text)
     cheapest = [column for price, column in priced if price == cost]
     for other in cheapest[1:]:
         if not scope.refers(cheapest[0], other):
             raise Doubt("ambiguous", condition.values[0].text)
     return cheapest[0], _typed(cheapest[0], condition, scope), cost
+
+
+def _is_spelled_apart(value: ValuePhrase) -> bool:
+    """Whether several columns store a value, and not in one spelling: it may be two things."""
+    places = {(each.table, each.column) for each in value.stored}
+    return len(places) > 1 and len({each.value for each in value.stored}) > 1
 
 
 def _price(column: Column, near: set[str], condition: Condition, scope: Scope) -> int:

@@ -3,12 +3,15 @@
     tables                          path
     linked by one key               that key
     linked by two or more keys      none: nobody said which is meant
-    linked through one table        the two keys, if no other table links them as well
+    linked through other tables     the keys, if no other way is as short
+    linked by what both refer to    none: students and courses of a department need not meet
     further apart, or not at all    none
 
 A step to the table that a key refers to keeps the number of rows; a step the other way round may
 multiply them (`fans_out`).
 """
+
+from itertools import pairwise
 
 from redask.core.planning.plan_schema import ForeignKey
 from redask.core.planning.question.linking import Linker
@@ -40,6 +43,8 @@ def steps_between(linker: Linker, source: str, target: str) -> tuple[Step, ...]:
         ]
         found = [way for way in longer if _end(way, source) == target]
         if len(found) == 1:
+            if _meets(linker, found[0]):
+                raise Doubt("ambiguous", f"how {source} and {target} are linked")
             return tuple(_step(key, table) for key, table in found[0])
         if found:
             raise Doubt("ambiguous", f"how {source} and {target} are linked")
@@ -53,6 +58,24 @@ def _end(way: tuple[tuple[ForeignKey, str], ...], source: str) -> str:
 
 def _passed(way: tuple[tuple[ForeignKey, str], ...], source: str) -> set[str]:
     return {source, *(table for _, table in way)}
+
+
+def _meets(linker: Linker, way: tuple[tuple[ForeignKey, str], ...]) -> bool:
+    """Whether rows of a way have nothing in common but that both refer to the same row."""
+    return any(
+        table == key.to_table
+        and table == after.to_table
+        and not (_is_unique(linker, key) or _is_unique(linker, after))
+        for (key, table), (after, _) in pairwise(way)
+    )
+
+
+def _is_unique(linker: Linker, key: ForeignKey) -> bool:
+    """Whether no two rows refer to the same one: then the rows say more of that one."""
+    table = linker.tables[key.table]
+    return len(key.columns) == 1 and (
+        linker.columns[key.table, key.columns[0]].distinct == table.rows
+    )
 
 
 def _other(key: ForeignKey, table: str) -> str:
@@ -72,6 +95,13 @@ def _step(key: ForeignKey, table: str) -> Step:
 def fans_out(linker: Linker, step: Step) -> bool:
     """Whether a step may give more than one row for a row: its columns are no key of its table."""
     return {right.name for _, right in step.pairs} != set(linker.tables[step.table].primary_key)
+
+
+def leaves_out(linker: Linker, step: Step) -> bool:
+    """Whether a step back along a key finds nothing for some rows."""
+    left, right = step.pairs[0]
+    found = linker.columns[right.table, right.name].distinct
+    return len(step.pairs) > 1 or linker.tables[left.table].rows > found
 
 
 def joined(linker: Linker, first: str, others: list[str]) -> tuple[Step, ...]:

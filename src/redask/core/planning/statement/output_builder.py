@@ -3,6 +3,7 @@
 refused                                               because
 the average of text, the highest rank                 it means nothing, or either end
 an average beside a column without `each`             nobody said what it is the average of
+a table beside columns (`the name and the stadium`)   its name, number or both could be meant
 a count of the values of a column, not of different   rows or values could be meant
 `for each TABLE` with nothing to show of it           name and number could be meant
 """
@@ -92,6 +93,8 @@ class OutputBuilder:
             first = self._scope.first
             columns = self._scope.linker.tables[first].columns
             return [Measure(column=Column(first, each.name)) for each in columns]
+        if len(items) > 1 and any(item.kind == "entity" for item in items):
+            raise Doubt("ambiguous", "what to show")
         outputs = [each for item in items for each in self._shown(item)]
         mixed = [bool(each.aggregate and each.column) for each in outputs]
         grouped = any(isinstance(one, Each) for one in self._reading.modifiers)

@@ -54,7 +54,10 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     steps = key_paths.joined(scope.linker, root, others)
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
+    if steps and not groups:
+        _check_joined(reading, steps, scope)
     _check_fan_out(measures, steps, scope)
+    _check_least(order, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
     statement = Statement(
         tuple(outputs),
@@ -91,6 +94,13 @@ def _summed(measures: list[Measure]) -> str | None:
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
 
 
+def _check_joined(reading: Reading, steps: tuple[Step, ...], scope: Scope) -> None:
+    """Columns of two tables are shown together if each is named in full, one row for one row."""
+    named = all(item.column.links[0].cost == 0 for item in reading.items if item.column)
+    if len(steps) > 1 or not named or key_paths.fans_out(scope.linker, steps[0]):
+        raise Doubt("ambiguous", "columns of several tables")
+
+
 def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scope) -> None:
     """Sums, averages and counts are refused where a join repeats rows."""
     repeated = any(key_paths.fans_out(scope.linker, step) for step in steps)
@@ -98,22 +108,37 @@ def _check_fan_out(measures: list[Measure], steps: tuple[Step, ...], scope: Scop
         raise Doubt("not_computable", "a join that repeats rows")
 
 
+def _check_least(order: Order | None, steps: tuple[Step, ...], scope: Scope) -> None:
+    """The fewest rows of a table are none at all, which a join does not find."""
+    if order and order.limit and order.direction == "asc" and order.measure.aggregate == "count":
+        for step in steps:
+            if key_paths.leaves_out(scope.linker, _turned(step)):
+                raise Doubt("ambiguous", f"whether those without {_turned(step).table} count")
+
+
+def _turned(step: Step) -> Step:
+    """The step the other way round."""
+    return Step(step.pairs[0][0].table, tuple((right, left) for left, right in step.pairs))
+
+
 def _ordered(statement: Statement, order: Order, scope: Scope) -> tuple[tuple[Measure, str], ...]:
-    """The order asked for; rows that are equal in it follow their keys, so that it is one order.
+    """The order asked for; rows that are equal in it follow their keys, so that it is one order,
+    and groups theirs in the same direction.
 
     At a limit they stay equal: all rows that tie belong to the result.
     """
     keys = [
         Column(statement.table, name) for name in scope.linker.tables[statement.table].primary_key
     ]
+    way = "asc"
     if statement.groups:
-        keys = list(statement.groups)
+        keys, way = list(dict.fromkeys(statement.groups)), order.direction
     elif statement.distinct:
         keys = [each.column for each in statement.outputs if each.column]
     if statement.limit is not None:
         keys = []
     rest = (Measure(column=key) for key in keys)
-    found = ((each, "asc") for each in rest if each != order.measure)
+    found = ((each, way) for each in rest if each != order.measure)
     return ((order.measure, order.direction), *found)
 
 

@@ -6,7 +6,8 @@
     so many of it                a count, if one key leads there and may lead to many rows
 
 Refused: conditions beside NOT EXISTS on other tables; two conditions on columns that refer to each
-other; a table that only a preposition names.
+other; a table that only a preposition names, or that is far away and nothing is said of; a pattern
+on a column that is named in part, or of which two tables have one.
 """
 
 from dataclasses import dataclass, field, replace
@@ -80,6 +81,8 @@ class WhereBuilder:
             direct.append(self._tally(table, each, tuple(found.positive.pop(table, []))))
         for table, tests in found.positive.items():
             steps = self._way(table)
+            if not tests and len(steps) > 1:
+                raise Doubt("ambiguous", table)
             if tests or not all(is_total(self._scope.linker, step) for step in steps):
                 direct.append(Existence(steps, tuple(tests)))
         for table, tests in found.negative.items():
@@ -119,6 +122,15 @@ class WhereBuilder:
             raise Doubt("ambiguous", column.name)
         if each.both and column.table not in self._here:
             raise Doubt("ambiguous", "both")
+        if each.op in _PATTERNS and each.column is not None and self._is_vague(each.column):
+            raise Doubt("ambiguous", column.name)
+
+    def _is_vague(self, phrase: ColumnPhrase) -> bool:
+        """Whether a phrase names a column in part, or columns of two tables of the reading."""
+        best = phrase.links[0].cost
+        tables = {link.table for link in phrase.links if link.cost <= best + 1}
+        known = {self._scope.first, *self._scope.named}
+        return best > 0 or len(tables & known) > 1
 
     def _place(self, each: Condition, column: Column, found: _Gathered) -> list[Test]:
         """Where the test of a condition belongs."""
@@ -167,4 +179,6 @@ class WhereBuilder:
         if len(steps) > 1 or not key_paths.fans_out(self._scope.linker, steps[0]):
             raise Doubt("ambiguous", table)
         op = OPPOSITE[each.op] if each.negative else each.op
+        if op in ("<", "<=", "<>") and key_paths.leaves_out(self._scope.linker, steps[0]):
+            raise Doubt("ambiguous", f"whether those without {table} count")
         return Tally(steps, tests, op, each.number)

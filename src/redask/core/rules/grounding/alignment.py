@@ -8,27 +8,18 @@
 
 Content are the roots of `stems.content`. A root in more than COMMON passages ranks none, so the
 time does not grow with claims times passages.
-
-`likeness` says how far two places have the same neighbours, from 0 to 9: on each side 2 for the
-same next word, half a point more for the next two, and half a point for each meaningful word of
-the nearest NEAR that is among the nearest REACH there; 1 if both are at the edge.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from redask.core.rules.grounding.source_text import COMMON, SourceText
-from redask.core.rules.grounding.stems import ROOT, has_meaning
+from redask.core.rules.grounding.stems import ROOT
 
 PASSAGES = 4
-_NEAR = 4
-_REACH = 6
-_NEXT_WORD = 2.0
-_NEAR_WORD = 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class Aligned:
+class Aligned(NamedTuple):
     """A passage of a cited source, and the share of the claim's content that it holds."""
 
     source: int
@@ -126,24 +117,3 @@ class Alignment:
 
     def _share(self, roots: frozenset[str]) -> float:
         return len(self.content & roots) / len(self.content) if self.content else 0.0
-
-
-def likeness(
-    ours: Sequence[str], at: tuple[int, int], theirs: Sequence[str], found: tuple[int, int]
-) -> float:
-    """How far the words around ours[at] are those around theirs[found]."""
-    (first, end), (start, stop) = at, found
-    left = _side(
-        ours[max(0, first - _NEAR) : first][::-1], theirs[max(0, start - _REACH) : start][::-1]
-    )
-    return left + _side(ours[end : end + _NEAR], theirs[stop : stop + _REACH])
-
-
-def _side(ours: Sequence[str], theirs: Sequence[str]) -> float:
-    """The likeness of one side; words are ordered outwards."""
-    if not ours or not theirs:
-        return float(not ours and not theirs)
-    score = _NEXT_WORD if ours[0] == theirs[0] else 0.0
-    if len(ours) > 1 and ours[:2] == theirs[:2]:
-        score += _NEAR_WORD
-    return score + _NEAR_WORD * sum(word in theirs and has_meaning(word) for word in ours)

@@ -2,8 +2,8 @@
 
 A quote's `place` is what a person would open, told by the source's own fields:
 
-    a document    {cells, heading, line, page, path, sheet}, those that it has, and {columns} if
-                  the quote is not of its `text`; None if it has none of them
+    a document    the fields of `places.NAMES` that it has, and {columns} if the quote is not of its
+                  `text`; None if it has none of them
     any other     {columns}: the column that is quoted
 
 Offsets are code points: of the answer, and of the quoted text or column of the source.
@@ -12,13 +12,13 @@ Offsets are code points: of the answer, and of the quoted text or column of the 
 import json
 from collections.abc import Mapping, Sequence
 
+from redask.core import places
 from redask.core.errors import BadUrn
 from redask.core.model import Evidence, Kind, QuotedPassage, Source
 from redask.core.rules import urn
 from redask.core.rules.grounding import check
 from redask.core.rules.grounding.check import Finding
 
-_PLACES = ("cells", "heading", "line", "page", "path", "sheet")
 _TEXT = "text"
 
 
@@ -44,7 +44,7 @@ def of(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Evidence
 def _place(document: Mapping[str, object] | None, field: str) -> Mapping[str, object] | None:
     if document is None:
         return {"columns": [field]}
-    known = ((name, document.get(name)) for name in _PLACES)
+    known = ((name, document.get(name)) for name in places.NAMES)
     told: dict[str, object] = {name: value for name, value in known if _tells(value)}
     if field != _TEXT:
         told["columns"] = [field]

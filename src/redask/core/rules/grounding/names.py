@@ -12,7 +12,7 @@ takes German and Germany for the same, `initials` is what an acronym would be (w
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from redask.core.rules.grounding.stems import STOP_WORDS
 
@@ -26,8 +26,7 @@ _LONGER_BY = 3
 _SHORTEST = 4
 
 
-@dataclass(frozen=True, slots=True)
-class Name:
+class Name(NamedTuple):
     """The words `first` to `end` (half-open); not `sure` if it may be any first word."""
 
     first: int
@@ -78,4 +77,4 @@ def inflected(one: str, other: str) -> bool:
 
 def initials(words: Sequence[str]) -> str:
     """The first letters of words."""
-    return "".join(word[:1] for word in words)
+    return "".join([word[:1] for word in words])

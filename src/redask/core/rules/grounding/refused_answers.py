@@ -9,14 +9,22 @@
 
 A refusal is an answer: it is accepted, cached, fingerprinted and audited like any. Its sentences
 name what is missing, and say nothing else about the data; a statement beside it was not run.
+
+A model is told to write NOT_IN_THE_SOURCES where the sources do not answer; its answer is a
+refusal if it is that sentence and nothing else. The built-in answerer says itself that it refuses
+(`Completion.warnings`). `is_refusal` asks an answer's warnings.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
 from redask.core.model import Notice
 
+REFUSED = "refused"
+NOT_IN_THE_SOURCES = "The sources do not answer this question."
+NO_ANSWER = "The data does not hold an answer to this question."
+_FEW_WORDS = 3
 _MOST_WORDS = 8
 _MOST_CHARACTERS = 60
 
@@ -37,6 +45,49 @@ class Refusal:
 
     text: str
     warning: Notice
+
+
+def is_refusal(warnings: Iterable[Notice]) -> bool:
+    """Whether an answer with these warnings is a refusal."""
+    return any(warning.kind == REFUSED for warning in warnings)
+
+
+def is_model_refusal(text: str) -> bool:
+    """Whether the text is the sentence that a model is told to refuse with."""
+    return text.strip() == NOT_IN_THE_SOURCES
+
+
+def by_model(text: str, question: str) -> tuple[Notice, ...]:
+    """The warning of an answer that a model wrote: empty unless it refuses."""
+    if not is_model_refusal(text):
+        return ()
+    return (_warning(RefusalReason.NO_EVIDENCE, _cut(question)),)
+
+
+def not_mentioned(names: Sequence[str]) -> Refusal:
+    """No source mentions these names, numbers or identifiers of the question."""
+    named = _listed(names)
+    return _refusal(RefusalReason.ENTITY_MISSING, named, f"Nothing here mentions {named}.", None)
+
+
+def not_said_of(names: Sequence[str]) -> Refusal:
+    """What was found is not about these names, numbers or dates of the question."""
+    named = _listed(names)
+    what = f"Nothing here says what is asked of {named}."
+    return _refusal(RefusalReason.ENTITY_MISSING, named, what, None)
+
+
+def attribute_missing(words: Sequence[str], subject: Sequence[str]) -> Refusal:
+    """What was found does not speak of this, of somebody or something that is there."""
+    named = _listed(words)
+    whom = f" of {_cut(' '.join(subject))}" if subject else ""
+    what = f"Nothing here says {named}{whom or ' of what is asked'}."
+    return _refusal(RefusalReason.ATTRIBUTE_MISSING, f"{named}{whom}", what, None)
+
+
+def no_evidence(question: str) -> Refusal:
+    """Too little of what was found has to do with the question."""
+    return _refusal(RefusalReason.NO_EVIDENCE, _cut(question), NO_ANSWER, None)
 
 
 def not_planned(reason: str, about: Sequence[str], nearest: str | None) -> Refusal:
@@ -69,10 +120,17 @@ def plan_only() -> Refusal:
 
 
 def _refusal(reason: RefusalReason, about: str, what: str, nearest: str | None) -> Refusal:
-    detail = f"{reason}: {about}" if about else str(reason)
     if nearest is not None:
         what += " The nearest statement, which was not run, is among the sources."
-    return Refusal(what, Notice("refused", detail))
+    return Refusal(what, _warning(reason, about))
+
+
+def _warning(reason: RefusalReason, about: str) -> Notice:
+    return Notice(REFUSED, f"{reason}: {about}" if about else str(reason))
+
+
+def _listed(words: Sequence[str]) -> str:
+    return ", ".join(map(_quoted, words[:_FEW_WORDS]))
 
 
 def _quoted(word: str) -> str:

@@ -19,7 +19,7 @@ source, are found when first asked for, and kept.
 import json
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from redask.core.equivalence.identifiers import find_identifiers
 from redask.core.model import Source
@@ -35,16 +35,14 @@ _NAME_PARTS = re.compile(r"[A-Z]?[a-z]+|[A-Z]+|[0-9]+")
 _PARAGRAPH = re.compile(r"\n[ \t]*+(?=\n|[-*+>#|•]|[0-9]{1,3}[.)][ \t])")
 
 
-@dataclass(frozen=True, slots=True)
-class SourceField:
+class SourceField(NamedTuple):
     """A field of a source: its name and its text."""
 
     name: str
     text: str
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NamedTuple):
     """A sentence of a field, or a cell: its place, and the forms of its words in order.
 
     The first `named` forms are those of a cell's field name.
@@ -76,6 +74,8 @@ class SourceText:
 
     def holding(self, root: str) -> list[int]:
         """The numbers of the passages that hold a root, in order."""
+        if len(self.passages) <= COMMON:
+            return [number for number, each in enumerate(self.passages) if root in each.roots]
         if self._index is None:
             self._index = {}
             for number, passage in enumerate(self.passages):

@@ -6,8 +6,9 @@ neither a digit nor a word for a number or a time is not searched at all.
 """
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from operator import itemgetter
+from typing import NamedTuple
 
 from redask.core.equivalence import moments, quantities
 from redask.core.equivalence.calendar_words import DAYTIMES, MONTHS, WEEKDAYS
@@ -26,11 +27,11 @@ _VALUE_WORDS = frozenset(
     for word in _WORD.findall(written)
 )
 
-_Place = tuple[tuple[int, int], Moment | None, Quantity | None]
+
+_Place = tuple[int, int, Moment | None, Quantity | None]
 
 
-@dataclass(frozen=True, slots=True)
-class ValueToken:
+class ValueToken(NamedTuple):
     """A value at the words `first` to `end` of a text, as it is written there."""
 
     first: int
@@ -47,35 +48,40 @@ def find(
     if _VALUE_WORDS.isdisjoint(forms) and not _DIGITS.search(text):
         return ()
     dated = moments.find(text)
-    sure = [moment.span for moment in dated if not moment.bare]
-    counted = quantities.outside(quantities.find(text), sure)
-    places: list[_Place] = [(each.span, each, None) for each in dated]
-    places += [(each.span, None, each) for each in counted]
-    places.sort(key=lambda place: place[0])
+    counted = quantities.find(text)
+    if dated and counted:
+        sure = [moment.span for moment in dated if not moment.bare]
+        counted = quantities.outside(counted, sure)
     merged: list[_Place] = []
-    for span, moment, quantity in places:
-        if merged and span[0] < merged[-1][0][1]:
-            (start, end), before, other = merged.pop()
-            place = (start, max(end, span[1])), before or moment, other or quantity
-            merged.append(place)
+    for place in _in_order(dated, counted):
+        if merged and place[0] < merged[-1][1]:
+            merged[-1] = _one(merged[-1], place)
         else:
-            merged.append((span, moment, quantity))
-    return tuple(_placed(text, spans, merged))
-
-
-def _placed(
-    text: str,
-    spans: Sequence[tuple[int, int]],
-    places: Sequence[_Place],
-) -> Iterator[ValueToken]:
-    index = 0
-    for (start, end), moment, quantity in places:
-        while index < len(spans) and spans[index][1] <= start:
+            merged.append(place)
+    found: list[ValueToken] = []
+    index, count = 0, len(spans)
+    for start, end, moment, quantity in merged:
+        while index < count and spans[index][1] <= start:
             index += 1
-        last = index
-        while last < len(spans) and spans[last][0] < end:
-            last += 1
-        yield ValueToken(index, last, text[start:end], moment, quantity)
+        after = index
+        while after < count and spans[after][0] < end:
+            after += 1
+        found.append(ValueToken(index, after, text[start:end], moment, quantity))
+    return tuple(found)
+
+
+def _in_order(dated: Sequence[Moment], counted: Sequence[Quantity]) -> list[_Place]:
+    """Both by where they begin and end; each is in order."""
+    places: list[_Place] = [(*each.span, each, None) for each in dated]
+    places += [(*each.span, None, each) for each in counted]
+    if dated and counted:
+        places.sort(key=itemgetter(0, 1))
+    return places
+
+
+def _one(first: _Place, second: _Place) -> _Place:
+    """Two places that overlap."""
+    return first[0], max(first[1], second[1]), first[2] or second[2], first[3] or second[3]
 
 
 def same(claimed: ValueToken, found: ValueToken, *, cell: bool = False) -> bool:

@@ -24,7 +24,7 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)redask/server/grpc/generated/redask.proto\x12\tredask.v1\"\x84\x04\n\nAskRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x13\n\x06strict\x18\x02 \x01(\x08H\x00\x88\x01\x01\x12\x12\n\x05using\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05model\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x12\n\ncollection\x18\x05 \x03(\t\x12\x12\n\x05limit\x18\x06 \x01(\rH\x03\x88\x01\x01\x12\x16\n\tmin_score\x18\x07 \x01(\x01H\x04\x88\x01\x01\x12\x12\n\x05\x64\x65pth\x18\x08 \x01(\rH\x05\x88\x01\x01\x12\x18\n\x0btemperature\x18\t \x01(\x01H\x06\x88\x01\x01\x12\x11\n\x04seed\x18\n \x01(\x04H\x07\x88\x01\x01\x12\x16\n\tcache_ttl\x18\x0b \x01(\tH\x08\x88\x01\x01\x12\x14\n\x07nocache\x18\x0c \x01(\x08H\t\x88\x01\x01\x12\x17\n\nstrictness\x18\r \x01(\tH\n\x88\x01\x01\x12\x15\n\x08\x65vidence\x18\x0e \x01(\x08H\x0b\x88\x01\x01\x12\x11\n\x04plan\x18\x0f \x01(\tH\x0c\x88\x01\x01\x12\x12\n\x05steps\x18\x10 \x01(\rH\r\x88\x01\x01\x42\t\n\x07_strictB\x08\n\x06_usingB\x08\n\x06_modelB\x08\n\x06_limitB\x0c\n\n_min_scoreB\x08\n\x06_depthB\x0e\n\x0c_temperatureB\x07\n\x05_seedB\x0c\n\n_cache_ttlB\n\n\x08_nocacheB\r\n\x0b_strictnessB\x0b\n\t_evidenceB\x07\n\x05_planB\x08\n\x06_steps\"\'\n\x08\x43itation\x12\x0e\n\x06marker\x18\x01 \x01(\r\x12\x0b\n\x03urn\x18\x02 \x01(\t\"$\n\x04Item\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"\\\n\nValidation\x12\n\n\x02ok\x18\x01 \x01(\x08\x12!\n\x08warnings\x18\x02 \x03(\x0b\x32\x0f.redask.v1.Item\x12\x1f\n\x06\x65rrors\x18\x03 \x03(\x0b\x32\x0f.redask.v1.Item\"\xd1\x02\n\x08\x41skReply\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x19\n\x11sources_flat_json\x18\x02 \x01(\x0c\x12&\n\tcitations\x18\x03 \x03(\x0b\x32\x13.redask.v1.Citation\x12)\n\nvalidation\x18\x04 \x01(\x0b\x32\x15.redask.v1.Validation\x12\x10\n\x08provider\x18\x05 \x01(\t\x12\r\n\x05model\x18\x06 \x01(\t\x12\x15\n\rprompt_tokens\x18\x07 \x01(\r\x12\x19\n\x11\x63ompletion_tokens\x18\x08 \x01(\r\x12\x10\n\x08\x63ost_usd\x18\t \x01(\x01\x12\x11\n\tcache_hit\x18\n \x01(\x08\x12\x0c\n\x04mode\x18\x0b \x01(\t\x12\x13\n\x0bretry_count\x18\x0c \x01(\r\x12\x1a\n\revidence_json\x18\r \x01(\x0cH\x00\x88\x01\x01\x42\x10\n\x0e_evidence_json\"\xf1\x01\n\x08\x41skFrame\x12*\n\x07sources\x18\x01 \x01(\x0b\x32\x17.redask.v1.SourcesFrameH\x00\x12-\n\x0c\x61nswer_token\x18\x02 \x01(\x0b\x32\x15.redask.v1.TokenFrameH\x00\x12-\n\x0c\x61nswer_reset\x18\x03 \x01(\x0b\x32\x15.redask.v1.ResetFrameH\x00\x12*\n\nvalidation\x18\x04 \x01(\x0b\x32\x14.redask.v1.DoneFrameH\x00\x12&\n\x05\x65rror\x18\x05 \x01(\x0b\x32\x15.redask.v1.ErrorFrameH\x00\x42\x07\n\x05\x66rame\")\n\x0cSourcesFrame\x12\x19\n\x11sources_flat_json\x18\x01 \x01(\x0c\"\x1a\n\nTokenFrame\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x1c\n\nResetFrame\x12\x0e\n\x06reason\x18\x01 \x01(\t\"\xa7\x02\n\tDoneFrame\x12)\n\nvalidation\x18\x01 \x01(\x0b\x32\x15.redask.v1.Validation\x12&\n\tcitations\x18\x02 \x03(\x0b\x32\x13.redask.v1.Citation\x12\x10\n\x08provider\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\x12\x15\n\rprompt_tokens\x18\x05 \x01(\r\x12\x19\n\x11\x63ompletion_tokens\x18\x06 \x01(\r\x12\x10\n\x08\x63ost_usd\x18\x07 \x01(\x01\x12\x11\n\tcache_hit\x18\x08 \x01(\x08\x12\x0c\n\x04mode\x18\t \x01(\t\x12\x13\n\x0bretry_count\x18\n \x01(\r\x12\x1a\n\revidence_json\x18\x0b \x01(\x0cH\x00\x88\x01\x01\x42\x10\n\x0e_evidence_json\"+\n\nErrorFrame\x12\x0c\n\x04\x63ode\x18\x01 \x01(\r\x12\x0f\n\x07message\x18\x02 \x01(\t\"!\n\x0c\x45xplainReply\x12\x11\n\tplan_json\x18\x01 \x01(\x0c\"6\n\x0cQueryRequest\x12\x11\n\tstatement\x18\x01 \x01(\t\x12\x13\n\x0bparams_json\x18\x02 \x01(\t\"\x1f\n\nQueryReply\x12\x11\n\trows_json\x18\x01 \x01(\x0c\x32\xea\x01\n\x06Redask\x12\x31\n\x03\x41sk\x12\x15.redask.v1.AskRequest\x1a\x13.redask.v1.AskReply\x12\x39\n\tAskStream\x12\x15.redask.v1.AskRequest\x1a\x13.redask.v1.AskFrame0\x01\x12\x39\n\x07\x45xplain\x12\x15.redask.v1.AskRequest\x1a\x17.redask.v1.ExplainReply\x12\x37\n\x05Query\x12\x17.redask.v1.QueryRequest\x1a\x15.redask.v1.QueryReplyb\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n)redask/server/grpc/generated/redask.proto\x12\tredask.v1\"\xa6\x04\n\nAskRequest\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x13\n\x06strict\x18\x02 \x01(\x08H\x00\x88\x01\x01\x12\x12\n\x05using\x18\x03 \x01(\tH\x01\x88\x01\x01\x12\x12\n\x05model\x18\x04 \x01(\tH\x02\x88\x01\x01\x12\x12\n\ncollection\x18\x05 \x03(\t\x12\x12\n\x05limit\x18\x06 \x01(\rH\x03\x88\x01\x01\x12\x16\n\tmin_score\x18\x07 \x01(\x01H\x04\x88\x01\x01\x12\x12\n\x05\x64\x65pth\x18\x08 \x01(\rH\x05\x88\x01\x01\x12\x18\n\x0btemperature\x18\t \x01(\x01H\x06\x88\x01\x01\x12\x11\n\x04seed\x18\n \x01(\x04H\x07\x88\x01\x01\x12\x16\n\tcache_ttl\x18\x0b \x01(\tH\x08\x88\x01\x01\x12\x14\n\x07nocache\x18\x0c \x01(\x08H\t\x88\x01\x01\x12\x17\n\nstrictness\x18\r \x01(\tH\n\x88\x01\x01\x12\x15\n\x08\x65vidence\x18\x0e \x01(\x08H\x0b\x88\x01\x01\x12\x11\n\x04plan\x18\x0f \x01(\tH\x0c\x88\x01\x01\x12\x12\n\x05steps\x18\x10 \x01(\rH\r\x88\x01\x01\x12 \n\x07history\x18\x11 \x03(\x0b\x32\x0f.redask.v1.TurnB\t\n\x07_strictB\x08\n\x06_usingB\x08\n\x06_modelB\x08\n\x06_limitB\x0c\n\n_min_scoreB\x08\n\x06_depthB\x0e\n\x0c_temperatureB\x07\n\x05_seedB\x0c\n\n_cache_ttlB\n\n\x08_nocacheB\r\n\x0b_strictnessB\x0b\n\t_evidenceB\x07\n\x05_planB\x08\n\x06_steps\"(\n\x04Turn\x12\x10\n\x08question\x18\x01 \x01(\t\x12\x0e\n\x06\x61nswer\x18\x02 \x01(\t\"\'\n\x08\x43itation\x12\x0e\n\x06marker\x18\x01 \x01(\r\x12\x0b\n\x03urn\x18\x02 \x01(\t\"$\n\x04Item\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0e\n\x06\x64\x65tail\x18\x02 \x01(\t\"\\\n\nValidation\x12\n\n\x02ok\x18\x01 \x01(\x08\x12!\n\x08warnings\x18\x02 \x03(\x0b\x32\x0f.redask.v1.Item\x12\x1f\n\x06\x65rrors\x18\x03 \x03(\x0b\x32\x0f.redask.v1.Item\"\xd1\x02\n\x08\x41skReply\x12\x0e\n\x06\x61nswer\x18\x01 \x01(\t\x12\x19\n\x11sources_flat_json\x18\x02 \x01(\x0c\x12&\n\tcitations\x18\x03 \x03(\x0b\x32\x13.redask.v1.Citation\x12)\n\nvalidation\x18\x04 \x01(\x0b\x32\x15.redask.v1.Validation\x12\x10\n\x08provider\x18\x05 \x01(\t\x12\r\n\x05model\x18\x06 \x01(\t\x12\x15\n\rprompt_tokens\x18\x07 \x01(\r\x12\x19\n\x11\x63ompletion_tokens\x18\x08 \x01(\r\x12\x10\n\x08\x63ost_usd\x18\t \x01(\x01\x12\x11\n\tcache_hit\x18\n \x01(\x08\x12\x0c\n\x04mode\x18\x0b \x01(\t\x12\x13\n\x0bretry_count\x18\x0c \x01(\r\x12\x1a\n\revidence_json\x18\r \x01(\x0cH\x00\x88\x01\x01\x42\x10\n\x0e_evidence_json\"\xf1\x01\n\x08\x41skFrame\x12*\n\x07sources\x18\x01 \x01(\x0b\x32\x17.redask.v1.SourcesFrameH\x00\x12-\n\x0c\x61nswer_token\x18\x02 \x01(\x0b\x32\x15.redask.v1.TokenFrameH\x00\x12-\n\x0c\x61nswer_reset\x18\x03 \x01(\x0b\x32\x15.redask.v1.ResetFrameH\x00\x12*\n\nvalidation\x18\x04 \x01(\x0b\x32\x14.redask.v1.DoneFrameH\x00\x12&\n\x05\x65rror\x18\x05 \x01(\x0b\x32\x15.redask.v1.ErrorFrameH\x00\x42\x07\n\x05\x66rame\")\n\x0cSourcesFrame\x12\x19\n\x11sources_flat_json\x18\x01 \x01(\x0c\"\x1a\n\nTokenFrame\x12\x0c\n\x04text\x18\x01 \x01(\t\"\x1c\n\nResetFrame\x12\x0e\n\x06reason\x18\x01 \x01(\t\"\xa7\x02\n\tDoneFrame\x12)\n\nvalidation\x18\x01 \x01(\x0b\x32\x15.redask.v1.Validation\x12&\n\tcitations\x18\x02 \x03(\x0b\x32\x13.redask.v1.Citation\x12\x10\n\x08provider\x18\x03 \x01(\t\x12\r\n\x05model\x18\x04 \x01(\t\x12\x15\n\rprompt_tokens\x18\x05 \x01(\r\x12\x19\n\x11\x63ompletion_tokens\x18\x06 \x01(\r\x12\x10\n\x08\x63ost_usd\x18\x07 \x01(\x01\x12\x11\n\tcache_hit\x18\x08 \x01(\x08\x12\x0c\n\x04mode\x18\t \x01(\t\x12\x13\n\x0bretry_count\x18\n \x01(\r\x12\x1a\n\revidence_json\x18\x0b \x01(\x0cH\x00\x88\x01\x01\x42\x10\n\x0e_evidence_json\"+\n\nErrorFrame\x12\x0c\n\x04\x63ode\x18\x01 \x01(\r\x12\x0f\n\x07message\x18\x02 \x01(\t\"!\n\x0c\x45xplainReply\x12\x11\n\tplan_json\x18\x01 \x01(\x0c\"6\n\x0cQueryRequest\x12\x11\n\tstatement\x18\x01 \x01(\t\x12\x13\n\x0bparams_json\x18\x02 \x01(\t\"\x1f\n\nQueryReply\x12\x11\n\trows_json\x18\x01 \x01(\x0c\x32\xea\x01\n\x06Redask\x12\x31\n\x03\x41sk\x12\x15.redask.v1.AskRequest\x1a\x13.redask.v1.AskReply\x12\x39\n\tAskStream\x12\x15.redask.v1.AskRequest\x1a\x13.redask.v1.AskFrame0\x01\x12\x39\n\x07\x45xplain\x12\x15.redask.v1.AskRequest\x1a\x17.redask.v1.ExplainReply\x12\x37\n\x05Query\x12\x17.redask.v1.QueryRequest\x1a\x15.redask.v1.QueryReplyb\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -32,33 +32,35 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'redask.server.grpc.generate
 if not _descriptor._USE_C_DESCRIPTORS:
   DESCRIPTOR._loaded_options = None
   _globals['_ASKREQUEST']._serialized_start=57
-  _globals['_ASKREQUEST']._serialized_end=573
-  _globals['_CITATION']._serialized_start=575
-  _globals['_CITATION']._serialized_end=614
-  _globals['_ITEM']._serialized_start=616
-  _globals['_ITEM']._serialized_end=652
-  _globals['_VALIDATION']._serialized_start=654
-  _globals['_VALIDATION']._serialized_end=746
-  _globals['_ASKREPLY']._serialized_start=749
-  _globals['_ASKREPLY']._serialized_end=1086
-  _globals['_ASKFRAME']._serialized_start=1089
-  _globals['_ASKFRAME']._serialized_end=1330
-  _globals['_SOURCESFRAME']._serialized_start=1332
-  _globals['_SOURCESFRAME']._serialized_end=1373
-  _globals['_TOKENFRAME']._serialized_start=1375
-  _globals['_TOKENFRAME']._serialized_end=1401
-  _globals['_RESETFRAME']._serialized_start=1403
-  _globals['_RESETFRAME']._serialized_end=1431
-  _globals['_DONEFRAME']._serialized_start=1434
-  _globals['_DONEFRAME']._serialized_end=1729
-  _globals['_ERRORFRAME']._serialized_start=1731
-  _globals['_ERRORFRAME']._serialized_end=1774
-  _globals['_EXPLAINREPLY']._serialized_start=1776
-  _globals['_EXPLAINREPLY']._serialized_end=1809
-  _globals['_QUERYREQUEST']._serialized_start=1811
-  _globals['_QUERYREQUEST']._serialized_end=1865
-  _globals['_QUERYREPLY']._serialized_start=1867
-  _globals['_QUERYREPLY']._serialized_end=1898
-  _globals['_REDASK']._serialized_start=1901
-  _globals['_REDASK']._serialized_end=2135
+  _globals['_ASKREQUEST']._serialized_end=607
+  _globals['_TURN']._serialized_start=609
+  _globals['_TURN']._serialized_end=649
+  _globals['_CITATION']._serialized_start=651
+  _globals['_CITATION']._serialized_end=690
+  _globals['_ITEM']._serialized_start=692
+  _globals['_ITEM']._serialized_end=728
+  _globals['_VALIDATION']._serialized_start=730
+  _globals['_VALIDATION']._serialized_end=822
+  _globals['_ASKREPLY']._serialized_start=825
+  _globals['_ASKREPLY']._serialized_end=1162
+  _globals['_ASKFRAME']._serialized_start=1165
+  _globals['_ASKFRAME']._serialized_end=1406
+  _globals['_SOURCESFRAME']._serialized_start=1408
+  _globals['_SOURCESFRAME']._serialized_end=1449
+  _globals['_TOKENFRAME']._serialized_start=1451
+  _globals['_TOKENFRAME']._serialized_end=1477
+  _globals['_RESETFRAME']._serialized_start=1479
+  _globals['_RESETFRAME']._serialized_end=1507
+  _globals['_DONEFRAME']._serialized_start=1510
+  _globals['_DONEFRAME']._serialized_end=1805
+  _globals['_ERRORFRAME']._serialized_start=1807
+  _globals['_ERRORFRAME']._serialized_end=1850
+  _globals['_EXPLAINREPLY']._serialized_start=1852
+  _globals['_EXPLAINREPLY']._serialized_end=1885
+  _globals['_QUERYREQUEST']._serialized_start=1887
+  _globals['_QUERYREQUEST']._serialized_end=1941
+  _globals['_QUERYREPLY']._serialized_start=1943
+  _globals['_QUERYREPLY']._serialized_end=1974
+  _globals['_REDASK']._serialized_start=1977
+  _globals['_REDASK']._serialized_end=2211
 # @@protoc_insertion_point(module_scope)

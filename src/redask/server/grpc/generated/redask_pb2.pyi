@@ -7,7 +7,7 @@ from typing import ClassVar as _ClassVar, Optional as _Optional, Union as _Union
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class AskRequest(_message.Message):
-    __slots__ = ("question", "strict", "using", "model", "collection", "limit", "min_score", "depth", "temperature", "seed", "cache_ttl", "nocache", "strictness", "evidence", "plan", "steps")
+    __slots__ = ("question", "strict", "using", "model", "collection", "limit", "min_score", "depth", "temperature", "seed", "cache_ttl", "nocache", "strictness", "evidence", "plan", "steps", "history")
     QUESTION_FIELD_NUMBER: _ClassVar[int]
     STRICT_FIELD_NUMBER: _ClassVar[int]
     USING_FIELD_NUMBER: _ClassVar[int]
@@ -24,6 +24,7 @@ class AskRequest(_message.Message):
     EVIDENCE_FIELD_NUMBER: _ClassVar[int]
     PLAN_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
+    HISTORY_FIELD_NUMBER: _ClassVar[int]
     question: str
     strict: bool
     using: str
@@ -40,7 +41,16 @@ class AskRequest(_message.Message):
     evidence: bool
     plan: str
     steps: int
-    def __init__(self, question: _Optional[str] = ..., strict: _Optional[bool] = ..., using: _Optional[str] = ..., model: _Optional[str] = ..., collection: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., depth: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., cache_ttl: _Optional[str] = ..., nocache: _Optional[bool] = ..., strictness: _Optional[str] = ..., evidence: _Optional[bool] = ..., plan: _Optional[str] = ..., steps: _Optional[int] = ...) -> None: ...
+    history: _containers.RepeatedCompositeFieldContainer[Turn]
+    def __init__(self, question: _Optional[str] = ..., strict: _Optional[bool] = ..., using: _Optional[str] = ..., model: _Optional[str] = ..., collection: _Optional[_Iterable[str]] = ..., limit: _Optional[int] = ..., min_score: _Optional[float] = ..., depth: _Optional[int] = ..., temperature: _Optional[float] = ..., seed: _Optional[int] = ..., cache_ttl: _Optional[str] = ..., nocache: _Optional[bool] = ..., strictness: _Optional[str] = ..., evidence: _Optional[bool] = ..., plan: _Optional[str] = ..., steps: _Optional[int] = ..., history: _Optional[_Iterable[_Union[Turn, _Mapping]]] = ...) -> None: ...
+
+class Turn(_message.Message):
+    __slots__ = ("question", "answer")
+    QUESTION_FIELD_NUMBER: _ClassVar[int]
+    ANSWER_FIELD_NUMBER: _ClassVar[int]
+    question: str
+    answer: str
+    def __init__(self, question: _Optional[str] = ..., answer: _Optional[str] = ...) -> None: ...
 
 class Citation(_message.Message):
     __slots__ = ("marker", "urn")

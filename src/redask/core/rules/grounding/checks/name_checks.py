@@ -14,9 +14,10 @@ is only ever contradicted.
 from collections.abc import Iterator, Sequence
 
 from redask.core.rules.grounding import names
-from redask.core.rules.grounding.alignment import Aligned, Alignment, likeness
+from redask.core.rules.grounding.alignment import Aligned, Alignment
 from redask.core.rules.grounding.checks import slots
 from redask.core.rules.grounding.checks.faults import Fault
+from redask.core.rules.grounding.checks.neighbours import Neighbours
 from redask.core.rules.grounding.checks.slots import Rival
 from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.names import Name
@@ -111,19 +112,22 @@ def _rivals(claim: ReadClaim, first: int, end: int, found: Alignment) -> Iterato
     """The names of the aligned passages, and wherever the words of this one stand."""
     ours = frozenset(claim.forms[first:end])
     said = frozenset(claim.forms)
+    around = Neighbours(claim.forms, first, end)
     for place in _places(ours, found):
         source = found.cited[place.source]
         forms = source.passages[place.passage].forms
-        for spot in _spots(source.names(place.passage), single=end - first == 1):
-            theirs = frozenset(forms[slice(*spot)])
-            if not theirs & ours:
-                alike = likeness(claim.forms, (first, end), forms, spot)
+        # what stands on another subject speaks against no name
+        known = source.names(place.passage) if place.share >= slots.SAME_SUBJECT else ()
+        for spot in _spots(known, single=end - first == 1):
+            theirs = forms[slice(*spot)]
+            if ours.isdisjoint(theirs):
+                alike = around.likeness(forms, *spot)
                 if alike >= slots.SAME_PLACE:
                     text = source.written(place.passage, *spot)
-                    yield Rival(False, place.share, alike, text, bool(theirs & said))
-        for at, form in enumerate(forms):
+                    yield Rival(False, place.share, alike, text, not said.isdisjoint(theirs))
+        for at, form in () if ours.isdisjoint(forms) else enumerate(forms):
             if form in ours:
-                alike = likeness(claim.forms, (first, end), forms, (at, at + 1))
+                alike = around.likeness(forms, at, at + 1)
                 yield Rival(True, place.share, alike, form)
 
 

@@ -14,9 +14,10 @@ looked for in what must be negated; any (fail, lack, unable …) answers them.
 from collections.abc import Iterator, Sequence
 
 from redask.core.rules.grounding import polarity
-from redask.core.rules.grounding.alignment import Aligned, Alignment, likeness
+from redask.core.rules.grounding.alignment import Aligned, Alignment
 from redask.core.rules.grounding.checks import slots
 from redask.core.rules.grounding.checks.faults import Fault
+from redask.core.rules.grounding.checks.neighbours import Neighbours
 from redask.core.rules.grounding.checks.slots import Rival
 from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.source_text import SourceText
@@ -65,7 +66,8 @@ def _denied(
         there = forms.index(word, at)
         here = claim.forms.index(word)
         without = forms[:at] + forms[at + 1 :]
-        if likeness(claim.forms, (here, here + 1), without, (there - 1, there)) >= _SAME_PLACE:
+        around = Neighbours(claim.forms, here, here + 1)
+        if around.likeness(without, there - 1, there) >= _SAME_PLACE:
             text = source.written(best.passage, at, there + 1)
             yield Fault(claim.written(here, here + 1), text)
             return
@@ -109,6 +111,7 @@ def _only_opposite(form: str, source: SourceText, number: int) -> str | None:
 def _rivals(claim: ReadClaim, at: int, found: Alignment) -> Iterator[Rival]:
     """Words of direction in the aligned passages."""
     ours = polarity.directions(claim.forms[at])
+    around = Neighbours(claim.forms, at, at + 1)
     for place in found.passages:
         source = found.cited[place.source]
         forms = source.passages[place.passage].forms
@@ -116,6 +119,6 @@ def _rivals(claim: ReadClaim, at: int, found: Alignment) -> Iterator[Rival]:
             theirs = polarity.directions(forms[there])
             same = polarity.alike(ours, theirs)
             if same or polarity.opposite(ours, theirs):
-                alike = likeness(claim.forms, (at, at + 1), forms, (there, there + 1))
+                alike = around.likeness(forms, there, there + 1)
                 text = source.written(place.passage, there, there + 1)
                 yield Rival(same, place.share, alike, text, forms[there] in claim.forms)

@@ -17,7 +17,7 @@ of true claims in other words by less than 3, mostly less than 2.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 MOST = 64
 SHARE = 4.0
@@ -27,8 +27,7 @@ LEAD = 2.0
 SAID_LEAD = 3.0
 
 
-@dataclass(frozen=True, slots=True)
-class Rival:
+class Rival(NamedTuple):
     """A token of a source, as `text`: is it the claim's, and how alike are their places?"""
 
     same: bool
@@ -43,8 +42,7 @@ class Rival:
         return SHARE * self.share + self.likeness
 
 
-@dataclass(frozen=True, slots=True)
-class Contest:
+class Contest(NamedTuple):
     """Whether a token was found, and what fills its place instead."""
 
     found: bool
@@ -54,7 +52,7 @@ class Contest:
 def contest(rivals: Iterable[Rival], place: float = SAME_PLACE) -> Contest:
     """What the rivals for a claim's token say."""
     known = list(rivals)
-    same = max((rival.score for rival in known if rival.same), default=None)
+    same = max([rival.score for rival in known if rival.same], default=None)
     best: Rival | None = None
     for rival in known:
         if rival.same or rival.share < SAME_SUBJECT or rival.likeness < place:

@@ -11,10 +11,11 @@ Aligned passages are read first, the others only for a value that is not in thos
 from collections.abc import Iterable, Iterator
 
 from redask.core.rules.grounding import value_tokens
-from redask.core.rules.grounding.alignment import Aligned, Alignment, likeness
+from redask.core.rules.grounding.alignment import Aligned, Alignment
 from redask.core.rules.grounding.checks import derived_values, slots
 from redask.core.rules.grounding.checks.faults import Fault
-from redask.core.rules.grounding.checks.slots import Rival
+from redask.core.rules.grounding.checks.neighbours import Neighbours
+from redask.core.rules.grounding.checks.slots import Contest, Rival
 from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.value_tokens import ValueToken
 
@@ -26,12 +27,7 @@ def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
     for value in claim.values[: slots.MOST]:
         if found.is_copy(claim.around(value.first, value.end)):
             continue
-        rivals = list(_rivals(claim, value, found, found.passages))
-        if not any(rival.same for rival in rivals):
-            words = claim.forms[value.first : value.end]
-            others = _rivals(claim, value, found, found.elsewhere(words))
-            rivals += [rival for rival in others if rival.same]
-        result = slots.contest(rivals)
+        result = _contest(claim, value, found)
         if result.found and result.instead is None:
             continue
         if not result.found and derived_values.holds(value, found.cited):
@@ -43,19 +39,51 @@ def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
             yield Fault(value.text)
 
 
+def _contest(claim: ReadClaim, value: ValueToken, found: Alignment) -> Contest:
+    """The contest for a value. Passages on another subject can only speak for it, so they are
+    read for one that is missing or contradicted in the others."""
+    around = Neighbours(claim.forms, value.first, value.end)
+    near = [place for place in found.passages if place.share >= slots.SAME_SUBJECT]
+    rivals = list(_rivals(claim, value, around, found, near))
+    result = slots.contest(rivals)
+    if result.found and result.instead is None:
+        return result
+    far = [place for place in found.passages if place.share < slots.SAME_SUBJECT]
+    rivals += _the_same(value, around, found, far)
+    if not any(rival.same for rival in rivals):
+        words = claim.forms[value.first : value.end]
+        rivals += _the_same(value, around, found, found.elsewhere(words))
+    return slots.contest(rivals)
+
+
 def _rivals(
-    claim: ReadClaim, value: ValueToken, found: Alignment, places: Iterable[Aligned]
+    claim: ReadClaim,
+    value: ValueToken,
+    around: Neighbours,
+    found: Alignment,
+    places: Iterable[Aligned],
 ) -> Iterator[Rival]:
-    at = value.first, value.end
+    """The same value, and others in its place."""
     for place in places:
         source = found.cited[place.source]
         passage = source.passages[place.passage]
         for each in source.values(place.passage)[: slots.MOST]:
-            alike = likeness(claim.forms, at, passage.forms, (each.first, each.end))
             same = value_tokens.same(value, each, cell=passage.named > 0)
-            said = (
-                not same
-                and alike >= slots.SAME_PLACE
-                and any(value_tokens.same(other, each) for other in claim.values[: slots.MOST])
-            )
-            yield Rival(same, place.share, alike, each.text, said)
+            alike = around.likeness(passage.forms, each.first, each.end)
+            if same:
+                yield Rival(True, place.share, alike, each.text)
+            elif alike >= slots.SAME_PLACE:
+                said = any(value_tokens.same(other, each) for other in claim.values[: slots.MOST])
+                yield Rival(False, place.share, alike, each.text, said)
+
+
+def _the_same(
+    value: ValueToken, around: Neighbours, found: Alignment, places: Iterable[Aligned]
+) -> Iterator[Rival]:
+    for place in places:
+        source = found.cited[place.source]
+        passage = source.passages[place.passage]
+        for each in source.values(place.passage)[: slots.MOST]:
+            if value_tokens.same(value, each, cell=passage.named > 0):
+                alike = around.likeness(passage.forms, each.first, each.end)
+                yield Rival(True, place.share, alike, each.text)

@@ -9,40 +9,27 @@
 
 With STEPS 2, the model sees the result and may write one more statement.
 
-It is called like any provider: limits, reservation, deadline, failover and cost are the ASK's. Its
-replies are kept in the answer cache, where the ASK uses it. What it wrote is described first, as
+It is called like any provider (`model_replies`). What it wrote is described first, as
 the caller's own SELECT; then `statement_guard` looks at it, and it runs in its one spelling.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from redask.core import errors, token_count
-from redask.core.model import (
-    Answer,
-    Ask,
-    Caller,
-    Mode,
-    Prompt,
-    Source,
-    Strictness,
-    Usage,
-    Validation,
-)
+from redask.core import errors
+from redask.core.model import Ask, Caller, Prompt, Source
 from redask.core.planning.plan_schema import PlanSchema
 from redask.core.planning.queries import statement_guard, statement_prompt
-from redask.core.ports import Provider
-from redask.core.rules import capabilities, determinism, failover, fingerprint, prompt, terms
+from redask.core.rules import failover, prompt, terms
 from redask.core.rules.grounding import refused_answers
 from redask.core.wire import query_source
-from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask_state import AskState
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
-from redask.engine.opened_providers import OpenedProviders
-from redask.engine.provider_calls import ProviderCall, ProviderCalls
+from redask.engine.writers.model_replies import ModelReplies
 
 BY_A_MODEL = "a statement by a model"
 _NO_SUCH_TABLE = "it reads a table that is not in the schema"
+_PLACE = query_source.address("schema")
 _TRIES = 2
 _MOST_WORDS = 80
 
@@ -52,16 +39,14 @@ class StatementWriter:
     """See the module."""
 
     computing: Computing
-    calls: ProviderCalls
-    recall: AnswerCaching
-    opened: OpenedProviders
+    replies: ModelReplies
 
     async def write(
         self, run: AskState, steps: Sequence[failover.Step]
     ) -> Computed | Uncomputed | None:
         """Have one of the providers write the statement, and run it as the caller."""
         ask, caller = run.ask, run.caller
-        schema, asked = await self.calls.workers.hop(self._prompt, ask, caller)
+        schema, asked = await self.replies.workers.hop(self._prompt, ask, caller)
         first = await self._statement(run, steps, schema, asked)
         if not isinstance(first, Computed) or ask.steps == 1:
             return first
@@ -77,13 +62,13 @@ class StatementWriter:
         hinted, problem, sql = asked, "", ""
         empty: Computed | None = None
         for _ in range(_TRIES):
-            reply = await self._reply(run, steps, hinted)
+            reply = await self.replies.reply(run, steps, hinted, _PLACE)
             written = statement_prompt.read(reply)
             if written is None:
                 return empty
             sql = written
             try:
-                source = await self.calls.workers.hop(self._run, sql, schema, run.caller)
+                source = await self.replies.workers.hop(self._run, sql, schema, run.caller)
             except (errors.SqlError, errors.LimitExceeded) as error:
                 problem = error.message
             else:
@@ -98,48 +83,6 @@ class StatementWriter:
         refusal = refused_answers.failed(problem, sql)
         query = QueryPlan(BY_A_MODEL, 0.0, None)
         return Uncomputed(refusal, query, (query_source.not_run(sql),), final=True)
-
-    async def _reply(self, run: AskState, steps: Sequence[failover.Step], asked: Prompt) -> str:
-        """What the first provider that answers replies."""
-        for left, step in zip(range(len(steps), 0, -1), steps, strict=True):
-            provider = await self.opened.open(step)
-            run.provider, run.model = provider.name, provider.model
-            try:
-                return await self._called(run, provider, asked, left + 1)
-            except errors.ProviderFailed as failure:
-                run.failures.append(failure)
-                if isinstance(failover.after(failure), failover.Stop):
-                    raise
-        raise errors.ProvidersExhausted(tuple(run.failures))
-
-    async def _called(self, run: AskState, provider: Provider, asked: Prompt, left: int) -> str:
-        ask, settings = run.ask, self.computing.settings
-        can = capabilities.of(provider.name, settings.capabilities)
-        version = fingerprint.content_version(prompt.render(asked))
-        print_ = fingerprint.of([(query_source.address("schema"), version)])
-        knobs = determinism.effective_knobs(
-            *(ask.question, print_, can),
-            temperature=ask.temperature,
-            seed=ask.seed,
-            default_temperature=settings.default_temperature,
-        )
-        kept = self.recall.place(
-            *(ask, run.caller, provider),
-            in_force=Strictness.OFF,
-            knobs=knobs,
-            prompt=asked,
-            fingerprint=print_,
-        )
-        if hit := await self.calls.workers.hop(kept.look_up):
-            return hit.answer.answer
-        size = Usage(
-            prompt_tokens=token_count.estimate(asked.system) + token_count.estimate(asked.user)
-        )
-        call = ProviderCall(provider, asked, knobs, left)
-        completion, _ = await self.calls.complete(run, size, call)
-        if kept.in_use:
-            await self.calls.workers.hop(kept.fill, _as_answer(completion.text, provider))
-        return completion.text
 
     def _prompt(self, ask: Ask, caller: Caller) -> tuple[PlanSchema, Prompt]:
         schema = self.computing.schema(ask, caller)
@@ -161,19 +104,6 @@ class StatementWriter:
         if problem:
             raise errors.SqlError("42501", problem)
         return self.computing.result(written, caller)
-
-
-def _as_answer(reply: str, provider: Provider) -> Answer:
-    """A reply as the cache keeps answers."""
-    return Answer(
-        answer=reply,
-        citations=(),
-        sources_flat=(),
-        validation=Validation(True),
-        provider=provider.name,
-        model=provider.model,
-        mode=Mode.LENIENT,
-    )
 
 
 def _grams(words: Sequence[str]) -> list[str]:

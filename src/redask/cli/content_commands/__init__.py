@@ -1,0 +1,1 @@
+"""Commands about what is in a database: one file a command."""

@@ -1,0 +1,1 @@
+"""Follow-ups: a question that leans on earlier ones is made whole. See `whole_question`."""

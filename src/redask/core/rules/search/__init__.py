@@ -1,0 +1,1 @@
+"""Rules of a search: what each bucket weighs."""

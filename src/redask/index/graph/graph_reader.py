@@ -1,0 +1,42 @@
+"""What a traversal reads: `GraphReader`, one state of the index for one caller."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from redask.index.analysis.analyzer import AnalysedQuery, Term
+from redask.index.forward.entries import Rows
+from redask.index.graph.adjacency import Adjacency
+from redask.index.graph.mentions import BloomFilter
+
+
+class ForwardReader(Protocol):
+    """What a traversal needs of the forward index."""
+
+    def fetch(self, keys: Iterable[int]) -> Rows:
+        """The rows with these keys."""
+
+    def keys(self, urns: Iterable[str], projection_keys: frozenset[str] | None) -> dict[str, int]:
+        """The keys of the rows with these URNs and one of these projection keys (None: any)."""
+
+
+class TermReader(Protocol):
+    """What a traversal needs of the inverted index; over what the caller may see."""
+
+    def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
+        """A function from rows to their scores for a query, from 0 to 1, without phrases."""
+
+    def matching_all(self, terms: Sequence[Term], limit: int) -> list[int] | None:
+        """The keys of all rows that have every term; None if more than `limit`."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphReader:
+    """One state of the index, for a caller with these projection keys (None: all)."""
+
+    forward: ForwardReader
+    adjacency: Adjacency
+    terms: TermReader
+    bloom_filter: BloomFilter
+    projection_keys: frozenset[str] | None
+    languages: Sequence[str]

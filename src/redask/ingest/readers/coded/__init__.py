@@ -1,0 +1,1 @@
+"""Readers of what is written for machines: source code, settings files, notebooks."""

@@ -1,0 +1,1 @@
+"""Readers of marked-up text other than Markdown: reStructuredText, AsciiDoc, XML, subtitles."""

@@ -1,0 +1,282 @@
+"""reStructuredText: `outline` a text, with what it says as Markdown, read without a library.
+
+    title          a line with a line of punctuation below it, or around it; its level is the order
+                   in which the style appears
+    `::`           the indented lines that follow are code
+    code-block     code, with its language; parsed-literal, doctest, prompt and console likewise
+    note, warning, … "Note:" and what it says
+    list-table, csv-table, simple and grid tables      tables
+    image, contents, comments, labels, substitutions   left out; of a figure its caption is kept
+    any other directive     its argument, and what it says (tab, versionadded, function …)
+    list           an item with all that is indented below it, code included
+    roles, links   their text: ``x`` and code roles as `x`, `text <url>`_ as [text](url), :doc: as a
+                   link to that file, :ref: as the title of the section, if it is in this file
+
+Indentation is taken off once for each level, at most MAX_LEVELS deep, so time is linear.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from redask.ingest.readers.markup import restructured_tables, roles
+from redask.ingest.readers.outlines import CODE, LIST, TABLE, TEXT, Outline, OutlineBuilder, fenced
+
+MAX_LEVELS = 24
+_MAX_HEADING = 200
+_RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}[ \t]*$")
+_DIRECTIVE = re.compile(
+    r"\.\.[ \t]{1,8}(?:\|[^|\n]{1,100}\|[ \t]{1,8})?([\w:+.-]{1,60}?)::[ \t]*(.*)$"
+)
+_LABEL = re.compile(r"\.\.[ \t]{1,8}_(`[^`\n]{1,200}`|[^:\n]{1,200}):[ \t]*(\S*)")
+_FOOTNOTE = re.compile(r"\.\. \[(?:#?[\w-]{0,40}|\*)\] ")
+_OPTION = re.compile(r":[\w -]{1,60}:(?:[ \t]|$)")
+_BULLET = re.compile(r"(?:[-*+•‣⁃]|\(?(?:[0-9]{1,4}|[A-Za-z]|#|[ivxl]{1,6})[.)])(?:[ \t]{1,8}|$)")
+_SIMPLE_RULE = re.compile(r"={2,}(?:[ \t]{1,200}={2,}){1,200}[ \t]*$")
+_CODE = {"code-block", "code", "sourcecode", "parsed-literal", "doctest", "prompt", "console"}
+_CODE |= {"ipython", "highlight-block", "testcode", "testoutput", "math", "graphviz", "mermaid"}
+_DROPPED = set("image contents sectnum include raw highlight index meta default-role role".split())
+_DROPPED |= set("toctree literalinclude tabularcolumns only-image automodule autoclass".split())
+_SAID = {
+    name: name.capitalize()
+    for name in "note warning tip important caution danger attention error hint seealso".split()
+} | {"seealso": "See also", "todo": "To do", "deprecated": "Deprecated since"}
+_SAID |= {"versionadded": "New in version", "versionchanged": "Changed in version"}
+_TABLES = {"list-table": restructured_tables.of_list, "csv-table": restructured_tables.of_csv}
+
+
+class Line(NamedTuple):
+    """A line without its indentation so far, and its number in the file."""
+
+    text: str
+    number: int
+
+
+class Said(NamedTuple):
+    """A block of a text, as Markdown."""
+
+    text: str
+    kind: str
+    line: int
+
+
+def outline(text: str) -> Outline:
+    """The title and the sections of a reStructuredText document."""
+    lines = [Line(line.expandtabs(8).rstrip(), n) for n, line in enumerate(text.split("\n"), 1)]
+    builder = OutlineBuilder()
+    styles: list[str] = []
+    names = roles.Names(_labels(lines))
+    start = at = 0
+
+    def end_body(end: int) -> None:
+        for said in _blocks(lines[start:end], names, 0):
+            builder.block(said.text, said.kind, said.line)
+
+    while at < len(lines):
+        found = _title(lines, at)
+        if not found:
+            at += 1
+            continue
+        end_body(at)
+        name, style, size = found
+        if style not in styles:
+            styles.append(style)
+        builder.heading(styles.index(style) + 1, roles.plain(name, names)[:_MAX_HEADING])
+        at += size
+        start = at
+    end_body(len(lines))
+    return builder.outline()
+
+
+def _title(lines: list[Line], at: int) -> tuple[str, str, int] | None:
+    """A title that begins here: its text, its style, and how many lines it takes."""
+    first = lines[at].text
+    second = lines[at + 1].text if at + 1 < len(lines) else ""
+    third = lines[at + 2].text if at + 2 < len(lines) else ""
+    is_free = at == 0 or not lines[at - 1].text or lines[at - 1].text.startswith(".. _")
+    if not first or not is_free:
+        return None
+    if _RULE.match(first):
+        if third == first and second and not _RULE.match(second):
+            return second.strip(), f"{first[0]}{first[0]}", 3
+        return None
+    if first[0] == " " or not _RULE.match(second):
+        return None
+    if len(second) < len(first) and len(second) < 4:
+        return None
+    return first, second[0], 2
+
+
+def _labels(lines: list[Line]) -> Iterator[tuple[str, str]]:
+    """The labels of sections, and their titles."""
+    waiting: list[str] = []
+    for at, line in enumerate(lines):
+        if found := _LABEL.match(line.text):
+            waiting.append(found[1].strip("`"))
+        elif waiting and line.text:
+            titled = _title(lines, at)
+            yield from ((label, titled[0]) for label in waiting if titled)
+            waiting = []
+
+
+def _blocks(lines: list[Line], names: roles.Names, level: int) -> Iterator[Said]:
+    """The blocks of a text without titles."""
+    at = 0
+    while at < len(lines):
+        text = lines[at].text
+        if not text:
+            at += 1
+        elif level >= MAX_LEVELS:
+            yield Said("\n".join(line.text for line in lines[at:]), TEXT, lines[at].number)
+            return
+        elif text.startswith(".. ") or text == "..":
+            end = _end_of_indented(lines, at + 1)
+            yield from _explicit(lines[at:end], names, level)
+            at = end
+        elif text[0] == " ":
+            end = _end_of_indented(lines, at)
+            yield from _blocks(_dedented(lines[at:end]), names, level + 1)
+            at = end
+        elif _BULLET.match(text):
+            end = at
+            tight: list[Said] = []  # items without a blank line between them are one block
+            while end < len(lines) and (bullet := _BULLET.match(lines[end].text)):
+                at, end = end, _end_of_indented(lines, end + 1)
+                item = list(_item(lines[at:end], bullet.end(), names, level))
+                if len(item) == 1:
+                    tight += item
+                else:
+                    yield from _joined(tight)
+                    tight = []
+                    yield from item
+            yield from _joined(tight)
+            at = end
+        else:
+            end = _end_of_paragraph(lines, at)
+            yield from _paragraph(lines, at, end, names)
+            at = end
+            if lines[end - 1].text.endswith("::"):
+                at = _end_of_indented(lines, end)
+                yield from _code(lines[end:at], "")
+
+
+def _paragraph(lines: list[Line], at: int, end: int, names: roles.Names) -> Iterator[Said]:
+    texts = [line.text for line in lines[at:end]]
+    number = lines[at].number
+    if texts[0].startswith("+-") or _SIMPLE_RULE.match(texts[0]):
+        made = restructured_tables.of_lines([roles.plain(text, names) for text in texts])
+        yield Said(made, TABLE, number)
+        return
+    if texts[0].startswith(">>> "):
+        yield Said(fenced("\n".join(texts), "python"), CODE, number)
+        return
+    text = "\n".join(texts)
+    if text.endswith("::"):
+        text = text[:-2].rstrip() if text[:-2].endswith((" ", "\n")) or text == "::" else text[:-1]
+    if text and not (len(texts) == 1 and _RULE.match(text)):
+        yield Said(roles.marked(text, names), TEXT, number)
+
+
+def _explicit(lines: list[Line], names: roles.Names, level: int) -> Iterator[Said]:
+    """What is behind two dots: a directive; comments, labels and footnotes' targets are dropped."""
+    found = _DIRECTIVE.match(lines[0].text)
+    if not found:
+        if _FOOTNOTE.match(lines[0].text):
+            yield Said(roles.marked(lines[0].text[3:], names), TEXT, lines[0].number)
+        return
+    name, argument = found[1].rpartition(":")[2], found[2].strip()
+    body = _dedented(lines[1:])
+    while body and (not body[0].text or _OPTION.match(body[0].text)):
+        if not body[0].text:
+            body = body[1:]
+            break
+        body = body[1:]
+    number = lines[0].number
+    if name in _CODE:
+        yield from _code(body, argument if name != "math" else "math")
+    elif name in _TABLES:
+        rows = _TABLES[name]([line.text for line in body], [line.text for line in lines[1:]])
+        if argument:
+            yield Said(roles.marked(argument, names), TEXT, number)
+        yield Said(roles.marked(rows, names), TABLE, number)
+    elif name not in _DROPPED:
+        said = f"{_SAID[name]}: {argument}".rstrip() if name in _SAID else argument
+        if name in ("figure", "image"):
+            said = ""
+        if said:
+            yield Said(roles.marked(said, names), TEXT, number)
+        yield from _blocks(body, names, level + 1)
+
+
+def _item(lines: list[Line], width: int, names: roles.Names, level: int) -> Iterator[Said]:
+    """An item of a list: its first paragraph with the bullet, and what is below it."""
+    inside = [Line(lines[0].text[width:], lines[0].number)]
+    inside += [Line(line.text[min(width, _indent(line.text)) :], line.number) for line in lines[1:]]
+    bullet = lines[0].text[:width]
+    blank = " " * len(bullet)
+    for number, said in enumerate(_blocks(inside, names, level + 1)):
+        text = "\n".join(blank + line if line else line for line in said.text.split("\n"))
+        if number == 0:
+            text = bullet + text[len(bullet) :]
+        yield Said(text, said.kind if number and said.kind == CODE else LIST, said.line)
+
+
+def _joined(items: list[Said]) -> Iterator[Said]:
+    if items:
+        yield Said("\n".join(item.text for item in items), LIST, items[0].line)
+
+
+def _code(lines: list[Line], language: str) -> Iterator[Said]:
+    body = _dedented(lines)
+    while body and not body[0].text:
+        body = body[1:]
+    while body and not body[-1].text:
+        body = body[:-1]
+    if body:
+        text = "\n".join(line.text for line in body)
+        yield Said(fenced(text, language.split(" ", maxsplit=1)[0][:30]), CODE, body[0].number)
+
+
+def _dedented(lines: list[Line]) -> list[Line]:
+    width = min((_indent(line.text) for line in lines if line.text), default=0)
+    return [Line(line.text[width:], line.number) for line in lines]
+
+
+def _indent(text: str) -> int:
+    return len(text) - len(text.lstrip(" "))
+
+
+def _end_of_indented(lines: list[Line], at: int) -> int:
+    """Behind the last line that is indented, from here on; blank lines do not end it."""
+    end = at
+    for number in range(at, len(lines)):
+        text = lines[number].text
+        if text and text[0] != " ":
+            break
+        if text:
+            end = number + 1
+    return end
+
+
+def _end_of_paragraph(lines: list[Line], at: int) -> int:
+    is_table = lines[at].text.startswith("+-")
+    is_simple = bool(_SIMPLE_RULE.match(lines[at].text))
+    rules = 0
+    for number in range(at, len(lines)):
+        text = lines[number].text
+        if is_simple:
+            rules += bool(_SIMPLE_RULE.match(text))
+            if not text and rules >= 2 and _SIMPLE_RULE.match(lines[number - 1].text):
+                return number
+        elif (
+            not text
+            or (is_table and text[0] not in "+|")
+            or (number > at and (text.startswith(".. ") or _is_item(lines, number)))
+        ):
+            return number
+    return len(lines)
+
+
+def _is_item(lines: list[Line], at: int) -> bool:
+    """Whether a line inside a paragraph begins a list; only with a plain bullet, to be safe."""
+    return lines[at].text[:2] in ("- ", "* ") and lines[at - 1].text.endswith(":")

@@ -1,0 +1,69 @@
+"""Inline markup of reStructuredText as Markdown: `marked`; and without any: `plain`.
+
+``code``, :class:`x` and other names of code     `code`
+`text <url>`_ `text <url>`__                     [text](url)
+:doc:`text <page>`, :doc:`page`                  [text](page.rst)
+:ref:`text <label>`, :ref:`label`                text; the title behind the label, else its words
+:any-other-role:`text`                           text
+*emphasis*, **strong**, |substitution|, name_    as they are, without the underscore of a link
+"""
+
+import re
+from collections.abc import Iterable
+
+_LITERAL = re.compile(r"``(.{1,2000}?)``(?!`)", re.DOTALL)
+_ROLE = re.compile(r"(?::([\w+.-]{1,40}(?::[\w+.-]{1,40})?):)?`([^`]{1,1000})`(_{0,2})")
+_ESCAPE = re.compile(r"\\(?: |([^\w\s]))")
+_TARGETED = re.compile(r"(.{1,800}?)\s{1,20}<([^<>\s]{1,800})>$", re.DOTALL)
+_CODE = set(
+    "class func meth mod attr data exc obj const envvar option program command file".split()
+)
+_CODE |= set("code samp kbd literal method function module py c cpp term guilabel".split())
+
+
+class Names:
+    """The titles of a file's sections by their labels."""
+
+    def __init__(self, titles: Iterable[tuple[str, str]]) -> None:
+        self._titles = {label.lower(): title for label, title in titles}
+
+    def title(self, label: str) -> str:
+        """The title of a section; the label in words where it is in another file."""
+        return self._titles.get(label.lower()) or " ".join(re.split(r"[-_:./]+", label)).strip()
+
+
+def marked(text: str, names: Names) -> str:
+    """A text as Markdown."""
+    parts = _LITERAL.split(text)  # every second one is code
+    return "".join(
+        f"`{part}`"
+        if number % 2
+        else _ESCAPE.sub(r"\1", _ROLE.sub(lambda found: _shown(found, names), part))
+        for number, part in enumerate(parts)
+    )
+
+
+def plain(text: str, names: Names) -> str:
+    """A text without marks."""
+    shown = marked(text, names).replace("`", "").replace("**", "")
+    return " ".join(re.sub(r"\[([^\[\]]{1,800})\]\([^()\s]{1,800}\)", r"\1", shown).split())
+
+
+def _shown(found: re.Match[str], names: Names) -> str:
+    role = (found[1] or "").rpartition(":")[2]
+    text = " ".join(found[2].split())
+    target = _TARGETED.match(text)
+    if not role and not found[3]:
+        return found[0]  # a name in quotes of its own
+    if role == "doc":
+        page = target[2] if target else text
+        return f"[{target[1] if target else page}]({page}.rst)"
+    if role in ("ref", "numref"):
+        return target[1] if target else names.title(text)
+    if role in ("issue", "pr", "pull"):
+        return f"#{text}"
+    if role in _CODE:
+        return f"`{text.lstrip('~!')}`"
+    if target:
+        return f"[{target[1]}]({target[2]})" if not role else target[1]
+    return text

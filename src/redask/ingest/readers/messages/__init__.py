@@ -1,0 +1,1 @@
+"""Readers of what people said: e-mail and subtitles."""
