@@ -30,6 +30,11 @@ QUESTIONS = (
     "How many people are called Nemo?",
     "How many orders are there?",
     "How many people have no orders?",
+    "people 1",
+    "people 1000",
+    "What is the salary of people 1?",
+    "How many people mention Nemo?",
+    'How many people contain "much"?',
 )
 
 

@@ -72,6 +72,14 @@ def test_a_statement_that_fails_is_refined_once_with_its_problem(shop: Stage) ->
         ("SELECT count(*) FROM customers WHERE credit > $1", "parameters"),
         ("SELECT * FROM read_csv('/etc/passwd')", "read_csv"),
         ("I would rather not.", ""),
+        ("EXPLAIN SELECT name FROM customers", ""),
+        ("VALUES (1)", "no SELECT"),
+        ("SELECT 2", "reads no table"),
+        ("SELECT set_config('a', 'b', false) FROM customers", "set_config"),
+        ("WITH x AS (DELETE FROM customers RETURNING *) SELECT * FROM x", "data-modifying"),
+        ("SELECT 1; DROP TABLE customers", "multiple commands"),
+        ("SELECT a.id FROM customers a, generate_series(1, 9999999) b", "more than 10000 rows"),
+        ("\x00", ""),
     ],
 )
 def test_a_statement_that_may_not_run_is_refused_after_one_more_try(
@@ -87,6 +95,27 @@ def test_a_statement_that_may_not_run_is_refused_after_one_more_try(
     assert result(answer)["rows"] == []
     assert answer.citations == ()
     assert [row["id"] for row in db.select("SELECT id FROM customers")] == [1, 2, 3]
+
+
+def test_a_table_that_is_not_the_callers_is_a_refusal_and_not_an_error(shop: Stage) -> None:
+    with redask.open(shop.directory, embedder="none") as owner:
+        owner.put("secrets", [{"id": 1, "text": "xyzzy"}])
+        owner.set_policy("secrets", {"read": [{"roles": ["spy"]}]})
+        owner.add_user("mia", role="reader")
+        token = owner.make_token("mia")
+    player = Player("scripted", ["SELECT text FROM secrets"])
+    answer = shop.open(player).signed_in(token).ask(UNCLEAR)
+    assert answer.validation.warnings[0].detail == (
+        "not_computable: it reads a table that is not in the schema"
+    )
+    assert len(player.calls) == 2
+    assert "secrets" not in player.calls[0][0].user
+
+
+@pytest.mark.parametrize("comment", ["/* ; DROP TABLE customers */", "-- EXPLAIN"])
+def test_a_comment_is_left_out_of_the_statement(shop: Stage, comment: str) -> None:
+    player = Player("scripted", [f"{comment}\nSELECT count(*) FROM customers {comment}", "3 [^1]"])
+    assert result(shop.open(player).ask(UNCLEAR))["sql"] == "SELECT count(*) FROM customers"
 
 
 def test_an_endless_statement_ends_at_its_deadline(shop: Stage) -> None:

@@ -177,3 +177,21 @@ def test_when_the_server_is_gone_the_next_provider_answers(tmp_path: Path) -> No
         {"kind": "provider_failed", "detail": "ollama: transport: no connection"}
     ]
     assert json.dumps(row).count("provider_failed") == 1
+
+
+def test_a_model_writes_a_statement_which_is_checked_run_or_refused_and_audited(
+    model: ServedModel, tmp_path: Path
+) -> None:
+    rows = [{"id": n, "name": f"Shop {n}", "credit": 50 * n} for n in (1, 2, 3)]
+    with redask.open(tmp_path / "db", settings=settings(model)) as db:
+        db.put("customers", rows)
+        answer = db.ask("How many customers are generously financed?", using="ollama")
+        row = db.audit(1)[0].row
+        assert (row["provider"], row["model"]) == ("ollama", "smollm2")
+        assert answer.prompt_tokens > 100  # the schema, at least once
+        assert answer.prompt_tokens == row["prompt_tokens"]
+        assert [each["name"] for each in db.select("SELECT name FROM customers ORDER BY id")] == [
+            "Shop 1",
+            "Shop 2",
+            "Shop 3",
+        ]

@@ -28,6 +28,7 @@ from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
 from redask.engine.writers.model_replies import ModelReplies
 
 BY_A_MODEL = "a statement by a model"
+_NO_SUCH_TABLE = "it reads a table that is not in the schema"
 _PLACE = query_source.address("schema")
 _TRIES = 2
 _MOST_WORDS = 80
@@ -92,13 +93,17 @@ class StatementWriter:
     def _run(self, sql: str, schema: PlanSchema, caller: Caller) -> Source:
         """The result of a statement that passed every check, in its one spelling."""
         selector = self.computing.selector
-        shape = selector.describe(sql, caller)
+        try:
+            shape = selector.describe(sql, caller)
+        except errors.Denied:  # a model that guesses a name is no caller who names a collection
+            raise errors.SqlError("42P01", _NO_SUCH_TABLE) from None
         if shape.parameters:
             raise errors.SqlError("42P02", "a statement of a model has no parameters")
-        problem = statement_guard.fault(sql, shape.tables, schema)
+        written = selector.canonical(sql)
+        problem = statement_guard.fault(written, shape.tables, schema)
         if problem:
             raise errors.SqlError("42501", problem)
-        return self.computing.result(selector.canonical(sql), caller)
+        return self.computing.result(written, caller)
 
 
 def _grams(words: Sequence[str]) -> list[str]:

@@ -14,6 +14,7 @@ writing connection, so that a file of any size takes no memory, and an equal one
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 
 from redask.core.access.policy import must_own
@@ -167,10 +168,7 @@ class SqliteManifest:
                 f" WHERE tenant = {_TENANT} ORDER BY path, place",
                 (tenant,),
             ).fetchall()
-        return [
-            DeclaredKey(own, tuple(json.loads(columns)), target, tuple(json.loads(referenced)))
-            for own, columns, target, referenced in rows
-        ]
+        return list(_declared(tuple(rows)))
 
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         """Settle the links of these origins: they have these edges and no others."""
@@ -271,3 +269,12 @@ def _owners(
 
 def _keys(connection: sqlite3.Connection, tenant: int, urns: Sequence[str]) -> Iterable[int]:
     return [key for (key,) in connection.execute(_KEYS, (json.dumps(urns), tenant))]
+
+
+@lru_cache(maxsize=16)  # every plan of a question reads them
+def _declared(rows: tuple[tuple[str, str, str, str], ...]) -> tuple[DeclaredKey, ...]:
+    """Keys as they are stored."""
+    return tuple(
+        DeclaredKey(own, tuple(json.loads(columns)), target, tuple(json.loads(referenced)))
+        for own, columns, target, referenced in rows
+    )

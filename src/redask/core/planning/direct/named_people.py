@@ -10,7 +10,7 @@ one name are both shown. Anything else in the question: None.
 
 from collections.abc import Sequence
 
-from redask.core.planning.direct.row_columns import OPENING, column_named
+from redask.core.planning.direct.row_columns import OF, OPENING, column_named
 from redask.core.planning.plan_schema import PlanTable, ValueIndex
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.question.words import QuestionWord, identifier_words
@@ -30,13 +30,15 @@ def person_statement(
     if len(words) < 4 or any(word.kind != "word" for word in words):
         return None
     is_when = tuple(word.low for word in words[:2]) in _WHEN
+    if not (len(words) == 5 if is_when else words[-3].low in OF):
+        return None  # before any value is looked up
     place = slice(2, 4) if is_when else slice(len(words) - 2, len(words))
     found = _person(words[place], linker, values)
     if found is None:
         return None
     table, where = found
     if is_when:
-        column = _moment(words[4:], table, linker)
+        column = _moment(words[4], table, linker)
     else:
         column = _asked(words[: place.start], table, linker)
     if column is None:
@@ -78,15 +80,13 @@ def _asked(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> s
     return column_named(words, table, linker)
 
 
-def _moment(words: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
+def _moment(verb: QuestionWord, table: PlanTable, linker: Linker) -> str | None:
     """The one date whose name has the verb: hired, HireDate."""
-    if len(words) != 1:
-        return None
     scope = ColumnScope(linker, table.name, (table.name,), ())
     found = [
         column.name
         for column in table.columns
         if scope.is_moment(ColumnOf(table.name, column.name))
-        and words[0].stem in identifier_words(column.name)
+        and verb.stem in identifier_words(column.name)
     ]
     return found[0] if len(found) == 1 else None

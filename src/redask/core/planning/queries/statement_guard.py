@@ -3,8 +3,9 @@
 It is a SELECT of the caller's already: parsed, bound and under the caller's policies. Besides, an
 answer must be made of data, and be the same for equal data:
 
-    tables      only those of the schema: no system collection, no catalogue, no other collection
-                than the ASK names
+    kind        a SELECT: no EXPLAIN, no SHOW
+    tables      one at least, and only those of the schema: no system collection, no catalogue, no
+                other collection than the ASK names
     functions   none of the clock, of chance or of the session: now(), random(), current_user, …;
                 nor a date that is spelt 'today'
 """
@@ -19,8 +20,9 @@ _UNSTABLE = frozenset(
     current_schema current_schemas current_setting current_time current_timestamp current_user
     gen_random_uuid inet_client_addr inet_server_addr localtime localtimestamp now pg_backend_pid
     pg_postmaster_start_time random session_user setseed statement_timestamp timeofday
-    transaction_timestamp user version""".split()
+    set_config transaction_timestamp user version""".split()
 )
+_OPENING = frozenset(("select", "table", "with"))
 _TODAY = frozenset(("now", "today", "tomorrow", "yesterday"))
 _TOKEN = re.compile(
     r"\"(?:[^\"]|\"\")*+\"|'(?P<text>(?:[^']|'')*+)'|(?P<word>[A-Za-z_][A-Za-z_0-9$]*+)"
@@ -28,7 +30,15 @@ _TOKEN = re.compile(
 
 
 def fault(sql: str, tables: Sequence[tuple[str, str]], schema: PlanSchema) -> str | None:
-    """Why a statement that reads these tables (schema and name) may not be run; None if it may."""
+    """Why a statement that reads these tables (schema and name) may not be run; None if it may.
+
+    The statement is in its one spelling, so without comments.
+    """
+    first = _TOKEN.search(sql)
+    if first is None or (first["word"] or "").lower() not in _OPENING:
+        return "it is no SELECT"
+    if not tables:
+        return "it reads no table"
     known = {table.name for table in schema.tables}
     for space, name in tables:
         if space != "public" or name not in known:
