@@ -8,7 +8,8 @@
 Aligned passages are read first, the others only for a value that is not in those.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from redask.core.rules.grounding import value_tokens
 from redask.core.rules.grounding.alignment import Aligned, Alignment
@@ -40,20 +41,29 @@ def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
 
 
 def _contest(claim: ReadClaim, value: ValueToken, found: Alignment) -> Contest:
-    """The contest for a value. Passages on another subject can only speak for it, so they are
-    read for one that is missing or contradicted in the others."""
+    """The contest for a value. Passages on another subject can only speak for it: they are read
+    if the others do not hold it, until one does, or all of them if the others contradict it."""
     around = Neighbours(claim.forms, value.first, value.end)
     near = [place for place in found.passages if place.share >= slots.SAME_SUBJECT]
     rivals = list(_rivals(claim, value, around, found, near))
     result = slots.contest(rivals)
     if result.found and result.instead is None:
         return result
+    words = claim.forms[value.first : value.end]
     far = [place for place in found.passages if place.share < slots.SAME_SUBJECT]
+    if result.instead is None:
+        far.sort(key=lambda place: not _holds(words, place, found))  # the likeliest first
+        others = chain(far, found.elsewhere(words))
+        return Contest(any(_the_same(value, around, found, others)), None)
     rivals += _the_same(value, around, found, far)
     if not any(rival.same for rival in rivals):
-        words = claim.forms[value.first : value.end]
         rivals += _the_same(value, around, found, found.elsewhere(words))
     return slots.contest(rivals)
+
+
+def _holds(words: Sequence[str], place: Aligned, found: Alignment) -> bool:
+    forms = found.cited[place.source].passages[place.passage].forms
+    return all(word in forms for word in words)
 
 
 def _rivals(
