@@ -72,10 +72,11 @@ SHOP = [
 
 def check_markers(answer: str, sources: int) -> None:
     """Every line is a quotation with markers of ours, and nothing else reads as a marker."""
-    if answer == NO_ANSWER:
-        return
+    lines = answer.split("\n")
+    if answer == NO_ANSWER or lines[0].startswith("Nothing here "):
+        lines = lines[1:]
     ours = []
-    for line in answer.split("\n"):
+    for line in lines:
         markers = MARKERS.search(line)
         assert markers
         ours += [int(number) for number in re.findall("[0-9]+", markers[0])]

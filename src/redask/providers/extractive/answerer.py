@@ -107,7 +107,7 @@ class Extractive:
         chosen = _choose(scored, joins)
         refusal = await self._refusal(prompt.question, ranker, passages, chosen)
         if refusal is not None:
-            nearest = [] if not chosen else _quotations(ranker, chosen[:1], scored)
+            nearest = _quotations(ranker, chosen[:1] if refusal.near else [], scored)
             said = refusing.told(refusal, [quotation.cite(*one) for one in nearest], max_tokens)
             return replace(
                 await self._completed([said] if said else [], None), warnings=(refusal.warning,)

@@ -26,11 +26,13 @@ from redask.core.rules import terms
 from redask.core.rules.grounding import refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.providers.extractive import answerability, expected_answer
-from redask.providers.extractive.answerability import MOST_COUNTED, Answerability
+from redask.providers.extractive.answerability import MOST_COUNTED, Answerability, texts
 from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.relevance import ScoredExcerpt
 
 _SHORTEST_NAME = 4
+_MOST_UNKNOWN = 20
+_GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
 _NOUN = r"((?:[\w-]{1,30}\s){0,2}[\w-]{1,30})"
 _ATTRIBUTE = re.compile(
     rf"\b(?:what|which|who)(?:\s(?:is|are|was|were)|['’]s)\s(?:the\s)?{_NOUN}\sof\b"
@@ -123,14 +125,15 @@ def _refusal(question: str, found: Answerability) -> Refusal:
 def _unknown(
     question: str, passages: Mapping[int, QuotableSource], unmentioned: Sequence[str]
 ) -> list[str]:
-    """Names and identifiers of the question that are in no source, however they are spelt."""
-    names = [name for name in unmentioned if len(name) >= _SHORTEST_NAME and name.isalpha()]
+    """Names, numbers and identifiers of the question that are in no source, however spelt."""
+    names = [name for name in unmentioned if len(name) >= _SHORTEST_NAME or name.isdigit()]
     literals = [each for each in terms.literals(question) if any(map(str.isdigit, each))]
-    if not names and not literals:
+    wanted = list(dict.fromkeys([*names, *literals]))[:_MOST_UNKNOWN]
+    if not wanted:
         return []
-    texts = "\n".join(text for each in passages.values() for text in answerability.texts(each))
-    lowered = lower(texts)
-    return [word for word in dict.fromkeys([*names, *literals]) if lower(word) not in lowered]
+    held = lower("\n".join(text for each in passages.values() for text in texts(each)))
+    plain = _GROUPED.sub("", held)
+    return [each for each in wanted if lower(each) not in held and lower(each) not in plain]
 
 
 def _attribute_missing(
@@ -143,5 +146,5 @@ def _attribute_missing(
     attribute = next(filter(None, asked.groups()))
     words = [form for form in stems.forms(attribute) if stems.has_meaning(form)]
     numbers = dict.fromkeys(one.number for one in chosen)
-    held = lower("\n".join(text for n in numbers for text in answerability.texts(passages[n])))
+    held = lower("\n".join(text for n in numbers for text in texts(passages[n])))
     return "" if not words or any(word[: stems.ROOT] in held for word in words) else attribute

@@ -41,10 +41,14 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that says no: its sentences, and the warning that goes with them."""
+    """An answer that says no: its sentences, and the warning that goes with them.
+
+    `near`: what was found is about the same, so the nearest of it is worth showing.
+    """
 
     text: str
     warning: Notice
+    near: bool = False
 
 
 def is_refusal(warnings: Iterable[Notice]) -> bool:
@@ -74,7 +78,7 @@ def not_said_of(names: Sequence[str]) -> Refusal:
     """What was found is not about these names, numbers or dates of the question."""
     named = _listed(names)
     what = f"Nothing here says what is asked of {named}."
-    return _refusal(RefusalReason.ENTITY_MISSING, named, what, None)
+    return Refusal(what, _warning(RefusalReason.ENTITY_MISSING, named), near=True)
 
 
 def attribute_missing(words: Sequence[str], subject: Sequence[str]) -> Refusal:
@@ -82,7 +86,7 @@ def attribute_missing(words: Sequence[str], subject: Sequence[str]) -> Refusal:
     named = _listed(words)
     whom = f" of {_cut(' '.join(subject))}" if subject else ""
     what = f"Nothing here says {named}{whom or ' of what is asked'}."
-    return _refusal(RefusalReason.ATTRIBUTE_MISSING, f"{named}{whom}", what, None)
+    return Refusal(what, _warning(RefusalReason.ATTRIBUTE_MISSING, f"{named}{whom}"), near=True)
 
 
 def no_evidence(question: str) -> Refusal:
@@ -139,5 +143,6 @@ def _quoted(word: str) -> str:
 
 def _cut(text: str) -> str:
     """The text, so that no marker can stand in it and no one can make the answer long."""
-    plain = " ".join(text.replace("[^", "[ ^").split())
+    printable = "".join([each if each.isprintable() else " " for each in text])
+    plain = " ".join(printable.replace("[^", "[ ^").split())
     return plain if len(plain) <= _MOST_CHARACTERS else f"{plain[: _MOST_CHARACTERS - 1]}…"
