@@ -10,6 +10,7 @@
     3  choose none, if the best excerpt covers less than MIN_COVERAGE of the question (and its
        cosine is below MIN_COSINE); refuse, if what is chosen does not hold what is asked
        for                                                                          `refusing`
+       where another source gives another value, both are quoted                   `conflicts`
     4  quote the best excerpt, and rows joined to it that the question asks for          `joins`;
        then, of those with at least SECOND_COVERAGE of its coverage, the best one when question
        words that it adds count NOVELTY more: another answer, or the second hop; then a third
@@ -33,7 +34,7 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.core.rules.grounding.refused_answers import Refusal
-from redask.providers.extractive import excerpts, quotation, refusing, result_text
+from redask.providers.extractive import conflicts, excerpts, quotation, refusing, result_text
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
@@ -112,7 +113,11 @@ class Extractive:
             return replace(
                 await self._completed([said] if said else [], None), warnings=(refusal.warning,)
             )
-        return await self._completed(_fit(_quotations(ranker, chosen, scored), max_tokens), emit)
+        conflict = conflicts.find(prompt.question, chosen[0], scored)
+        chosen = chosen if conflict is None else [chosen[0], conflict.other]
+        pieces = _fit(_quotations(ranker, chosen, scored), max_tokens)
+        completed = await self._completed(pieces, emit)
+        return completed if conflict is None else replace(completed, warnings=(conflict.warning,))
 
     async def _refusal(
         self,

@@ -132,6 +132,8 @@ def _unknown(
     if not wanted:
         return []
     held = lower("\n".join(text for each in passages.values() for text in texts(each)))
+    if not held.strip():
+        return []
     plain = _GROUPED.sub("", held)
     return [each for each in wanted if lower(each) not in held and lower(each) not in plain]
 
