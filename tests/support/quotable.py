@@ -74,7 +74,7 @@ def check_markers(answer: str, sources: int) -> None:
     """Every line is a quotation with markers of ours, and nothing else reads as a marker."""
     lines = answer.split("\n")
     if answer == NO_ANSWER or lines[0].startswith("Nothing here "):
-        lines = lines[1:]
+        lines = [line for line in lines[1:] if line]
     ours = []
     for line in lines:
         markers = MARKERS.search(line)

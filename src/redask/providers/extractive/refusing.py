@@ -33,7 +33,7 @@ from redask.providers.extractive.relevance import ScoredExcerpt
 _SHORTEST_NAME = 4
 _MOST_UNKNOWN = 20
 _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
-_NOUN = r"((?:[\w-]{1,30}\s){0,2}[\w-]{1,30})"
+_NOUN = r"((?:[\w-]{1,30}\s){0,2}?[\w-]{1,30})"
 _ATTRIBUTE = re.compile(
     rf"\b(?:what|which|who)(?:\s(?:is|are|was|were)|['’]s)\s(?:the\s)?{_NOUN}\sof\b"
     rf"|\b(?:what|which)\s{_NOUN}\s(?:does|do|did|has|have|had)\b"
@@ -80,7 +80,8 @@ def decide(
         return refused_answers.no_evidence(question)
     attribute = _attribute_missing(question, passages, chosen)
     if attribute:
-        subject = [name for name in expected_answer.names(question) if name not in attribute]
+        names = expected_answer.names(question.replace("’", "'"))
+        subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
     found = answerability.measure(question, passages, chosen, bare or 0.0)
     weights = BY_WORDS if bare is None else WITH_VECTORS
@@ -105,7 +106,8 @@ def score(found: Answerability, weights: RefusalWeights) -> float:
 
 def told(refusal: Refusal, nearest: Sequence[str], max_tokens: int) -> str:
     """The sentences of a refusal, as far as they fit, and the quotations that are nearest."""
-    whole = "\n".join([f"{refusal.text.removesuffix('.')}; nearest:", *nearest])
+    lead_in = f"{refusal.text.removesuffix('.')}; nearest:\n"  # a paragraph: no part of the claim
+    whole = "\n".join([lead_in, *nearest])
     shorter = (refusal.text, refused_answers.NO_ANSWER)
     for text in (whole, *shorter) if nearest else shorter:
         if token_count.estimate(text) <= max_tokens:
