@@ -114,7 +114,8 @@ class Extractive:
                 await self._completed([said] if said else [], None), warnings=(refusal.warning,)
             )
         conflict = conflicts.find(prompt.question, chosen[0], scored)
-        chosen = chosen if conflict is None else [chosen[0], conflict.other]
+        if conflict is not None and conflict.other not in chosen:
+            chosen = [chosen[0], conflict.other]
         pieces = _fit(_quotations(ranker, chosen, scored), max_tokens)
         completed = await self._completed(pieces, emit)
         return completed if conflict is None else replace(completed, warnings=(conflict.warning,))

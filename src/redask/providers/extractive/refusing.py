@@ -21,10 +21,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from redask.core import token_count
-from redask.core.equivalence.lower_case import lower
 from redask.core.rules import terms
 from redask.core.rules.grounding import refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
+from redask.core.text import lower
 from redask.providers.extractive import answerability, expected_answer
 from redask.providers.extractive.answerability import MOST_COUNTED, Answerability, texts
 from redask.providers.extractive.excerpts import QuotableSource
@@ -73,7 +73,8 @@ def decide(
     `unmentioned` are the names that no source has (`ExcerptRanker.unmentioned`), `bare` is the
     cosine of the question and the first excerpt, None where nothing was compared.
     """
-    unknown = _unknown(question, passages, unmentioned)
+    holds_text = any(each.excerpts for each in passages.values())
+    unknown = _unknown(question, passages, unmentioned) if holds_text else []
     if unknown:
         return refused_answers.not_mentioned(unknown)
     if not chosen:
@@ -134,8 +135,6 @@ def _unknown(
     if not wanted:
         return []
     held = lower("\n".join(text for each in passages.values() for text in texts(each)))
-    if not held.strip():
-        return []
     plain = _GROUPED.sub("", held)
     return [each for each in wanted if lower(each) not in held and lower(each) not in plain]
 
