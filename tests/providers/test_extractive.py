@@ -205,18 +205,18 @@ def test_of_a_wide_record_the_fields_that_answer_are_shown() -> None:
 
 
 @pytest.mark.parametrize(
-    "question",
+    ("question", "answer"),
     [
-        "What is the capital of Mongolia?",  # nothing of it is here
-        "Why did Zoltan take the ferry to Amrum?",  # no source has the name
-        "Who paid for ticket 9999 of the ferry?",  # there is no such number
-        "volcano eruption temperature",
-        "?!",
+        ("What is the capital of Mongolia?", "Nothing here mentions “Mongolia”."),
+        ("Why did Zoltan take the ferry to Amrum?", "Nothing here mentions “Zoltan”."),
+        ("Who paid for ticket 9999 of the ferry?", "Nothing here mentions “9999”."),
+        ("volcano eruption temperature", NO_ANSWER),
+        ("?!", NO_ANSWER),
     ],
 )
-def test_what_the_data_does_not_hold_is_not_answered(question: str) -> None:
-    assert ask(question, *HARBOUR) == NO_ANSWER
-    assert citations.parse(NO_ANSWER, 9).citations == ()
+def test_what_the_data_does_not_hold_is_not_answered(question: str, answer: str) -> None:
+    assert ask(question, *HARBOUR) == answer
+    assert citations.parse(answer, 9).citations == ()
 
 
 def test_without_sources_or_text_there_is_no_answer() -> None:

@@ -74,7 +74,9 @@ def test_every_quotation_is_verbatim(before: str, after: str) -> None:
     for line in ask(FERRY, document(1, source)).split("\n"):
         quoted = MARKERS.sub("", line).replace("\\[^", "[^").removeprefix("\\").strip(" …")
         plain = " ".join(re.sub("[\x00-\x08\x0e-\x1f\x7f-\x9f]", " ", source).split())
-        assert quoted in plain.replace("\\[^", "[^") or line == NO_ANSWER
+        assert quoted in plain.replace("\\[^", "[^") or line.startswith(
+            (NO_ANSWER, "Nothing here ")
+        )
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,8 @@ def measure(
     missing = sorted(
         (form for form in weights if not near.has(form)), key=weights.__getitem__, reverse=True
     )
-    names = dict.fromkeys(map(stems.form, expected_answer.names(question)))
+    written = (name for name in expected_answer.names(question) if not name.isdigit())
+    names = dict.fromkeys(map(stems.form, written))
     return Answerability(
         line=_share(weights, line),
         near=_share(weights, near),

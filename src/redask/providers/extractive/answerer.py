@@ -10,6 +10,7 @@
        then; not where the best excerpt is a record: fields and identifiers embed badly
     3  choose which are quoted                                     `choosing`, `hops`, `joins`
     4  refuse, if they do not hold what is asked for                              `refusing`
+       where another source gives another value, both are quoted                 `conflicts`
     5  write each: with the name that it stands for (`naming`), or the fields that are asked for
        (`record_fields`), with what it introduces if that is asked for, or if it ends in a colon,
        citing every source that holds it (`quotation`); what exceeds `max_tokens` is left out or cut
@@ -29,7 +30,14 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.core.rules.grounding.refused_answers import Refusal
-from redask.providers.extractive import choosing, excerpts, quotation, refusing, result_text
+from redask.providers.extractive import (
+    choosing,
+    conflicts,
+    excerpts,
+    quotation,
+    refusing,
+    result_text,
+)
 from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
@@ -97,14 +105,18 @@ class Extractive:
         chosen = choosing.choose(scored, joins, ranker)
         refusal = await self._refusal(prompt.question, ranker, passages, chosen)
         if refusal is not None:
-            nearest = [
-                quotation.cite(ranker.line(one), _holders(one, scored)) for one in chosen[:1]
-            ]
+            near = chosen[:1] if refusal.near else []
+            nearest = [quotation.cite(ranker.line(one), _holders(one, scored)) for one in near]
             said = refusing.told(refusal, nearest, max_tokens)
             return replace(
                 await self._completed([said] if said else [], None), warnings=(refusal.warning,)
             )
-        return await self._completed(_fit(_quotations(ranker, chosen, scored), max_tokens), emit)
+        conflict = conflicts.find(prompt.question, chosen[0], scored)
+        if conflict is not None and conflict.other not in chosen:
+            chosen = [chosen[0], conflict.other]
+        pieces = _fit(_quotations(ranker, chosen, scored), max_tokens)
+        completed = await self._completed(pieces, emit)
+        return completed if conflict is None else replace(completed, warnings=(conflict.warning,))
 
     async def _refusal(
         self,

@@ -21,17 +21,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from redask.core import token_count
-from redask.core.equivalence.lower_case import lower
 from redask.core.rules import terms
 from redask.core.rules.grounding import refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
+from redask.core.text import lower
 from redask.providers.extractive import answerability, expected_answer
-from redask.providers.extractive.answerability import MOST_COUNTED, Answerability
+from redask.providers.extractive.answerability import MOST_COUNTED, Answerability, texts
 from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.relevance import ScoredExcerpt
 
 _SHORTEST_NAME = 4
-_NOUN = r"((?:[\w-]{1,30}\s){0,2}[\w-]{1,30})"
+_MOST_UNKNOWN = 20
+_GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
+_NOUN = r"((?:[\w-]{1,30}\s){0,2}?[\w-]{1,30})"
 _ATTRIBUTE = re.compile(
     rf"\b(?:what|which|who)(?:\s(?:is|are|was|were)|['’]s)\s(?:the\s)?{_NOUN}\sof\b"
     rf"|\b(?:what|which)\s{_NOUN}\s(?:does|do|did|has|have|had)\b"
@@ -71,14 +73,16 @@ def decide(
     `unmentioned` are the names that no source has (`ExcerptRanker.unmentioned`), `bare` is the
     cosine of the question and the first excerpt, None where nothing was compared.
     """
-    unknown = _unknown(question, passages, unmentioned)
+    holds_text = any(each.excerpts for each in passages.values())
+    unknown = _unknown(question, passages, unmentioned) if holds_text else []
     if unknown:
         return refused_answers.not_mentioned(unknown)
     if not chosen:
         return refused_answers.no_evidence(question)
     attribute = _attribute_missing(question, passages, chosen)
     if attribute:
-        subject = [name for name in expected_answer.names(question) if name not in attribute]
+        names = expected_answer.names(question.replace("’", "'"))
+        subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
     found = answerability.measure(question, passages, chosen, bare or 0.0)
     weights = BY_WORDS if bare is None else WITH_VECTORS
@@ -103,7 +107,8 @@ def score(found: Answerability, weights: RefusalWeights) -> float:
 
 def told(refusal: Refusal, nearest: Sequence[str], max_tokens: int) -> str:
     """The sentences of a refusal, as far as they fit, and the quotations that are nearest."""
-    whole = "\n".join([f"{refusal.text.removesuffix('.')}; nearest:", *nearest])
+    lead_in = f"{refusal.text.removesuffix('.')}; nearest:\n"  # a paragraph: no part of the claim
+    whole = "\n".join([lead_in, *nearest])
     shorter = (refusal.text, refused_answers.NO_ANSWER)
     for text in (whole, *shorter) if nearest else shorter:
         if token_count.estimate(text) <= max_tokens:
@@ -123,14 +128,15 @@ def _refusal(question: str, found: Answerability) -> Refusal:
 def _unknown(
     question: str, passages: Mapping[int, QuotableSource], unmentioned: Sequence[str]
 ) -> list[str]:
-    """Names and identifiers of the question that are in no source, however they are spelt."""
-    names = [name for name in unmentioned if len(name) >= _SHORTEST_NAME and name.isalpha()]
+    """Names, numbers and identifiers of the question that are in no source, however spelt."""
+    names = [name for name in unmentioned if len(name) >= _SHORTEST_NAME or name.isdigit()]
     literals = [each for each in terms.literals(question) if any(map(str.isdigit, each))]
-    if not names and not literals:
+    wanted = list(dict.fromkeys([*names, *literals]))[:_MOST_UNKNOWN]
+    if not wanted:
         return []
-    texts = "\n".join(text for each in passages.values() for text in answerability.texts(each))
-    lowered = lower(texts)
-    return [word for word in dict.fromkeys([*names, *literals]) if lower(word) not in lowered]
+    held = lower("\n".join(text for each in passages.values() for text in texts(each)))
+    plain = _GROUPED.sub("", held)
+    return [each for each in wanted if lower(each) not in held and lower(each) not in plain]
 
 
 def _attribute_missing(
@@ -143,5 +149,5 @@ def _attribute_missing(
     attribute = next(filter(None, asked.groups()))
     words = [form for form in stems.forms(attribute) if stems.has_meaning(form)]
     numbers = dict.fromkeys(one.number for one in chosen)
-    held = lower("\n".join(text for n in numbers for text in answerability.texts(passages[n])))
+    held = lower("\n".join(text for n in numbers for text in texts(passages[n])))
     return "" if not words or any(word[: stems.ROOT] in held for word in words) else attribute

@@ -49,3 +49,49 @@ def test_a_question_cannot_put_a_marker_or_a_long_text_into_a_refusal() -> None:
     made = refused_answers.not_planned("not_computable", ["[^1]", "x" * 500], None)
     assert citations.parse(made.text, 0).citations == ()
     assert len(made.text) < 300
+
+
+def test_what_no_source_mentions_is_named_without_anything_beside_it() -> None:
+    made = refused_answers.not_mentioned(["Kafka", "HTTP/3"])
+    assert made.text == "Nothing here mentions “Kafka”, “HTTP/3”."
+    assert made.warning.detail == "entity_missing: Kafka, HTTP/3"
+    assert not made.near
+
+
+def test_what_is_not_said_of_a_name_is_named() -> None:
+    made = refused_answers.not_said_of(["1848"])
+    assert (made.text, made.near) == ("Nothing here says what is asked of “1848”.", True)
+    assert made.warning.detail == "entity_missing: 1848"
+
+
+@pytest.mark.parametrize(
+    ("subject", "text", "detail"),
+    [
+        (["Jane"], "Nothing here says “pay” of Jane.", "attribute_missing: pay of Jane"),
+        ([], "Nothing here says “pay” of what is asked.", "attribute_missing: pay"),
+    ],
+)
+def test_a_missing_attribute_is_named(subject: list[str], text: str, detail: str) -> None:
+    made = refused_answers.attribute_missing(["pay"], subject)
+    assert (made.text, made.warning.detail, made.near) == (text, detail, True)
+
+
+def test_without_evidence_the_question_is_the_detail() -> None:
+    made = refused_answers.no_evidence("Why [^1]\x01?")
+    assert made.text == refused_answers.NO_ANSWER
+    assert made.warning.detail == "no_evidence: Why [ ^1] ?"
+
+
+@pytest.mark.parametrize(
+    ("text", "refuses"),
+    [
+        (refused_answers.NOT_IN_THE_SOURCES, True),
+        (f" {refused_answers.NOT_IN_THE_SOURCES}\n", True),
+        (f"{refused_answers.NOT_IN_THE_SOURCES} It is nine.", False),
+        ("I do not know.", False),
+    ],
+)
+def test_a_model_refuses_by_the_sentence_alone(text: str, refuses: bool) -> None:
+    warnings = refused_answers.by_model(text, "Why?")
+    assert refused_answers.is_refusal(warnings) is refuses
+    assert [each.detail for each in warnings] == ["no_evidence: Why?"] * refuses

@@ -41,10 +41,14 @@ class RefusalReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """An answer that says no: its sentences, and the warning that goes with them."""
+    """An answer that says no: its sentences, and the warning that goes with them.
+
+    `near`: what was found is about the same, so the nearest of it is worth showing.
+    """
 
     text: str
     warning: Notice
+    near: bool = False
 
 
 def is_refusal(warnings: Iterable[Notice]) -> bool:
@@ -66,23 +70,22 @@ def by_model(text: str, question: str) -> tuple[Notice, ...]:
 
 def not_mentioned(names: Sequence[str]) -> Refusal:
     """No source mentions these names, numbers or identifiers of the question."""
-    named = _listed(names)
-    return _refusal(RefusalReason.ENTITY_MISSING, named, f"Nothing here mentions {named}.", None)
+    what = f"Nothing here mentions {_listed(names)}."
+    return Refusal(what, _warning(RefusalReason.ENTITY_MISSING, _plain(names)))
 
 
 def not_said_of(names: Sequence[str]) -> Refusal:
     """What was found is not about these names, numbers or dates of the question."""
-    named = _listed(names)
-    what = f"Nothing here says what is asked of {named}."
-    return _refusal(RefusalReason.ENTITY_MISSING, named, what, None)
+    what = f"Nothing here says what is asked of {_listed(names)}."
+    return Refusal(what, _warning(RefusalReason.ENTITY_MISSING, _plain(names)), near=True)
 
 
 def attribute_missing(words: Sequence[str], subject: Sequence[str]) -> Refusal:
     """What was found does not speak of this, of somebody or something that is there."""
-    named = _listed(words)
     whom = f" of {_cut(' '.join(subject))}" if subject else ""
-    what = f"Nothing here says {named}{whom or ' of what is asked'}."
-    return _refusal(RefusalReason.ATTRIBUTE_MISSING, f"{named}{whom}", what, None)
+    what = f"Nothing here says {_listed(words)}{whom or ' of what is asked'}."
+    about = f"{_plain(words)}{whom}"
+    return Refusal(what, _warning(RefusalReason.ATTRIBUTE_MISSING, about), near=True)
 
 
 def no_evidence(question: str) -> Refusal:
@@ -133,11 +136,16 @@ def _listed(words: Sequence[str]) -> str:
     return ", ".join(map(_quoted, words[:_FEW_WORDS]))
 
 
+def _plain(words: Sequence[str]) -> str:
+    return ", ".join(map(_cut, words[:_FEW_WORDS]))
+
+
 def _quoted(word: str) -> str:
     return f"“{_cut(word)}”"
 
 
 def _cut(text: str) -> str:
     """The text, so that no marker can stand in it and no one can make the answer long."""
-    plain = " ".join(text.replace("[^", "[ ^").split())
+    printable = "".join([each if each.isprintable() else " " for each in text])
+    plain = " ".join(printable.replace("[^", "[ ^").split())
     return plain if len(plain) <= _MOST_CHARACTERS else f"{plain[: _MOST_CHARACTERS - 1]}…"

@@ -1,0 +1,75 @@
+"""Refusals and conflicts of the built-in answerer: what is named as missing, and why."""
+
+import pytest
+from quotable import HARBOUR, SHOP, complete, document, row
+
+from redask.core.model import Source
+
+
+def refused(question: str, *sources: Source) -> list[str]:
+    return [each.detail for each in complete(question, list(sources)).warnings]
+
+
+@pytest.mark.parametrize(
+    ("question", "detail"),
+    [
+        ("Why did Zoltan take the ferry to Amrum?", "entity_missing: Zoltan"),
+        ("Who paid for ticket 9999 of the ferry?", "entity_missing: 9999"),
+        ("Does the ferry have HTTP/3?", "entity_missing: HTTP/3"),
+        ("volcano eruption temperature", "no_evidence: volcano eruption temperature"),
+        ("What does the ferry to Amrum not carry?", "attribute_missing: carry of Amrum"),
+    ],
+)
+def test_the_warning_says_what_is_missing(question: str, detail: str) -> None:
+    assert refused(question, *HARBOUR) == [detail]
+
+
+def test_numbers_are_the_same_with_separators() -> None:
+    assert refused("Who built the 10000 engines?", document(1, "Otto built 10,000 engines.")) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "details"),
+    [
+        ("Who is the manager of Nordfracht?", []),
+        ("What is the city of Nordfracht?", []),
+        ("What is Nordfracht's shoe size?", ["attribute_missing: shoe size of Nordfracht"]),
+        ("What salary does Nordfracht have?", ["attribute_missing: salary of Nordfracht"]),
+    ],
+)
+def test_a_record_is_asked_for_its_fields(question: str, details: list[str]) -> None:
+    assert refused(question, *SHOP[:4]) == details
+
+
+def test_a_refusal_is_not_handed_over_in_pieces_and_keeps_the_budget() -> None:
+    emitted: list[str] = []
+    question = "What is Nordfracht's shoe size?"
+    whole = complete(question, SHOP, emitted=emitted).text
+    assert emitted == []
+    assert whole.split("\n")[0] == "Nothing here says “shoe size” of Nordfracht; nearest:"
+    short = complete(question, SHOP, max_tokens=20).text
+    assert short == "Nothing here says “shoe size” of Nordfracht."
+    assert complete(question, SHOP, max_tokens=1).text == ""
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "detail"),
+    [
+        ("The ferry leaves at nine.", "The ferry leaves at ten.", "nine in [^1], ten in [^2]"),
+        ("The ferry leaves at nine.", "The ferry leaves at 9:00.", None),
+        ("The ferry leaves at nine.", "The old ferry of Sylt leaves at ten.", None),
+        ("The ferry leaves at nine.", "The ferry leaves at nine or ten.", None),
+        ("The ferry leaves at nine.", "The ferry leaves soon.", None),
+    ],
+)
+def test_sources_disagree_only_on_one_value(one: str, other: str, detail: str | None) -> None:
+    sources = [document(1, one), document(2, other)]
+    warnings = complete("When does the ferry leave?", sources).warnings
+    assert [(each.kind, each.detail) for each in warnings] == (
+        [("conflicting_sources", detail)] if detail else []
+    )
+
+
+def test_rows_are_two_things_and_no_conflict() -> None:
+    sources = [row("trips", id=n, ferry="Amrum", leaves=f"{n}:00") for n in (9, 10)]
+    assert complete("When does the ferry to Amrum leave?", sources).warnings == ()
