@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from redask.core.planning.question.readings import Counted, Extreme, Mention, Reading, Verb
-from redask.core.planning.statement import key_paths
+from redask.core.planning.statement import key_paths, sql_text
 from redask.core.planning.statement.column_choice import Scope
 from redask.core.planning.statement.condition_tests import contradictory
 from redask.core.planning.statement.key_paths import Doubt
@@ -72,6 +72,7 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     )
     if order is not None:
         statement = replace(statement, order=_ordered(statement, order, scope))
+    _check_share(statement)
     if contradictory(statement.where):
         raise Doubt("ambiguous", "and")
     if says_nothing(statement, reading):
@@ -92,6 +93,14 @@ def _check_verbs(reading: Reading, scope: Scope, builder: OutputBuilder) -> None
 def _summed(measures: list[Measure]) -> str | None:
     """The table of the first column that is aggregated."""
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
+
+
+def _check_share(statement: Statement) -> None:
+    """A share is of all rows of one table; a second test could say of which rows instead."""
+    shares = [each for each in statement.outputs if each.aggregate in sql_text.SHARES]
+    plain = Statement(statement.outputs[:1], statement.table, where=statement.where)
+    if shares and (len(statement.where) != 1 or statement != plain):
+        raise Doubt("not_computable", shares[0].aggregate)
 
 
 def _check_joined(reading: Reading, steps: tuple[Step, ...], scope: Scope) -> None:
