@@ -54,9 +54,9 @@ def build(reading: Reading, scope: Scope, tables: Names) -> tuple[Statement, int
     steps = key_paths.joined(scope.linker, root, others)
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
+    _check_fan_out(measures, steps, scope)
     if steps and not groups:
         _check_joined(reading, steps, scope)
-    _check_fan_out(measures, steps, scope)
     _check_least(order, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
     statement = Statement(
