@@ -144,7 +144,7 @@ CERTAIN = [
 ]
 UNCLEAR = [
     ("How many patients have no email?", "not_computable", ("Email",)),
-    ("How many visits have a city above 20 dollars?", "not_computable", ("BillingCity",)),
+    ("How many visits have a city above 20 dollars?", "ambiguous", ("BillingCity",)),
     ("How many visits are longer than 20 visit minutes?", "not_computable", ("visit",)),
     ("What is the average length in minutes of films?", "not_computable", ("minutes",)),
     ("How many films are longer than 20 hours?", "not_computable", ("hours",)),

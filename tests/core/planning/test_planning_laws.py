@@ -119,7 +119,32 @@ def test_a_count_of_rows_has_examples_and_other_results_have_none() -> None:
     assert listed.examples is None
 
 
-def test_periods_from_today_are_not_understood_without_a_date() -> None:
-    planned = plan("How many customers joined last year?", SHOP, SHOP_VALUES)
-    assert isinstance(planned, Unclear)
+def test_months_and_years_without_a_date_are_counted_from_the_newest_of_the_column() -> None:
+    last = plan("How many customers joined last year?", SHOP, SHOP_VALUES)
+    assert isinstance(last, Certain)
+    assert last.sql == (
+        "SELECT count(*) FROM customers WHERE (joined_date >= date_trunc('year', (SELECT "
+        "max(joined_date) FROM customers)) - interval '1 year' AND joined_date < "
+        "date_trunc('year', (SELECT max(joined_date) FROM customers)))"
+    )
+    this = plan("How many customers joined this month?", SHOP, SHOP_VALUES)
+    assert isinstance(this, Certain)
+    assert this.sql == (
+        "SELECT count(*) FROM customers WHERE joined_date >= date_trunc('month', (SELECT "
+        "max(joined_date) FROM customers))"
+    )
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "How many customers joined today?",
+        "How many customers joined before last year?",
+        "How many customers joined last year or this year?",
+        "How many suppliers opened last year?",
+    ],
+)
+def test_other_periods_from_today_are_not_understood_without_a_date(question: str) -> None:
+    planned = plan(question, SHOP, SHOP_VALUES)
+    assert isinstance(planned, Unclear), planned
     assert planned.nearest is None

@@ -4,7 +4,7 @@
     NOT EXISTS, <>, NOT IN, NOT ILIKE, IS NULL        negation
     ties kept at a limit                              latest, for the words of time; else top
     GROUP BY                                          group
-    an aggregate                                      count sum average minimum maximum
+    an aggregate                                      count sum average minimum maximum share
     tests: before, after a moment; < >; others        date_range, comparison, filter
     no tests                                          list
 
@@ -32,6 +32,8 @@ _AGGREGATES = {
     "avg": "average",
     "min": "minimum",
     "max": "maximum",
+    "share": "share",
+    "percentage": "share",
 }
 _LATEST = frozenset("latest newest recent".split())
 _BY_CUE = (

@@ -7,7 +7,7 @@
 
 Readings are ranked by cost: how far each phrase is from the name it stands for, and how many parts
 a reading has. Another statement that costs little more than the cheapest is a doubt, and so is a
-statement whose phrases are far from the names they stand for.
+reading that costs less and is ambiguous, and a statement whose phrases are far from their names.
 """
 
 from dataclasses import dataclass, replace
@@ -72,8 +72,10 @@ def plan(
     ranked, doubts = _ranked(grammar, names)
     if ranked:
         cost, sql, statement = ranked[0]
+        nearer = [doubt for price, doubt in doubts if price < cost and doubt.kind == "ambiguous"]
+        if nearer:
+            return _unclear(phrases, (nearer[0].about,), sql, "ambiguous")
         close = any(price <= cost + _MARGIN for price, _, _ in ranked[1:])
-        close = close or any(price <= cost and doubt.kind == "ambiguous" for price, doubt in doubts)
         if not close and cost <= _LIMIT + _FOR_EACH_TEST * len(statement.where):
             intent = intent_of(statement, phrases)
             return Certain(sql, intent, 1.0, _named(phrases), counted_rows(statement))

@@ -14,6 +14,7 @@
     common      max min                          most common, least popular
     contain     contain start end                contains the word
     between     -                                between
+    share       share percentage                 percentage of
 
 `LIGHT` verbs say nothing of their own; `RELATIONS` say that two things belong together, and nothing
 that a column would (as `cancelled` does). `NEGATIVE` words turn a condition round.
@@ -141,6 +142,8 @@ _ROWS = [
         ((*phrase.split(),), "today", phrase)
         for phrase in ("today", "yesterday", "this year", "last year", "this month", "last month")
     ),
+    *_rows("share", "percentage", "percentage of|percent of"),
+    *_rows("share", "share", "share of|proportion of|fraction of"),
     *_rows("star", "", "information|all information|everything|all details|details|all columns"),
 ]
 _UP = "ascending|increasing|ascendingly|alphabetical|alphabetic|lexicographical|lexicographic"

@@ -6,6 +6,9 @@ March 2019, March of 2019                  2019-03
 today, yesterday                           the day
 this month, last month                     2019-03
 this year, last year                       2019
+
+Without a date for today, months and years are counted from the newest date of the column they are
+said of (`UNDATED`), and days are not understood: a day without rows is no sign of what today is.
 """
 
 import re
@@ -17,6 +20,12 @@ from redask.core.planning.question.words import QuestionWord
 _DAY = re.compile(r"([0-2]?[0-9]|3[01])(?:st|nd|rd|th)?\Z", re.ASCII)
 _YEAR = re.compile(r"[12][0-9]{3}\Z", re.ASCII)
 _LONGEST = 5
+UNDATED = {
+    "this month": ("month", 0),
+    "last month": ("month", 1),
+    "this year": ("year", 0),
+    "last year": ("year", 1),
+}  # the unit, and how many of it before the newest date
 
 
 def written_date(words: tuple[QuestionWord, ...], start: int) -> tuple[int, str]:

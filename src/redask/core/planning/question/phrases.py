@@ -10,7 +10,7 @@ from datetime import date
 
 from redask.core.planning.plan_schema import StoredValue, ValueIndex
 from redask.core.planning.question import cues
-from redask.core.planning.question.dates import relative_period, written_date
+from redask.core.planning.question.dates import UNDATED, relative_period, written_date
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase, name_phrases
 from redask.core.planning.question.words import QuestionWord, tokens
@@ -67,7 +67,7 @@ class Phrases:
 
 
 def read(question: str, linker: Linker, values: ValueIndex, today: date | None = None) -> Phrases:
-    """All phrases of a question; periods such as "last year" only if `today` is given."""
+    """All phrases of a question; without `today`, "last year" is counted from the newest date."""
     written = tokens(question)
     stored = _stored(question, written, values)
     kept = tuple(
@@ -94,7 +94,9 @@ def _periods(
     if end > start:
         yield ValuePhrase(start, end, text, period=True)
     for cue in marks:
-        if cue.kind == "today" and today is not None:
+        if cue.kind == "today" and today is None and cue.payload in UNDATED:
+            yield ValuePhrase(start, cue.end, cue.payload, period=True)
+        elif cue.kind == "today" and today is not None:
             text = relative_period(cue.payload, today)
             number = text if cue.payload.endswith("year") else None
             yield ValuePhrase(start, cue.end, text, (), number, period=True)

@@ -3,7 +3,7 @@
 question  := [each COLUMN ,] [show] items [link noun] tail
 items     := item { (, | and | as well as) item }
 item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
-           | most common COLUMN | all details
+           | most common COLUMN | all details | share of TABLE
 noun      := [n] [ADJECTIVE] [values] TABLE [value]
 restated  := a second sentence: show items
 """
@@ -115,6 +115,10 @@ class QuestionGrammar(ModifierGrammar):
         yield from self._common(place)
         for table, mods, end, cost in self.nouns(start):
             yield (Item("entity", None, table, distinct=distinct is not None),), mods, end, cost + 2
+        share = self.cue(place, "share")
+        for table in self.tables(share.end) if share else ():
+            item = Item("count", None, table, share.payload if share else "")
+            yield (item,), (), table.end, table.links[0].cost
         star = self.cue(place, "star")
         if star is not None:
             yield (Item("star"),), (), star.end, 1

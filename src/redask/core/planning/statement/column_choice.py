@@ -88,7 +88,7 @@ def choose(
     cheapest = [column for price, column in priced if price == cost]
     chosen = cheapest[0]
     if _is_vague(phrase, chosen, scope):
-        raise Doubt("ambiguous", about)
+        raise Doubt("ambiguous", about or chosen.name)
     for other in cheapest[1:]:
         if not scope.refers(chosen, other):
             raise Doubt("ambiguous", about)

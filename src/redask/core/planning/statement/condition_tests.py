@@ -13,6 +13,7 @@ the question is of, else of the tables it names, else of all.
 from dataclasses import replace
 from fractions import Fraction
 
+from redask.core.planning.question.dates import UNDATED
 from redask.core.planning.question.name_phrases import ColumnPhrase
 from redask.core.planning.question.phrases import ValuePhrase
 from redask.core.planning.question.readings import AskedCondition
@@ -37,6 +38,7 @@ from redask.core.planning.statement.trees import (
     Match,
     Membership,
     Missing,
+    Recent,
     Test,
 )
 
@@ -141,6 +143,8 @@ def _numbers(column: ColumnOf, condition: AskedCondition) -> Test:
 
 def _range(column: ColumnOf, condition: AskedCondition) -> Test:
     """A comparison with a period: `in` it, before its start, or from its end on."""
+    if any(value.text in UNDATED for value in condition.values):
+        return _recent(column, condition)
     if condition.op == "between":
         first, last = (period(value.text) for value in condition.values)
         start, end = first[0], last[1]
@@ -165,6 +169,14 @@ def _range(column: ColumnOf, condition: AskedCondition) -> Test:
     if condition.op not in sides:
         raise Doubt("not_computable", column.name)
     return sides[condition.op]
+
+
+def _recent(column: ColumnOf, condition: AskedCondition) -> Test:
+    """`last month`, counted from the newest date of the column."""
+    texts = [value.text for value in condition.values]
+    if condition.op != "=" or condition.negative or len(texts) > 1:
+        raise Doubt("not_computable", texts[0])
+    return Recent(column, *UNDATED[texts[0]])
 
 
 def _match(column: ColumnOf, condition: AskedCondition) -> Test:

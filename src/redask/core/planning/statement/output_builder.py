@@ -110,7 +110,7 @@ class OutputBuilder:
 
     def _output(self, item: Item) -> MeasuredColumn:
         if item.column is None:
-            return MeasuredColumn("count")
+            return MeasuredColumn(item.aggregate or "count")
         column = self._column(item.column)
         if item.kind == "count":
             if not item.distinct:

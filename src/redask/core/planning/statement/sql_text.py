@@ -17,11 +17,13 @@ from redask.core.planning.statement.trees import (
     MeasuredColumn,
     Membership,
     Missing,
+    Recent,
     Statement,
     Tally,
     Test,
 )
 
+SHARES = {"share": "1.0", "percentage": "100.0"}
 _PLAIN = re.compile(r"[a-z_][a-z0-9_]*\Z")
 _KEYWORDS = frozenset(
     """all analyse analyze and any array as asc asymmetric authorization between bigint binary bit
@@ -64,6 +66,8 @@ class _StatementText:
     def text(self) -> str:
         """The whole statement."""
         asked = self._statement
+        if asked.outputs[0].aggregate in SHARES:
+            return self._share(asked.outputs[0].aggregate)
         shown = ", ".join(map(self._measure, asked.outputs))
         parts = [f"SELECT {'DISTINCT ' if asked.distinct else ''}{shown}"]
         parts.append(f"FROM {identifier(asked.table)}")
@@ -81,6 +85,12 @@ class _StatementText:
         if asked.limit is not None:
             parts.append(f"FETCH FIRST {asked.limit} ROWS WITH TIES")
         return " ".join(parts)
+
+    def _share(self, name: str) -> str:
+        """The share of the rows of one table that pass the tests; no row, no share."""
+        tests = " AND ".join(map(self._test, self._statement.where))
+        shown = f"avg(CASE WHEN {tests} THEN {SHARES[name]} ELSE 0 END) AS {name}"
+        return f"SELECT {shown} FROM {identifier(self._statement.table)}"
 
     def _column(self, column: ColumnOf) -> str:
         if self._qualified:
@@ -117,6 +127,8 @@ class _StatementText:
                 return f"{self._column(column)} {op} ({inner} FROM {source})"
             case Missing(column, negative):
                 return f"{self._column(column)} IS {'NOT ' if negative else ''}NULL"
+            case Recent(column, unit, back):
+                return self._recent(column, unit, back)
             case Existence(steps, tests, negative):
                 inner = self._subquery("1", steps, tests)
                 return f"{'NOT ' if negative else ''}EXISTS ({inner})"
@@ -125,6 +137,14 @@ class _StatementText:
             case junction:
                 word = f" {junction.op.upper()} "
                 return f"({word.join(map(self._test, junction.parts))})"
+
+    def _recent(self, column: ColumnOf, unit: str, back: int) -> str:
+        newest = f"SELECT max({identifier(column.name)}) FROM {identifier(column.table)}"
+        end = f"date_trunc('{unit}', ({newest}))"
+        shown = self._column(column)
+        if not back:
+            return f"{shown} >= {end}"
+        return f"({shown} >= {end} - interval '{back} {unit}' AND {shown} < {end})"
 
     def _subquery(self, shown: str, steps: tuple[KeyStep, ...], tests: tuple[Test, ...]) -> str:
         first, *others = steps

@@ -14,7 +14,7 @@ from dataclasses import replace
 from itertools import pairwise
 
 from redask.core.planning.question.readings import Counted, Extreme, Reading, TableMention, Verb
-from redask.core.planning.statement import key_paths
+from redask.core.planning.statement import key_paths, sql_text
 from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.condition_tests import contradictory
 from redask.core.planning.statement.key_paths import Doubt
@@ -54,9 +54,9 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
     steps = key_paths.joined(scope.linker, root, others)
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
+    _check_fan_out(measures, steps, scope)
     if steps and not groups:
         _check_joined(reading, steps, scope)
-    _check_fan_out(measures, steps, scope)
     _check_least(order, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
     statement = Statement(
@@ -72,6 +72,7 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
     )
     if order is not None:
         statement = replace(statement, order=_ordered(statement, order, scope))
+    _check_share(statement)
     if contradictory(statement.where):
         raise Doubt("ambiguous", "and")
     if says_nothing(statement, reading):
@@ -92,6 +93,14 @@ def _check_verbs(reading: Reading, scope: ColumnScope, builder: OutputBuilder) -
 def _summed(measures: list[MeasuredColumn]) -> str | None:
     """The table of the first column that is aggregated."""
     return next((each.column.table for each in measures if each.aggregate and each.column), None)
+
+
+def _check_share(statement: Statement) -> None:
+    """A share is of all rows of one table; a second test could say of which rows instead."""
+    shares = [each for each in statement.outputs if each.aggregate in sql_text.SHARES]
+    plain = Statement(statement.outputs[:1], statement.table, where=statement.where)
+    if shares and (len(statement.where) != 1 or statement != plain):
+        raise Doubt("not_computable", shares[0].aggregate)
 
 
 def _check_joined(reading: Reading, steps: tuple[KeyStep, ...], scope: ColumnScope) -> None:

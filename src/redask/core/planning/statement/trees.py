@@ -1,8 +1,8 @@
 """The typed tree of a statement: what it shows, from which tables, under which conditions.
 
     Statement   outputs · tables joined from a first one · where · groups · having · order · limit
-    Test        Comparison · Membership · Match · Against · Missing · Existence · Tally
-                Junction
+    Test        Comparison · Membership · Match · Against · Missing · Recent · Existence
+                Tally · Junction
 
 A tree means one SELECT: `sql_text.write`. Rows that tie at the limit belong to the result.
 """
@@ -67,6 +67,15 @@ class Missing:
 
 
 @dataclass(frozen=True, slots=True)
+class Recent:
+    """A month or year of a column: that of its newest date, or one `back`."""
+
+    column: ColumnOf
+    unit: str
+    back: int
+
+
+@dataclass(frozen=True, slots=True)
 class KeyStep:
     """A join: `table` comes in, its columns equal to those of a table that is there."""
 
@@ -99,12 +108,15 @@ class Junction:
     parts: tuple["Test", ...]
 
 
-Test = Comparison | Membership | Match | Against | Missing | Existence | Tally | Junction
+Test = Comparison | Membership | Match | Against | Missing | Recent | Existence | Tally | Junction
 
 
 @dataclass(frozen=True, slots=True)
 class MeasuredColumn:
-    """What is shown or ordered by: a column, an aggregate of one, or a count."""
+    """What is shown or ordered by: a column, an aggregate of one, a count, or a share of rows.
+
+    `share` and `percentage` are of all rows, those that pass the tests of the statement.
+    """
 
     aggregate: str = ""
     column: ColumnOf | None = None

@@ -179,6 +179,6 @@ class WhereBuilder:
         if len(steps) > 1 or not key_paths.fans_out(self._scope.linker, steps[0]):
             raise Doubt("ambiguous", table)
         op = OPPOSITE[each.op] if each.negative else each.op
-        if op in ("<", "<=", "<>") and key_paths.leaves_out(self._scope.linker, steps[0]):
+        if each.op in ("<", "<=", "<>") and key_paths.leaves_out(self._scope.linker, steps[0]):
             raise Doubt("ambiguous", f"whether those without {table} count")
         return Tally(steps, tests, op, each.number)
