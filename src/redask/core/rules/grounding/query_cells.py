@@ -17,7 +17,7 @@ claim that cites a row beside the result may say the row's values, too: `others`
 import json
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from redask.core.equivalence import moments, quantities
@@ -96,7 +96,7 @@ def wrong(claim: str, allowed: KnownNumbers) -> tuple[str, ...]:
     parts = [each.span(1) for each in _FIRST.finditer(claim) if int(each[1]) <= allowed.shown]
     others = quantities.outside(quantities.find(claim), sorted(dated + parts))
     if _ROUNDED.search(claim):
-        others = tuple(replace(each, approximate=True) for each in others)
+        others = tuple(each._replace(approximate=True) for each in others)
     spans += [each.span for each in others if not _is_known(each, allowed)]
     if allowed.counted and (none := _NONE.match(claim)):
         spans.append(none.span("none"))
