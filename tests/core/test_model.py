@@ -130,6 +130,7 @@ def test_an_ask_alone_has_the_contracts_defaults() -> None:
         "evidence": False,
         "plan": PlanChoice.AUTO,
         "steps": 1,
+        "history": (),
     }
 
 

@@ -16,7 +16,7 @@ from redask.evaluation.compute_running import (
     ComputeReport,
     ComputeTally,
     Mistake,
-    Planner,
+    PlannedRows,
     certain,
     measure,
 )
@@ -41,7 +41,7 @@ def told(
 
 def run(
     folder: Path,
-    planner: Planner = certain,
+    planner: PlannedRows = certain,
     *,
     keep: Path | None = None,
     half: str | None = None,

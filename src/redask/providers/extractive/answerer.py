@@ -30,17 +30,11 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
 from redask.core.rules.grounding.refused_answers import Refusal
-from redask.providers.extractive import (
-    choosing,
-    conflicts,
-    excerpts,
-    quotation,
-    refusing,
-    result_text,
-)
+from redask.providers.extractive import choosing, excerpts, quotation, result_text
 from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
+from redask.providers.extractive.refusals import conflicts, refusing
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"

@@ -65,7 +65,7 @@ def outline(text: str) -> Outline:
     lines = [Line(line.expandtabs(8).rstrip(), n) for n, line in enumerate(text.split("\n"), 1)]
     builder = OutlineBuilder()
     styles: list[str] = []
-    names = roles.Names(_labels(lines))
+    names = roles.RoleNames(_labels(lines))
     start = at = 0
 
     def end_body(end: int) -> None:
@@ -119,7 +119,7 @@ def _labels(lines: list[Line]) -> Iterator[tuple[str, str]]:
             waiting = []
 
 
-def _blocks(lines: list[Line], names: roles.Names, level: int) -> Iterator[Said]:
+def _blocks(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator[Said]:
     """The blocks of a text without titles."""
     at = 0
     while at < len(lines):
@@ -160,7 +160,7 @@ def _blocks(lines: list[Line], names: roles.Names, level: int) -> Iterator[Said]
                 yield from _code(lines[end:at], "")
 
 
-def _paragraph(lines: list[Line], at: int, end: int, names: roles.Names) -> Iterator[Said]:
+def _paragraph(lines: list[Line], at: int, end: int, names: roles.RoleNames) -> Iterator[Said]:
     texts = [line.text for line in lines[at:end]]
     number = lines[at].number
     if texts[0].startswith("+-") or _SIMPLE_RULE.match(texts[0]):
@@ -177,7 +177,7 @@ def _paragraph(lines: list[Line], at: int, end: int, names: roles.Names) -> Iter
         yield Said(roles.marked(text, names), TEXT, number)
 
 
-def _explicit(lines: list[Line], names: roles.Names, level: int) -> Iterator[Said]:
+def _explicit(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator[Said]:
     """What is behind two dots: a directive; comments, labels and footnotes' targets are dropped."""
     found = _DIRECTIVE.match(lines[0].text)
     if not found:
@@ -208,7 +208,7 @@ def _explicit(lines: list[Line], names: roles.Names, level: int) -> Iterator[Sai
         yield from _blocks(body, names, level + 1)
 
 
-def _item(lines: list[Line], width: int, names: roles.Names, level: int) -> Iterator[Said]:
+def _item(lines: list[Line], width: int, names: roles.RoleNames, level: int) -> Iterator[Said]:
     """An item of a list: its first paragraph with the bullet, and what is below it."""
     inside = [Line(lines[0].text[width:], lines[0].number)]
     inside += [Line(line.text[min(width, _indent(line.text)) :], line.number) for line in lines[1:]]

@@ -25,9 +25,10 @@ from redask.core.rules import terms
 from redask.core.rules.grounding import refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.text import lower
-from redask.providers.extractive import answerability, expected_answer
-from redask.providers.extractive.answerability import MOST_COUNTED, Answerability, texts
+from redask.providers.extractive import expected_answer
 from redask.providers.extractive.excerpts import QuotableSource
+from redask.providers.extractive.refusals import answerability
+from redask.providers.extractive.refusals.answerability import MOST_COUNTED, Answerability, texts
 from redask.providers.extractive.relevance import ScoredExcerpt
 
 _SHORTEST_NAME = 4

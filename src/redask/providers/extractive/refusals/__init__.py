@@ -1,0 +1,1 @@
+"""Whether what would be quoted answers the question, and what to say if not."""
