@@ -6,7 +6,7 @@
     folded     lower case, without accents: what spellings are compared by ("señal", "senal")
     distance   insertions, deletions, replacements and swaps of neighbouring letters, of folded
                spellings (optimal string alignment), at most a limit
-    tolerance  the greatest distance at which one word is taken for another: none below four
+    tolerance  the greatest distance at which one word is taken for another: none below five
                letters or with a digit, 1 below eight, else 2
 
 Pure functions of the words.
@@ -49,7 +49,7 @@ def split(word: str) -> list[str]:
 
 def tolerance(word: str) -> int:
     """At which distance another word may be meant."""
-    if not word.isalpha() or not 4 <= len(word) <= MAX_LETTERS:
+    if not word.isalpha() or not 5 <= len(word) <= MAX_LETTERS:
         return 0
     return 1 if len(word) < 8 else 2
 

@@ -10,7 +10,7 @@ partition is rebuilt.
     statistics  (collection, label, language) → number of entities, number of tokens
     tail        key → the version that tantivy still has of a row changed since its last commit
     position    the watermark; the last change folded into tantivy; tantivy's stamp of that state
-    words       number → every word of four letters or more that was ever written here
+    words       number → every word of five letters or more that was ever written here
     meta        layout version, the store's identity, tantivy's files
 
 The column `label` is the row's projection key, `called` the stems of its shortest name.
