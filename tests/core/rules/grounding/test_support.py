@@ -355,3 +355,19 @@ def test_hostile_texts_take_linear_time(piece: str) -> None:
         return time.process_time() - began
 
     assert seconds(20_000) < 40 * max(seconds(2_000), 0.01)
+
+
+# --- passages on another subject ---------------------------------------------------------
+
+LINE = "The Amrum line carried 700 passengers to the islands."
+
+
+def test_a_value_that_only_another_subject_has_is_found_there() -> None:
+    found = judge(LINE, {"text": "The Amrum line went to the islands. Passengers numbered 700."})
+    assert found.verdict is SUPPORTED
+
+
+def test_a_value_that_another_subject_has_does_not_stand_against_the_one_in_its_place() -> None:
+    text = "The Amrum line carried 500 passengers to the islands. Passengers numbered 700."
+    found = judge(LINE, {"text": text})
+    assert (found.verdict, found.tokens, found.instead) == (CONTRADICTED, ("700",), ("500",))
