@@ -4,7 +4,7 @@
     when, what year, which century …               DATE     a year, a month, 19th, century
                                                             (any other number is half a date)
     how many, how old, what percentage …           NUMBER   digits, or a number word
-    what is the default, maximum, limit …          VALUE    a number outside `code`; half: `code`, on
+    what is the default, maximum, limit …          VALUE    a number outside code; half: `code`
     anything else, other languages too             none, and 0 is found
 
 The first question word decides. Words of the question itself are never its answer.
