@@ -3,7 +3,7 @@
 import pytest
 
 from redask.providers.extractive import expected_answer
-from redask.providers.extractive.expected_answer import AnswerType
+from redask.providers.extractive.expected_answer import AnswerShape, AnswerType
 
 
 @pytest.mark.parametrize(
@@ -16,6 +16,8 @@ from redask.providers.extractive.expected_answer import AnswerType
         ("In what year did it end?", AnswerType.DATE),
         ("How many are there?", AnswerType.NUMBER),
         ("What percentage is it?", AnswerType.NUMBER),
+        ("What is the default timeout?", AnswerType.VALUE),
+        ("What is the largest limit of rows?", AnswerType.VALUE),
         ("What is it when it rains?", None),
         ("How does it work?", None),
         ("Why who?", None),
@@ -42,6 +44,11 @@ def test_the_first_question_word_decides(question: str, answer_type: AnswerType 
         (AnswerType.NUMBER, "There are 7,200.", 1.0),
         (AnswerType.NUMBER, "There are two.", 1.0),
         (AnswerType.NUMBER, "There are some.", 0.0),
+        (AnswerType.VALUE, "The default is five seconds.", 1.0),
+        (AnswerType.VALUE, "Set `timeout=5` for that (#12).", 0.5),
+        (AnswerType.VALUE, "It is off.", 0.5),
+        (AnswerType.VALUE, "There is one for all of it, maybe.", 1.0),
+        (AnswerType.VALUE, "There is some.", 0.0),
         (None, "It was Rollo in 1748.", 0.0),
     ],
 )
@@ -69,3 +76,28 @@ def test_names_are_capitalised_in_english_and_numbers_are_long(
     question: str, names: list[str]
 ) -> None:
     assert expected_answer.names(question) == names
+
+
+@pytest.mark.parametrize(
+    ("question", "shape"),
+    [
+        ("How do I stream a response?", AnswerShape.STEPS),
+        ("how to install it", AnswerShape.STEPS),
+        ("Show me an example of basic auth", AnswerShape.STEPS),
+        ("Which command starts it?", AnswerShape.STEPS),
+        ("List all the types", AnswerShape.LIST),
+        ("Which event hooks are there?", AnswerShape.LIST),
+        ("Which methods stream it?", AnswerShape.LIST),
+        ("What is the difference between a and b?", AnswerShape.LIST),
+        ("What changed in 0.28?", AnswerShape.LIST),
+        ("What does NO_PROXY do?", None),
+        ("What verifies it?", None),
+        ("Which class is it?", None),
+        ("How does it work?", None),
+        ("How many are there?", None),
+    ],
+)
+def test_the_shape_of_an_answer_is_told_by_the_question(
+    question: str, shape: AnswerShape | None
+) -> None:
+    assert expected_answer.shape(question) is shape

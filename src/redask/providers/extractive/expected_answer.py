@@ -4,7 +4,7 @@
     when, what year, which century …               DATE     a year, a month, 19th, century
                                                             (any other number is half a date)
     how many, how old, what percentage …           NUMBER   digits, or a number word
-    what is the default, maximum, limit …          VALUE    a number; half a value: `code`, on, off
+    what is the default, maximum, limit …          VALUE    a number outside code; half: `code`
     anything else, other languages too             none, and 0 is found
 
 The first question word decides. Words of the question itself are never its answer.
@@ -63,6 +63,7 @@ _VALUE = re.compile(
     r"(?:default|maximum|minimum|limit)\b",
     re.IGNORECASE,
 )
+_NO_VALUE = re.compile(r"`[^`]{1,64}`|#[0-9]{1,10}")  # code, and numbers of issues
 _SETTING = re.compile(r"`[^`]{1,64}`|\b(?:on|off|true|false|none|null)\b", re.IGNORECASE)
 _MEASURES = frozenset(
     "many much old long far tall high big large fast often deep wide heavy".split()
@@ -121,7 +122,7 @@ def found(expected: AnswerType | None, text: str, question_words: Collection[str
     if expected is AnswerType.NUMBER:
         return float(_has(_NUMBER, text, question_words))
     if expected is AnswerType.VALUE:
-        number = _has(_NUMBER, text, question_words)
+        number = _has(_NUMBER, _NO_VALUE.sub(" ", text), question_words)
         return 1.0 if number else 0.5 * _has(_SETTING, text, question_words)
     if expected is AnswerType.DATE:
         return (

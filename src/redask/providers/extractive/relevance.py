@@ -15,7 +15,8 @@ The sum is `coverage`. The score adds to it
             heading above
     + 0.5 · the BM25 score of the whole source, divided by that of the best source
     + 0.1 · 10 / (9 + number of the source): a prior for the search rank
-    + 0.2 if the excerpt has the expected answer type (a name, a date, a number)
+    + 0.2 if the excerpt has the expected answer type (a name, a date, a number); 0.6 for the value
+          of a default or a limit, which is all that is asked for
     + 0.2 if the question asks how to do something and the excerpt introduces code, or asks for a
           list and the excerpt introduces one
     + 0.3 if the question has the whole name of the source
@@ -60,6 +61,7 @@ NAMED = 0.3
 SOURCE_SCORE = 0.5
 RANK_PRIOR = 0.1
 ANSWER_TYPE = 0.2
+VALUE = 0.6
 REFERRAL = 0.6
 SHORT = 0.3
 BACKGROUND_SOURCES = 200
@@ -286,7 +288,8 @@ class ExcerptRanker:
 
     def _adjustment(self, excerpt: Excerpt, passage: QuotableSource) -> float:
         """The part of a score that does not depend on word weights."""
-        adjustment = ANSWER_TYPE * self._type_found(excerpt.text)
+        weight = VALUE if self._answer_type is AnswerType.VALUE else ANSWER_TYPE
+        adjustment = weight * self._type_found(excerpt.text)
         if self._literals:
             here, above = self._literals_of(excerpt, passage)
             adjustment += (LITERALS * here + LITERALS_ABOVE * above) / len(self._literals)
