@@ -36,7 +36,10 @@ class Ferry:
 '''
 
 
-_GO = "package ferry\n\n// Leave it.\nfunc (f *Ferry) Leave(h int) {\n\n\tx()\n}\n\ntype Ferry struct {\n}\n"
+_GO = (
+    "package ferry\n\n// Leave it.\nfunc (f *Ferry) Leave(h int) {\n\n\tx()\n}\n\n"
+    "type Ferry struct {\n}\n"
+)
 _TYPESCRIPT = (
     "import x\n\nexport default async function leave(h) {\n}\n\n"
     "export const LATE = 5\n\nabstract class Ferry {\n}\n"
