@@ -104,10 +104,28 @@ def shop(directory: Path) -> Iterator[redask.OpenDatabase]:
 def test_a_question_is_answered_with_the_right_rows(
     shop: redask.OpenDatabase, question: str, expected: str, cited: str
 ) -> None:
-    answer = shop.ask(question, using="extractive")
+    answer = shop.ask(question, using="extractive", plan="off")
     assert expected in answer.answer
     assert f"urn:reddb:{cited}" in [note.urn for note in answer.citations]
     assert answer.validation.ok
+
+
+@pytest.mark.parametrize(
+    ("question", "expected"),
+    [
+        (
+            "What is the phone number of the customer František Wichterlová?",
+            "phone: +420 2 4172 5555 [^1]",
+        ),
+        ("Which genre has the track Princess of the Dawn?", "name: Rock [^1]"),
+    ],
+)
+def test_a_cell_of_one_row_is_computed(
+    shop: redask.OpenDatabase, question: str, expected: str
+) -> None:
+    answer = shop.ask(question, using="extractive")
+    assert answer.answer == expected
+    assert [note.urn.split("/")[0] for note in answer.citations] == ["urn:reddb:query:postgresql"]
 
 
 @pytest.mark.parametrize(

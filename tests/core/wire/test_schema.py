@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.core.clauses import CLAUSES, from_options
+from redask.core.clauses import OPTIONS, from_options
 from redask.core.errors import BadAsk
 from redask.core.model import Answer, Footnote, Mode, Notice, Source, Validation
 from redask.core.rules.grounding.support import SupportVerdict
@@ -93,7 +93,7 @@ def test_every_option_is_described_with_its_help_and_its_own_schema() -> None:
     options = described["options"]
     assert (options["required"], options["additionalProperties"]) == ([], False)
     assert options["properties"] == {
-        row.option: {"description": row.help, **(row.schema or {})} for row in CLAUSES if row.option
+        row.option: {"description": row.help, **(row.schema or {})} for row in OPTIONS if row.option
     }
 
 
@@ -136,7 +136,7 @@ def test_the_schema_and_the_reader_agree(asked: object, fits: bool) -> None:
 
 
 _JSON = st.none() | st.booleans() | st.integers(-1, 300) | st.floats() | st.text(max_size=4)
-_NAMES = st.sampled_from([row.option for row in CLAUSES if row.option])
+_NAMES = st.sampled_from([row.option for row in OPTIONS if row.option])
 _CACHES = st.dictionaries(st.sampled_from(["ttl", "x"]), _JSON | st.just("5m"))
 
 
