@@ -1,5 +1,6 @@
 """Contract 25 end to end: what is understood is searched, prompted and hashed; else no change."""
 
+import asyncio
 import hashlib
 
 import pytest
@@ -175,9 +176,11 @@ def test_a_conversation_stays_within_the_bounds_of_a_history(harbour: Stage) -> 
     assert len(short.turns) == 20
 
 
-async def test_a_conversation_with_asyncio(harbour: Stage) -> None:
-    async with await redask.aopen(harbour.directory, embedder="none") as db:
-        talk = db.conversation()
-        await talk.ask("When does the Amrum ferry leave?", using="extractive", **OFF)
-        answer = await talk.ask(LEANS, using="extractive", **OFF)
-    assert "understood_as" in kinds(answer)
+def test_a_conversation_with_asyncio(harbour: Stage) -> None:
+    async def main() -> redask.CitedAnswer:
+        async with await redask.aopen(harbour.directory, embedder="none") as db:
+            talk = db.conversation()
+            await talk.ask("When does the Amrum ferry leave?", using="extractive", **OFF)
+            return await talk.ask(LEANS, using="extractive", **OFF)
+
+    assert "understood_as" in kinds(asyncio.run(main()))

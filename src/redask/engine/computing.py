@@ -62,6 +62,7 @@ class Uncomputed:
     query: QueryPlan
     sources: tuple[Source, ...] = ()
     final: bool = False  # nothing else is tried: the caller wanted no more, or it failed
+    named: bool = True  # the question names something of the tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,11 +87,11 @@ class Computing:
         match planned:
             case NotComputed():
                 return _plan_only(QueryPlan("lookup", 0.0, None)) if _is_only(ask) else None
-            case Unclear(missing, nearest, intent, kind):
+            case Unclear(missing, nearest, intent, kind, named):
                 sources = (query_source.not_run(nearest),) if nearest else ()
                 refusal = refused_answers.not_planned(kind, missing, nearest)
                 query = QueryPlan(intent, 0.0, None)
-                return Uncomputed(refusal, query, sources, _is_only(ask))
+                return Uncomputed(refusal, query, sources, _is_only(ask), named)
             case Certain(sql, intent, coverage, _, examples):
                 query = QueryPlan(intent, coverage, sql)
                 if _is_only(ask):

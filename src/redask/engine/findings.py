@@ -8,7 +8,8 @@ fingerprint  of the sources that are left
 prompt       made of them; its size is what the limits and the price are checked with
 
 A question that needs computing and could not be planned is refused, with what is missing, unless
-the best source is a document that has all its words: that can be quoted.
+the best source is a document that has all its words: that can be quoted. A count of what no table
+names is refused unless the best source is a document.
 """
 
 from collections.abc import Callable
@@ -71,7 +72,7 @@ class SourceFinder:
             hits = self.retriever.redacted(_as_hits(computed.sources))
             return replace(self._made(hits, ask, query, computed.refusal), is_final=True)
         hits = self.retriever.find_for_provider(ask, caller)
-        if computed is None or _is_quotable(hits, ask.question):
+        if computed is None or _is_quotable(hits, ask.question, computed.named):
             return self._made(hits, ask)
         nearest = self.retriever.redacted(_as_hits(computed.sources))
         return self._made(nearest, ask, query, computed.refusal)
@@ -158,9 +159,11 @@ def _as_hits(sources: tuple[Source, ...]) -> Hits:
     return Hits(tuple(fusion.Fused(source.urn, 0.0) for source in sources), sources, (), ())
 
 
-def _is_quotable(hits: Hits, question: str) -> bool:
-    """Whether the best source is a text that has every word of the question."""
+def _is_quotable(hits: Hits, question: str, named: bool) -> bool:
+    """Whether the best source is a text, with every word of a question that names a table."""
     if not hits.sources or not hits.sources[0].urn.startswith("urn:reddb:document:"):
         return False
+    if not named:
+        return True
     asked = set(stems.content(stems.forms(question))) - _COUNTING
     return asked <= set(stems.content(stems.forms(hits.sources[0].payload)))

@@ -147,3 +147,38 @@ def test_its_neighbour_that_means_one_thing_is_computed(question: str, sql: str)
     planned = plan(question, LIBRARY, VALUES)
     assert isinstance(planned, Certain), planned
     assert planned.sql == sql
+
+
+TICKETS = PlanSchema(
+    (_table("tickets", 9, "id:int4:9 title:text:9 status:text:3 opened_by:text:4", "id"),)
+)
+STATES = StoredTexts({("tickets", "status"): ("open", "closed", "shipped")})
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How many tickets are closed?", "SELECT count(*) FROM tickets WHERE status = 'closed'"),
+        (
+            "How many closed tickets are there?",
+            "SELECT count(*) FROM tickets WHERE status = 'closed'",
+        ),
+        ("Which tickets are closed?", "SELECT title FROM tickets WHERE status = 'closed'"),
+    ],
+)
+def test_a_participle_that_ends_its_clause_or_stands_before_a_noun_is_a_value(
+    question: str, sql: str
+) -> None:
+    planned = plan(question, TICKETS, STATES)
+    assert isinstance(planned, Certain), planned
+    assert planned.sql == sql
+
+
+def test_a_participle_that_takes_more_is_a_verb() -> None:
+    assert not isinstance(plan("How many tickets are shipped to Kiel?", TICKETS, STATES), Certain)
+
+
+def test_a_count_of_what_no_table_names_is_unclear_and_says_so() -> None:
+    planned = plan("How many songs?", TICKETS, STATES)
+    assert planned == Unclear(("songs",), None, "count", "not_computable", is_named=False)
+    assert plan("Who wrote the songs?", TICKETS, STATES) == NotComputed()

@@ -1123,7 +1123,7 @@ SHOP_UNCLEAR = [
     ),
     ("What is the share of customers per city?", "share", "not_computable", ("share",)),
     ("How many cities are there?", "count", "ambiguous", ("city",)),
-    ("What is the total of orders?", "sum", "not_computable", ("What",)),
+    ("What is the total of orders?", "sum", "not_computable", ()),
     ("What is the name of the product with the highest rank?", "top", "not_computable", ("rank",)),
     (
         "List the ids of orders with total less than 10 or more than 20.",
@@ -1183,7 +1183,7 @@ SHOP_UNCLEAR = [
     ),
     ("What is the average category of products?", "average", "not_computable", ("category",)),
     ("What is the highest category of products?", "top", "not_computable", ("category",)),
-    ("What are the average and category of products?", "average", "not_computable", ("What",)),
+    ("What are the average and category of products?", "average", "not_computable", ()),
     (
         "For each customer, show the name and the number of orders.",
         "group",
@@ -1364,7 +1364,7 @@ SHOP_UNCLEAR = [
         ),
         "count",
         "not_computable",
-        ("cancelled",),
+        ("orders",),
     ),
     (
         "How many orders have a status of paid in both paid and on hold?",
@@ -1562,7 +1562,7 @@ SCHOOL_UNCLEAR = [
         ("takes",),
     ),
     ("How many students take courses?", "count", "attribute_missing", ()),
-    ("What is the longest title?", "top", "not_computable", ("What",)),
+    ("What is the longest title?", "top", "not_computable", ()),
     (
         "Find the name of the departments with the highest average age of students.",
         "top",

@@ -85,10 +85,17 @@ def _compares(test: Test) -> bool:
     return isinstance(test, Against | Tally) or (isinstance(test, Comparison) and test.op != "=")
 
 
+def is_named(phrases: Phrases) -> bool:
+    """Whether a question names a table, a column or a value."""
+    return any((*phrases.columns, *phrases.tables, *phrases.values))
+
+
 def asked_intent(phrases: Phrases) -> str | None:
     """The intent that the words of a question show, or None when it can be looked up."""
-    if not any((*phrases.columns, *phrases.tables, *phrases.values)):
-        return None
+    if not is_named(phrases):
+        return (
+            "count" if any(cue.kind == "count" for found in phrases.cues for cue in found) else None
+        )
     words = {token.low for token in phrases.words}
     if _SHARE & words:
         return "share"

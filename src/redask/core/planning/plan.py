@@ -13,7 +13,7 @@ reading that costs less and is ambiguous, and a statement whose phrases are far 
 from dataclasses import dataclass, replace
 from datetime import date
 
-from redask.core.planning.intents import asked_intent, intent_of
+from redask.core.planning.intents import asked_intent, intent_of, is_named
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
 from redask.core.planning.question.linking import Linker, linker
 from redask.core.planning.question.phrases import Phrases, read, unknown_words
@@ -26,6 +26,7 @@ from redask.core.planning.statement.trees import Statement
 
 _MARGIN, _LIMIT, _FOR_EACH_TEST = 2, 10, 2
 _MAX_WORDS = 80
+_ASKING = frozenset("what which who whom whose when where why how".split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Unclear:
     nearest: str | None
     intent: str
     kind: str = "not_computable"
+    is_named: bool = True  # something of the schema; else only a text may answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,8 @@ def plan(
     if doubts:
         _, first = doubts[0]
         return _unclear(phrases, (first.about,), None, first.kind)
-    last = tuple(token.text for token in phrases.words[grammar.furthest : grammar.furthest + 1])
+    rest = phrases.words[grammar.furthest : grammar.furthest + 1]
+    last = tuple(token.text for token in rest if token.low not in _ASKING)
     return _unclear(phrases, unknown_words(phrases) or last, None, "not_computable")
 
 
@@ -127,11 +130,12 @@ def _named(phrases: Phrases) -> tuple[str, ...]:
 def _unclear(
     phrases: Phrases, missing: tuple[str, ...], nearest: str | None, kind: str
 ) -> Unclear | NotComputed:
-    """A refusal, where the question asks to compute over what the schema names."""
+    """A refusal, where the question asks to count, or to compute over what the schema names."""
     intent = asked_intent(phrases)
-    if intent is None:
+    if intent is None or not (missing or is_named(phrases)):
         return NotComputed()
-    return Unclear(tuple(word for word in missing if word), nearest, intent, kind)
+    told = tuple(word for word in missing if word)
+    return Unclear(told, nearest, intent, kind, is_named(phrases))
 
 
 def considered(

@@ -26,6 +26,7 @@ _PLAIN = (
     | cues.NEGATIVE
     | cues.JOINING
 )
+_CLAUSE_ENDS = cues.JOINING | cues.RELATIVES | cues.AUXILIARIES
 _KNOWN = _PLAIN | cues.LIGHT | cues.ENDING | frozenset(cues.DIMENSIONS) | {"than", "years", "old"}
 
 
@@ -152,10 +153,22 @@ def _spellings(
         return (normalised(question[token.start : written[last].end]),)
     if token.kind == "mark" or (token.low in _PLAIN and not _is_name(token, first)):
         return ()
-    if token.low.endswith("ed") and token.text.islower():
-        return ()  # a verb of the question rather than a value
+    if token.low.endswith("ed") and token.text.islower() and _is_verb(written, first):
+        return ()
     singular = token.low[:-1] if len(token.low) > 4 and token.low.endswith("s") else ""
     return (normalised(token.text), _GENDERS.get(token.low, ""), normalised(singular))
+
+
+def _is_verb(written: tuple[QuestionWord, ...], place: int) -> bool:
+    """Whether a word in -ed is a verb of the question (`shipped to Kiel`) rather than a value.
+
+    A value ends its clause (`are closed`), or stands before a noun (`closed tickets`), and not
+    behind a relative (`who cancelled orders`).
+    """
+    following = written[place + 1].low if place + 1 < len(written) else "?"
+    before = written[place - 1].low if place else ""
+    takes_more = following in _PLAIN and following not in _CLAUSE_ENDS
+    return takes_more or before in cues.RELATIVES
 
 
 def _is_name(token: QuestionWord, place: int) -> bool:
