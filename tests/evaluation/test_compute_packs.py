@@ -173,7 +173,7 @@ def test_the_command_asks_redasks_own_planner(
         sql = planned(question, schema, values)
         return NotComputed() if sql is None else Certain(sql, "count", 1.0, ())
 
-    monkeypatch.setattr(compute_running, "plan", plan)
+    monkeypatch.setattr(compute_running, "plan_directly", plan)
     write_pack(tmp_path / "packs" / "pets")
     runner = CliRunner()
     told = runner.invoke(command, [str(tmp_path / "packs" / "pets"), "--wrong", "--questions", "3"])

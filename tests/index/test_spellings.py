@@ -40,7 +40,7 @@ def test_parts_are_letters_and_digits_in_lower_case_of_the_text(text: str) -> No
 
 @pytest.mark.parametrize(
     ("word", "edits"),
-    [("cats", 0), ("ferry", 1), ("receive", 1), ("received", 2), ("x" * 101, 0), ("b2bx", 0)],
+    [("cats", 0), ("ferry", 1), ("receive", 1), ("receiving", 2), ("x" * 101, 0), ("b2bx", 0)],
 )
 def test_short_words_and_numbers_are_meant_as_written(word: str, edits: int) -> None:
     assert tolerance(word) == edits
