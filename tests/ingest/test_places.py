@@ -83,7 +83,7 @@ def test_the_evidence_of_an_answer_names_the_place(db: redask.OpenDatabase, tmp_
     )
     db.ingest(tmp_path / "docs")
     answer = db.ask("When does the ferry leave on Sunday?", evidence=True)
-    assert answer.answer == "The ferry leaves at ten. [^1]"
+    assert answer.answer == "[Sunday] The ferry leaves at ten. [^1]"
     (claim,) = json.loads(json.dumps(answer.to_dict()))["evidence"]
     assert claim["quotes"][0]["place"] == {"heading": "Sunday", "line": 5, "path": "ferry.md"}
     answer = db.ask("What does a dog cost?", evidence=True)

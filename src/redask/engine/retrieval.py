@@ -164,6 +164,8 @@ def _said(found: tuple[Found, ...]) -> Iterator[Notice]:
     """What a person must know to judge what was found: words read otherwise, and little found."""
     words, vectors, _ = found
     for typed, read in words.taken_for:
+        if read.replace(" ", "") == typed.replace(" ", "").lower():
+            continue  # the same letters, in one word or two
         detail = f"no source that may be read holds {typed!r}: it was taken for {read!r}"
         yield Notice("taken_for", detail)
     if vectors.left_out and (not words.candidates or words.candidates[0][1] < WEAK):

@@ -16,7 +16,12 @@ from datetime import date
 from redask.core.planning.intents import asked_intent, intent_of, is_named
 from redask.core.planning.plan_schema import PlanSchema, ValueIndex
 from redask.core.planning.question.linking import Linker, linker
-from redask.core.planning.question.phrases import Phrases, read, unknown_words
+from redask.core.planning.question.phrases import (
+    Phrases,
+    doer_in_several_tables,
+    read,
+    unknown_words,
+)
 from redask.core.planning.question.question_grammar import QuestionGrammar
 from redask.core.planning.statement import sql_text
 from redask.core.planning.statement.counted_rows import counted_rows
@@ -72,6 +77,8 @@ def plan(
         return NotComputed()
     grammar = QuestionGrammar(phrases)
     ranked, doubts = _ranked(grammar, names)
+    if ranked and (doer := doer_in_several_tables(phrases)):
+        return _unclear(phrases, (doer,), ranked[0][1], "ambiguous")
     if ranked:
         cost, sql, statement = ranked[0]
         nearer = [doubt for price, doubt in doubts if price < cost and doubt.kind == "ambiguous"]

@@ -4,6 +4,7 @@ Articles are left out first. `Phrases` holds, for each remaining word, the spans
 a span ends before `end`. A value spans the words it covers in the text, articles included.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -13,7 +14,7 @@ from redask.core.planning.question import cues
 from redask.core.planning.question.dates import UNDATED, relative_period, written_date
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase, name_phrases
-from redask.core.planning.question.words import QuestionWord, tokens
+from redask.core.planning.question.words import QuestionWord, identifier_words, stem, tokens
 from redask.core.planning.value_text import normalised
 
 _MAX_VALUE = 8
@@ -26,6 +27,8 @@ _PLAIN = (
     | cues.NEGATIVE
     | cues.JOINING
 )
+_YEAR = re.compile("1[89][0-9]{2}|20[0-9]{2}")
+_PERIODS = frozenset(map(stem, "year date time season period term decade".split()))
 _CLAUSE_ENDS = cues.JOINING | cues.RELATIVES | cues.AUXILIARIES
 _KNOWN = _PLAIN | cues.LIGHT | cues.ENDING | frozenset(cues.DIMENSIONS) | {"than", "years", "old"}
 
@@ -137,10 +140,37 @@ def _stored(
     found = {}
     for span, texts in spans.items():
         for text in texts:
-            if answer.get(text):
-                found[span] = answer[text]
+            held = _fitting(answer.get(text, ()), written, span[0])
+            if held:
+                found[span] = held
                 break
     return found
+
+
+def _fitting(
+    held: tuple[StoredValue, ...], written: tuple[QuestionWord, ...], first: int
+) -> tuple[StoredValue, ...]:
+    """The stored values that the word before them allows.
+
+    `in 2010` is a year, and no postal code or number; `the album Facelift` is an album, where
+    there is one.
+    """
+    before = written[first - 1] if first else None
+    if before is None:
+        return held
+    if before.low == "in" and _YEAR.fullmatch(written[first].text):
+        return tuple(each for each in held if _PERIODS & set(identifier_words(each.column)))
+    own = tuple(each for each in held if before.stem in identifier_words(each.table)[-1:])
+    return own or held
+
+
+def doer_in_several_tables(phrases: Phrases) -> str:
+    """The value of `by AC/DC`, if more than one table has it: who did what is not said."""
+    for place, token in enumerate(phrases.words[:-1]):
+        for value in phrases.values[place + 1] if token.low == "by" else ():
+            if len({each.table for each in value.stored}) > 1:
+                return value.text
+    return ""
 
 
 def _spellings(

@@ -21,7 +21,13 @@ from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.output_builder import Names, Order, OutputBuilder
 from redask.core.planning.statement.shown_entities import says_nothing
 from redask.core.planning.statement.simplification import simplified
-from redask.core.planning.statement.trees import ColumnOf, KeyStep, MeasuredColumn, Statement
+from redask.core.planning.statement.trees import (
+    ColumnOf,
+    KeyStep,
+    MeasuredColumn,
+    Missing,
+    Statement,
+)
 from redask.core.planning.statement.where_builder import WhereBuilder
 
 
@@ -59,11 +65,12 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
         _check_joined(reading, steps, scope)
     _check_least(order, steps, scope)
     where = WhereBuilder(reading, scope, tables, {root, *others})
+    known = _known_groups(groups, scope) if order and order.limit else ()
     statement = Statement(
         tuple(outputs),
         root,
         steps,
-        where.tests(),
+        (*where.tests(), *known),
         tuple(groups),
         tuple(having),
         (),
@@ -78,6 +85,15 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
     if says_nothing(statement, reading):
         raise Doubt("not_computable", "")
     return simplified(statement, scope.linker), builder.cost + where.cost
+
+
+def _known_groups(groups: list[ColumnOf], scope: ColumnScope) -> tuple[Missing, ...]:
+    """Of the group with the most, its columns are known: "which state" is never no state."""
+    return tuple(
+        Missing(column, negative=True)
+        for column in groups
+        if scope.linker.columns[column.table, column.name].nulls
+    )
 
 
 def _check_verbs(reading: Reading, scope: ColumnScope, builder: OutputBuilder) -> None:

@@ -4,6 +4,7 @@
     no excerpt is chosen: too little is covered         no_evidence         words that are not there
     a name or identifier that no source mentions        entity_missing      it
     the attribute asked of a record is no field of it   attribute_missing   it, of whom
+    how many, and no number in what would be quoted     no_evidence         the question
     the score of `answerability` is above LIMIT, and
       a name or value of the question is not near       entity_missing      it
       a word of the question is not near                attribute_missing   it, of whom
@@ -35,6 +36,9 @@ from redask.providers.extractive.relevance import ScoredExcerpt
 _SHORTEST_NAME = 4
 _MOST_UNKNOWN = 20
 _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
+_WHO = re.compile(r"\W{0,4}who\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\bhow many\b", re.IGNORECASE)
+_IDENTIFIER = re.compile("[0-9]|[a-z]_[a-z]")
 _NOUN = r"((?:[\w-]{1,30}\s){0,2}?[\w-]{1,30})"
 _ATTRIBUTE = re.compile(
     rf"\b(?:what|which|who)(?:\s(?:is|are|was|were)|['’]s)\s(?:the\s)?{_NOUN}\sof\b"
@@ -86,6 +90,8 @@ def decide(
         names = expected_answer.names(question.replace("’", "'"))
         subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
+    if _COUNTS.search(question) and not _has_number(question, chosen):
+        return refused_answers.no_evidence(question)
     found = answerability.measure(question, passages, chosen, bare or 0.0)
     weights = BY_WORDS if bare is None else WITH_VECTORS
     if score(found, weights) <= weights.limit:
@@ -132,13 +138,27 @@ def _unknown(
 ) -> list[str]:
     """Names, numbers and identifiers of the question that are in no source, however spelt."""
     names = [name for name in unmentioned if len(name) >= _SHORTEST_NAME or name.isdigit()]
-    literals = [each for each in terms.literals(question) if any(map(str.isdigit, each))]
+    literals = [each for each in terms.literals(question) if _IDENTIFIER.search(each)]
     wanted = list(dict.fromkeys([*names, *literals]))[:_MOST_UNKNOWN]
     if not wanted:
         return []
     held = lower("\n".join(text for each in passages.values() for text in texts(each)))
     plain = _GROUPED.sub("", held)
     return [each for each in wanted if lower(each) not in held and lower(each) not in plain]
+
+
+def _has_number(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
+    """Whether what would be quoted, or stands below it, has a number that is not the question's."""
+    asked = frozenset(terms.words(question))
+    kind = expected_answer.AnswerType.NUMBER
+    quoted = (f"{one.excerpt.text}\n{one.excerpt.below}" for one in chosen)
+    return any(expected_answer.found(kind, text, asked) for text in quoted)
+
+
+def _names_all(question: str, text: str) -> bool:
+    """Whether a text has every name of a question."""
+    names = expected_answer.names(question)
+    return bool(names) and all(name in text for name in names)
 
 
 def _attribute_missing(
@@ -152,4 +172,7 @@ def _attribute_missing(
     words = [form for form in stems.forms(attribute) if stems.has_meaning(form)]
     numbers = dict.fromkeys(one.number for one in chosen)
     held = lower("\n".join(text for n in numbers for text in texts(passages[n])))
+    if _WHO.match(question) and _names_all(question, chosen[0].excerpt.text):
+        # of whom it is asked is the row itself: "manager" in its title is no manager of it
+        held = lower("\n".join(field.partition(":")[0] for field in chosen[0].excerpt.fields))
     return "" if not words or any(word[: stems.ROOT] in held for word in words) else attribute
