@@ -39,13 +39,13 @@ def ship(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_show_prints_the_source_of_a_footnote_with_its_quotation(ship: Path) -> None:
     printed = run(ship, "ask", QUESTION).output
-    assert "sails.md, line 5, heading Reefing: " in printed
+    assert "sails.md, line 7, heading Reefing: " in printed
     with redask.open(ship) as db:
         answer = replace(db.ask(QUESTION), answer=f"{SAID} [^1]")
     last_answer.keep(str(ship), Caller(), QUESTION, answer, last_answer.LastAnswer())
     shown = run(ship, "show", "1").output
     assert shown.splitlines()[0].startswith("urn:reddb:document:")
-    assert "sails.md, line 5, heading Reefing" in shown
+    assert "sails.md, line 7, heading Reefing" in shown
     assert f"> {SAID}" in shown
     assert "  Paint is stored in the yellow locker." in shown
     told = json.loads(run(ship, "show", "[^1]", "--json").output)

@@ -16,6 +16,7 @@ def refused(question: str, *sources: Source) -> list[str]:
         ("Why did Zoltan take the ferry to Amrum?", "entity_missing: Zoltan"),
         ("Who paid for ticket 9999 of the ferry?", "entity_missing: 9999"),
         ("Does the ferry have HTTP/3?", "entity_missing: HTTP/3"),
+        ("What is the default of max_ferries?", "entity_missing: max_ferries"),
         ("volcano eruption temperature", "no_evidence: volcano eruption temperature"),
         ("What does the ferry to Amrum not carry?", "attribute_missing: carry of Amrum"),
     ],
@@ -39,6 +40,22 @@ def test_numbers_are_the_same_with_separators() -> None:
 )
 def test_a_record_is_asked_for_its_fields(question: str, details: list[str]) -> None:
     assert refused(question, *SHOP[:4]) == details
+
+
+def test_a_row_is_not_the_manager_of_itself() -> None:
+    nancy = row("staff", id=2, name="Nancy Edwards", title="Sales Manager", city="Calgary")
+    question = "Who is the manager of Nancy Edwards?"
+    assert refused(question, nancy) == ["attribute_missing: manager of Nancy Edwards"]
+    adams = row("staff", id=3, name="Nancy Edwards", manager="Andrew Adams")
+    assert refused(question, adams) == []
+
+
+def test_how_many_needs_a_number() -> None:
+    question = "How many ferries does Amrum have?"
+    assert refused(question, document(1, "Amrum does have ferries that sail often.")) == [
+        f"no_evidence: {question}"
+    ]
+    assert refused(question, document(1, "Amrum does have three ferries that sail often.")) == []
 
 
 def test_a_refusal_is_not_handed_over_in_pieces_and_keeps_the_budget() -> None:

@@ -194,7 +194,7 @@ def test_a_hostile_key_is_shown_short_and_printable(key: object) -> None:
             {"limits": 5},
             "options.limits: expected one of the options using, model, collection, limit, "
             "min_score, depth, strict, temperature, seed, cache, nocache, evidence, "
-            "plan, steps, found 'limits'",
+            "plan, steps, history, found 'limits'",
         ),
     ],
 )

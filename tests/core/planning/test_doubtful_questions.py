@@ -182,3 +182,60 @@ def test_a_count_of_what_no_table_names_is_unclear_and_says_so() -> None:
     planned = plan("How many songs?", TICKETS, STATES)
     assert planned == Unclear(("songs",), None, "count", "not_computable", is_named=False)
     assert plan("Who wrote the songs?", TICKETS, STATES) == NotComputed()
+
+
+MUSIC = PlanSchema(
+    (
+        _table("artist", 9, "artist_id:int4:9 name:text:9", "artist_id"),
+        _table("album", 9, "album_id:int4:9 title:text:9 artist_id:int4:9", "album_id"),
+        PlanTable(
+            "track",
+            (
+                *_columns("track_id:int4:90 name:text:90 album_id:int4:9"),
+                PlanColumn("composer", "text", 5, nulls=7),
+            ),
+            ("track_id",),
+            90,
+        ),
+        _table(
+            "invoice",
+            20,
+            "invoice_id:int4:20 postal_code:text:9 invoice_date:date:20",
+            "invoice_id",
+        ),
+    ),
+    (
+        ForeignKey("album", ("artist_id",), "artist", ("artist_id",)),
+        ForeignKey("track", ("album_id",), "album", ("album_id",)),
+    ),
+)
+SONGS = StoredTexts(
+    {
+        ("artist", "name"): ("AC/DC",),
+        ("album", "title"): ("Rock",),
+        ("track", "name"): ("Rock",),
+        ("track", "composer"): ("AC/DC", "Young"),
+        ("invoice", "postal_code"): ("2010",),
+    }
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "part"),
+    [
+        ("How many invoices are there in 2010?", "invoice_date >= '2010-01-01'"),
+        ("How many tracks are on the album Rock?", "album.title = 'Rock'"),
+        ("How many tracks are by Young?", "composer = 'Young'"),
+        ("Which composer has the most tracks?", "composer IS NOT NULL"),
+    ],
+)
+def test_what_stands_before_a_value_says_whose_it_is(question: str, part: str) -> None:
+    planned = plan(question, MUSIC, SONGS)
+    assert isinstance(planned, Certain), planned
+    assert part in planned.sql
+
+
+def test_who_did_it_must_be_one() -> None:
+    planned = plan("How many tracks are by AC/DC?", MUSIC, SONGS)
+    assert isinstance(planned, Unclear)
+    assert planned.kind == "ambiguous"

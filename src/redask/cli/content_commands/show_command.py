@@ -17,6 +17,7 @@ from redask.core.wire import json as canonical
 from redask.core.wire import plain_text, query_source
 
 _QUOTE = "bold reverse"
+_MOST_DIGITS = 9
 
 
 @click.command("show")
@@ -47,7 +48,7 @@ def _chosen(db: str, source: str, caller: Caller) -> ShownSource:
         raise BadAsk(f"{source[:100]!a} is neither a footnote's number nor a URN", detail="source")
     if not kept:
         raise BadAsk("no answer was printed yet: ask something, or name a URN", detail="source")
-    if not 0 < int(number[:9]) <= len(kept):
+    if len(number) > _MOST_DIGITS or not 0 < int(number) <= len(kept):
         raise BadAsk(f"the last answer has the sources 1 to {len(kept)}", detail="source")
     return kept[int(number) - 1]
 
@@ -63,7 +64,7 @@ def _show(shown: ShownSource, payload: str) -> None:
         console.print(Text(where, style="bold"))
     console.print()
     for text in _texts(payload):
-        marked = Text(text)
+        marked = Text(plain_text.harmless(text))
         spans = _spans(text, shown.quotes)
         for start, end in spans:
             marked.stylize(_QUOTE, start, end)

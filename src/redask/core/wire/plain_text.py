@@ -18,6 +18,7 @@ the same. `quotes` are those words, by marker, for whoever shows the whole sourc
 """
 
 import json
+import re
 from collections.abc import Iterator, Sequence
 
 from redask.core.model import Answer, QuotedPassage
@@ -25,6 +26,7 @@ from redask.core.rules import validation
 from redask.core.rules.grounding import evidence as passages
 from redask.core.wire import query_source
 
+_CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 WIDTH = 160
 _PLACES = ("path", "page", "slide", "sheet", "cells", "line", "heading")
 
@@ -105,12 +107,22 @@ def snippet(payload: str, quoted: Sequence[str] = ()) -> str:
         text = value.get("text")
         columns = (f"{key}: {item}" for key, item in value.items() if key != "id")
         value = text if isinstance(text, str) else ", ".join(columns)
-    line = " ".join(str(value).split())
+    line = one_line(str(value))
     for quote in quoted:
-        said = " ".join(quote.split())
+        said = one_line(quote)
         if said and (at := line.find(said)) >= 0:
             return _around(line, at, at + len(said))
     return cut(line, WIDTH)
+
+
+def one_line(text: str) -> str:
+    """A text on one line, without characters that a terminal would obey."""
+    return " ".join(harmless(text).split())
+
+
+def harmless(text: str) -> str:
+    """The same, a space in place of each, line breaks kept."""
+    return _CONTROLS.sub(" ", text)
 
 
 def _around(line: str, start: int, end: int) -> str:
