@@ -38,6 +38,7 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.providers.fallback", "fallback", (), '["OpenAI", "groq"]', ("openai", "groq")),
     ("ask.plan.provider", "plan_provider", None, '"Groq"', "groq"),
     ("ask.plan.model", "plan_model", None, '"m1"', "m1"),
+    ("ask.followups", "followups_by_model", False, '"model"', True),
     ("ask.audit.include_answer", "audit_include_answer", False, "true", True),
     ("ask.audit.retention_days", "audit_retention_days", 90, "365", 365),
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),

@@ -18,7 +18,8 @@ from redask.server.grpc.generated import redask_pb2 as pb
 FERRY = "When does the ferry leave?"
 TAGS = {
     "AskRequest": "question strict using model collection limit min_score depth temperature seed "
-    "cache_ttl nocache strictness evidence",
+    "cache_ttl nocache strictness evidence plan steps history",
+    "Turn": "question answer",
     "AskReply": "answer sources_flat_json citations validation provider model prompt_tokens "
     "completion_tokens cost_usd cache_hit mode retry_count evidence_json",
     "AskFrame": "sources answer_token answer_reset validation error",
