@@ -9,7 +9,7 @@ import asyncio
 import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
-from contextlib import aclosing, suppress
+from contextlib import aclosing
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import TracebackType
@@ -27,7 +27,7 @@ from redask.api.select_rows import SelectRows
 from redask.app import App
 from redask.core import clauses
 from redask.core.access.credentials import Verifiers
-from redask.core.errors import CLOSED, AskError, BadAsk, Denied
+from redask.core.errors import CLOSED, AskError, BadAsk, Cancelled, Denied
 from redask.core.model import (
     Answer,
     Ask,
@@ -244,8 +244,12 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
                 raise
             if wait:
                 await self.embed()
-                with suppress(AskError):  # the first question would wait for it, or say why not
+                try:
                     await self._as_caller(self._app.selector.catch_up)
+                except Cancelled:
+                    raise
+                except AskError:
+                    pass  # the first question would wait for it, or say why not
         return IngestSummary(*(getattr(report, each.name) for each in fields(IngestReport)))
 
     async def link(self, source: str, label: str, target: str) -> str:
