@@ -392,3 +392,14 @@ def test_a_link_and_a_referral_do_not_answer() -> None:
 def test_a_block_that_does_not_fit_the_budget_is_left_out() -> None:
     answer = complete("How do I disable verification?", [SSL], max_tokens=16).text
     assert answer == "You can disable verification like this: [^1]"
+
+
+def test_an_edge_from_a_quoted_record_is_quoted_where_it_says_more() -> None:
+    jonas = row("people", id="jonas", name="Jonas Okafor", role="support engineer")
+    edge = Source(
+        "urn:reddb:edge:links/1",
+        '{"from":"urn:reddb:row:people/jonas","label":"reports to","to":"urn:reddb:row:people/mo"}',
+    )
+    said = ask("Who does Jonas Okafor report to?", jonas, edge)
+    assert said.split("\n")[-1] == "people/jonas reports to people/mo [^2]"
+    assert "reports" not in ask("Which role has Jonas Okafor?", jonas, edge)

@@ -92,17 +92,19 @@ def _score(one: ScoredExcerpt) -> float:
 def _joined(
     chosen: Sequence[ScoredExcerpt], scored: Sequence[ScoredExcerpt], joins: JoinGraph
 ) -> ScoredExcerpt | None:
-    """The best record that is joined to a chosen one, and that the question asks for.
+    """The best record or edge that is joined to a chosen one, and that the question asks for.
 
-    A record whose question words are all quoted already does not count.
+    A record whose question words are all quoted already does not count; an edge must add some.
     """
-    requested = joins.requested([one.number for one in chosen])
+    quoted = [one.number for one in chosen]
+    requested, edges = joins.requested(quoted), joins.edges_from(quoted)
     covered = {token for one in chosen for token in one.matched}
     for one in scored:
         repeats = bool(one.matched) and one.matched.keys() <= covered
         if one.number in requested and one.excerpt.fields and not repeats:
             return one
-    return None
+    fresh = (one for one in scored if one.number in edges and not one.matched.keys() <= covered)
+    return next(fresh, None)
 
 
 def _other(

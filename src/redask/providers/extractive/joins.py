@@ -6,7 +6,8 @@
 
 A joined source is requested if the question names its collection ("which artist …"): then the row
 with the name belongs in the answer, although it has no word of the question. Joins are followed
-from the referencing side only: a track has one album, an album has many tracks.
+from the referencing side only: a track has one album, an album has many tracks. `edges_from` are
+the edges themselves: "people/jonas reports to people/mara".
 """
 
 import re
@@ -48,6 +49,15 @@ class JoinGraph:
             number
             for number, key in named.items()
             if number not in quoted and (key in keys or self._sources[number][0] in ends)
+        }
+
+    def edges_from(self, quoted: Sequence[int]) -> set[int]:
+        """The edges that lead from a quoted source to another."""
+        addresses = {self._sources[number][0] for number in quoted}
+        return {
+            number
+            for number, (_, passage) in self._sources.items()
+            if passage.ends and passage.ends[0] in addresses and number not in quoted
         }
 
     def _named(self) -> dict[int, Key]:
