@@ -312,3 +312,10 @@ def test_whatever_is_said_it_ends_with_a_question_or_none(question: str, talk: l
 def test_long_history_takes_linear_time() -> None:
     talk = [Turn("it " * 10_000, "Acme is. " * 3_000)] * 2
     assert understood("Who runs it?", talk) is not None
+
+
+def test_what_leads_to_a_name_is_meant_rather_than_the_name() -> None:
+    before = [Turn("When does the ferry to Amrum leave?", "At nine. [^1]")]
+    assert understood("And what does it cost?", before) == "What does the ferry to Amrum cost?"
+    before = [Turn("What is the phone of Amrum?", "555 [^1]")]
+    assert understood("And what does it cost?", before) == "What does Amrum cost?"

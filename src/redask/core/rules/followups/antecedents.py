@@ -59,6 +59,7 @@ _SET = re.compile(
 )
 _YEAR = re.compile(r"(?<![\w.])(?:1[5-9]|20)[0-9]{2}(?![\w]|\.[0-9])")
 _BEFORE_VERBS = frozenset("i one to we what who you".split())
+_WAY = re.compile(r"\b(?:the|a|an|our) ((?:[a-z-]{1,30} )?[a-z-]{1,30} (?:to|from)) $")
 _MOST_NAMES = 4
 _MOST_NOUN = 4
 
@@ -82,10 +83,16 @@ def thing(turn: WholeTurn) -> str | None:
     if said and _ASKS_THING.match(asked):
         return said[0]
     if named:
-        return named[0]
+        return _way(turn.question, named[0]) or named[0]
     if asked.startswith(("which ", "what ")) and (one := _described(turn.question)):
         return one
     return noun(turn.question) or (said[0] if said else None)
+
+
+def _way(question: str, name: str) -> str | None:
+    """ "the ferry to Amrum": what leads to or from a name, rather than the name."""
+    found = _WAY.search(question[: question.find(name)])
+    return f"the {found[1]} {name}" if found else None
 
 
 def several(turn: WholeTurn) -> str | None:
