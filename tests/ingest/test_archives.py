@@ -117,3 +117,26 @@ def test_damaged_encrypted_and_lying_archives_are_told(
         archive.writestr("a.md", "hello")
     path.write_bytes(made.getvalue().replace(b"hello", b"HELLO"))
     assert "CRC" in db.ingest(path).problems[0].reason
+
+
+def test_one_row_or_name_that_cannot_be_written_leaves_out_its_file_only(
+    db: redask.OpenDatabase, tmp_path: Path
+) -> None:
+    files: dict[str, bytes | str] = {
+        "a.md": "x",
+        "b.csv": "id,n\n1,2\n1,3\n",
+        "c.json": '[{"id":1,"x":1},{"id":2,"x":1e999}]',
+        "n" * 2000 + ".md": "x",
+        "red_x.csv": "id,n\n1,2\n",
+        "t.csv": "id,n\n1,2\n",
+        "u/t.csv": "id,n\n1,3\n",
+    }
+    (tmp_path / "d.zip").write_bytes(zipped(files))
+    done = db.ingest(tmp_path / "d.zip")
+    assert [each.reason.partition(":")[0] for each in done.problems] == [
+        "has a duplicate URN",
+        "c/2",
+        "d/top",
+        "red_x/1",
+    ]
+    assert set(contents(db, "")) == {"document:d/a.md#top", "row:t/1", "row:u.t/1"}

@@ -1,9 +1,10 @@
 """E-mail: heads, bodies, threads, and what is damaged or hostile."""
 
+import os
 from pathlib import Path
 
 import pytest
-from filing import contents, edges, write
+from filing import contents, edges, write, zipped
 
 import redask
 from redask.ingest.readers.messages import mail
@@ -123,3 +124,44 @@ def test_deep_mail_and_a_large_message_are_refused(
     monkeypatch.setattr(mail, "MAX_MESSAGE", 1000)
     write(tmp_path / "b.mbox", f"From x\n{FIRST}{'long ' * 300}\n")
     assert "more than 1,000 bytes" in db.ingest(tmp_path / "b.mbox").problems[0].reason
+
+
+def _nested(levels: int) -> str:
+    heads = (f'Content-Type: multipart/mixed; boundary="b{n}"\n\n--b{n}\n' for n in range(levels))
+    return "Subject: x\n" + "".join(heads) + "\nhello\n"
+
+
+def test_parts_are_bounded_while_they_are_parsed(db: redask.OpenDatabase, tmp_path: Path) -> None:
+    assert db.ingest(write(tmp_path / "a.eml", _nested(mail.MAX_NESTING))).ok
+    write(tmp_path / "b" / "deep.eml", _nested(mail.MAX_NESTING + 1))
+    without_heads = "Subject: x\nContent-Type: multipart/mixed; boundary=b\n" + "\n--b\n" * 2000
+    write(tmp_path / "b" / "many.eml", without_heads)
+    assert [problem.reason for problem in db.ingest(tmp_path / "b").problems] == [
+        "is nested too deep",
+        "has more than 1,000 parts",
+    ]
+
+
+def test_long_fields_are_cut_before_they_are_parsed() -> None:
+    many = "; ".join(f"a*{n}=b" for n in range(20_000))
+    ids = " ".join(f"<{n}@example.org>" for n in range(20_000))
+    text = f"Subject: {'=?utf-8?q?a?= ' * 200_000}\nTo: {'a@b.c, ' * 100_000}\n"
+    text += f"References: {ids}\nContent-Type: text/plain; {many}\n\nhello\n"
+    message = mail._parsed(text.encode())
+    assert all(len(str(value)) < 5000 for _, value in message.raw_items())
+    assert len(message["content-type"].params) <= mail._MAX_PARAMETERS
+    head = mail._head(message)
+    assert head.title.startswith("a" * 250)
+    assert (head.fields["thread"], head.parent_id) == ("0@example.org", "19999@example.org")
+
+
+def test_a_pipe_beside_a_reply_is_not_opened(db: redask.OpenDatabase, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "a.eml")
+    write(tmp_path / "b.eml", REPLY)
+    assert db.ingest(tmp_path / "b.eml").ok
+
+
+def test_a_reply_inside_an_archive_is_read(db: redask.OpenDatabase, tmp_path: Path) -> None:
+    (tmp_path / "m.zip").write_bytes(zipped({"b.eml": REPLY, "c/b.eml": REPLY}))
+    assert db.ingest(tmp_path / "m.zip").ok
+    assert set(contents(db, "document:m/")) == {"b.eml#top", "c%2Fb.eml#top"}

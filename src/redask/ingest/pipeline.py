@@ -106,10 +106,10 @@ class _Ingest:
         self._report_progress("")
         return IngestReport(
             tuple(self._tallies[name] for name in sorted(self._tallies)),
-            tuple(sorted(self._problems, key=lambda each: (each.path, each.reason))),
+            tuple(sorted(set(self._problems), key=lambda each: (each.path, each.reason))),
             self._written,
             self._removed,
-            len(self._ignored),
+            len(set(self._ignored)),
             self._missing,
             _left_out(self._ignored),
         )
@@ -208,7 +208,9 @@ class _Ingest:
         origin = Origin(found.path, root, found.requested_collection, revision(found, digest))
         if self._known.get(found.path) == origin:
             return None
-        opened = OpenedFile(found, data, lambda done: self._report_progress(found.path, done))
+        opened = OpenedFile(
+            found, data, lambda done: self._report_progress(found.path, done), self._check
+        )
         is_stable = row.in_memory or row.takes_snapshot
         with nullcontext() if is_stable else content.unchanged(found.path):
             for record in row.read(opened):
@@ -228,12 +230,7 @@ class _Ingest:
             self._check_stopped()
         match record:
             case ReadItem(address, values):
-                try:
-                    entity = self._context.entity(address, values)
-                except BadAsk as error:
-                    name = address.id if address.fragment is None else address.fragment
-                    raise BadAsk(f"{address.collection}/{name}: {error.message}") from None
-                spool.add(entity)
+                spool.add(self._entity(address, values))
             case ReadEdge(source, label, target):
                 ends = urns.encode(source), urns.encode(target)
                 spool.add(self._context.edge(ends[0], label, ends[1]))
@@ -243,6 +240,16 @@ class _Ingest:
                 spool.keys.append(key)
             case ReadSkipped():
                 spool.skipped.append(record)
+
+    def _entity(self, address: Urn, values: Mapping[str, object]) -> Entity:
+        try:
+            return self._context.entity(address, values)
+        except BadAsk as error:
+            name = address.id if address.fragment is None else address.fragment
+            raise BadAsk(f"{address.collection}/{name}: {error.message}") from None
+
+    def _check(self, item: ReadItem) -> None:
+        self._entity(item.address, item.content)
 
     # --- writing ---------------------------------------------------------------------------
 

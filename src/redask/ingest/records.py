@@ -74,12 +74,14 @@ ReadRecord = ReadItem | ReadEdge | ReadLink | ReadKey | ReadSkipped
 class OpenedFile:
     """What a reader gets. `data` is the content, for readers with `in_memory`.
 
-    A reader that streams the file itself calls `advance` with the number of bytes read so far.
+    A reader that streams the file itself calls `advance` with the number of bytes read so far;
+    one of several files in one calls `check`, which raises `BadAsk` if an item cannot be written.
     """
 
     found: FoundFile
     data: bytes = b""
     advance: Callable[[int], None] = field(default=lambda _: None)
+    check: Callable[[ReadItem], None] = field(default=lambda _: None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,16 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from redask.core.errors import AskError, BadAsk
-from redask.ingest.records import FoundFile, OpenedFile, ReaderRow, ReadRecord, ReadSkipped
+from redask.core.model import Urn
+from redask.core.rules import urn as urns
+from redask.ingest.records import (
+    FoundFile,
+    OpenedFile,
+    ReaderRow,
+    ReadItem,
+    ReadRecord,
+    ReadSkipped,
+)
 
 MAX_FILES = 20_000
 MAX_UNPACKED = 512 * 1024 * 1024
@@ -31,6 +40,7 @@ _BLOCK = 256 * 1024
 _DRIVE = re.compile(r"[A-Za-z]:")
 
 PackedReader = Callable[[str], ReaderRow | None]
+CheckedRecords = Callable[[Iterator[ReadRecord]], Iterator[ReadRecord]]
 
 
 def reader(reader_for: PackedReader) -> Callable[[OpenedFile], Iterator[ReadRecord]]:
@@ -42,7 +52,7 @@ def reader(reader_for: PackedReader) -> Callable[[OpenedFile], Iterator[ReadReco
             folder = replace(found, root=os.path.splitext(found.path)[0], name="")
         else:
             folder = replace(found, name=f"{found.name}/")
-        yield from _Unpacking(reader_for).records(file.data, folder, 1)
+        yield from _Unpacking(reader_for, file.check).records(file.data, folder, 1)
 
     return read
 
@@ -50,8 +60,10 @@ def reader(reader_for: PackedReader) -> Callable[[OpenedFile], Iterator[ReadReco
 class _Unpacking:
     """What may still be unpacked of an archive, and of those in it."""
 
-    def __init__(self, reader_for: PackedReader) -> None:
+    def __init__(self, reader_for: PackedReader, check: Callable[[ReadItem], None]) -> None:
         self._reader_for = reader_for
+        self._check = check
+        self._written = set[Urn]()
         self._files = MAX_FILES
         self._unpacked = MAX_UNPACKED
 
@@ -93,7 +105,9 @@ class _Unpacking:
                 size=len(data),
             )
             if row.name != NAME:
-                yield from _read(found, data)
+                records = _read(found, data, self._checked)
+                self._written.update(each.address for each in records if isinstance(each, ReadItem))
+                yield from records
             elif level == MAX_NESTING:
                 raise _Skipped("is an archive in an archive in an archive")
             else:
@@ -102,6 +116,17 @@ class _Unpacking:
                     yield _below(record, name)
         except _Skipped as skipped:
             yield ReadSkipped(name, str(skipped))
+
+    def _checked(self, records: Iterator[ReadRecord]) -> Iterator[ReadRecord]:
+        """The records of one file; one that cannot be written is refused."""
+        own = set[Urn]()
+        for record in records:
+            if isinstance(record, ReadItem):
+                self._check(record)
+                if record.address in own or record.address in self._written:
+                    raise BadAsk(f"has a duplicate URN: {urns.encode(record.address)}")
+                own.add(record.address)
+            yield record
 
     def _bytes(self, archive: zipfile.ZipFile, entry: zipfile.ZipInfo, limit: int) -> bytes:
         if entry.flag_bits & 1:
@@ -143,16 +168,16 @@ def _safe_name(entry: zipfile.ZipInfo) -> str:
     return "" if entry.is_dir() or is_hidden else "/".join(part for part in parts if part)
 
 
-def _read(found: FoundFile, data: bytes) -> list[ReadRecord]:
+def _read(found: FoundFile, data: bytes, checked: CheckedRecords) -> list[ReadRecord]:
     """All records of one file, or why there are none."""
     try:
         if found.reader.in_memory:
-            return list(found.reader.read(OpenedFile(found, data)))
+            return list(checked(found.reader.read(OpenedFile(found, data))))
         with tempfile.TemporaryDirectory(prefix="redask-") as folder:
             path = os.path.join(folder, os.path.basename(found.path))
             with open(path, "wb") as file:
                 file.write(data)
-            return list(found.reader.read(OpenedFile(replace(found, path=path))))
+            return list(checked(found.reader.read(OpenedFile(replace(found, path=path)))))
     except AskError as error:
         raise _Skipped(error.message) from None
     except (Exception, MemoryError) as error:  # a parser's bug must not end the run

@@ -20,6 +20,7 @@ TEXT, CODE, LIST, TABLE = "text", "code", "list", "table"
 NOWHERE: Mapping[str, int | str] = {}
 _ITEM = re.compile(r"[ \t]{0,12}(?:[-*+•]|[0-9]{1,4}[.)]|[A-Za-z#][.)])[ \t]")
 _MAX_FENCE = 16
+_MAX_EMPTY = 10_000
 _DASHES = re.compile(r"[ \t]{0,3}\|?[ \t]{0,20}:?-[-:| \t]{0,2000}$")
 
 
@@ -119,11 +120,18 @@ def fenced(code: str, language: str = "") -> str:
     return code
 
 
+def is_dense(rows: int, columns: int, cells: int) -> bool:
+    """Whether a table can be filled up with empty cells: not if they are nearly all of it."""
+    return rows * columns <= _MAX_EMPTY + 20 * cells
+
+
 def table(rows: list[list[str]]) -> str:
-    """Rows of cells as Markdown; the first is the header."""
+    """Rows of cells as Markdown; the first is the header. Short rows are filled if dense."""
     width = max(map(len, rows), default=0)
+    is_filled = is_dense(len(rows), width, sum(map(len, rows)))
     lines = []
     for row in rows:
         cells = [" ".join(cell.replace("|", "\\|").split()) for cell in row]
-        lines.append("| " + " | ".join([*cells, *[""] * (width - len(cells))]) + " |")
+        cells += [""] * (width - len(cells) if is_filled else 0)
+        lines.append("| " + " | ".join(cells) + " |")
     return "\n".join([*lines[:1], "|" + " --- |" * width, *lines[1:]]) if lines else ""

@@ -1,6 +1,7 @@
 """XML without surprises: `walk` a document, with an `XmlHandler` that is told what is in it.
 
     entity declarations, references out of the file   refused: they are how bombs are made
+    attribute declarations                            likewise: their defaults are put everywhere
     nesting                                           at most MAX_DEPTH
     names                                             without their namespace
     encoding                                          as declared; UTF-8 and UTF-16 without
@@ -50,13 +51,14 @@ def walk(data: bytes, handler: XmlHandler) -> None:
         handler.end(_local(name))
 
     def refuse(*_: object) -> int:
-        raise BadAsk("declares entities of its own: that is not read")
+        raise BadAsk("declares entities or attributes of its own: that is not read")
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
     parser.CharacterDataHandler = handler.text
     parser.EntityDeclHandler = refuse
     parser.ExternalEntityRefHandler = refuse
+    parser.AttlistDeclHandler = refuse
     try:
         for at in range(0, len(data), _BLOCK):
             parser.Parse(data[at : at + _BLOCK], False)

@@ -181,8 +181,7 @@ def _name(block: list[str]) -> str | None:
 
 
 def _add_code(builder: OutlineBuilder, lines: list[str], start: int, language: str) -> None:
-    while lines and not lines[0].strip():
-        lines, start = lines[1:], start + 1
-    text = "\n".join(lines).rstrip()
+    first = next((at for at, line in enumerate(lines) if line.strip()), len(lines))
+    text = "\n".join(lines[first:]).rstrip()
     if text:
-        builder.block(fenced(text, language), CODE, start)
+        builder.block(fenced(text, language), CODE, start + first)

@@ -119,12 +119,13 @@ class _AsciiDoc:
             width = int(columns[1]) if columns[1] else columns[2].count(",") + 1
         elif lines:
             width = lines[0].count("|")
-        cells: list[str] = []
+        parts: list[list[str]] = []  # of each cell: it may go on in further lines
         for line in lines:
             first, *others = line.split("|")
-            if first.strip() and cells and not first.strip().endswith("a"):
-                cells[-1] += f" {first.strip()}"
-            cells += [other.strip() for other in others]
+            if first.strip() and parts and not first.strip().endswith("a"):
+                parts[-1].append(first.strip())
+            parts += [[other.strip()] for other in others]
+        cells = list(map(" ".join, parts))
         rows = [cells[n : n + width] for n in range(0, len(cells), width)] if width else []
         if rows:
             self._builder.block(_marked(markdown_table(rows)), TABLE, at + 1)

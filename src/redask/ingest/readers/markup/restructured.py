@@ -17,6 +17,7 @@ Indentation is taken off once for each level, at most MAX_LEVELS deep, so time i
 
 import re
 from collections.abc import Iterator
+from itertools import takewhile
 from typing import NamedTuple
 
 from redask.ingest.readers.markup import restructured_tables, roles
@@ -186,11 +187,9 @@ def _explicit(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator
         return
     name, argument = found[1].rpartition(":")[2], found[2].strip()
     body = _dedented(lines[1:])
-    while body and (not body[0].text or _OPTION.match(body[0].text)):
-        if not body[0].text:
-            body = body[1:]
-            break
-        body = body[1:]
+    options = takewhile(lambda line: line.text and _OPTION.match(line.text), body)
+    first = sum(1 for _ in options)
+    body = body[first + (first < len(body) and not body[first].text) :]
     number = lines[0].number
     if name in _CODE:
         yield from _code(body, argument if name != "math" else "math")
@@ -228,11 +227,9 @@ def _joined(items: list[Said]) -> Iterator[Said]:
 
 def _code(lines: list[Line], language: str) -> Iterator[Said]:
     body = _dedented(lines)
-    while body and not body[0].text:
-        body = body[1:]
-    while body and not body[-1].text:
-        body = body[:-1]
-    if body:
+    filled = [at for at, line in enumerate(body) if line.text]
+    if filled:
+        body = body[filled[0] : filled[-1] + 1]
         text = "\n".join(line.text for line in body)
         yield Said(fenced(text, language.split(" ", maxsplit=1)[0][:30]), CODE, body[0].number)
 

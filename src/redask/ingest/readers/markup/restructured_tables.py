@@ -6,8 +6,11 @@ not look like a table after all is given back as it is.
 
 import csv
 import re
+from itertools import pairwise
 
 from redask.ingest.readers.outlines import table
+
+CellParts = list[list[list[str]]]  # rows, cells, and the lines of each cell
 
 _COLUMN = re.compile(r"=+")
 _ITEM = re.compile(r"(\*[ ]{1,8})?([-+*])(?:[ ]{1,8}|$)")
@@ -21,7 +24,7 @@ def of_lines(lines: list[str]) -> str:
 
 def of_list(lines: list[str], _: list[str]) -> str:
     """A list of rows, each a list of cells."""
-    rows: list[list[str]] = []
+    rows: CellParts = []
     for line in lines:
         text = line.strip()
         found = _ITEM.match(text)
@@ -30,10 +33,10 @@ def of_list(lines: list[str], _: list[str]) -> str:
             text = text[2:].strip()
             found = _ITEM.match(text)
         if found and rows:
-            rows[-1].append(text[found.end() :])
+            rows[-1].append([text[found.end() :]])
         elif rows and rows[-1] and text:
-            rows[-1][-1] += f" {text}"
-    return table(rows)
+            rows[-1][-1].append(text)
+    return table(_joined(rows))
 
 
 def of_csv(lines: list[str], options: list[str]) -> str:
@@ -48,7 +51,7 @@ def of_csv(lines: list[str], options: list[str]) -> str:
 
 
 def _grid(lines: list[str]) -> list[list[str]]:
-    rows: list[list[str]] = []
+    rows: CellParts = []
     is_new = True
     for line in lines:
         if line.startswith("+"):
@@ -56,23 +59,32 @@ def _grid(lines: list[str]) -> list[list[str]]:
         elif line.startswith("|"):
             cells = [cell.strip() for cell in line.strip("|").split("|")]
             if is_new or len(cells) != len(rows[-1]):
-                rows.append(cells)
-            else:
-                rows[-1] = [" ".join((a, b)).strip() for a, b in zip(rows[-1], cells, strict=True)]
+                rows.append([])
+            _add_line(rows[-1], cells)
             is_new = False
-    return rows
+    return _joined(rows)
 
 
 def _simple(lines: list[str]) -> list[list[str]]:
     starts = [found.start() for found in _COLUMN.finditer(lines[0])]
-    rows: list[list[str]] = []
+    rows: CellParts = []
     for line in lines[1:]:
         if not line.strip() or not line.strip("=- "):
             continue
-        ends = [*starts[1:], len(line)]
-        cells = [line[start:end].strip() for start, end in zip(starts, ends, strict=True)]
+        own = [start for start in starts if start < len(line)] or starts[:1]
+        cells = [line[start:end].strip() for start, end in pairwise([*own, len(line)])]
         if cells[0] or not rows:
-            rows.append(cells)
-        else:
-            rows[-1] = [" ".join((a, b)).strip() for a, b in zip(rows[-1], cells, strict=True)]
-    return rows
+            rows.append([])
+        _add_line(rows[-1], cells)
+    return _joined(rows)
+
+
+def _add_line(row: list[list[str]], cells: list[str]) -> None:
+    row += [[] for _ in range(len(cells) - len(row))]
+    for parts, cell in zip(row, cells, strict=False):
+        if cell:
+            parts.append(cell)
+
+
+def _joined(rows: CellParts) -> list[list[str]]:
+    return [[" ".join(parts) for parts in row] for row in rows]

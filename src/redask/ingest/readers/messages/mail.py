@@ -11,11 +11,11 @@
                    that is beside it
 
 Replies are found by In-Reply-To, else by the last of References. A message has at most MAX_MESSAGE
-bytes and MAX_PARTS parts; a head that cannot be decoded is read as far as it can be.
+bytes, MAX_PARTS parts and MAX_NESTING levels of them; its fields are cut before they are parsed. A
+head that cannot be decoded is read as far as it can be.
 """
 
 import email
-import email.policy
 import os
 import re
 from collections import Counter
@@ -23,9 +23,10 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import replace
 from email.message import EmailMessage
+from email.policy import EmailPolicy
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from redask.core.errors import BadAsk
 from redask.core.model import Urn
@@ -35,9 +36,12 @@ from redask.ingest.records import OpenedFile, ReadEdge, ReadItem, ReadLink, Read
 
 MAX_MESSAGE = 32 * 1024 * 1024
 MAX_PARTS = 1000
+MAX_NESTING = 20
+_MAX_PARAMETERS = 20
 REPLY = "replies to"
 MAX_SIBLINGS = 10_000
 _MAX_FIELD = 4000
+_MAX_CONTENT_FIELD = 1000
 _HEAD_BYTES = 16 * 1024
 _KNOWN_FIELD = re.compile(
     rb"^(?:from|to|subject|date|message-id|received|return-path):", re.I | re.M
@@ -69,7 +73,7 @@ def read_message(file: OpenedFile) -> Iterator[ReadRecord]:
     for record in passages.read(file.found, builder.outline(headed=False), head.title, head.fields):
         yield record
         if is_first and isinstance(record, ReadItem) and head.parent_id:
-            parent = _siblings(folder, os.stat(folder).st_mtime_ns).get(head.parent_id)
+            parent = _sibling(folder, head.parent_id)
             if parent and parent != file.found.path:
                 yield ReadLink(record.address, parent, "")
         is_first = False
@@ -130,17 +134,62 @@ def _messages(file: OpenedFile) -> Iterator[bytes]:
         yield b"".join(message)
 
 
+def _sibling(folder: str, message_id: str) -> str | None:
+    """The file with this Message-ID; inside an archive there is no folder to look into."""
+    try:
+        return _siblings(folder, os.stat(folder).st_mtime_ns).get(message_id)
+    except OSError:
+        return None
+
+
 @lru_cache(4)
 def _siblings(folder: str, _: int) -> dict[str, str]:
     """The .eml files of a folder by their Message-ID; of the first MAX_SIBLINGS, by name."""
     found: dict[str, str] = {}
-    names = sorted(name for name in os.listdir(folder) if name.lower().endswith(".eml"))
-    for name in names[:MAX_SIBLINGS]:
-        path = os.path.join(folder, name)
+    with os.scandir(folder) as entries:  # a pipe is never opened: nobody may be at its other end
+        paths = sorted(e.path for e in entries if e.name.lower().endswith(".eml") and e.is_file())
+    for path in paths[:MAX_SIBLINGS]:
         with suppress(OSError), open(path, "rb") as file:
             if own := _MESSAGE_ID.search(file.read(_HEAD_BYTES)):
                 found.setdefault(own[1].decode("ascii", "replace"), path)
     return found
+
+
+class _BoundedMessage(EmailMessage):
+    """Refuses a part that is too deep, or one too many, while the message is parsed."""
+
+    def __init__(self, policy: Any = None) -> None:
+        super().__init__(policy)
+        self._depth = 0
+        self._total = Counter[str]()  # of the whole message
+
+    def attach(self, payload: Any) -> None:
+        payload._depth, payload._total = self._depth + 1, self._total
+        self._total["parts"] += 1
+        if payload._depth > MAX_NESTING:
+            raise BadAsk("is nested too deep")
+        if self._total["parts"] > MAX_PARTS:
+            raise BadAsk(f"has more than {MAX_PARTS:,} parts")
+        super().attach(payload)
+
+
+class _BoundedPolicy(EmailPolicy):
+    """Cuts a field before it is parsed: the library's parser of heads is not linear."""
+
+    def header_source_parse(self, sourcelines: list[str]) -> tuple[str, str]:
+        name, value = super().header_source_parse(sourcelines)
+        if len(value) > _MAX_FIELD and name.lower() == "references":  # the first and the last count
+            half = _MAX_FIELD // 2 - 1
+            return name, f"{value[:half]} {value[-half:]}"
+        if not name.lower().startswith("content-"):
+            return name, value[:_MAX_FIELD]
+        value = ";".join(value[:_MAX_CONTENT_FIELD].split(";")[: _MAX_PARAMETERS + 1])
+        with suppress(Exception):  # parsed here once, else whenever it is looked at
+            return name, self.header_fetch_parse(name, value)
+        return name, value
+
+
+_POLICY: Any = _BoundedPolicy()
 
 
 def _parsed(data: bytes) -> EmailMessage:
@@ -150,7 +199,7 @@ def _parsed(data: bytes) -> EmailMessage:
     if data.lower().count(b"\ncontent-type:") > MAX_PARTS:
         raise BadAsk(f"has more than {MAX_PARTS:,} parts")
     try:
-        return email.message_from_bytes(data, _class=EmailMessage, policy=email.policy.default)
+        return email.message_from_bytes(data, _class=_BoundedMessage, policy=_POLICY)
     except (RecursionError, LookupError, ValueError) as error:
         raise BadAsk(f"is damaged: {type(error).__name__}") from None
 

@@ -13,7 +13,7 @@ import zipfile
 from collections.abc import Iterator
 
 from redask.ingest.readers import safe_xml
-from redask.ingest.readers.sheets.sheet_cells import CellCount, CellValue, Sheet, number
+from redask.ingest.readers.sheets.sheet_cells import CellCount, CellValue, Sheet, is_blank, number
 
 
 def sheets(data: bytes) -> Iterator[Sheet]:
@@ -62,7 +62,8 @@ class _Tables(safe_xml.XmlHandler):
         elif name in ("table-cell", "covered-table-cell"):
             times = _repeated(self._cell, "number-columns-repeated")
             value = self._value("".join(self._parts))
-            if value != "":
+            self._count.see()
+            if not is_blank(value):
                 self._cells.append((self._column + 1, times, value))
             self._column += times
         elif name == "table-row" and self.sheets:

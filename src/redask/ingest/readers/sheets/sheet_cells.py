@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from redask.core.errors import BadAsk
 
 MAX_CELLS = 3_000_000
+MAX_SEEN = 10_000_000
 MAX_COLUMNS = 16_384
 
 CellValue = str | int | float | bool
@@ -20,14 +21,20 @@ class Sheet:
 
 
 class CellCount:
-    """How many cells a workbook has so far; more than MAX_CELLS are refused."""
+    """How many cells a workbook has so far: at most MAX_CELLS, with blank ones MAX_SEEN."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self._count = self._seen = 0
+
+    def see(self) -> None:
+        """A cell is in the file, whether blank or not."""
+        self._seen += 1
+        if self._seen > MAX_SEEN:
+            raise BadAsk(f"has more than {MAX_SEEN:,} cells, with those that are empty: split it")
 
     def add(self, sheet: Sheet, row: int, column: int, value: CellValue) -> None:
         """Put a value into a cell, unless it is blank."""
-        if value == "" or (isinstance(value, str) and not value.strip()):
+        if is_blank(value):
             return
         self._count += 1
         if self._count > MAX_CELLS:
@@ -35,6 +42,11 @@ class CellCount:
         if column > MAX_COLUMNS:
             raise BadAsk(f"has a cell behind column {MAX_COLUMNS:,}")
         sheet.rows.setdefault(row, {})[column] = value
+
+
+def is_blank(value: CellValue) -> bool:
+    """Whether nothing is to be seen in a cell."""
+    return isinstance(value, str) and not value.strip()
 
 
 def number(text: str) -> CellValue:

@@ -25,9 +25,15 @@ from redask.core.model import Kind, Urn
 from redask.core.text import lower
 from redask.ingest.readers import documents, passages
 from redask.ingest.readers.delimited import IDS, collection
-from redask.ingest.readers.outlines import TABLE, TEXT, OutlineBuilder, table
+from redask.ingest.readers.outlines import TABLE, TEXT, OutlineBuilder, is_dense, table
 from redask.ingest.readers.sheets import ods, xlsx
-from redask.ingest.readers.sheets.sheet_cells import CellValue, Sheet, cell_range, letters
+from redask.ingest.readers.sheets.sheet_cells import (
+    MAX_CELLS,
+    CellValue,
+    Sheet,
+    cell_range,
+    letters,
+)
 from redask.ingest.records import FoundFile, OpenedFile, ReadItem, ReadRecord
 
 HEADER_ROWS = 20
@@ -96,6 +102,8 @@ def _table(
         for column in sheet.rows[row].keys() - names.keys():
             names[column] = f"column_{letters(column)}"
     columns = sorted(names)
+    if len(rows) * len(columns) > MAX_CELLS + 20 * sum(len(sheet.rows[row]) for row in rows):
+        raise BadAsk(f"has a sheet that is nearly empty: {len(columns):,} columns")
     key = next((column for column in columns if lower(names[column]) in IDS), None)
     ids = [str(sheet.rows[row].get(key, "")) for row in rows] if key else []
     if not ids or "" in ids or len(set(ids)) < len(ids):
@@ -120,7 +128,10 @@ def _add_text(builder: OutlineBuilder, sheet: Sheet, rows: list[int]) -> None:
         if run and row != run[-1] + 1:
             cells = [sheet.rows[each] for each in run]
             columns = sorted({column for each in cells for column in each})
-            lines = [[_shown(each.get(column, "")) for column in columns] for each in cells]
+            if is_dense(len(run), len(columns), sum(map(len, cells))):
+                lines = [[_shown(each.get(column, "")) for column in columns] for each in cells]
+            else:
+                lines = [[_shown(each[column]) for column in sorted(each)] for each in cells]
             place = {"sheet": sheet.name, "cells": cell_range(run, columns)}
             if len(columns) > 1 and len(run) > 1:
                 builder.block(table(lines), TABLE, 0, place)

@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from redask.core.errors import BadAsk
 from redask.ingest.readers import safe_xml
 from redask.ingest.readers.sheets.sheet_cells import (
+    MAX_CELLS,
     CellCount,
     CellValue,
     Sheet,
@@ -27,6 +28,7 @@ from redask.ingest.readers.sheets.sheet_cells import (
 )
 
 MAX_PART = 256 * 1024 * 1024
+MAX_SHEETS = 10_000
 _DATE_FORMATS = {*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)}
 _QUOTED = re.compile(r'"[^"]{0,255}"|\[[^\]]{0,255}\]|\\.')
 _DATE_LETTER = re.compile(r"[ymdhs]", re.IGNORECASE)
@@ -55,9 +57,13 @@ def sheets(data: bytes) -> Iterator[Sheet]:
         styles = _Styles()
         _walk(part("xl/styles.xml"), styles)
         count = CellCount()
+        done = set[str]()
         for name, relation in book.sheets:
             target = relations.targets.get(relation, "")
             path = posixpath.normpath(posixpath.join("xl", target)).lstrip("/")
+            if path.lower() in done and path.lower() in names:
+                raise BadAsk(f"is damaged: two sheets are one part: {path[:200]}")
+            done.add(path.lower())
             cells = _Cells(Sheet(name), strings.texts, styles.is_date, book.epoch, count)
             _walk(part(path), cells)
             yield cells.sheet
@@ -76,6 +82,8 @@ class _Book(safe_xml.XmlHandler):
     def start(self, name: str, attributes: dict[str, str], /) -> None:
         if name == "sheet":
             self.sheets.append((attributes.get("name", ""), attributes.get("id", "")))
+            if len(self.sheets) > MAX_SHEETS:
+                raise BadAsk(f"has more than {MAX_SHEETS:,} sheets")
         elif name == "workbookPr" and attributes.get("date1904") in ("1", "true"):
             self.epoch = datetime(1904, 1, 1)
 
@@ -106,6 +114,8 @@ class _Strings(safe_xml.XmlHandler):
         if name == "si":
             self.texts.append("".join(self._parts))
             self._parts = []
+            if len(self.texts) > MAX_CELLS:
+                raise BadAsk(f"has more than {MAX_CELLS:,} texts: split it")
 
     def text(self, text: str, /) -> None:
         if self._is_text and not self._phonetic:
@@ -166,6 +176,7 @@ class _Cells(safe_xml.XmlHandler):
     def end(self, name: str, /) -> None:
         self._is_text = False
         if name == "c":
+            self._count.see()
             self._count.add(self.sheet, self._row, self._column, self._value("".join(self._parts)))
 
     def text(self, text: str, /) -> None:
