@@ -172,7 +172,7 @@ def _share(weights: Mapping[str, float], bag: _Bag) -> float:
 
 
 def _values_missing(asked: _AskedWords, around: Sequence[str]) -> tuple[str, ...]:
-    wanted = asked.values()
+    wanted = tuple(each for each in asked.values() if not each.text.isalpha())  # "two factors"
     if not wanted:
         return ()
     found = [

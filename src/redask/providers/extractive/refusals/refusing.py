@@ -38,6 +38,7 @@ _MOST_UNKNOWN = 20
 _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
 _WHO = re.compile(r"\W{0,4}who\b", re.IGNORECASE)
 _COUNTS = re.compile(r"\bhow many\b", re.IGNORECASE)
+_PERIOD = re.compile("[0-9]{3,4}s|[0-9]{1,4}[-–][0-9]{1,4}")  # the 1700s, 4-5: said in many ways
 _IDENTIFIER = re.compile("[0-9]|[a-z]_[a-z]")
 _NOUN = r"((?:[\w-]{1,30}\s){0,2}?[\w-]{1,30})"
 _ATTRIBUTE = re.compile(
@@ -138,7 +139,11 @@ def _unknown(
 ) -> list[str]:
     """Names, numbers and identifiers of the question that are in no source, however spelt."""
     names = [name for name in unmentioned if len(name) >= _SHORTEST_NAME or name.isdigit()]
-    literals = [each for each in terms.literals(question) if _IDENTIFIER.search(each)]
+    literals = [
+        each
+        for each in terms.literals(question)
+        if _IDENTIFIER.search(each) and not _PERIOD.fullmatch(each)
+    ]
     wanted = list(dict.fromkeys([*names, *literals]))[:_MOST_UNKNOWN]
     if not wanted:
         return []
