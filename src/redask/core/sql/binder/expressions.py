@@ -370,8 +370,7 @@ class Expressions:
 def _number(text: str, location: int) -> Bound:
     """A constant with a point, an exponent or too many digits for an integer."""
     plain = text.replace("_", "")
-    short = len(plain) <= len(str(-1 << 63)) and plain.removeprefix("-").isdigit()
-    if short and -(1 << 63) <= int(plain) < 1 << 63:
+    if len(plain) < 21 and plain.removeprefix("-").isdigit() and -(1 << 63) <= int(plain) < 1 << 63:
         return Bound(f"CAST({plain} AS BIGINT)", INT8, integer=int(plain), location=location)
     value = Decimal(plain)
     if abs(value.adjusted()) > 400:
