@@ -299,7 +299,7 @@ def written(directory: Path) -> bool:
 def test_an_interrupted_ingest_ends_with_130_and_can_be_completed(tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()
-    for number in range(4000):
+    for number in range(12_000):
         (folder / f"{number}.md").write_text(f"# Ferry {number}\n\nIt leaves at nine.\n")
     for attempt in range(10):  # a busy machine may let it end before the signal comes
         database = tmp_path / f"db{attempt}"
@@ -314,7 +314,7 @@ def test_an_interrupted_ingest_ends_with_130_and_can_be_completed(tmp_path: Path
     assert (process.returncode, said) == (130, "\nredask: cancelled\n")
     assert run(database, "ingest", str(folder)).exit_code == 0
     report = json.loads(run(database, "doctor", "--json").output)
-    assert (report["store"]["entities"], report["problems"]) == (4000, [])
+    assert (report["store"]["entities"], report["problems"]) == (12_000, [])
 
 
 def test_help_imports_nothing_heavy() -> None:

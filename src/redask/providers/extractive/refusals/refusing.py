@@ -156,7 +156,7 @@ def _has_number(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
     """Whether what would be quoted, or stands below it, has a number that is not the question's."""
     asked = frozenset(terms.words(question))
     kind = expected_answer.AnswerType.NUMBER
-    quoted = (f"{one.excerpt.text}\n{one.excerpt.below}" for one in chosen)
+    quoted = (lower(f"{one.excerpt.text}\n{one.excerpt.below}") for one in chosen)
     return any(expected_answer.found(kind, text, asked) for text in quoted)
 
 
