@@ -10,7 +10,7 @@ import pytest
 from stage import Player, Stage
 
 import redask
-from redask.core.errors import BadAsk, Denied
+from redask.core.errors import BadAsk, Denied, SqlError
 
 CUSTOMERS = [
     {"id": 1, "name": "Ada", "country": "Brazil", "region": "south", "credit": 100},
@@ -143,6 +143,31 @@ def test_a_document_that_answers_is_quoted_instead_of_a_refusal(shop: redask.Ope
     text = "Eleven left-handed customers came to the harbour."
     shop.put("notes", [{"id": 1, "text": text}], kind="document")
     assert text in shop.ask("How many left-handed customers came to the harbour?").answer
+
+
+def test_a_count_of_what_no_table_names_is_refused_unless_a_document_tells(
+    shop: redask.OpenDatabase,
+) -> None:
+    question = "How many lighthouses stand on the island?"
+    refused = shop.ask(question)
+    assert [each.kind for each in refused.validation.warnings] == ["refused"]
+    assert "lighthouses" in refused.validation.warnings[0].detail
+    text = "Three lighthouses stand on Amrum."
+    shop.put("notes", [{"id": 1, "text": text}], kind="document")
+    assert text in shop.ask(question).answer
+
+
+def test_a_number_of_any_length_is_refused_by_name(shop: redask.OpenDatabase) -> None:
+    with pytest.raises(SqlError, match="400 digits"):
+        shop.select(f"SELECT {'9' * 4400}")
+
+
+def test_one_word_in_two_is_no_misspelt_word(shop: redask.OpenDatabase) -> None:
+    text = "The data of the base station is kept, and received again."
+    shop.put("notes", [{"id": 1, "text": text}], kind="document")
+    found = [each.detail for each in shop.search("database recieved").warnings]
+    assert len(found) == 1
+    assert "'recieved': it was taken for 'received'" in found[0]
 
 
 def test_whoever_may_read_the_tables_can_open_the_query_and_gets_their_own_result(

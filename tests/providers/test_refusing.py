@@ -4,6 +4,9 @@ import pytest
 from quotable import HARBOUR, SHOP, complete, document, row
 
 from redask.core.model import Source
+from redask.providers.extractive import excerpts
+from redask.providers.extractive.refusals import answerability
+from redask.providers.extractive.relevance import ExcerptRanker
 
 
 def refused(question: str, *sources: Source) -> list[str]:
@@ -90,3 +93,25 @@ def test_sources_disagree_only_on_one_value(one: str, other: str, detail: str | 
 def test_rows_are_two_things_and_no_conflict() -> None:
     sources = [row("trips", id=n, ferry="Amrum", leaves=f"{n}:00") for n in (9, 10)]
     assert complete("When does the ferry to Amrum leave?", sources).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("Which mayors sailed to Amrum in the 1700s?", "Mayors Jens and Ole sailed to Amrum then."),
+        ("Which ports have 4-5 ferries?", "The ports Husum and Kiel have ferries."),
+    ],
+)
+def test_periods_and_small_counts_may_be_said_otherwise(question: str, text: str) -> None:
+    assert refused(question, document(1, text)) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "missing"),
+    [("What are two ports of Amrum?", ()), ("What are the 12 ports of Amrum?", ("12",))],
+)
+def test_a_spelt_count_is_no_value_to_look_for(question: str, missing: tuple[str, ...]) -> None:
+    passage = excerpts.read(document(1, "The ports of Amrum are Wittdün and Steenodde."))
+    ranker = ExcerptRanker(question, {})
+    ranker.add(1, passage)
+    assert answerability.measure(question, {1: passage}, ranker.rank()[:1], 0.0).values == missing

@@ -20,6 +20,7 @@ from redask.core.wire.plain_text import (
     cut,
     evidence,
     footnotes,
+    harmless,
     place,
     quotes,
     snippet,
@@ -156,3 +157,8 @@ def test_the_place_of_a_document_is_what_its_fields_tell(
 ) -> None:
     told = "a.xlsx, sheet S, cells A1:B9" if shown is None else shown
     assert place(urn, payload) == told
+
+
+def test_a_terminal_obeys_nothing_that_a_source_says() -> None:
+    assert snippet(canonical({"text": "a\x1b]0;PWNED\x07 b\x9b2J"})) == "a ]0;PWNED b 2J"
+    assert harmless("a\x1b[2J\nb") == "a [2J\nb"
