@@ -1,1 +1,1 @@
-"""What models write beside answers: statements, follow-ups made whole, verdicts on claims. See the modules."""
+"""What models write beside answers: statements, follow-ups, verdicts on claims; see the modules."""
