@@ -42,6 +42,7 @@ from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
 from redask.engine.workers import Workers
+from redask.engine.writers.claim_judge import ClaimJudge
 from redask.engine.writers.followup_reader import FollowupReader
 from redask.engine.writers.model_replies import ModelReplies
 from redask.engine.writers.statement_writer import StatementWriter
@@ -256,8 +257,7 @@ def build(
     """Open everything at a location; `serving` others runs SELECTs in processes of their own.
 
     Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
-    row's name, in place of the settings'. `providers` stand beside or in place of our rows: an
-    application's own, or a fake in its tests.
+    row's name, in place of the settings'. `providers` stand beside or in place of our rows.
     """
     row = backend_for(str(location))
     directory = row.directory(str(location))
@@ -314,12 +314,11 @@ def _engine(
     providers: Mapping[str, Provider],
 ) -> Engine:
     """The engine over what is open already; `providers` stand beside our rows."""
-    computing, workers = finder.computing, opened.workers
-    chosen = computing.settings
+    computing, chosen, workers = finder.computing, finder.computing.settings, opened.workers
     recall = AnswerCaching(backend.answers, chosen, clock)
     calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
     replies = ModelReplies(calls, recall, opened)
-    rows = (name for name, row in PROVIDERS.items() if installed(row))
+    known, rows = {*PROVIDERS, *providers}, [*filter(installed, PROVIDERS.values())]
     return Engine(
         finder=finder,
         log=audit,
@@ -327,8 +326,9 @@ def _engine(
         calls=calls,
         writer=StatementWriter(computing, replies),
         followups=FollowupReader(replies, chosen.followups_by_model),
-        providers=frozenset({*PROVIDERS, *providers}),
-        installed=frozenset({*rows, *providers}),
+        judge=ClaimJudge(calls, opened, known),
+        providers=frozenset(known),
+        installed=frozenset({*(row.name for row in rows), *providers}),
         opened=opened,
         settings=chosen,
         clock=clock,

@@ -70,3 +70,22 @@ def test_explain_says_what_an_answer_is_held_to(
     assert said in run(ferry, "explain", FERRY, *flags)[1]
     plan = json.loads(run(ferry, "explain", FERRY, "--json", *flags)[1])
     assert "strictness" not in plan
+
+
+def test_explain_says_who_would_judge(ferry: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert "judge" not in run(ferry, "explain", FERRY)[1]
+    monkeypatch.setenv("REDASK_ASK_JUDGE_PROVIDER", "scripted")
+    monkeypatch.setenv("REDASK_ASK_JUDGE_MODEL", "refused")
+    said = "judge       scripted refused, of claims in which the checks find nothing wrong\n"
+    assert said in run(ferry, "explain", FERRY)[1]
+    assert "judge" not in json.loads(run(ferry, "explain", FERRY, "--json")[1])
+
+
+def test_an_answer_at_the_command_line_is_judged(
+    ferry: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("REDASK_ASK_JUDGE_PROVIDER", "scripted")
+    monkeypatch.setenv("REDASK_ASK_JUDGE_MODEL", "refused")
+    code, output = run(ferry, "ask", FERRY, "--supported", "--json")
+    assert code == 0
+    assert "not_judged" in output

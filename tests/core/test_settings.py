@@ -39,6 +39,8 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.plan.provider", "plan_provider", None, '"Groq"', "groq"),
     ("ask.plan.model", "plan_model", None, '"m1"', "m1"),
     ("ask.followups", "followups_by_model", False, '"model"', True),
+    ("ask.judge.provider", "judge_provider", None, '"Groq"', "groq"),
+    ("ask.judge.model", "judge_model", None, '"m1"', "m1"),
     ("ask.audit.include_answer", "audit_include_answer", False, "true", True),
     ("ask.audit.retention_days", "audit_retention_days", 90, "365", 365),
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),

@@ -150,6 +150,11 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         await self._who()
         return self._app.engine.strictness(clauses.from_options(question, options, ""))
 
+    async def judge(self) -> str:
+        """The provider and model that would judge the claims of answers; empty for nobody."""
+        await self._who()
+        return await self._app.engine.judge_name()
+
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
         if isinstance(statement, str) and _SELECT.match(statement):

@@ -85,6 +85,10 @@ class OpenDatabase(Administration, SyncContents):
         """What an answer would be held to by the first provider: the word of STRICT in force."""
         return self._run(self._async.strictness(question, **options))
 
+    def judge(self) -> str:
+        """The provider and model that would judge the claims of answers; empty for nobody."""
+        return self._run(self._async.judge())
+
     def stream(self, question: str, **options: object) -> Iterator[Event]:
         """The events of an answer while it is written."""
         events: queue.SimpleQueue[Event | BaseException | None] = queue.SimpleQueue()

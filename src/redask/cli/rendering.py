@@ -48,8 +48,10 @@ def show_plan(
     found: SearchResult,
     in_force: Strictness,
     lost: Sequence[Mapping[str, str]] = (),
+    *,
+    judge: str = "",
 ) -> None:
-    """Print an EXPLAIN plan: the strictness in force, statements that lost, weights and notes."""
+    """Print an EXPLAIN plan: strictness in force, judge, statements that lost, weights, notes."""
     provider, knobs = plan["provider"], plan["determinism"]
     sent = ", ".join(f"{name} {value}" for name, value in knobs.items()) or "no knobs"
     cost = plan["estimated_cost"]
@@ -61,6 +63,10 @@ def show_plan(
     console.print(f"[bold]{escape(plan['question'])}[/]")
     console.print(f"would ask   {escape(provider['name'])} {escape(provider['model'])}, {sent}")
     console.print(f"mode        {plan['mode']} ({in_force.value}: {_HELD_TO[in_force]})")
+    if judge:
+        console.print(
+            f"judge       {escape(judge)}, of claims in which the checks find nothing wrong"
+        )
     console.print(
         f"tokens      about {cost['prompt_tokens']} in, at most {cost['max_completion_tokens']} out"
     )

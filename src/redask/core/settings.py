@@ -77,6 +77,8 @@ class Settings:
     plan_provider: str | None = None
     plan_model: str | None = None
     followups_by_model: bool = False
+    judge_provider: str | None = None
+    judge_model: str | None = None
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
@@ -104,16 +106,15 @@ class Setting:
     help: str
 
 
-def _audit_question(value: object) -> bool:
-    if value not in ("text", "hash"):
-        raise values.Unfit('"text" or "hash"', values.shown(value))
-    return value == "hash"
+def _is_second(first: str, second: str) -> values.Reader:
+    """Reads one of two words: whether it is the second."""
 
+    def read(value: object) -> bool:
+        if value not in (first, second):
+            raise values.Unfit(f'"{first}" or "{second}"', values.shown(value))
+        return value == second
 
-def _followups(value: object) -> bool:
-    if value not in ("rules", "model"):
-        raise values.Unfit('"rules" or "model"', values.shown(value))
-    return value == "model"
+    return read
 
 
 def _weight(value: object) -> Decimal:
@@ -205,9 +206,13 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.followups",
         "followups_by_model",
-        _followups,
+        _is_second("rules", "model"),
         'who makes a question whole that leans on its history: "rules", or the "model"',
     ),
+    Setting(
+        "ask.judge.provider", "judge_provider", _default_provider, "who judges claims; else nobody"
+    ),
+    Setting("ask.judge.model", "judge_model", values.name, "its model"),
     Setting(
         "ask.audit.include_answer",
         "audit_include_answer",
@@ -223,7 +228,7 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.audit.question",
         "audit_hash_question",
-        _audit_question,
+        _is_second("text", "hash"),
         'how the audit row keeps the question: "text" or "hash"',
     ),
     Setting(

@@ -14,7 +14,7 @@ from redask.core.model import Answer, Ask, Caller, Knobs, Prompt, Strictness
 from redask.core.ports import AnswerCache, CachedAnswer, Provider
 from redask.core.rules import caching, capabilities
 from redask.core.rules.grounding import refused_answers
-from redask.core.rules.validation import Accept, Attempt, Examined, examine, judge
+from redask.core.rules.validation import Accept, Attempt, Examined, doubt_again, examine, judge
 from redask.core.settings import Settings
 
 
@@ -38,6 +38,7 @@ class CacheSlot:
     in_force: Strictness
     most: int
     question: str = ""
+    judge: str = ""
 
     @property
     def in_use(self) -> bool:
@@ -62,12 +63,14 @@ class CacheSlot:
             question=self.question,
             refused=refused_answers.is_refusal(kept.answer.validation.warnings),
         )
+        if self.judge:
+            examined = doubt_again(examined, kept.answer.validation.warnings, self.judge)
         accepted = isinstance(judge(examined, self.in_force, Attempt.FIRST), Accept)
         return CacheHit(kept.answer, examined) if accepted else None
 
     def fill(self, answer: Answer) -> None:
         """Keep an accepted answer, if the cache is in use; an answer never fails over this."""
-        if isinstance(self.use, caching.Use):
+        if isinstance(self.use, caching.Use) and caching.keeps(answer.validation.warnings):
             bare = replace(answer, evidence=None)  # it is found again, where it is asked for
             kept = CachedAnswer(bare, self.prompt_hash, self.clock(), self.use.ttl)
             with suppress(StoreFailed):
@@ -103,8 +106,9 @@ class AnswerCaching:
         knobs: Knobs,
         prompt: Prompt,
         fingerprint: str,
+        judge: Provider | None = None,
     ) -> CacheSlot:
-        """The place of an ASK's answer by one provider."""
+        """The place of an ASK's answer by one provider, whose claims this one judges."""
         use = caching.decide(
             nocache=ask.nocache,
             ttl=ask.cache_ttl,
@@ -122,6 +126,10 @@ class AnswerCaching:
             temperature=knobs.temperature,
             seed=knobs.seed,
             fingerprint=fingerprint,
+            judge=(judge.name, judge.model) if judge else (),
         )
         hashed, most = caching.prompt_hash(prompt), self.settings.cache_max_entries
-        return CacheSlot(self.cache, self.clock, use, key, hashed, in_force, most, ask.question)
+        return CacheSlot(
+            *(self.cache, self.clock, use, key, hashed, in_force, most, ask.question),
+            judge=judge.name if judge else "",
+        )

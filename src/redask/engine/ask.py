@@ -6,7 +6,7 @@
     _turn        5   mode, knobs · 7 cache (the first one's in the same thread as find)
     _attempt         for what is left of FIRST, RETRY:
     _call        8     limits, reserve · 9 call, settle, sending what may be sent by then
-                10     examine · 11 judge: Accept · Retry · GiveUp
+                10     examine · 11 judge: Accept (a model may doubt it) · Retry · GiveUp
                 12   fill the cache
     ask         13 the audit row: answered, failed and cancelled alike, before anybody sees a thing
     explain        stops after 5: no call, no limit, no row, nothing cached
@@ -61,6 +61,7 @@ from redask.engine.provider_calls import ProviderCall, ProviderCalls, as_sent
 from redask.engine.running_calls import RunningCalls
 from redask.engine.streaming import AnswerStream
 from redask.engine.workers import Workers
+from redask.engine.writers.claim_judge import ClaimJudge
 from redask.engine.writers.followup_reader import FollowupReader
 from redask.engine.writers.statement_writer import BY_A_MODEL, StatementWriter
 
@@ -82,6 +83,7 @@ class Engine:
     calls: ProviderCalls
     writer: StatementWriter
     followups: FollowupReader
+    judge: ClaimJudge
     providers: frozenset[str]
     installed: frozenset[str]
     opened: OpenedProviders
@@ -116,6 +118,7 @@ class Engine:
     async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         """What `ask` would do, without doing it."""
         _check_caller(caller)
+        await self.judge.open()  # whoever is named wrongly is told of now
         plan = self._plan(ask)
         step = plan[0]
         asked = ask.question
@@ -141,12 +144,13 @@ class Engine:
         )
 
     async def _answer(self, run: AskState) -> Answer:
+        run.judge = await self.judge.open()
         plan = self._plan(run.ask)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         if whole := await self.followups.understood(run, plan):
             run.understand(whole)
             run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
-        found, first = await self.workers.hop(self._find_and_recall, run.ask, run.caller, plan[0])
+        found, first = await self.workers.hop(self._find_and_recall, run, plan[0])
         writers = self._writers(found, plan)
         if writers:
             found, first = await self._with_statement(run, writers), None
@@ -172,30 +176,31 @@ class Engine:
         return await self.workers.hop(self.finder.find_with, computed, run.ask, run.caller)
 
     def _find_and_recall(
-        self, ask: Ask, caller: Caller, step: failover.Step
+        self, run: AskState, step: failover.Step
     ) -> tuple[Findings, ProviderTurn | None]:
         """Both in one trip to a thread, if the first provider is open already."""
-        found = self.finder.find(ask, caller)
+        found = self.finder.find(run.ask, run.caller)
         provider = self.opened.known(step)
         if provider is None or not found.sources or found.refusal:
             return found, None
-        return found, self._turn(ask, caller, found, step, provider)
+        return found, self._turn(run, found, step, provider)
 
     def _turn(
-        self, ask: Ask, caller: Caller, found: Findings, step: failover.Step, provider: Provider
+        self, run: AskState, found: Findings, step: failover.Step, provider: Provider
     ) -> ProviderTurn:
         """What a provider would be asked with, and what it answered to just that before."""
-        mode = self._mode(step.provider, ask)
+        mode = self._mode(step.provider, run.ask)
         can = capabilities.of(step.provider, self.settings.capabilities)
-        knobs = self._settle_knobs(ask, found, can)
+        knobs = self._settle_knobs(run.ask, found, can)
         kept = self.recall.place(
-            ask,
-            caller,
+            run.ask,
+            run.caller,
             provider,
             in_force=mode.in_force,
             knobs=knobs,
             prompt=found.prompt,
             fingerprint=found.fingerprint,
+            judge=run.judge,
         )
         return ProviderTurn(provider, mode, knobs, kept, kept.look_up())
 
@@ -210,9 +215,7 @@ class Engine:
         for left, step in zip(range(len(plan), 0, -1), plan, strict=True):
             if turn is None:
                 provider = await self.opened.open(step)
-                turn = await self.workers.hop(
-                    self._turn, run.ask, run.caller, found, step, provider
-                )
+                turn = await self.workers.hop(self._turn, run, found, step, provider)
             provider, kept, settled = turn.provider, turn.kept, turn.knobs
             run.tries(provider.name, provider.model, turn.mode)
             if turn.hit:
@@ -240,13 +243,18 @@ class Engine:
             own = await self._call(run, found, call, stream)
             examined = await stream.examined()
             run.markers = distinct(examined)
-            match validation.judge(examined, run.in_force, run.attempt):
+            verdict = validation.judge(examined, run.in_force, run.attempt)
+            if isinstance(verdict, validation.Accept):
+                examined, told = await self.judge.judged(run, found.sources, examined)
+                own = (*own, *told)
+                verdict = validation.judge(examined, run.in_force, run.attempt)
+            match verdict:
                 case validation.Accept(warnings):
                     await stream.accept()
                     run.validation_ok = True
                     notes = (*run.notes, *found.warnings, *own, *warnings)
-                    verdict = Validation(True, (), notes)
-                    return run.finish(found.sources, verdict, examined.findings)
+                    accepted = Validation(True, (), notes)
+                    return run.finish(found.sources, accepted, examined.findings)
                 case validation.Retry(hint):
                     run.attempt = validation.Attempt.RETRY
                     call = replace(call, prompt=prompt.with_hint(found.prompt, hint))
@@ -275,6 +283,11 @@ class Engine:
     def strictness(self, ask: Ask) -> Strictness:
         """The strictness that the first provider's answer is held to."""
         return self._mode(self._plan(ask)[0].provider, ask).in_force
+
+    async def judge_name(self) -> str:
+        """Who would judge the claims, with the model; nobody is called. Empty for nobody."""
+        judge = await self.judge.open()
+        return f"{judge.name} {judge.model}" if judge else ""
 
     def _requested(self, ask: Ask) -> Strictness:
         return capabilities.requested(ask.strict, self.settings.strict)

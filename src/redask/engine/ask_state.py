@@ -11,6 +11,8 @@ The engine moves it forward; whatever happens, `row` tells what was true at that
 
 import asyncio
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from redask.core import errors
@@ -31,6 +33,7 @@ from redask.core.model import (
     Usage,
     Validation,
 )
+from redask.core.ports import Provider
 from redask.core.rules import audit, failover
 from redask.core.rules.capabilities import MODE_FALLBACK, Settled, mode_of
 from redask.core.rules.followups.whole_question import UNDERSTOOD_AS
@@ -67,6 +70,7 @@ class AskState:
     today: str = ""  # the date that the prompt told
     failures: list[errors.ProviderFailed] = field(default_factory=list)
     reasons: tuple[Notice, ...] = ()
+    judge: Provider | None = None  # who judges the claims, if anybody
     in_force: Strictness = field(init=False)
     question: str = field(init=False)
 
@@ -121,6 +125,15 @@ class AskState:
         """From now on, this is the provider the row names."""
         self.provider, self.model, self.in_force = provider, model, mode.in_force
         self.notes = () if mode.warning is None else (mode.warning,)
+
+    @contextmanager
+    def aside(self) -> Iterator[None]:
+        """A call beside the answer that is there: the row goes on telling of that one."""
+        before = self.provider, self.model, self.knobs, self.answer, self.build
+        try:
+            yield
+        finally:
+            self.provider, self.model, self.knobs, self.answer, self.build = before
 
     def spend(self, used: Usage) -> None:
         """Add one call to the totals."""

@@ -5,7 +5,8 @@
     complete    the provider has finished; what it did not send piece by piece comes here
     accept      the answer stands: what was not sent goes now
 
-Under STRICT SUPPORTED nothing is sent that was not examined. A sentence that fails stops the
+Under STRICT SUPPORTED nothing is sent that was not examined; where a model judges the claims,
+nothing before it has. A sentence that fails stops the
 provider (`Ungrounded` is raised where it hands over its piece), and `examined` says why.
 Where nobody listens, nothing is examined before it is complete.
 """
@@ -41,6 +42,7 @@ class AnswerStream:
     _groups: marker_groups.GroupRewriter = field(default_factory=marker_groups.GroupRewriter)
     _gate: MarkerGate | SentenceGate = field(init=False)
     _streamed: bool = False
+    _waiting: list[str] = field(default_factory=list)  # passed, and to be judged
 
     def __post_init__(self) -> None:
         supported = self.run.in_force is Strictness.SUPPORTED
@@ -77,7 +79,8 @@ class AnswerStream:
             await self._send_rest()
 
     async def _send_rest(self) -> None:
-        await self.run.token(self._gate.end() if self._streamed else self.text)
+        rest = self._gate.end() if self._streamed else self.text
+        await self.run.token("".join([*self._waiting, rest]))
 
     async def _let(self, piece: str) -> None:
         if not piece:
@@ -101,7 +104,11 @@ class AnswerStream:
             self.stopped = replace(examined, citations=cited)
             raise Ungrounded("a sentence of the answer was refused", ())
         if start < until:
-            await self.run.token(gate.send(until))
+            passed = gate.send(until)
+            if self.run.judge:
+                self._waiting.append(passed)
+            else:
+                await self.run.token(passed)
 
     async def _examine(self, text: str) -> Examined:
         """Examine a text: in a thread, unless it and the sources are short."""

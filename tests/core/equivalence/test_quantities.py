@@ -139,7 +139,14 @@ def test_the_numbers_of_a_list_may_have_the_last_ones_unit() -> None:
     [
         ("about 5", True, 0),
         ("~5", True, 0),
-        ("more than 5", True, 1),
+        ("more than 5", True, 2),
+        ("mehr als 5", True, 2),
+        ("at least 5", True, 1),
+        ("not less than 5", True, 1),
+        ("no fewer than 5", True, 1),
+        ("over 5", True, 1),
+        ("fewer than 5", True, -2),
+        ("no more than 5", True, -1),
         (">5", True, 1),
         ("up to 5", True, -1),
         ("< 5", True, -1),
@@ -203,6 +210,16 @@ two-thirds of | 67%
 3/4 | 75%
 30 pounds | £30
 25% | a quarter of them
+minus 12.5 | -12.5
+-12.5 | minus 12.5
+minus twelve | −12
+fewer than 122 | fewer than 122
+fewer than 122 | up to 122
+more than 5 | about 5
+at least 5 | 5
+at most 5 | 5
+no more than 5 | 5
+over 5 | 5
 """
 DIFFERENT = """
 5 km | 5 miles
@@ -228,7 +245,19 @@ half of | 49%
 10 MW | 10 mW
 -5 | 5
 365 days | 1 year
+more than 5 | 5
+fewer than 122 | 122
+less than 5 km | 5,000 m
+less than 5 | 5 km
+weniger als 5 | 5
+minus 12.5 | 12.5
+12.5 | minus 12.5
 """
+
+
+def test_a_minus_between_two_numbers_is_no_sign() -> None:
+    assert [one.value for one in find("7 minus 3 is four")] == [7, 3, 4]
+    assert [one.value for one in find("terminus 3")] == [3]
 
 
 def pairs(table: str) -> list[tuple[str, str]]:

@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from redask.core.errors import BadTtl, TtlFault
-from redask.core.model import Source
+from redask.core.model import Notice, Source
 from redask.core.rules import caching, prompt
 from redask.core.rules.caching import Bypass, Use
 
@@ -259,3 +259,16 @@ def test_any_text_is_a_ttl_or_raises_its_own_error(text: str) -> None:
     else:
         with pytest.raises(BadTtl):
             caching.parse_ttl(text)
+
+
+def test_a_judge_is_in_the_key_and_nobody_is_as_ever() -> None:
+    assert key(judge=()) == VECTOR
+    assert key(judge=("openai", "m1")) == hashed(
+        "t", "u", "q", "p", "m", "0", "1", "f", "openai", "m1"
+    )
+
+
+def test_an_answer_that_could_not_be_judged_is_not_kept() -> None:
+    assert caching.keeps([])
+    assert caching.keeps([Notice("unsupported_claim", "x")])
+    assert not caching.keeps([Notice("mode_fallback", "x"), Notice("not_judged", "y")])

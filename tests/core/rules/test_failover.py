@@ -222,3 +222,24 @@ def test_total_failure_lists_every_attempt(attempts: list[tuple[str, Failure]]) 
     assert [notice.detail for notice in trail] == expected
     assert {notice.kind for notice in trail} == {"provider_failed"}
     assert ProvidersExhausted(failures).detail == "; ".join(expected)
+
+
+def test_nobody_judges_unless_the_settings_name_a_judge() -> None:
+    assert failover.judge(None, None, {"openai"}) is None
+    assert failover.judge("openai", None, {"openai"}) == Step("openai", None)
+    assert failover.judge("mine", "m1", {"mine"}) == Step("mine", "m1")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "said"),
+    [
+        (None, "m1", r"ask\.judge\.model is set, and ask\.judge\.provider is not"),
+        ("nobody", None, r"ask\.judge\.provider names 'nobody', which is no provider"),
+        ("extractive", None, r"ask\.judge\.provider names extractive, which only quotes"),
+    ],
+)
+def test_a_judge_that_cannot_be_one_is_a_configuration_error(
+    provider: str | None, model: str | None, said: str
+) -> None:
+    with pytest.raises(Misconfigured, match=said):
+        failover.judge(provider, model, {"openai", "extractive"})

@@ -213,3 +213,38 @@ def test_the_hint_names_every_problem_and_the_range_and_giving_up_the_same_error
 @given(EXAMINED)
 def test_there_is_no_second_retry(examined: Examined) -> None:
     assert not isinstance(judge(examined, Strictness.ON, Attempt.RETRY), Retry)
+
+
+# --- what a judge doubts ------------------------------------------------------------------
+
+PORT = (Source("urn:reddb:row:t/1", '{"text": "The ferry leaves at nine. The port is red."}'),)
+TOLD = examine("The port is red [^1]. The ferry leaves at ten [^1]. The ferry is red [^1].", PORT)
+
+
+def test_a_doubt_is_one_more_issue_and_takes_none_back() -> None:
+    assert [issue.kind for issue in TOLD.issues] == ["contradicted_claim"]
+    doubted = validation.doubt(TOLD, [2, 0], "openai")
+    assert doubted.issues[:1] == TOLD.issues
+    assert [(issue.kind, issue.span[0]) for issue in doubted.issues[1:]] == [
+        ("unsupported_claim", 0),
+        ("unsupported_claim", 52),
+    ]
+    assert [finding.judge for finding in doubted.findings] == ["openai", "", "openai"]
+    assert validation.doubt(TOLD, [], "openai") == TOLD
+
+
+def test_a_doubt_is_an_error_under_supported_alone() -> None:
+    doubted = validation.doubt(examine("The port is red [^1].", PORT), [0], "openai")
+    assert isinstance(judge(doubted, Strictness.OFF, Attempt.FIRST), Accept)
+    assert isinstance(judge(doubted, Strictness.ON, Attempt.RETRY), Accept)
+    assert isinstance(judge(doubted, Strictness.SUPPORTED, Attempt.FIRST), Retry)
+    assert isinstance(judge(doubted, Strictness.SUPPORTED, Attempt.RETRY), GiveUp)
+
+
+def test_doubts_are_read_off_the_warnings_that_were_kept() -> None:
+    doubted = validation.doubt(TOLD, [2], "openai")
+    kept = judge(doubted, Strictness.ON, Attempt.FIRST)
+    assert isinstance(kept, Accept)
+    assert validation.doubt_again(TOLD, kept.warnings, "openai") == doubted
+    assert validation.doubt_again(TOLD, kept.warnings, "groq") == TOLD
+    assert validation.doubt_again(TOLD, (), "openai") == TOLD

@@ -43,4 +43,5 @@ def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_j
     found = opened.search(question, **searched)
     in_force = opened.strictness(question, **options)
     lost = opened.query_plan(question, **options)["others"] if "query" in plan else ()
-    show_plan(Console(highlight=False, soft_wrap=True), plan, found, in_force, lost)
+    console = Console(highlight=False, soft_wrap=True)
+    show_plan(console, plan, found, in_force, lost, judge=opened.judge())

@@ -14,7 +14,8 @@ a magnitude (million, k), a unit (`units`), or both. Spaces that tokenisers put 
 
     equal values in the same canonical unit (5 km, 5,000 m)
     claimed as a rounding (about, nearly)      found rounds to it at its last digit, within 10 %
-    claimed as a bound (more than, up to)      found is on that side, at most one step away
+    claimed as a bound (more than, up to)      found is on that side, at most one step away; not
+                                               the bound itself, if it is `more than`, `less than`
     units of different systems (miles, km)     equal to the claimed digit, and within 3 %
     claimed without a unit, found with one     the number as it is written there
     a fraction and a percentage                half, 0.5, 1 in 2, 50 %
@@ -84,11 +85,20 @@ def same(claimed: Quantity, found: Quantity, *, unit_elsewhere: bool = False) ->
     """Whether what is claimed is what was found, or a stated rounding of it."""
     if claimed.ordinal != found.ordinal or claimed.bound * found.bound < 0:
         return False
+    beyond = abs(claimed.bound) > 1 and not found.bound and not found.approximate
     for ours in claimed.measures:
         for theirs in found.measures:
+            if beyond and _is_equal(ours, theirs):
+                continue
             if _fits(claimed, ours, found, theirs, unit_elsewhere):
                 return True
     return False
+
+
+def _is_equal(ours: Measure, theirs: Measure) -> bool:
+    if ours.canonical == theirs.canonical:
+        return ours.value == theirs.value
+    return ours.number == theirs.number
 
 
 def _fits(

@@ -48,7 +48,7 @@ class Quantity(NamedTuple):
     span: tuple[int, int]
     measures: tuple[Measure, ...]
     approximate: bool = False
-    bound: int = 0  # 1: more than, at least; -1: less than, nearly
+    bound: int = 0  # 2: more than; 1: at least, over; -1: up to, nearly; -2: less than
     ordinal: bool = False
     fraction: bool = False
     spelt: bool = False
@@ -111,13 +111,14 @@ _ROUGHLY = re.compile(
     r"(?:(?<![a-z])(?:(?P<about>about|around|approximately|approx\.?|roughly|some|circa|ca\.?|c\."
     r"|close to|estimated|etwa|rund|environ|unos|unas)"
     r"|(?P<above>more than|greater than|larger than|higher than|longer than|over|above|at least"
-    r"|exceed(?:s|ed|ing)?|in excess of|upwards? of|minimum of|no less than|no fewer than"
+    r"|exceed(?:s|ed|ing)?|in excess of|upwards? of|minimum of|not? less than|not? fewer than"
     r"|mehr als|más de|plus de)"
     r"|(?P<below>less than|fewer than|lower than|smaller than|shorter than|under|below|up to"
-    r"|at most|no more than|not more than|maximum of|nearly|almost|as many as|as much as|fast"
+    r"|at most|not? more than|maximum of|nearly|almost|as many as|as much as|fast"
     r"|weniger als|menos de|moins de))(?: an?| the)?\s?"
     r"|(?P<tilde>[~≈∼]|\+/-)\s?|(?P<more>[>≥]|>\s?or\s?=|>/?=)\s?|(?P<less>[<≤]|<\s?or\s?=|</?=)\s?)\Z"
 )
+_STRICTLY = (" than", " als", " de")
 _OR_SO = re.compile(r"\+(?![/\d)-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])")
 _EXPONENT = re.compile(
@@ -147,7 +148,7 @@ _WORD = re.compile(
 )
 _PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
 _NAME_BEFORE = re.compile(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")
-_REACH = 30
+_REACH, _MINUS = 30, "minus "
 # what an approximation before a number ends in, white space aside
 _ROUGH_ENDS = (
     *"about around approximately approx approx. roughly some circa ca ca. c. to estimated".split(),
@@ -280,6 +281,9 @@ def _finish(
     if start and text[start - 1] in "-−–" and _is_sign(lowered, start):
         start -= 1
         measures = tuple([Measure(-one.number, one.digit) for one in measures])
+    elif lowered.endswith(_MINUS, 0, start) and _is_sign(lowered, start - len(_MINUS) + 1):
+        start -= len(_MINUS)
+        measures = tuple([Measure(-one.number, one.digit) for one in measures])
     magnitude = 0
     if not alone:
         magnitude, end = _magnitude(text, lowered, end, priced=currency is not None)
@@ -383,9 +387,10 @@ def _approximation(lowered: str, start: int) -> tuple[bool, int]:
     found = _ROUGHLY.search(before) if before.rstrip().endswith(_ROUGH_ENDS) else None
     if found is None:
         return False, 0
-    if found["above"] or found["more"]:
-        return True, 1
-    return True, -1 if found["below"] or found["less"] else 0
+    side = bool(found["above"] or found["more"]) - bool(found["below"] or found["less"])
+    words = found["above"] or found["below"] or ""
+    strictly = words.endswith(_STRICTLY) and not words.startswith("no")
+    return True, 2 * side if strictly else side
 
 
 def _bound_of(words: str) -> int:

@@ -8,23 +8,27 @@
 
 The key is hex SHA-256 over tenant, user, question, provider, model, temperature, seed and
 fingerprint, joined by 0x1f; `none` for an absent knob, temperature as positional shortest
-decimal (`0`, `0.5`, `0.00001`). The TTL is not in it: the TTL at the time of writing applies, and
-age ≥ TTL is expired. A hit also needs the same `prompt_hash` (source order and redaction are not
-in the key) and to pass validation in this call's mode; else it is a miss. Because of the
-fingerprint, changed data is never answered from the cache.
+decimal (`0`, `0.5`, `0.00001`); where a model judges the claims, its provider and model follow, so
+that no answer passes for one that was judged, or judged by another. The TTL is not in it: the TTL
+at the time of writing applies, and age ≥ TTL is expired. A hit also needs the same `prompt_hash`
+(source order and redaction are not in the key) and to pass validation in this call's mode; else it
+is a miss. Because of the fingerprint, changed data is never answered from the cache. An answer that
+its judge could not judge is not kept (`keeps`): the next call has it judged.
 
 A TTL literal is ASCII digits and one of s m h d, read from left to right; the faults, in order:
 empty · missing number · missing unit · zero · unknown unit · overflow (beyond u64 seconds).
 """
 
 import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 
 from redask.core.errors import BadTtl, TtlFault
-from redask.core.model import Prompt
+from redask.core.model import Notice, Prompt
 from redask.core.rules import prompt as prompts
 
+NOT_JUDGED = "not_judged"  # the warning on an answer whose judge gave no verdict
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _U64_MAX = (1 << 64) - 1
 
@@ -52,6 +56,11 @@ def decide(
     return Use(default_ttl) if enabled and default_ttl is not None else Bypass()
 
 
+def keeps(warnings: Iterable[Notice]) -> bool:
+    """Whether an accepted answer with these warnings is kept."""
+    return all(each.kind != NOT_JUDGED for each in warnings)
+
+
 def key(
     *,
     tenant: str,
@@ -62,10 +71,11 @@ def key(
     temperature: float | None,
     seed: int | None,
     fingerprint: str,
+    judge: tuple[str, ...] = (),
 ) -> str:
-    """The key of an answer in the cache."""
+    """The key of an answer in the cache; `judge` are the provider and model of its judge."""
     knobs = (_decimal(temperature), "none" if seed is None else str(seed))
-    parts = (tenant, user, question, provider, model, *knobs, fingerprint)
+    parts = (tenant, user, question, provider, model, *knobs, fingerprint, *judge)
     return hashlib.sha256("\x1f".join(parts).encode()).hexdigest()
 
 

@@ -4,7 +4,7 @@
 provider (`ask.providers.default`; unset: the first preferred row of `core.provider_table`
 whose key is configured, else `extractive`). MODEL goes to every provider named in USING, else to
 the first alone. An unknown provider is a BadAsk if the caller named it, Misconfigured if the
-settings did.
+settings did. `judge` is who judges the claims of answers, if the settings name anybody.
 
 `after` one failed call says what next:
 
@@ -21,7 +21,7 @@ from dataclasses import dataclass
 
 from redask.core.errors import BadAsk, Failure, Misconfigured, ProviderFailed
 from redask.core.model import Notice
-from redask.core.provider_table import PROVIDERS
+from redask.core.provider_table import PROVIDERS, writes
 from redask.core.text import lower
 
 BUILT_IN = "extractive"
@@ -72,6 +72,19 @@ def plan(
         Step(name, model if using or position == 0 else None)
         for position, name in enumerate(chosen)
     )
+
+
+def judge(provider: str | None, model: str | None, known: Collection[str]) -> Step | None:
+    """The model that judges claims, as `ask.judge` names it; None for nobody."""
+    if provider is None:
+        if model is not None:
+            raise Misconfigured("ask.judge.model is set, and ask.judge.provider is not")
+        return None
+    if provider not in known:
+        raise Misconfigured(f"ask.judge.provider names {provider!a}, which is no provider")
+    if not writes(provider):
+        raise Misconfigured(f"ask.judge.provider names {provider}, which only quotes")
+    return Step(provider, model)
 
 
 def choose_default(configured: Collection[str]) -> str:

@@ -58,7 +58,7 @@ def assemble(
     weights: Mapping[str, float] | None = None,
 ) -> Prompt:
     """The prompt for a question over these sources, numbered from 1 in their order."""
-    bodies = "".join(_element(number, source) for number, source in enumerate(sources, start=1))
+    bodies = "".join(element(number, source) for number, source in enumerate(sources, start=1))
     user = f"<sources>\n{bodies}</sources>\n\n<question>\n{escaped(question)}\n</question>\n"
     return Prompt(system, user, question, tuple(sources), weights or {})
 
@@ -81,7 +81,7 @@ def frame_tokens(question: str, system: str = SYSTEM) -> int:
 
 def source_tokens(source: Source) -> int:
     """The estimated tokens that a source adds, with a number of up to three digits."""
-    return estimate(_element(1, source))
+    return estimate(element(1, source))
 
 
 def escaped(text: str) -> str:
@@ -90,7 +90,8 @@ def escaped(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _element(number: int, source: Source) -> str:
+def element(number: int, source: Source) -> str:
+    """A source as it stands in a prompt."""
     urn, payload = _attribute(source.urn), escaped(source.payload)
     return f'<source id="{number}" urn="{urn}">{payload}</source>\n'
 

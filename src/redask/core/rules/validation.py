@@ -9,6 +9,9 @@ An issue is an error where the strictness in force is as high as its `error_from
     ON           errors           warnings
     SUPPORTED    errors           errors
 
+A model as judge comes after the checks, of an answer that they accept: what it doubts are further
+claims without support (`doubt`). It takes nothing back that a check has found.
+
     errors   attempt   verdict
     none     any       Accept(warnings); under ON also without any marker, with `uncited_claim`
     some     FIRST     Retry(hint)
@@ -19,8 +22,8 @@ after a retry a later provider of the failover list gets the plain prompt and is
 RETRY. The hint is byte-stable and goes before the user message of the same prompt.
 """
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
 from enum import Enum
 
 from redask.core.model import Citation, Issue, Notice, Source, Strictness
@@ -136,6 +139,28 @@ def examine(
     answer = ReadAnswer(text, markers, findings)
     issues = tuple(issue for each in CHECKS for issue in each(answer, sources))
     return Examined(markers.citations, issues, len(sources), answer.findings)
+
+
+def doubt(examined: Examined, numbers: Collection[int], judge: str) -> Examined:
+    """The same answer, after a judge found no support for the claims with these numbers."""
+    findings = tuple(
+        check.doubted(finding, judge) if number in numbers else finding
+        for number, finding in enumerate(examined.findings)
+    )
+    doubts = filter(None, (claim_issues.of(findings[number]) for number in sorted(numbers)))
+    return replace(examined, findings=findings, issues=(*examined.issues, *doubts))
+
+
+def doubt_again(examined: Examined, warnings: Collection[Notice], judge: str) -> Examined:
+    """A kept answer with what its judge found, which is read off the warnings kept with it."""
+    asked_about = check.judgeable(examined.findings, examined.sources_count)
+    doubted = [
+        number
+        for number in asked_about
+        if (issue := claim_issues.of(check.doubted(examined.findings[number], judge)))
+        and Notice(issue.kind, issue.detail) in warnings
+    ]
+    return doubt(examined, doubted, judge)
 
 
 def judge(examined: Examined, in_force: Strictness, attempt: Attempt) -> Verdict:

@@ -1,1 +1,1 @@
-"""What models write beside answers: statements, and follow-ups made whole. See the modules."""
+"""What models write beside answers: statements, follow-ups, verdicts on claims; see the modules."""

@@ -93,3 +93,18 @@ def test_names_of_columns_are_no_proper_names() -> None:
     row = Source("urn:reddb:row:albums/1", json.dumps({"AlbumId": 3, "Composer": "Bach " * 40}))
     (found,) = check.examine("AlbumId: 3, Composer: Bach [^1]", [row])
     assert found.judgement.tokens == ()
+
+
+def test_a_judge_is_asked_about_claims_that_cite_and_passed() -> None:
+    answer = (
+        "The ferry leaves at 9 [^1]. The ferry leaves at midnight [^1]. Kiel has 12 berths. "
+        "Kiel has 12 berths [^9]. Kiel has 12 berths [^1]. Kiel has 12 berths [^9][^2]."
+    )
+    assert check.judgeable(check.examine(answer, [FERRY, PORT]), 2) == (0, 5)
+
+
+def test_a_doubt_keeps_what_else_was_found() -> None:
+    (before,) = check.examine("The ferry leaves at 9 [^1].", [FERRY])
+    after = check.doubted(before, "openai")
+    assert (after.judgement.verdict, after.judge) == (SupportVerdict.UNSUPPORTED, "openai")
+    assert (after.claim, after.judgement.quotes) == (before.claim, before.judgement.quotes)

@@ -3,7 +3,7 @@
 import pytest
 
 from redask.core.model import Issue, Strictness
-from redask.core.rules.grounding import claim_issues
+from redask.core.rules.grounding import check, claim_issues
 from redask.core.rules.grounding.check import Finding
 from redask.core.rules.grounding.claims import Claim
 from redask.core.rules.grounding.support import Judgement, SupportVerdict
@@ -77,3 +77,10 @@ def test_a_long_claim_and_many_tokens_are_cut_and_nothing_unprintable_is_shown()
     assert quoted.isprintable()
     assert issue.detail.endswith(": 0, 1, 2, 3, 4, 5, 6, 7, … are not in [^1]")
     assert len(issue.detail) < 200
+
+
+def test_a_doubt_names_the_judge_and_what_is_cited() -> None:
+    doubted = check.doubted(found(SupportVerdict.SUPPORTED), "open\x07ai")
+    detail = '"The ferry leaves at midnight": the judge open\\x07ai finds no support in [^1]'
+    expected = Issue("unsupported_claim", (3, 40), detail, Strictness.SUPPORTED)
+    assert claim_issues.of(doubted) == expected

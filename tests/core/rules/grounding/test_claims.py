@@ -65,6 +65,8 @@ def test_spans_are_code_points_and_include_the_markers() -> None:
         "Dr. Smith of St. Ives met J. R. Tolkien in the U.S. Senate.",
         "It began c. 1600 and ended (approx. 1700).",
         "They won, vs. nobody.",
+        "The office is at Av. Paulista 2022 in São Paulo.",
+        "The shop is at 12 Main St. Boston.",
         "One line\ngoes on here.",
         "He said so (in 1990.) and left.",
     ],
@@ -77,6 +79,7 @@ def test_this_is_one_sentence(answer: str) -> None:
     ("answer", "count"),
     [
         ("It was in the U.S. The rest is known.", 2),
+        ("The shop is on 5th Ave. The bank is on Main St. It is old.", 3),
         ("It is so! It is not... Or is it. ?", 3),
         ("It is so.\n\nIt is not", 2),
         ("他在這裡。她不在！", 2),

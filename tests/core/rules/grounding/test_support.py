@@ -371,3 +371,29 @@ def test_a_value_that_another_subject_has_does_not_stand_against_the_one_in_its_
     text = "The Amrum line carried 500 passengers to the islands. Passengers numbered 700."
     found = judge(LINE, {"text": text})
     assert (found.verdict, found.tokens, found.instead) == (CONTRADICTED, ("700",), ("500",))
+
+
+@pytest.mark.parametrize(
+    ("claim", "token"),
+    [
+        ("The club has fewer than 122 members.", "fewer than 122"),
+        ("The club has more than 122 members.", "more than 122"),
+    ],
+)
+def test_a_bound_that_the_source_reaches_is_contradicted_and_named(claim: str, token: str) -> None:
+    found = judge(claim, {"text": "The club has 122 members in Oslo."})
+    assert (found.verdict, found.tokens, found.instead) == (CONTRADICTED, (token,), ("122",))
+
+
+@pytest.mark.parametrize(
+    ("claim", "text"),
+    [
+        ("The club has at most 122 members.", "The club has 122 members in Oslo."),
+        ("The club has less than 122 members.", "The club has fewer than 122 members in Oslo."),
+        ("The club has more than 122 members.", "The club has 122 or more members in Oslo."),
+        ("It was minus 12.5 degrees in Oslo.", "In Oslo it was -12.5 degrees."),
+        ("It was -12.5 degrees in Oslo.", "In Oslo it was minus 12.5 degrees."),
+    ],
+)
+def test_a_bound_or_a_sign_in_another_spelling_is_supported(claim: str, text: str) -> None:
+    assert verdict(claim, {"text": text}) is SUPPORTED

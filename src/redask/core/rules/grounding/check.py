@@ -21,14 +21,20 @@ from redask.core.rules.grounding.query_cells import KnownNumbers
 from redask.core.rules.grounding.source_text import SourceText
 from redask.core.rules.grounding.support import Judgement, SupportVerdict
 
+_PASSED = (SupportVerdict.SUPPORTED, SupportVerdict.NOTHING_TO_CHECK)
+
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A claim and the judgement on it; `computed`: its numbers are not those of the result."""
+    """A claim and the judgement on it; `computed`: its numbers are not those of the result.
+
+    `judge` is the model that found no support for it, where the checks had found nothing wrong.
+    """
 
     claim: Claim
     judgement: Judgement
     computed: bool = False
+    judge: str = ""
 
 
 def examine(
@@ -79,6 +85,21 @@ def _is_name(token: str, claim: str, told: KnownNumbers) -> bool:
     if any(map(str.isdigit, token)):
         return bool(find_identifiers(token))
     return not query_cells.is_told(token, claim, told)
+
+
+def judgeable(findings: Sequence[Finding], sources_count: int) -> tuple[int, ...]:
+    """The findings that a judge is asked about: of claims that cite and passed every check."""
+    return tuple(
+        number
+        for number, finding in enumerate(findings)
+        if finding.judgement.verdict in _PASSED and cited_sources(finding.claim, sources_count)
+    )
+
+
+def doubted(finding: Finding, judge: str) -> Finding:
+    """A finding of the checks that this judge does not share: there is no support."""
+    judgement = replace(finding.judgement, verdict=SupportVerdict.UNSUPPORTED)
+    return replace(finding, judgement=judgement, judge=judge)
 
 
 def cited_sources(claim: Claim, sources_count: int) -> tuple[int, ...]:

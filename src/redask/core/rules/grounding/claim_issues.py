@@ -4,6 +4,8 @@
     uncited                       uncited_claim        "…" cites no source
     unsupported                   unsupported_claim    "…": midnight is not in [^1]
                                                        (a result that is not cited: the result)
+    … by a model as judge         unsupported_claim    "…": the judge openai finds no support in
+                                                       [^1]
     contradicted                  contradicted_claim   "…": midnight is not in [^1]; the source
                                                        says nine
     supported, nothing_to_check   –
@@ -34,10 +36,12 @@ def of(finding: Finding) -> Issue | None:
     if kind is None:
         return None
     detail = f'"{_shown(claim.text.removesuffix("."))}"'
+    cited = ", ".join(f"[^{marker}]" for marker in claim.markers[:_TOKENS]) or "the result"
     if judgement.verdict is SupportVerdict.UNCITED:
         detail += " cites no source"
+    elif finding.judge:
+        detail += f": the judge {_shown(finding.judge)} finds no support in {cited}"
     else:
-        cited = ", ".join(f"[^{marker}]" for marker in claim.markers[:_TOKENS]) or "the result"
         missing = _listed(judgement.tokens) or "this"
         verb = "are" if len(judgement.tokens) > 1 else "is"
         detail += f": {missing} {verb} not in {cited}"

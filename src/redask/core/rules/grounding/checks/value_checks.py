@@ -21,6 +21,7 @@ from redask.core.rules.grounding.claim_reading import ReadClaim
 from redask.core.rules.grounding.value_tokens import ValueToken
 
 _ARTICLE = "one"
+_BOUND_WORDS = 2
 
 
 def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
@@ -34,10 +35,17 @@ def check(claim: ReadClaim, found: Alignment) -> Iterator[Fault]:
         if not result.found and derived_values.holds(value, found.cited):
             continue
         if result.instead is not None or value.text.lower() != _ARTICLE:
-            yield Fault(value.text, result.instead)
+            yield Fault(_told(claim, value), result.instead)
     for value in claim.values[slots.MOST :]:
         if not found.holds(claim.forms[value.first : value.end]):
             yield Fault(value.text)
+
+
+def _told(claim: ReadClaim, value: ValueToken) -> str:
+    """A value as it is named: with the words of a bound that the value itself would not keep."""
+    if value.quantity and abs(value.quantity.bound) > 1:
+        return claim.written(max(0, value.first - _BOUND_WORDS), value.end)
+    return value.text
 
 
 def _contest(claim: ReadClaim, value: ValueToken, found: Alignment) -> Contest:

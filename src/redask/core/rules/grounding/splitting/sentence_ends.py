@@ -3,7 +3,8 @@
     an end        . ! ? … 。 ！ ？ with the quotes and brackets that close it, then white space
                   (none needed after 。 ！ ？), when no lower-case letter follows
     no end        after an abbreviation (Dr. e.g. vol.), an initial (J. Smith) or a dotted acronym
-                  (U.S.), unless a word that opens sentences follows ("the U.S. The …")
+                  (U.S.) or a street's (5th Ave.); after these, unless a word that opens
+                  sentences follows ("the U.S. The …")
     its notes     note marks such as [3] or [^3] that follow, also after spaces, belong to the
                   sentence before, unless a lower-case letter follows them ("[^1] says …")
     a line        whose last characters are a [^N] ends a sentence, too
@@ -20,9 +21,10 @@ _ABBREVIATIONS = frozenset(
     """
     al approx apr art aug bros ca capt cf ch chap co col corp dec dept dr ed eds eg est etc feb
     fig figs ft gen gov hon ie inc jan jr jul jun lt ltd mar messrs mr mrs ms mt no nos nov oct
-    op pp prof rep rev sec sen sep sept sgt sr st vol vs
+    op pp prof rep rev sec sen sep sept sgt sr vol vs
     """.split()
 )
+_STREETS = frozenset("av ave avda blvd hwy rd sq st str".split())
 _NOTES = r"(?:\s{0,4}(?:,\s?)?\[\^?[^\[\]\s]{1,16}\])*+"
 _END = re.compile(  # begins with one set of characters: so the search is fast
     rf"[.!?…。！？\[](?:(?<=\[)(?P<line>\^[0-9]{{1,10}}+\](?=[ \t]{{0,4}}(?:\n|$)))"
@@ -67,6 +69,6 @@ def _ends(text: str, stop: re.Match[str], end: int) -> bool:
     word = last[0]
     if word.replace(".", "").lower() in _ABBREVIATIONS:
         return not first
-    if not _INITIALS.fullmatch(word):
+    if word.lower() not in _STREETS and not _INITIALS.fullmatch(word):
         return True
     return not first or (first + rest).lower() in ENGLISH
