@@ -52,7 +52,7 @@ class CursorScan:
         is_repeated = count == 0 and direction != "absolute"
         if is_repeated:  # which needs no step back
             return int(self._on_row)
-        if direction != "absolute" and direction != "relative":
+        if direction in ("forward", "backward"):
             is_back = (direction == "backward") == (count > 0)
             if is_back and abs(count) >= ALL:
                 passed = self.position - (self.position > 0 and not self.at_end)
