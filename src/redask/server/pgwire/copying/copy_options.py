@@ -54,11 +54,7 @@ def read_copy(sql: str) -> CopyOrder:
         given.append(("format", "binary"))
     query, word, columns = _copied(reader)
     if reader.take("FROM"):
-        raise SqlStateError(
-            "25006",
-            "cannot execute COPY FROM in a read-only transaction",
-            hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
-        )
+        _refuse_write("COPY FROM")
     reader.need("TO")
     if reader.is_string or reader.word == "PROGRAM":
         raise SqlStateError("42501", "permission denied to COPY to a file or a program",
@@ -66,7 +62,8 @@ def read_copy(sql: str) -> CopyOrder:
                             " also works for anyone.")  # fmt: skip
     if not reader.take("STDIN"):
         reader.need("STDOUT")
-    if reader.take("USING", "DELIMITERS") or reader.take("DELIMITERS"):
+    is_table = not query.startswith(" ")
+    if is_table and (reader.take("USING", "DELIMITERS") or reader.take("DELIMITERS")):
         given.append(("delimiter", reader.string()))
     reader.take("WITH")
     if reader.text == "(":
@@ -75,6 +72,15 @@ def read_copy(sql: str) -> CopyOrder:
         given += _spelled(reader)
     reader.end()
     return CopyOrder(query, word, columns, _checked(given))
+
+
+def _refuse_write(words: str) -> None:
+    if words in ("COPY FROM", "INSERT", "UPDATE", "DELETE", "MERGE"):
+        raise SqlStateError(
+            "25006",
+            f"cannot execute {words} in a read-only transaction",
+            hint="Data comes in with `redask ingest`, put() in Python or HTTP.",
+        )
 
 
 def _is_named_binary(reader: TokenReader) -> bool:
@@ -91,6 +97,7 @@ def _copied(reader: TokenReader) -> tuple[str, str, tuple[str, ...]]:
         start, end = reader.group()
         inside = TokenReader(sql[start:end])
         if inside.word not in _QUERIES and inside.text != "(":
+            _refuse_write(inside.word)
             raise SqlError("0A000", "COPY query must be a SELECT", position=start + 1)
         return " " * start + sql[start:end], inside.word or "SELECT", ()
     start = reader.start
@@ -229,6 +236,8 @@ def _checked(given: list[tuple[str, object]]) -> CopyOptions:
 def _check_kind(name: str, argument: object) -> None:
     """Whether there is such an option, with such a value."""
     if name == "format":
+        if argument is None:
+            raise SqlStateError("42601", "format requires a parameter")
         if argument not in ("text", "csv", "binary"):
             raise SqlStateError("22023", f'COPY format "{argument}" not recognized')
     elif name in ("force_quote", *_FROM_ONLY):
