@@ -51,7 +51,7 @@ BY_REQUEST = "the statement was cancelled on request"
 OUT_OF_TIME = "the statement was cancelled: statement_timeout is over"
 _LONG_TEXT = 16 * 1024  # characters of a statement that is read beside the event loop
 _TURN = 8  # immediate statements of one session between turns of the others
-_FAILED = "the transaction has failed: nothing is done until it is ended"
+_FAILED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
 class MessageLoop:
