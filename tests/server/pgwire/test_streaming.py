@@ -158,11 +158,11 @@ def test_a_cursor_over_a_long_result_reads_it_in_parts(served: tuple[StreamingSe
     asyncio.run(work())
     with server.connect(token) as connection:
         connection.execute(f"DECLARE c SCROLL CURSOR FOR {LONG}")
-        assert connection.execute("FETCH LAST FROM c").fetchone()[0] == ROWS
+        assert connection.execute("FETCH LAST FROM c").fetchall()[0][0] == ROWS
         assert [row[0] for row in connection.execute("FETCH BACKWARD 3000 FROM c")] == [
             *range(ROWS - 1, ROWS - 3001, -1)
         ]
-        assert connection.execute("FETCH ABSOLUTE 123456 FROM c").fetchone()[0] == 123456
+        assert connection.execute("FETCH ABSOLUTE 123456 FROM c").fetchall()[0][0] == 123456
 
 
 def test_the_operators_bounds_on_bytes_and_time_hold(tmp_path: Path) -> None:
