@@ -7,7 +7,8 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -20,7 +21,7 @@ from redask.core import synonyms
 from redask.core.access.policy import AUDITORS, must_own
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import Embedder, Provider, Query, Selector
+from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
@@ -39,6 +40,8 @@ from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
 from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.processes.result_spool import ResultSpool
+from redask.engine.processes.worker_messages import WorkerLimits
+from redask.engine.processes.worker_processes import WorkerProcesses
 from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -49,6 +52,7 @@ from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
 from redask.ingest import pipeline
+from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.pool import ProviderPool
@@ -136,24 +140,40 @@ class App:
         collection: str | None,
         caller: Caller,
         progress: Callable[[IngestProgress], None],
-        stopped: Callable[[], bool],
+        stop: Cancellation,
+        *,
+        isolated: bool = False,
     ) -> IngestReport:
         """Bring the database up to date with files and folders. → what was done."""
         must_own(caller)
         fault = None if collection is None else collection_fault(collection)
         if fault:
             raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
-        desk = pipeline.IngestContext(
-            manifest=self.backend.manifest,
-            caller=caller,
-            entity=entity,
-            edge=link,
-            write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
-            avoid=frozenset({os.path.realpath(self.directory)}),
-            progress=progress,
-            stopped=stopped,
-        )
-        return pipeline.run(paths, collection, desk)
+        with self._record_reader(isolated, stop) as records:
+            context = pipeline.IngestContext(
+                manifest=self.backend.manifest,
+                caller=caller,
+                records=records,
+                entity=entity,
+                edge=link,
+                write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
+                avoid=frozenset({os.path.realpath(self.directory)}),
+                progress=progress,
+                stopped=stop.is_set,
+            )
+            return pipeline.run(paths, collection, context)
+
+    @contextmanager
+    def _record_reader(self, isolated: bool, stop: Cancellation) -> Iterator[RecordReader]:
+        """Files are read here, or in a process that can be ended."""
+        seconds = self.settings.ingest_file_seconds
+        if not isolated:
+            yield in_process(seconds)
+            return
+        limits = WorkerLimits(memory_bytes=self.settings.ingest_file_memory_mb * 2**20)
+        pool = WorkerProcesses(READING_SERVICE, (entity,), size=1, limits=limits)
+        with closing(pool):
+            yield in_worker(pool.stream, seconds, stop)
 
     def spending(self, caller: Caller, days: int) -> list[dict[str, object]]:
         """US dollars by day, tenant and provider, newest first, today and the days before.

@@ -87,6 +87,8 @@ class Settings:
     select_max_bytes: int = 1 << 30
     select_spool_bytes: int = 8 << 30
     select_workers: int | None = None
+    ingest_file_seconds: int = 120
+    ingest_file_memory_mb: int = 2048
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType(dict.fromkeys(BUCKETS, BucketSettings()))
     )
@@ -269,6 +271,18 @@ ROWS: tuple[Setting, ...] = (
         "select_workers",
         values.whole(0, 64),
         "processes that run SELECTs, 0 for none; 2 for a server, 0 embedded",
+    ),
+    Setting(
+        "ingest.file_seconds",
+        "ingest_file_seconds",
+        values.whole(1, 86_400),
+        "time for reading one file",
+    ),
+    Setting(
+        "ingest.file_memory_mb",
+        "ingest_file_memory_mb",
+        values.whole(64, 1_048_576),
+        "memory for reading one document, in the process of `redask ingest`",
     ),
     *(
         Setting(

@@ -49,6 +49,8 @@ class WorkerChild:
         self._channel = channel
         self._service = service
         self._limits = limits
+        # made before: without memory an exception in its handler can keep Python busy for ever
+        self._memory_reply = messages.LEAVING, packed(_out_of_memory(limits))
         self._requests: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._ended = threading.Event()
@@ -106,7 +108,7 @@ class WorkerChild:
         except AskError as error:
             return messages.ERROR, packed(error)
         except MemoryError:
-            return messages.LEAVING, packed(_out_of_memory(self._limits))
+            return self._memory_reply
         except OSError as error:
             if isinstance(error, ConnectionError):
                 raise  # nobody takes the pages
