@@ -19,6 +19,7 @@ from typing import ParamSpec, TypeVar
 from redask.core import settings as choices
 from redask.core import synonyms
 from redask.core.access.policy import AUDITORS, must_own
+from redask.core.access.worker_shares import WorkerQuota
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
@@ -65,7 +66,7 @@ from redask.stores.selectors import open_selector
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-_THREADS, _SELECT_THREADS, _SERVING_WORKERS = 8, 32, 2
+_THREADS, _SELECT_THREADS, _SERVING_WORKERS = 8, 128, 2
 _SELECTOR = "redask.stores.selectors:open_selector"
 CONFIGURATION = "redask.toml"
 
@@ -292,9 +293,10 @@ def build(
         _log.warning(warning)
     running, workers = RunningCalls(), Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
-    selector = _selector(str(location), chosen.select_workers, serving)
-    plan_sources = PlanSources(selector, words)
-    computing = Computing(selector, plan_sources, backend.store, chosen)
+    selector = _selector(str(location), chosen, serving)
+    asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
+    plan_sources = PlanSources(asks, words)
+    computing = Computing(asks, plan_sources, backend.store, chosen)
     engine = _engine(
         backend,
         SourceFinder(retriever, computing, chosen.limits, clock),
@@ -358,12 +360,16 @@ def _engine(
     )
 
 
-def _selector(location: str, workers: int | None, serving: bool) -> Selector:
+def _selector(location: str, chosen: choices.Settings, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
+    workers = chosen.select_workers
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
         return open_selector(location)
-    return ProcessSelector(_SELECTOR, (location,), processes=processes).warm()
+    quota = WorkerQuota(
+        user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
+    )
+    return ProcessSelector(_SELECTOR, (location,), processes=processes, quota=quota).warm()
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

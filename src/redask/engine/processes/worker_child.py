@@ -40,6 +40,7 @@ from redask.engine.processes.worker_messages import (
 
 _log = logging.getLogger("redask.workers")
 _PR_SET_PDEATHSIG = 1
+_NICENESS = 5
 
 
 class WorkerChild:
@@ -173,6 +174,8 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with(parent)
+    with suppress(OSError, AttributeError):
+        os.nice(_NICENESS)  # who asks for health, and signs in, goes before
     channel = Channel(socket.socket(fileno=descriptor))
     try:
         order: StartOrder = unpacked(channel.receive()[1])
