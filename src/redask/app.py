@@ -7,7 +7,8 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import partial
@@ -18,9 +19,10 @@ from typing import ParamSpec, TypeVar
 from redask.core import settings as choices
 from redask.core import synonyms
 from redask.core.access.policy import AUDITORS, must_own
+from redask.core.access.worker_shares import WorkerQuota
 from redask.core.errors import BadAsk, Denied, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import Embedder, Provider, Query, Selector
+from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
@@ -39,6 +41,8 @@ from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
 from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.processes.result_spool import ResultSpool
+from redask.engine.processes.worker_messages import WorkerLimits
+from redask.engine.processes.worker_processes import WorkerProcesses
 from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -50,6 +54,7 @@ from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
 from redask.ingest import pipeline
+from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.pool import ProviderPool
@@ -62,7 +67,7 @@ from redask.stores.selectors import open_selector
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-_THREADS, _SELECT_THREADS, _SERVING_WORKERS = 8, 32, 2
+_THREADS, _SELECT_THREADS, _SERVING_WORKERS = 8, 128, 2
 _SELECTOR = "redask.stores.selectors:open_selector"
 CONFIGURATION = "redask.toml"
 
@@ -137,24 +142,40 @@ class App:
         collection: str | None,
         caller: Caller,
         progress: Callable[[IngestProgress], None],
-        stopped: Callable[[], bool],
+        stop: Cancellation,
+        *,
+        isolated: bool = False,
     ) -> IngestReport:
         """Bring the database up to date with files and folders. → what was done."""
         must_own(caller)
         fault = None if collection is None else collection_fault(collection)
         if fault:
             raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
-        desk = pipeline.IngestContext(
-            manifest=self.backend.manifest,
-            caller=caller,
-            entity=entity,
-            edge=link,
-            write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
-            avoid=frozenset({os.path.realpath(self.directory)}),
-            progress=progress,
-            stopped=stopped,
-        )
-        return pipeline.run(paths, collection, desk)
+        with self._record_reader(isolated, stop) as records:
+            context = pipeline.IngestContext(
+                manifest=self.backend.manifest,
+                caller=caller,
+                records=records,
+                entity=entity,
+                edge=link,
+                write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
+                avoid=frozenset({os.path.realpath(self.directory)}),
+                progress=progress,
+                stopped=stop.is_set,
+            )
+            return pipeline.run(paths, collection, context)
+
+    @contextmanager
+    def _record_reader(self, isolated: bool, stop: Cancellation) -> Iterator[RecordReader]:
+        """Files are read here, or in a process that can be ended."""
+        seconds = self.settings.ingest_file_seconds
+        if not isolated:
+            yield in_process(seconds)
+            return
+        limits = WorkerLimits(memory_bytes=self.settings.ingest_file_memory_mb * 2**20)
+        pool = WorkerProcesses(READING_SERVICE, (entity,), size=1, limits=limits)
+        with closing(pool):
+            yield in_worker(pool.stream, seconds, stop)
 
     def spending(self, caller: Caller, days: int) -> list[dict[str, object]]:
         """US dollars by day, tenant and provider, newest first, today and the days before.
@@ -273,9 +294,10 @@ def build(
         _log.warning(warning)
     running, workers = RunningCalls(), Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
-    selector = _selector(str(location), chosen.select_workers, serving)
-    plan_sources = PlanSources(selector, words)
-    computing = Computing(selector, plan_sources, backend.store, chosen)
+    selector = _selector(str(location), chosen, serving)
+    asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
+    plan_sources = PlanSources(asks, words)
+    computing = Computing(asks, plan_sources, backend.store, chosen)
     engine = _engine(
         backend,
         SourceFinder(retriever, computing, chosen.limits, clock),
@@ -339,12 +361,16 @@ def _engine(
     )
 
 
-def _selector(location: str, workers: int | None, serving: bool) -> Selector:
+def _selector(location: str, chosen: choices.Settings, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
+    workers = chosen.select_workers
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
         return open_selector(location)
-    return ProcessSelector(_SELECTOR, (location,), processes=processes).warm()
+    quota = WorkerQuota(
+        user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
+    )
+    return ProcessSelector(_SELECTOR, (location,), processes=processes, quota=quota).warm()
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:

@@ -4,6 +4,7 @@ The next run after a cut ends where an uninterrupted one would have: a new file 
 leaves nothing. The rows of a complete earlier version do stay, see `test_refused_half_way`.
 """
 
+import threading
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -32,12 +33,13 @@ def cut_off(db: redask.OpenDatabase, file: Path) -> None:
     """Ingest, stopped once a part of the file is written."""
     before = app_of(db).backend.store.watermark("local")
 
-    def stopped() -> bool:
-        return app_of(db).backend.store.watermark("local") > before
+    class Stopped(threading.Event):
+        def is_set(self) -> bool:
+            return app_of(db).backend.store.watermark("local") > before
 
     with pytest.raises(Cancelled):
-        app_of(db).ingest([str(file)], None, redask.Caller(), lambda _: None, stopped)
-    assert stopped()
+        app_of(db).ingest([str(file)], None, redask.Caller(), lambda _: None, Stopped())
+    assert Stopped().is_set()
 
 
 @pytest.fixture

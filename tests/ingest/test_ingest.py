@@ -464,7 +464,7 @@ def test_a_stopped_ingest_is_whole_and_the_next_one_goes_on(
 
     app = app_of(db)
     with pytest.raises(KeyboardInterrupt):
-        app.ingest([str(tmp_path / "d")], None, redask.Caller(), interrupt, lambda: False)
+        app.ingest([str(tmp_path / "d")], None, redask.Caller(), interrupt, threading.Event())
     assert 0 < len(held(db)) < 20
     done = db.ingest(tmp_path / "d")
     assert 0 < done.tallies[0].unchanged < 20
@@ -473,10 +473,10 @@ def test_a_stopped_ingest_is_whole_and_the_next_one_goes_on(
 
 def test_stopping_is_asked_for_by_a_flag(db: redask.OpenDatabase, tmp_path: Path) -> None:
     write(tmp_path / "d" / "a.md", "a")
+    stop = threading.Event()
+    stop.set()
     with pytest.raises(AskError) as caught:
-        app_of(db).ingest(
-            [str(tmp_path / "d")], None, redask.Caller(), lambda _: None, lambda: True
-        )
+        app_of(db).ingest([str(tmp_path / "d")], None, redask.Caller(), lambda _: None, stop)
     assert caught.value.kind == "cancelled"
 
 

@@ -227,10 +227,12 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         collection: str | None = None,
         progress: Callable[[IngestProgress], None] | None = None,
         wait: bool = True,
+        isolated: bool = False,
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
-        A path that does not exist is `BadAsk`, before anything is read.
+        A path that does not exist is `BadAsk`, before anything is read. `isolated` reads documents
+        in a process of their own, so that one that takes too long or too much memory is refused.
         Waits until all is embedded, and the tables of SELECT have it; with `wait=False` that is
         left to `embed`, and to the first question. Cancelled, it stops soon; what was written is
         whole, and the next call goes on.
@@ -241,7 +243,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
             work = asyncio.ensure_future(
                 self._as_caller(
                     lambda caller: self._app.ingest(
-                        ingest_paths.check(paths), collection, caller, tell, stop.is_set
+                        *(ingest_paths.check(paths), collection, caller, tell, stop),
+                        isolated=isolated,
                     )
                 )
             )

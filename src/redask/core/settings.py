@@ -89,6 +89,10 @@ class Settings:
     select_max_bytes: int = 1 << 30
     select_spool_bytes: int = 8 << 30
     select_workers: int | None = None
+    select_user_seconds: int | None = None
+    select_tenant_seconds: int | None = None
+    ingest_file_seconds: int = 120
+    ingest_file_memory_mb: int = 2048
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType(dict.fromkeys(BUCKETS, BucketSettings()))
     )
@@ -273,7 +277,28 @@ ROWS: tuple[Setting, ...] = (
         "select.workers",
         "select_workers",
         values.whole(0, 64),
-        "processes that run SELECTs, 0 for none; 2 for a server, 0 embedded",
+        "SELECTs of one user that run at once, in processes; 0 for none; 2 for a server",
+    ),
+    *(
+        Setting(
+            f"select.{whose}_seconds_a_minute",
+            f"select_{whose}_seconds",
+            values.whole(1, 3_600),
+            f"seconds of processes that one {whose} has in a minute; without it, no limit",
+        )
+        for whose in ("user", "tenant")
+    ),
+    Setting(
+        "ingest.file_seconds",
+        "ingest_file_seconds",
+        values.whole(1, 86_400),
+        "time for reading one file",
+    ),
+    Setting(
+        "ingest.file_memory_mb",
+        "ingest_file_memory_mb",
+        values.whole(64, 1_048_576),
+        "memory for reading one document, in the process of `redask ingest`",
     ),
     *(
         Setting(

@@ -14,7 +14,7 @@ next run continues from there: a file that is done is recognised by its revision
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 
@@ -26,15 +26,16 @@ from redask.core.model import (
     IngestReport,
     IngestTally,
     LeftOut,
-    Urn,
 )
 from redask.core.ports import Entity, FileLink, Load, LoadOutcome, Origin, OriginManifest
 from redask.core.rules import urn as urns
 from redask.core.text import lower
 from redask.ingest import links, listing
+from redask.ingest.process_reading import RecordReader
 from redask.ingest.readers import content, reader_for
 from redask.ingest.records import (
     FoundFile,
+    MakeEntity,
     OpenedFile,
     ReadEdge,
     ReadItem,
@@ -42,6 +43,7 @@ from redask.ingest.records import (
     ReadLink,
     ReadRecord,
     ReadSkipped,
+    made_entity,
     revision,
 )
 from redask.ingest.spool import Spool
@@ -52,11 +54,12 @@ _DELETE_BATCH = 100  # origins in one transaction
 
 @dataclass(frozen=True, slots=True)
 class IngestContext:
-    """What an ingest run needs. `write` stores a batch, and may add vectors to it."""
+    """What an ingest run needs. `records` reads a file, `write` stores a batch."""
 
     manifest: OriginManifest
     caller: Caller
-    entity: Callable[[Urn, Mapping[str, object]], Entity]
+    records: RecordReader
+    entity: MakeEntity
     edge: Callable[[str, str, str], Entity]
     write: Callable[[Sequence[Load]], LoadOutcome]
     avoid: frozenset[str] = frozenset()
@@ -213,7 +216,7 @@ class _Ingest:
         )
         is_stable = row.in_memory or row.takes_snapshot
         with nullcontext() if is_stable else content.unchanged(found.path):
-            for record in row.read(opened):
+            for record in self._context.records(opened):
                 self._spool_record(record, spool)
         for each in spool.skipped:
             path = f"{found.path}/{each.name}"
@@ -229,8 +232,8 @@ class _Ingest:
         if self._context.stopped():
             self._check_stopped()
         match record:
-            case ReadItem(address, values):
-                spool.add(self._entity(address, values))
+            case ReadItem():
+                spool.add(made_entity(self._context.entity, record))
             case ReadEdge(source, label, target):
                 ends = urns.encode(source), urns.encode(target)
                 spool.add(self._context.edge(ends[0], label, ends[1]))
@@ -241,15 +244,8 @@ class _Ingest:
             case ReadSkipped():
                 spool.skipped.append(record)
 
-    def _entity(self, address: Urn, values: Mapping[str, object]) -> Entity:
-        try:
-            return self._context.entity(address, values)
-        except BadAsk as error:
-            name = address.id if address.fragment is None else address.fragment
-            raise BadAsk(f"{address.collection}/{name}: {error.message}") from None
-
     def _check(self, item: ReadItem) -> None:
-        self._entity(item.address, item.content)
+        made_entity(self._context.entity, item)
 
     # --- writing ---------------------------------------------------------------------------
 

@@ -4,8 +4,11 @@ import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from redask.core.errors import BadAsk
 from redask.core.model import Urn
-from redask.core.ports import DeclaredKey
+from redask.core.ports import DeclaredKey, Entity
+
+MakeEntity = Callable[[Urn, Mapping[str, object]], Entity]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +93,8 @@ class ReaderRow:
 
     `in_memory` readers get the content, of at most `max_bytes`; others stream the file
     themselves, and it is refused if it changed meanwhile, unless the reader works on a snapshot
-    (`takes_snapshot`). `companions` are suffixes of files that belong to one, such as a WAL.
+    (`takes_snapshot`). `companions` are suffixes of files that belong to one, such as a WAL. A
+    `plain` reader is our own code alone, linear in the file, with memory for some lines.
     """
 
     name: str
@@ -101,6 +105,17 @@ class ReaderRow:
     max_bytes: int = 64 * 1024 * 1024
     takes_snapshot: bool = False
     companions: tuple[str, ...] = ()
+    plain: bool = False
+
+
+def made_entity(make: MakeEntity, item: ReadItem) -> Entity:
+    """The entity of an item; a refusal names it."""
+    try:
+        return make(item.address, item.content)
+    except BadAsk as error:
+        address = item.address
+        name = address.id if address.fragment is None else address.fragment
+        raise BadAsk(f"{address.collection}/{name}: {error.message}") from None
 
 
 def revision(found: FoundFile, digest: str) -> str:

@@ -45,6 +45,7 @@ class Serving:
     at_once: int = 64
     waiting: int = 256
     tenant: str | None = None  # if given, tokens must be for it
+    plain_text: bool = False  # off loopback, too
 
 
 def check(serving: Serving) -> None:
@@ -52,6 +53,11 @@ def check(serving: Serving) -> None:
     if serving.anonymous and not _is_loopback(serving.host):
         raise Misconfigured(
             f"without sign-in redask serves loopback addresses only, and {serving.host} is none"
+        )
+    if serving.certificate is None and not (_is_loopback(serving.host) or serving.plain_text):
+        raise Misconfigured(
+            f"{serving.host} is no loopback address, and without TLS tokens and answers could be "
+            "read on the way: give --certificate and --key, or --plain-text behind a proxy"
         )
     if (serving.certificate is None) != (serving.key is None):
         raise Misconfigured("TLS needs both a certificate and a key")
@@ -96,6 +102,7 @@ async def _open_http(
     import uvicorn
 
     from redask.server.http import routes
+    from redask.server.http.connection_limits import descriptor_limit, for_descriptors
     from redask.server.http.timeouts import TimeoutProtocol
 
     listening = _listen(serving.host, serving.http_port or 0)
@@ -109,7 +116,7 @@ async def _open_http(
         timeout_graceful_shutdown=GRACE_SECONDS + _CANCEL_SECONDS,
         backlog=_BACKLOG,
         server_header=False,
-        http=TimeoutProtocol,
+        http=type("_Connection", (TimeoutProtocol,), {"limits": for_descriptors(descriptor_limit)}),
         ws="none",
     )
     try:

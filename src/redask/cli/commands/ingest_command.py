@@ -46,7 +46,9 @@ def command(
         ingest_paths.check(paths)  # before a database is made for nothing
         with opening.opened(db, make=True) as opened:
             with _bar() as progress:
-                done = opened.ingest(*paths, collection=collection, progress=progress, wait=False)
+                done = opened.ingest(
+                    *paths, collection=collection, progress=progress, wait=False, isolated=True
+                )
             if not no_wait:
                 opened.embed(progress=EmbeddingLine())
         if as_json:

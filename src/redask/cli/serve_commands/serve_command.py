@@ -29,6 +29,7 @@ _PORT = click.IntRange(0, 65535)  # 0 takes any
 @click.option("--no-auth", is_flag=True, help="Callers without a token are the local owner.")
 @click.option("--certificate", type=click.Path(path_type=Path), help="TLS: the certificate.")
 @click.option("--key", type=click.Path(path_type=Path), help="TLS: its key.")
+@click.option("--plain-text", is_flag=True, help="Off loopback without TLS: behind a proxy.")
 @click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
 @click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
 @click.pass_obj
@@ -51,6 +52,7 @@ def command(db: str, /, **given: Any) -> None:
             anonymous=given["no_auth"],
             certificate=given["certificate"],
             key=given["key"],
+            plain_text=given["plain_text"],
             at_once=given["at_once"],
             waiting=given["waiting"],
             tenant=click.get_current_context().meta["redask.tenant"],

@@ -1,7 +1,8 @@
 """SELECT in worker processes: `ProcessSelector(factory, …)`, a `Selector` for servers.
 
 Statements run in a pool of processes, each with a selector of its own that `factory` makes
-(`module:function` and its arguments).
+(`module:function` and its arguments). One user's SELECTs have `processes` of them at once;
+`for_asks` is the same selector in the lane of asks.
 
 The tables may be so far behind that no statement can catch them up within its time. A statement
 that exceeds it therefore has them caught up in one of the processes, without a deadline, and the
@@ -15,6 +16,7 @@ A selector in a worker may have an `interrupt()`, which stops the statement that
 a statement that oversteps its time ends with its process.
 """
 
+import copy
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -22,6 +24,7 @@ from hashlib import sha256
 from importlib import import_module
 from typing import Any, Self
 
+from redask.core.access.worker_shares import Lane, WorkerClaim, WorkerQuota
 from redask.core.errors import AskError, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
@@ -42,6 +45,7 @@ PAGE_ROWS = 5_000
 MAX_CELLS = 4_000_000
 _TABLES_SECONDS = 30.0
 _SCHEMAS = 256  # of callers
+_SPARE = 2  # a process for other users' SELECTs, and one for asks: see `worker_shares`
 _CATCH_UP_SECONDS = 3600.0
 _SERVICE = "redask.engine.processes.process_selector:make_service"
 
@@ -56,22 +60,35 @@ class ProcessSelector:
         *,
         processes: int,
         limits: WorkerLimits | None = None,
+        quota: WorkerQuota | None = None,
     ) -> None:
         self._pool = WorkerProcesses(
             _SERVICE,
             (factory, arguments),
-            size=processes,
+            size=processes + _SPARE,
             limits=limits,
+            quota=quota,
             work="the SELECT",
             deadline_setting="select.timeout_ms",
         )
+        self._processes = processes
+        self._lane = Lane.SELECT
         self._lock = threading.Lock()
         self._catching_up: set[str] = set()  # tenants
         self._schemas: dict[Caller, tuple[str, PlanSchema]] = {}  # and their digests
 
+    def for_asks(self) -> Self:
+        """The same selector, for what asks need: SELECTs do not keep it waiting."""
+        other = copy.copy(self)
+        other._lane = Lane.ASK
+        return other
+
+    def _claim(self, caller: Caller, lane: Lane | None = None) -> WorkerClaim:
+        return WorkerClaim(caller.tenant, caller.user, lane or self._lane)
+
     def warm(self) -> Self:
         """Start the processes before the first statement comes. → the selector"""
-        self._pool.warm()
+        self._pool.warm(self._processes + 1)
         return self
 
     def select(
@@ -97,6 +114,7 @@ class ProcessSelector:
                 max_rows=max_rows,
                 timeout_seconds=timeout_ms / 1000,
                 cancelled=cancelled,
+                claim=self._claim(caller),
             )
         if isinstance(found, SelectResult):
             return found
@@ -126,6 +144,7 @@ class ProcessSelector:
                 max_bytes=max_bytes,
                 timeout_seconds=timeout_ms / 1000,
                 cancelled=cancelled,
+                claim=self._claim(caller),
             )
 
     def describe(
@@ -148,13 +167,14 @@ class ProcessSelector:
                 timeout_ms=timeout_ms,
                 timeout_seconds=timeout_ms / 1000,
                 cancelled=cancelled,
+                claim=self._claim(caller),
             )
         return shape
 
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
         tables: list[TableShape] = self._pool.call(
-            "tables", caller, timeout_seconds=_TABLES_SECONDS
+            "tables", caller, timeout_seconds=_TABLES_SECONDS, claim=self._claim(caller, Lane.ASK)
         )
         return tables
 
@@ -163,7 +183,10 @@ class ProcessSelector:
         with self._lock:
             known = self._schemas.get(caller)
         digest, schema = self._pool.call(
-            "plan_schema", caller, known and known[0], timeout_seconds=_TABLES_SECONDS
+            "plan_schema",
+            *(caller, known and known[0]),
+            timeout_seconds=_TABLES_SECONDS,
+            claim=self._claim(caller, Lane.ASK),
         )
         if schema is None and known is not None:
             return known[1]
@@ -179,7 +202,10 @@ class ProcessSelector:
     ) -> Mapping[str, tuple[StoredValue, ...]]:
         """The text values that the caller reads and that are equal to these: see `ValueIndex`."""
         found: Mapping[str, tuple[StoredValue, ...]] = self._pool.call(
-            "find_values", tuple(texts), caller, timeout_seconds=_TABLES_SECONDS
+            "find_values",
+            *(tuple(texts), caller),
+            timeout_seconds=_TABLES_SECONDS,
+            claim=self._claim(caller, Lane.ASK),
         )
         return found
 
@@ -190,11 +216,18 @@ class ProcessSelector:
 
     def fix_type(self, column: str, type_name: str | None, caller: Caller) -> None:
         """Fix the type of a column, `table.column`, or (None) take it from the data; for owners."""
-        self._pool.call("fix_type", column, type_name, caller, timeout_seconds=_TABLES_SECONDS)
+        self._pool.call(
+            "fix_type",
+            *(column, type_name, caller),
+            timeout_seconds=_TABLES_SECONDS,
+            claim=self._claim(caller, Lane.ASK),
+        )
 
     def catch_up(self, caller: Caller) -> None:
         """Bring the tables up to date in one of the processes."""
-        self._pool.call("catch_up", caller, timeout_seconds=_CATCH_UP_SECONDS)
+        self._pool.call(
+            "catch_up", caller, timeout_seconds=_CATCH_UP_SECONDS, claim=self._claim(caller)
+        )
 
     @contextmanager
     def _noticing(self, caller: Caller) -> Iterator[None]:

@@ -40,6 +40,7 @@ from redask.engine.processes.worker_messages import (
 
 _log = logging.getLogger("redask.workers")
 _PR_SET_PDEATHSIG = 1
+_NICENESS = 5
 
 
 class WorkerChild:
@@ -49,6 +50,8 @@ class WorkerChild:
         self._channel = channel
         self._service = service
         self._limits = limits
+        # made before: without memory an exception in its handler can keep Python busy for ever
+        self._memory_reply = messages.LEAVING, packed(_out_of_memory(limits))
         self._requests: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._ended = threading.Event()
@@ -106,7 +109,7 @@ class WorkerChild:
         except AskError as error:
             return messages.ERROR, packed(error)
         except MemoryError:
-            return messages.LEAVING, packed(_out_of_memory(self._limits))
+            return self._memory_reply
         except OSError as error:
             if isinstance(error, ConnectionError):
                 raise  # nobody takes the pages
@@ -171,6 +174,8 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with(parent)
+    with suppress(OSError, AttributeError):
+        os.nice(_NICENESS)  # who asks for health, and signs in, goes before
     channel = Channel(socket.socket(fileno=descriptor))
     try:
         order: StartOrder = unpacked(channel.receive()[1])

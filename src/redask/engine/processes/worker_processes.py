@@ -6,9 +6,11 @@
 
 A call is synchronous and may come from any thread. Of a method that is a generator it returns the
 list of pages; `stream` gives them one by one, and who stops taking them has the worker replaced.
-Callers beyond the pool's size wait in the order they came. Nobody waits for ever:
+Callers beyond the pool's size wait; who is next, `core/access/worker_shares` says. Nobody waits for
+ever:
 
     what happens                              the caller gets            the worker
+    its user waits for too much already       Overloaded, LimitExceeded  was another's
     the time is over, while waiting           DeadlineExceeded           was another's
     the time is over, while it works          DeadlineExceeded           interrupted, else replaced
     `cancelled` is set                        Cancelled                  interrupted, else replaced
@@ -30,11 +32,11 @@ import queue
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from redask.core.access.worker_shares import WorkerClaim, WorkerQuota, next_place, refusal
 from redask.core.errors import (
     CLOSED,
     WAS_CLOSED,
@@ -50,6 +52,7 @@ from redask.engine.processes import worker_messages as messages
 from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
 from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed, unpacked
 from redask.engine.processes.worker_process import WorkerProcess
+from redask.engine.processes.worker_usage import WorkerUsage
 
 _log = logging.getLogger("redask.workers")
 _FRAME_BYTES = 1024 * 1024  # an error, or what pickling adds to a result
@@ -59,7 +62,8 @@ _PAGES = object()  # the result is the pages that came
 class _Place:
     """A caller's place in the queue: `taken` is set once there is a worker or an end."""
 
-    def __init__(self) -> None:
+    def __init__(self, claim: WorkerClaim | None) -> None:
+        self.claim = claim
         self.taken = threading.Event()
         self.worker: WorkerProcess | None = None
         self.error: AskError = Cancelled(WAS_CLOSED)  # if there is none
@@ -75,6 +79,7 @@ class WorkerProcesses:
         *,
         size: int,
         limits: WorkerLimits | None = None,
+        quota: WorkerQuota | None = None,
         work: str = "the work",
         deadline_setting: str = "timeout_seconds",
     ) -> None:
@@ -82,12 +87,15 @@ class WorkerProcesses:
         self._limits = limits or WorkerLimits()
         self._order = StartOrder(factory, arguments, self._limits)
         self._size = size
+        self._quota = quota or WorkerQuota()
         self._work = work
         self._setting = deadline_setting
         self._lock = threading.Lock()
         self._workers: set[WorkerProcess] = set()
         self._idle: list[WorkerProcess] = []  # the one that worked last at the end
-        self._waiting: deque[_Place] = deque()
+        self._waiting: list[_Place] = []
+        self._held: dict[WorkerProcess, WorkerClaim | None] = {}
+        self._usage = WorkerUsage()
         self._starting = 0
         self._closed = False
         self._orders: queue.SimpleQueue[StartOrder | None] = queue.SimpleQueue()
@@ -99,6 +107,7 @@ class WorkerProcesses:
         *arguments: object,
         timeout_seconds: float,
         cancelled: Cancellation | None = None,
+        claim: WorkerClaim | None = None,
         **named: object,
     ) -> Any:
         """What a method of the service returns, or raises as an AskError."""
@@ -106,7 +115,7 @@ class WorkerProcesses:
         call = WorkerCall(self._work, timeout_seconds, cancelled, self._setting)
         pages: list[object] = []
         try:
-            with self._worker(call) as worker:
+            with self._worker(call, claim) as worker:
                 running = self._run(worker, messages.REQUEST, request, call)
                 while True:
                     try:
@@ -122,22 +131,24 @@ class WorkerProcesses:
         *arguments: object,
         timeout_seconds: float,
         cancelled: Cancellation | None = None,
+        claim: WorkerClaim | None = None,
         **named: object,
     ) -> Iterator[Any]:
         """The pages of a method that is a generator, as they come; the time is that of all."""
         request = _request(method, arguments, named)
         call = WorkerCall(self._work, timeout_seconds, cancelled, self._setting)
         try:
-            with self._worker(call) as worker:
+            with self._worker(call, claim) as worker:
                 yield from self._run(worker, messages.STREAM, request, call)
         except CallStopped as stopped:
             raise stopped.error from None
 
-    def warm(self) -> None:
-        """Start every process; does not wait for them."""
+    def warm(self, count: int | None = None) -> None:
+        """Start every process, or so many; does not wait for them."""
+        wanted = self._size if count is None else min(count, self._size)
         with self._lock:
             if not self._closed:
-                for _ in range(self._size - len(self._workers) - self._starting):
+                for _ in range(wanted - len(self._workers) - self._starting):
                     self._start_one()
 
     def processes(self) -> list[int]:
@@ -149,7 +160,7 @@ class WorkerProcesses:
         """End every worker; calls that run or wait are `Cancelled`. Twice is fine."""
         with self._lock:
             self._closed = True
-            waiting, self._waiting = self._waiting, deque()
+            waiting, self._waiting = self._waiting, []
         for place in waiting:
             place.taken.set()
         self._end(self._limits.grace_seconds)
@@ -179,9 +190,9 @@ class WorkerProcesses:
     # --- the workers ---------------------------------------------------------------------
 
     @contextmanager
-    def _worker(self, call: WorkerCall) -> Iterator[WorkerProcess]:
+    def _worker(self, call: WorkerCall, claim: WorkerClaim | None) -> Iterator[WorkerProcess]:
         """A worker for one call; who leaves it in the middle of its work has it replaced."""
-        worker = self._take(call)
+        worker = self._take(call, claim)
         try:
             yield worker
         except (AskError, CallStopped):
@@ -193,12 +204,14 @@ class WorkerProcesses:
             raise
         self._give_back(worker)
 
-    def _take(self, call: WorkerCall) -> WorkerProcess:
-        """The next free worker, in the order of the callers."""
-        place = _Place()
+    def _take(self, call: WorkerCall, claim: WorkerClaim | None) -> WorkerProcess:
+        """The next free worker that is this caller's share."""
+        place = _Place(claim)
         with self._lock:
             if self._closed:
                 raise BadAsk(CLOSED)
+            if claim is not None:
+                self._refuse_beyond_quota(claim)
             self._waiting.append(place)
             self._serve_next()
         try:
@@ -217,9 +230,18 @@ class WorkerProcesses:
             raise place.error
         return place.worker
 
+    def _refuse_beyond_quota(self, claim: WorkerClaim) -> None:
+        """Raise what a claim may not even wait for; with the lock."""
+        used = self._usage.seconds(claim, time.monotonic())
+        refused = refusal(claim, [each.claim for each in self._waiting], *used, self._quota)
+        if refused is not None:
+            raise refused
+
     def _give_back(self, worker: WorkerProcess) -> None:
         """Let the next caller have it, or a new one in its place if it is done for."""
         with self._lock:
+            self._held.pop(worker, None)
+            self._usage.end(worker, time.monotonic())
             self._idle.append(worker)
             if self._closed:
                 self._idle.remove(worker)
@@ -237,13 +259,22 @@ class WorkerProcesses:
             if worker.process.poll() is None:
                 worker.process.kill()
             self._start_one()
-        while self._idle and self._waiting:
-            place = self._waiting.popleft()
-            place.worker = self._idle.pop()
+        while self._waiting:
+            claims = [each.claim for each in self._waiting]
+            following = next_place(claims, self._held.values(), self._size)
+            if following is None:
+                return
+            if not self._idle:
+                wanted = min(len(self._waiting), self._size - len(self._workers))
+                for _ in range(wanted - self._starting):
+                    self._start_one()
+                return
+            place = self._waiting.pop(following)
+            worker = place.worker = self._idle.pop()
+            self._held[worker] = place.claim
+            if place.claim is not None:
+                self._usage.begin(worker, place.claim, time.monotonic())
             place.taken.set()
-        wanted = min(len(self._waiting), self._size - len(self._workers))
-        for _ in range(wanted - self._starting):
-            self._start_one()
 
     def _start_one(self) -> None:
         """Have the starter start a process; with the lock."""
@@ -268,7 +299,7 @@ class WorkerProcesses:
                     if not self._closed:
                         self._serve_next()
                 elif self._waiting:
-                    place = self._waiting.popleft()
+                    place = self._waiting.pop(0)
                     place.error = StoreFailed("a worker process could not be started")
                     place.taken.set()
 

@@ -44,10 +44,10 @@ def reader_for(path: str) -> ReaderRow | None:
 
 _MB = 1024 * 1024
 READERS = (
-    ReaderRow("markdown", (".md", ".markdown"), prose.read_markdown, version=2),
-    ReaderRow("text", (".txt", ".text", ".log"), prose.read_text, version=2),
-    ReaderRow("restructuredtext", (".rst", ".rest"), prose.read_restructured),
-    ReaderRow("asciidoc", (".adoc", ".asciidoc", ".asc"), prose.read_asciidoc),
+    ReaderRow("markdown", (".md", ".markdown"), prose.read_markdown, version=2, plain=True),
+    ReaderRow("text", (".txt", ".text", ".log"), prose.read_text, version=2, plain=True),
+    ReaderRow("restructuredtext", (".rst", ".rest"), prose.read_restructured, plain=True),
+    ReaderRow("asciidoc", (".adoc", ".asciidoc", ".asc"), prose.read_asciidoc, plain=True),
     ReaderRow("document", tuple(documents.MIME), documents.read, version=2, max_bytes=128 * _MB),
     ReaderRow("spreadsheet", (".xlsx", ".xlsm", ".ods"), workbooks.read),
     ReaderRow("code", tuple(source_code.LANGUAGES), source_code.read, max_bytes=8 * _MB),
@@ -55,10 +55,10 @@ READERS = (
     ReaderRow("notebook", (".ipynb",), notebooks.read),
     ReaderRow("mail", (".eml",), mail.read_message, max_bytes=mail.MAX_MESSAGE),
     ReaderRow("mailbox", (".mbox",), mail.read_mailbox, in_memory=False),
-    ReaderRow("subtitles", (".srt", ".vtt"), subtitles.read),
+    ReaderRow("subtitles", (".srt", ".vtt"), subtitles.read, plain=True),
     ReaderRow("xml", (".xml",), xml_files.read),
-    ReaderRow("csv", (".csv", ".tsv", ".tab"), delimited.read, in_memory=False),
-    ReaderRow("jsonl", (".jsonl", ".ndjson"), json_files.read_lines, in_memory=False),
+    ReaderRow("csv", (".csv", ".tsv", ".tab"), delimited.read, in_memory=False, plain=True),
+    ReaderRow("jsonl", (".jsonl", ".ndjson"), json_files.read_lines, in_memory=False, plain=True),
     ReaderRow("json", (".json",), json_files.read_whole, version=2, in_memory=False),
     ReaderRow("parquet", (".parquet", ".pq"), parquet.read, in_memory=False),
     ReaderRow(

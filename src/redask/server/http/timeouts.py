@@ -6,6 +6,7 @@
     head        a head, a trailer or a chunk extension longer than HEAD_BYTES is refused
     pipelining  only SLICE bytes are parsed at a time, and none while parsed requests wait: a
                 parsed request takes a hundred times its bytes
+    number      beyond its `limits` the connection that was idle for longest makes room
     disconnect  the request that runs is notified, not only the last one that was parsed
 
 Why a subclass: uvicorn has none of these for httptools (`timeout_keep_alive` starts after a
@@ -18,13 +19,18 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from redask.server.http.connection_limits import ConnectionLimits
+
 HEADER_SECONDS = 30.0
 HEAD_BYTES = 64 * 1024
 SLICE = 8 * 1024
 
 
 class TimeoutProtocol(HttpToolsProtocol):
-    """One connection."""
+    """One connection; a server has a subclass of its own, with its `limits`."""
+
+    limits = ConnectionLimits()
+    address = ""
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
@@ -36,11 +42,16 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
+        self.address = str((transport.get_extra_info("peername") or ("",))[0])
+        if not self.limits.enter(self):
+            transport.abort()
+            return
         self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
         super().connection_lost(exc)
-        if self._is_busy():
+        self.limits.leave(self)
+        if self.is_busy():
             self._running.disconnected = True
             self._running.message_event.set()
         self._unparsed.clear()
@@ -65,6 +76,7 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def on_response_complete(self) -> None:
         super().on_response_complete()
+        self.limits.used(self)
         self._parse()
 
     def _start_asgi_task(self, cycle: Any, app: Any) -> None:
@@ -83,12 +95,17 @@ class TimeoutProtocol(HttpToolsProtocol):
                 self.send_400_response("The head of the request is too long.")
         self._set_deadline()
 
-    def _is_busy(self) -> bool:
+    def close_idle(self) -> None:
+        """Make room for another connection."""
+        self.transport.abort()
+
+    def is_busy(self) -> bool:
+        """Whether a request is answered."""
         return self._running is not None and not self._running.response_complete
 
     def _set_deadline(self) -> None:
         """A deadline for the next head while no request is answered, none otherwise."""
-        if self._is_busy():
+        if self.is_busy():
             self._clear_deadline()
         elif self._deadline is None and not self.transport.is_closing():
             self._deadline = self.loop.call_later(HEADER_SECONDS, self.transport.close)

@@ -1,0 +1,111 @@
+"""Connections beyond the limit: who was idle for longest makes room, who works stays."""
+
+import asyncio
+import socket
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from transports import Transports
+from waiting import SECONDS
+
+from redask.core import errors
+from redask.server import serving
+from redask.server.http import connection_limits
+from redask.server.http.connection_limits import ConnectionLimits, for_descriptors
+
+HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+
+
+@dataclass(eq=False)
+class Connected:
+    address: str = "10.0.0.1"
+    busy: bool = False
+    closed: list[bool] = field(default_factory=list)
+
+    def is_busy(self) -> bool:
+        return self.busy
+
+    def close_idle(self) -> None:
+        self.closed.append(True)
+
+
+def test_the_one_that_was_idle_for_longest_makes_room() -> None:
+    limits = ConnectionLimits(total=3, per_address=3)
+    busy, first, second = Connected(busy=True), Connected(), Connected()
+    assert all(limits.enter(each) for each in (busy, first, second))
+    limits.used(first)
+    assert limits.enter(Connected())
+    assert (first.closed, second.closed, busy.closed) == ([], [True], [])
+    limits.leave(busy)
+    limits.leave(busy)
+    assert limits.enter(Connected())
+    assert first.closed == []
+
+
+def test_without_an_idle_one_the_new_one_is_refused() -> None:
+    limits = ConnectionLimits(total=1, per_address=1)
+    assert limits.enter(Connected(busy=True))
+    assert not limits.enter(Connected("10.0.0.2"))
+
+
+def test_an_address_makes_room_among_its_own() -> None:
+    limits = ConnectionLimits(total=9, per_address=2)
+    other = Connected("10.0.0.2")
+    own = [Connected() for _ in range(3)]
+    assert all(limits.enter(each) for each in (other, *own))
+    assert (other.closed, [each.closed for each in own]) == ([], [[True], [], []])
+    limits.used(own[0])  # which is closed: it does not come back
+    assert limits.enter(Connected())
+    assert own[1].closed == [True]
+
+
+@pytest.mark.parametrize(("most", "total"), [(None, 2000), (1024, 320), (64, 16), (10**6, 2000)])
+def test_descriptors_are_kept_in_reserve(most: int | None, total: int) -> None:
+    assert for_descriptors(lambda: most).total == total
+    assert connection_limits.descriptor_limit() != 0
+
+
+def test_idle_connections_do_not_keep_a_health_check_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_limits, "TOTAL", 20)
+
+    async def main() -> list[str]:
+        stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
+        served = asyncio.create_task(
+            serving.serve(transports.db, serving.Serving(http_port=0), ready.set_result, stop)
+        )
+        url = (await ready)[0]
+        answered = await asyncio.to_thread(_besieged, url)
+        stop.set()
+        await served
+        return answered
+
+    with Transports(tmp_path / "db") as transports:
+        assert transports.run(main()) == ["HTTP/1.1 200 OK"] * 3
+
+
+def _besieged(url: str) -> list[str]:
+    host, _, port = url.removeprefix("http://").partition(":")
+    idle: list[socket.socket] = []
+    answered = []
+    try:
+        for _ in range(3):
+            idle += [socket.create_connection((host, int(port)), SECONDS) for _ in range(25)]
+            for each in idle[-25:]:
+                each.sendall(b"GET /heal")
+            with socket.create_connection((host, int(port)), SECONDS) as probe:
+                probe.sendall(HEALTH)
+                answered.append(probe.recv(100).partition(b"\r\n")[0].decode())
+    finally:
+        for each in idle:
+            each.close()
+    return answered
+
+
+def test_off_loopback_plain_text_is_asked_for() -> None:
+    with pytest.raises(errors.Misconfigured, match="--certificate and --key, or --plain-text"):
+        serving.check(serving.Serving(host="192.0.2.1"))
+    serving.check(serving.Serving(host="192.0.2.1", plain_text=True))
+    serving.check(serving.Serving(host="localhost"))
