@@ -29,6 +29,13 @@ _PORT = click.IntRange(0, 65535)  # 0 takes any
 @click.option("--no-auth", is_flag=True, help="Callers without a token are the local owner.")
 @click.option("--certificate", type=click.Path(path_type=Path), help="TLS: the certificate.")
 @click.option("--key", type=click.Path(path_type=Path), help="TLS: its key.")
+@click.option(
+    "--cors-origin",
+    "cors_origins",
+    multiple=True,
+    envvar="REDASK_CORS_ORIGINS",
+    help="An origin whose pages may call over HTTP, such as https://app.example; repeat for more.",
+)
 @click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
 @click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
 @click.pass_obj
@@ -53,6 +60,7 @@ def command(db: str, /, **given: Any) -> None:
             key=given["key"],
             at_once=given["at_once"],
             waiting=given["waiting"],
+            cors_origins=given["cors_origins"],
             tenant=click.get_current_context().meta["redask.tenant"],
         )
         check(serving)
