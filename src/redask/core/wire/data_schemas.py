@@ -111,7 +111,12 @@ def put() -> dict[str, object]:
     """Rows to write into a collection."""
     kinds = [str(kind) for kind in Kind if kind is not Kind.QUERY]
     kind = {**TEXT, "enum": kinds, "default": str(Kind.ROW)}
-    written = {"type": "object", "description": "One row; `id` names it."}
+    written = {
+        "type": "object",
+        "description": "One row; `id` names it.",
+        "minProperties": 1,
+        "propertyNames": collection_name(),
+    }
     properties = {"rows": items_of(written), "kind": kind}
     return shape("PutRequest", properties, ("rows",))
 
