@@ -319,16 +319,7 @@ def test_the_command_serves_a_client_that_starts_it(transports: Transports, tmp_
 def test_the_command_does_not_start_for_a_token_that_nobody_has(tmp_path: Path) -> None:
     fill(tmp_path / "db")
     start = "from redask.cli import main; main()"
-    words = [
-        sys.executable,
-        "-c",
-        start,
-        "--db",
-        str(tmp_path / "db"),
-        "--token",
-        "redask_x",
-        "mcp",
-    ]
+    given = ["--db", str(tmp_path / "db"), "--token", "redask_x", "mcp"]
     env = {"REDASK_EMBEDDER_NAME": "none", "PYTHONPATH": ":".join(filter(None, sys.path))}
     words = [sys.executable, "-c", start, *given]
     done = subprocess.run(words, env=env, capture_output=True, text=True, check=False, input="")

@@ -109,13 +109,14 @@ def outline() -> dict[str, object]:
 
 def put() -> dict[str, object]:
     """Rows to write into a collection."""
-    kinds = [str(kind) for kind in Kind if kind is not Kind.QUERY]
+    kinds = [str(kind) for kind in Kind if kind not in (Kind.EDGE, Kind.QUERY)]
     kind = {**TEXT, "enum": kinds, "default": str(Kind.ROW)}
     written = {
         "type": "object",
         "description": "One row; `id` names it.",
         "minProperties": 1,
-        "propertyNames": collection_name(),
+        "properties": {"id": {"type": ["integer", "string"], "minLength": 1}},
+        "propertyNames": {"minLength": 1, "maxLength": MAX_NAME},
     }
     properties = {"rows": items_of(written), "kind": kind}
     return shape("PutRequest", properties, ("rows",))
@@ -127,8 +128,10 @@ def written() -> dict[str, object]:
 
 
 def collection_name() -> dict[str, object]:
-    """The name of a collection."""
-    return {**TEXT, "minLength": 1, "maxLength": MAX_NAME, "pattern": NAME_PATTERN}
+    """The name of a collection that may be written; red_ is for redask's own."""
+    reserved = {"pattern": "^[Rr][Ee][Dd]_"}
+    name = {"minLength": 1, "maxLength": MAX_NAME, "pattern": NAME_PATTERN}
+    return {**TEXT, **name, "not": reserved}
 
 
 def audit() -> dict[str, object]:
