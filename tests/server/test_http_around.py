@@ -20,7 +20,7 @@ from redask.server import serving
 from redask.server.admission import Admission
 from redask.server.http import routes
 from redask.server.http.around import Around
-from redask.server.http.origins import Origins, is_local_origin
+from redask.server.http.cross_origin import Origins, is_local_origin
 from redask.server.readiness import Readiness
 
 APP = "https://app.example"

@@ -24,7 +24,7 @@ from typing import Any
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import Misconfigured
 from redask.server.admission import Admission
-from redask.server.http.origins import Origins
+from redask.server.http.cross_origin import Origins
 from redask.server.readiness import Readiness
 from redask.server.sessions import Authenticator
 

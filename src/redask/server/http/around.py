@@ -7,7 +7,7 @@ traceparent    W3C's: the spans of the request are children of the caller's span
 hosts          with `local_only`, requests must name this machine as their host, and pages
                elsewhere are refused: where callers need not sign in, a web page that had
                its own name point here would act as the owner
-CORS           for the origins that were listed: see `origins`
+CORS           for the origins that were listed: see `cross_origin`
 errors         what nobody expected is `internal`, without its text
 """
 
@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redask.server.http import responses
-from redask.server.http.origins import Origins, is_local, is_local_origin
+from redask.server.http.cross_origin import Origins, is_local, is_local_origin
 
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
 _PROPAGATOR = TraceContextTextMapPropagator()

@@ -41,7 +41,7 @@ from redask.server import request_json
 from redask.server.admission import Admission, Disconnected
 from redask.server.http import bodies, openapi, responses
 from redask.server.http.around import Around
-from redask.server.http.origins import Origins
+from redask.server.http.cross_origin import Origins
 from redask.server.http.responses import EventStream, not_found, plain
 from redask.server.sessions import Authenticator, audit_rows, bearer
 
