@@ -1,6 +1,7 @@
 """Every page of docs/clients does what it says, run from its first block to its last."""
 
 import json
+import re
 import shutil
 from pathlib import Path
 
@@ -14,16 +15,16 @@ NEEDS = {
     "psql ": "psql",
     "java ": "java",
 }  # what is in a page, and a program
+PACKAGES = json.loads((pages.ROOT / "tests" / "node" / "package.json").read_text())["dependencies"]
 
 
 def missing(page: str) -> list[str]:
     """The programs a page needs that are not on this machine; tools/clients.sh installs them."""
     wanted = [program for word, program in NEEDS.items() if word in page]
     absent = [program for program in wanted if shutil.which(program) is None]
-    if 'from "eventsource"' in page and not (pages.NODE_MODULES / "eventsource").is_dir():
-        absent.append("eventsource")
-    if 'from "pg"' in page and not (pages.NODE_MODULES / "pg").is_dir():
-        absent.append("pg")
+    for package in PACKAGES:
+        if package in page and not (pages.NODE_MODULES / package).is_dir():
+            absent.append(package)
     if "java " in page and not Path("/usr/share/java/postgresql.jar").exists():
         absent.append("the JDBC driver")
     return absent
@@ -37,14 +38,17 @@ def test_a_page_prints_what_it_says(path: Path, tmp_path: Path) -> None:
     assert [str(wrong) for wrong in pages.perform(page, tmp_path)] == []
 
 
-def test_the_packages_of_node_are_those_the_page_names() -> None:
-    named = json.loads((pages.ROOT / "tests" / "node" / "package.json").read_text())
-    page = (pages.ROOT / "docs" / "clients" / "http.md").read_text(encoding="utf-8")
-    assert f"`npm install eventsource@{named['dependencies']['eventsource']}`" in page
+def test_the_packages_of_node_are_those_the_pages_name() -> None:
+    text = "".join(path.read_text(encoding="utf-8") for path in CLIENTS)
+    named = dict(re.findall(r"([@a-z/-]+)@([0-9.]+[0-9])", text))
+    assert {"eventsource", "@modelcontextprotocol/sdk", "openapi-fetch"} <= set(named)
+    assert named.items() <= PACKAGES.items()
 
 
 def test_there_is_a_page_for_every_transport() -> None:
-    assert {"http", "rpc", "mcp", "grpc", "postgres"} <= {path.stem for path in CLIENTS}
+    assert {"http", "rpc", "mcp", "grpc", "postgres", "assistants"} <= {
+        path.stem for path in CLIENTS
+    }
     for path in CLIENTS:
         assert len(pages.read(path.read_text(encoding="utf-8"))) >= 3
 

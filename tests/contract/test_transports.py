@@ -208,7 +208,7 @@ def assert_mapped(received: dict[str, Received], error: type[errors.AskError]) -
             "rpc": row.jsonrpc,
             "rpc-stream": row.jsonrpc,
             "mcp": "isError",
-            "mcp-http": "isError",
+            "mcp-http": 401 if error is errors.Unauthenticated else "isError",
             "grpc": row.grpc,
             "grpc-stream": row.grpc,
             "pg": row.sqlstate,

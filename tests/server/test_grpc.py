@@ -6,8 +6,9 @@ from typing import Any
 
 import grpc
 import pytest
+from google.protobuf import descriptor_pb2
 from grpc_health.v1 import health_pb2, health_pb2_grpc
-from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
+from grpc_reflection.v1alpha import reflection_pb2
 from transports import Transports
 from waiting import SECONDS
 
@@ -114,18 +115,27 @@ def test_a_long_error_still_fits_into_the_metadata(
     assert found.code() is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_health_and_reflection_answer(transports: Transports) -> None:
-    async def main() -> tuple[int, set[str]]:
+@pytest.mark.parametrize("version", ["v1", "v1alpha"])
+def test_health_and_reflection_answer(transports: Transports, version: str) -> None:
+    """v1 as a client of v1 asks: by its name, with messages that are the same bytes."""
+    path = f"/grpc.reflection.{version}.ServerReflection/ServerReflectionInfo"
+    reflected = f"grpc.reflection.{version}.ServerReflection"
+    request = reflection_pb2.ServerReflectionRequest
+    asked = [request(list_services=""), request(file_containing_symbol=reflected)]
+
+    async def main() -> tuple[int, list[Any]]:
         health: Any = health_pb2_grpc.HealthStub(transports.channel)
         response = await health.Check(health_pb2.HealthCheckRequest(service="redask.v1.Redask"))
-        reflecting: Any = reflection_pb2_grpc.ServerReflectionStub(transports.channel)
-        asked = reflection_pb2.ServerReflectionRequest(list_services="")
-        call = reflecting.ServerReflectionInfo(iter([asked]))
-        names: set[str] = set()
-        async for reply in call:
-            names |= {each.name for each in reply.list_services_response.service}
-        return response.status, names
+        reflecting = transports.channel.stream_stream(
+            path,
+            request_serializer=request.SerializeToString,
+            response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
+        )
+        return response.status, [reply async for reply in reflecting(iter(asked))]
 
-    status, names = transports.run(main())
+    status, (listed, described) = transports.run(main())
     assert status == health_pb2.HealthCheckResponse.SERVING
-    assert {"redask.v1.Redask", "grpc.health.v1.Health"} <= names
+    names = {each.name for each in listed.list_services_response.service}
+    assert {"redask.v1.Redask", "grpc.health.v1.Health", reflected} <= names
+    [file] = described.file_descriptor_response.file_descriptor_proto
+    assert descriptor_pb2.FileDescriptorProto.FromString(file).package in reflected

@@ -20,7 +20,7 @@ from waiting import SECONDS
 from redask.server.grpc import service
 from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
-from redask.server.http import routes, timeouts
+from redask.server.http import bodies, timeouts
 
 
 @pytest.fixture(scope="module")
@@ -89,10 +89,11 @@ def test_requests_sent_ahead_are_answered_in_order_however_many(transports: Tran
 def test_the_mcp_door_waits_for_no_body_for_ever_and_takes_no_endless_one(
     transports: Transports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(routes, "BODY_SECONDS", 0.3)
-    opening = head("/mcp", "Content-Type: application/json", "Content-Length: 99999999")
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.3)
+    token = f"Authorization: Bearer {transports.tokens['mia']}"
+    opening = head("/mcp", token, "Content-Type: application/json", "Content-Length: 99999999")
     assert b"did not come within" in received(transports, opening, b"x", pause=0.1)
-    assert received(transports, opening + b"x" * (routes.MAX_BODY + 9)).startswith(b"HTTP/1.1 413")
+    assert received(transports, opening + b"x" * (bodies.MAX_BODY + 9)).startswith(b"HTTP/1.1 413")
     assert received(transports, head("/mcp", "Connection: close", method="GET")).startswith(
         b"HTTP/1.1 405"
     )

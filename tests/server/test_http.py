@@ -17,7 +17,7 @@ from waiting import SECONDS
 from redask.core import errors
 from redask.server import request_json, serving
 from redask.server.admission import Admission
-from redask.server.http import openapi, timeouts
+from redask.server.http import bodies, openapi, timeouts
 from redask.server.http import routes as http
 from redask.server.sessions import bearer
 
@@ -63,7 +63,7 @@ def test_a_bad_body_is_a_bad_ask(transports: Transports, what: str) -> None:
 
 
 def test_a_body_that_is_too_long_is_refused(transports: Transports) -> None:
-    reply = call(transports, "POST", "/v1/ask", content=b" " * (http.MAX_BODY + 1), headers=JSON)
+    reply = call(transports, "POST", "/v1/ask", content=b" " * (bodies.MAX_BODY + 1), headers=JSON)
     assert (reply.status_code, reply.json()["error"]["kind"]) == (413, "limit_exceeded")
 
 
@@ -235,7 +235,7 @@ def test_who_takes_too_long_to_ask_is_let_go(
 def test_a_body_that_takes_too_long_is_refused(
     transports: Transports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "BODY_SECONDS", 0.2)
+    monkeypatch.setattr(bodies, "BODY_SECONDS", 0.2)
     head = (
         f"POST /v1/ask HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {transports.tokens['mia']}\r\n"
     )

@@ -23,6 +23,7 @@ import psycopg
 from loop_thread import LoopThread
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
 from server_thread import ServerThread
 from waiting import SECONDS
 
@@ -210,7 +211,12 @@ class Transports(ServerThread):
         return mcp_received(await clients.mcp.call_tool("redask_ask", given))
 
     async def _mcp_http(self, clients: Clients, given: dict[str, Any]) -> Received:
-        return mcp_received(await clients.mcp_http.call_tool("redask_ask", given))
+        try:
+            return mcp_received(await clients.mcp_http.call_tool("redask_ask", given))
+        except MCPError:  # a client whose token is not good any more: HTTP's error, not MCP's
+            reply = await clients.http.post("/mcp", json={})
+            assert reply.headers["www-authenticate"] == "Bearer"
+            return _http_heard(reply.status_code, reply.content)
 
     async def _grpc(self, clients: Clients, given: dict[str, Any]) -> Received:
         try:
@@ -311,12 +317,13 @@ def _rpc_heard(reply: dict[str, Any]) -> Received:
 
 
 def mcp_received(result: Any) -> Received:
-    """What a tool said, which it says twice."""
+    """What a tool said, which it says twice; an error only once, for it fits no schema."""
     [content] = result.content
-    assert canonical.encode(result.structured_content).decode() == content.text
     if result.is_error:
-        kind = result.structured_content["error"]["kind"]
+        assert result.structured_content is None
+        kind = json.loads(content.text)["error"]["kind"]
         return Received(kind, content.text.encode(), "isError")
+    assert canonical.encode(result.structured_content).decode() == content.text
     return Received("answered", content.text.encode(), "")
 
 

@@ -145,7 +145,10 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
 
     async def query_plan(self, question: str, **options: object) -> dict[str, Any]:
         """The SELECT that would answer a question, or what is unclear; nothing is run."""
-        ask = clauses.from_options(question, options, "")
+        return await self.outline(clauses.from_options(question, options, ""))
+
+    async def outline(self, ask: Ask) -> dict[str, Any]:
+        """The same for an Ask."""
         return await self._in_select_thread(
             lambda caller, _: self._app.computing.outline(by_rule(ask)[0], caller)
         )

@@ -1,6 +1,7 @@
-"""What is in a database and where it came from: `sources`, `remove`, `whoami`.
+"""What is in a database and where it came from: `sources`, `page`, `remove`, `whoami`.
 
     sources()          files that were ingested (for owners), and the collections the caller reads
+    page(collection)   its entities, so many at a time
     remove(target)     a URN, a file or folder that was ingested, or a collection; for owners
 
 A name may be a path and a collection: then `remove` wants `./name` for the path, or
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 from redask.app import App
 from redask.core.access.policy import OWNER, must_own
 from redask.core.errors import BadAsk
-from redask.core.model import Caller
+from redask.core.model import Caller, Source
 from redask.core.ports import OriginFacts
 
 _T = TypeVar("_T")
@@ -63,6 +64,13 @@ class AsyncContents:
         """The files that were ingested, for owners, and the collections that the caller reads."""
         return await self._as_caller(lambda caller: _contents(self._app, caller))
 
+    async def page(self, collection: str, *, after: str = "", limit: int = 100) -> list[Source]:
+        """Entities of a collection that the caller reads, by URN, after a given one."""
+        store = self._app.backend.store
+        return await self._as_caller(
+            lambda caller: store.page(collection, caller, after=after, limit=limit)
+        )
+
     async def remove(self, target: str, *, collection: bool | None = None) -> Removal:
         """Remove an entity, what a file or folder brought, or a collection. → what went.
 
@@ -92,6 +100,10 @@ class SyncContents:
     def sources(self) -> DatabaseContents:
         """The files that were ingested, for owners, and the collections that the caller reads."""
         return self._run(self._async.sources())
+
+    def page(self, collection: str, *, after: str = "", limit: int = 100) -> list[Source]:
+        """Entities of a collection that the caller reads, by URN, after a given one."""
+        return self._run(self._async.page(collection, after=after, limit=limit))
 
     def remove(self, target: str, *, collection: bool | None = None) -> Removal:
         """Remove an entity, what a file or folder brought, or a collection. → what went.

@@ -17,6 +17,11 @@ MAX_QUESTION_BYTES = 32 * 1024
 
 _IN_NAMES = re.compile("[\x00-\x1f\x7f\ud800-\udfff]")
 _IN_QUESTIONS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff]")
+# the same for schemas: a question with something in it, a name
+QUESTION_PATTERN = (
+    r"^[^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x08\x0b\x0c\x0e-\x1f\x7f]*$"
+)
+NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
 
 

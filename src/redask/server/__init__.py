@@ -3,7 +3,7 @@
     http/           HTTP/JSON and server-sent events                `redask serve`
     grpc/           gRPC                                            `redask serve`
     pgwire/         PostgreSQL's protocol                           `redask serve`
-    mcp_transport   the Model Context Protocol, at /mcp or stdio    `redask serve`, `redask mcp`
+    mcp_…           the Model Context Protocol, at /mcp or stdio    `redask serve`, `redask mcp`
     jsonrpc         JSON-RPC 2.0 on standard input                  `redask rpc`
 
 A transport asks the `Authenticator` (see `sessions`) for the session of a caller, and asks through

@@ -62,13 +62,19 @@ class Admission:
         work: Callable[[Emit], Awaitable[object]],
         disconnected: Disconnected | None = None,
         heartbeat: float | None = None,
+        began: Callable[[asyncio.Task[Any]], None] | None = None,
     ) -> AsyncGenerator[Event | None, None]:
-        """The events that the work emits, and None after each `heartbeat` seconds without one."""
+        """The events that the work emits, and None after each `heartbeat` seconds without one.
+
+        `began` as in `run`.
+        """
         async with AsyncExitStack() as stack:
 
             def start(emit: Emit) -> asyncio.Task[object]:
                 task = self._own(self._admitted(lambda: work(emit)))
                 stack.callback(_cancel_on(disconnected, task))
+                if began is not None:
+                    began(task)
                 return task
 
             events = aclosing(events_of(start, heartbeat, self._result))

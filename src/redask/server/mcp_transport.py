@@ -1,21 +1,21 @@
 """MCP: `server(authenticator, admission)`, for `redask mcp` and for `/mcp` of `redask serve`.
 
-    redask_ask        question, options      the envelope, as structured content and as text
-    redask_explain    question, options      the plan
-    redask_search     question, options      the hits
+Its tools are in `mcp_tools`, its resources in `mcp_resources`. Names and ranges of options are
+those of every surface; STREAM and EXPLAIN are not options. A client that sends a progress token
+gets a notification for each piece of an answer.
 
-    urn:reddb:…               a source, as the caller may read it
-    redask://audit            the newest of the caller's audit rows
-
-Names and ranges are those of every surface; STREAM and EXPLAIN are not options. A client that
-sends a progress token gets a notification for each piece of the answer. An error is a tool
-result with `isError`, its body the error's JSON. Over HTTP, callers sign in by bearer token.
+A result is structured content, as its schema says, and the same as text. An error is a tool result
+with `isError` whose text is the error's JSON, without structured content: the schema describes
+results, and a client that checks it would hide what went wrong. A tool that does not exist is
+the protocol's error −32602. Over HTTP, callers sign in by bearer token: see `mcp_endpoint`, which
+also knows which request a client cancels.
 """
 
+import asyncio
 import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any
+from typing import Any, TypeVar
 
 import mcp_types as types
 from mcp.server.context import ServerRequestContext
@@ -24,31 +24,21 @@ from mcp.shared.exceptions import MCPError
 
 from redask import __version__
 from redask.api.asynchronous import AsyncDatabase
-from redask.core import clauses, errors
 from redask.core.errors import Cancelled
-from redask.core.model import Answered, AnswerToken, Ask, Event, Failed, SourcesFound
-from redask.core.wire import envelope, outcomes, schema
+from redask.core.model import Answered, AnswerToken, Event, Failed, SourcesFound
+from redask.core.wire import envelope, outcomes
 from redask.core.wire import json as canonical
+from redask.server import mcp_resources, mcp_tools
 from redask.server.admission import Admission
-from redask.server.request_json import fields
-from redask.server.sessions import Authenticator, audit_rows, bearer
+from redask.server.mcp_tools import TOOLS, Arguments, McpTool
+from redask.server.request_json import asked
+from redask.server.sessions import Authenticator, bearer
 
-AUDIT = "redask://audit"
-_AUDIT_ROWS = 20
-_TOOLS = {  # what they do, and the schema of what they return
-    "redask_ask": (
-        "Answer a question over the data, with footnotes [^N] to its sources.",
-        schema.envelope,
-    ),
-    "redask_explain": (
-        "Show what redask_ask would do: sources, provider, cost. Costs nothing.",
-        schema.plan,
-    ),
-    "redask_search": ("Find what the data holds on a question, best first.", schema.hits),
-}
-_RESOURCE_NOT_FOUND = -32002
-
+RESOURCE_NOT_FOUND = -32002
+SESSION_HEADER = "mcp-session-id"
+_T = TypeVar("_T")
 Context = ServerRequestContext[Any, Any]
+RequestName = tuple[str, str | None, object]  # the session's label, the token, the request's id
 
 
 class McpTransport:
@@ -60,70 +50,127 @@ class McpTransport:
         self._authenticator = authenticator
         self._admission = admission
         self._token = token
+        self._running: dict[RequestName, asyncio.Task[Any]] = {}
+
+    def server(self) -> Server[Any]:
+        """The MCP server; its transports are the SDK's."""
+        return Server(
+            "redask",
+            version=__version__,
+            title="redask",
+            instructions=(
+                "Ask questions over the user's own data; cite the footnotes you are given."
+            ),
+            on_list_tools=self.tools,
+            on_call_tool=self.call,
+            on_list_resources=self.resources,
+            on_list_resource_templates=self.templates,
+            on_read_resource=self.read,
+            on_completion=self.complete,
+        )
+
+    def cancel(self, name: RequestName) -> None:
+        """Cancel a request that runs, for the client that sent it."""
+        running = self._running.get(name)
+        if running is not None:
+            running.cancel()
 
     async def tools(self, _: Context, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_tool(name) for name in _TOOLS])
+        return types.ListToolsResult(tools=[each.described() for each in TOOLS.values()])
 
     async def call(self, context: Context, params: types.CallToolRequestParams) -> Any:
+        tool = TOOLS.get(params.name)
+        if tool is None:
+            known = ", ".join(TOOLS)
+            message = f"there is no tool {params.name[:60]!a}: {known}"
+            raise MCPError(types.INVALID_PARAMS, message)
         try:
             session = await self._session(context)
-            if params.name not in _TOOLS:
-                raise errors.BadAsk(f"there is no tool {params.name[:60]!a}", detail="name")
-            given = fields(params.arguments or {}, ("question", "options"), "arguments")
-            ask = clauses.from_options(given.get("question"), given.get("options", {}))
-            result = await self._work(params.name, session, ask, context)
+            given = mcp_tools.checked(tool, params.arguments)
+            result = await self._work(tool, session, given, context)
         except Exception as error:
-            return _result(outcomes.body(error), failed=True)
-        return _result(result)
+            return _failed(error)
+        text = types.TextContent(type="text", text=canonical.text(result))
+        return types.CallToolResult(content=[text], structured_content=result)
 
-    async def resources(self, _: Context, __: Any) -> types.ListResourcesResult:
-        audit = types.Resource(
-            name="audit",
-            uri=AUDIT,
-            description="The newest of your own audit rows.",
-            mime_type="application/json",
+    async def resources(self, context: Context, _: Any) -> types.ListResourcesResult:
+        return types.ListResourcesResult(
+            resources=await self._reading(context, mcp_resources.listed)
         )
-        return types.ListResourcesResult(resources=[audit])
 
     async def templates(self, _: Context, __: Any) -> types.ListResourceTemplatesResult:
-        source = types.ResourceTemplate(
-            name="source",
-            uri_template="urn:reddb:{kind}:{collection}/{id}",
-            description="A source by its URN, as footnotes name it.",
-            mime_type="application/json",
-        )
-        return types.ListResourceTemplatesResult(resource_templates=[source])
+        return types.ListResourceTemplatesResult(resource_templates=mcp_resources.TEMPLATES)
 
     async def read(self, context: Context, params: types.ReadResourceRequestParams) -> Any:
         uri = str(params.uri)
-        try:
-            session = await self._session(context)
-            if uri == AUDIT:
-                text = canonical.text(audit_rows(await session.audit(_AUDIT_ROWS)))
-            else:
-                found = await session.source(uri)
-                text = "" if found is None else found.payload
-        except Exception as error:
-            raise MCPError(outcomes.of(error).jsonrpc, outcomes.message(error)) from None
-        if not text:
-            raise MCPError(_RESOURCE_NOT_FOUND, f"there is no {uri[:200]} that you may read")
+        text = await self._reading(context, lambda session: mcp_resources.read(session, uri))
+        if text is None:
+            raise MCPError(RESOURCE_NOT_FOUND, f"there is no {uri[:200]} that you may read")
         contents = types.TextResourceContents(uri=uri, mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[contents])
 
-    async def _work(self, tool: str, session: AsyncDatabase, ask: Ask, context: Context) -> object:
-        if tool == "redask_explain":
-            return await self._admission.run(lambda: session.plan(ask))
-        if tool == "redask_search":
-            return (await self._admission.run(lambda: session.find(ask))).to_dict()
-        token = (context.meta or {}).get("progress_token")
-        if token is None:
-            return envelope.build(await self._admission.run(lambda: session.answer(ask)))
-        return await _progressing(
-            self._admission.stream(lambda emit: session.answer(ask, emit)),
-            lambda count, text: context.session.send_progress_notification(
-                token, count, message=text, related_request_id=str(context.request_id)
-            ),
+    async def complete(self, context: Context, params: types.CompleteRequestParams) -> Any:
+        argument = params.argument
+        found: list[str] = []
+        if isinstance(params.ref, types.ResourceTemplateReference):
+            found = await self._reading(
+                context,
+                lambda session: mcp_resources.completed(session, argument.name, argument.value),
+            )
+        most = mcp_resources.MOST_COMPLETIONS
+        return types.CompleteResult(
+            completion=types.Completion(
+                values=found[:most], total=len(found), has_more=len(found) > most
+            )
         )
+
+    async def _work(
+        self, tool: McpTool, session: AsyncDatabase, given: Arguments, context: Context
+    ) -> Any:
+        token = (context.meta or {}).get("progress_token")
+        if tool.name != mcp_tools.ASK or token is None:
+            return await self._admitted(context, lambda: tool.work(session, given))
+        ask = asked(given)
+        began, ended = self._noting(context)
+        try:
+            return await _progressing(
+                self._admission.stream(lambda emit: session.answer(ask, emit), began=began),
+                lambda count, text: context.session.send_progress_notification(
+                    token, count, message=text, related_request_id=str(context.request_id)
+                ),
+            )
+        finally:
+            ended()
+
+    async def _reading(
+        self, context: Context, work: Callable[[AsyncDatabase], Awaitable[_T]]
+    ) -> _T:
+        """What is no tool fails as the protocol's own errors."""
+        try:
+            session = await self._session(context)
+            return await self._admitted(context, lambda: work(session))
+        except Exception as error:
+            code, body = outcomes.of(error).jsonrpc, outcomes.body(error)
+            raise MCPError(code, outcomes.message(error), body) from None
+
+    async def _admitted(self, context: Context, work: Callable[[], Awaitable[_T]]) -> _T:
+        began, ended = self._noting(context)
+        try:
+            return await self._admission.run(work, began=began)
+        finally:
+            ended()
+
+    def _noting(
+        self, context: Context
+    ) -> tuple[Callable[[asyncio.Task[Any]], None], Callable[[], object]]:
+        """What notes the task of a request, so that it can be cancelled; what forgets it."""
+        name = _request_name(context)
+
+        def began(task: asyncio.Task[Any]) -> None:
+            if name is not None:
+                self._running[name] = task
+
+        return began, lambda: name and self._running.pop(name, None)
 
     async def _session(self, context: Context) -> AsyncDatabase:
         request = context.request
@@ -135,18 +182,8 @@ class McpTransport:
 def server(
     authenticator: Authenticator, admission: Admission, token: str | None = None
 ) -> Server[Any]:
-    """The MCP server; its transports are the SDK's."""
-    transport = McpTransport(authenticator, admission, token)
-    return Server(
-        "redask",
-        version=__version__,
-        instructions="Ask questions over the user's own data; cite the footnotes you are given.",
-        on_list_tools=transport.tools,
-        on_call_tool=transport.call,
-        on_list_resources=transport.resources,
-        on_list_resource_templates=transport.templates,
-        on_read_resource=transport.read,
-    )
+    """The MCP server for one client, or for one that needs nothing of `McpTransport`."""
+    return McpTransport(authenticator, admission, token).server()
 
 
 def quieten() -> None:
@@ -175,14 +212,15 @@ async def _progressing(
     raise Cancelled("the stream ended without an answer")
 
 
-def _tool(name: str) -> types.Tool:
-    text, output = _TOOLS[name]
-    return types.Tool(
-        name=name, description=text, input_schema=schema.ask(), output_schema=output()
-    )
+def _request_name(context: Context) -> RequestName | None:
+    """By what a client can name its request later; None if it cannot."""
+    request = context.request
+    label = request.headers.get(SESSION_HEADER) if request is not None else None
+    if request is None or not label:
+        return None
+    return label, bearer(request.headers.get("authorization")), context.request_id
 
 
-def _result(value: object, failed: bool = False) -> types.CallToolResult:
-    text = types.TextContent(type="text", text=canonical.text(value))
-    structured: Any = value if isinstance(value, dict) else None
-    return types.CallToolResult(content=[text], structured_content=structured, is_error=failed)
+def _failed(error: Exception) -> types.CallToolResult:
+    text = types.TextContent(type="text", text=canonical.text(outcomes.body(error)))
+    return types.CallToolResult(content=[text], is_error=True)

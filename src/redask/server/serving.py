@@ -24,6 +24,8 @@ from typing import Any
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import Misconfigured
 from redask.server.admission import Admission
+from redask.server.http.cross_origin import Origins
+from redask.server.readiness import Readiness
 from redask.server.sessions import Authenticator
 
 GRACE_SECONDS = 10
@@ -46,6 +48,7 @@ class Serving:
     waiting: int = 256
     tenant: str | None = None  # if given, tokens must be for it
     plain_text: bool = False  # off loopback, too
+    cors_origins: tuple[str, ...] = ()  # whose pages may call over HTTP
 
 
 def check(serving: Serving) -> None:
@@ -59,6 +62,7 @@ def check(serving: Serving) -> None:
             f"{serving.host} is no loopback address, and without TLS tokens and answers could be "
             "read on the way: give --certificate and --key, or --plain-text behind a proxy"
         )
+    Origins(serving.cors_origins)
     if (serving.certificate is None) != (serving.key is None):
         raise Misconfigured("TLS needs both a certificate and a key")
     for path in (serving.certificate, serving.key):
@@ -83,21 +87,28 @@ async def serve(
             asyncio.get_running_loop().add_signal_handler(name, stopping.set)
     async with AsyncExitStack() as transports:
         opened = []
+        ports = Readiness()
         if serving.http_port is not None:
-            opened.append(await _open_http(transports, authenticator, admission, serving))
+            opened.append(await _open_http(transports, authenticator, admission, serving, ports))
         if serving.grpc_port is not None:
             opened.append(await _open_grpc(transports, authenticator, admission, serving))
         if serving.pg_port is not None:
-            opened.append(await _open_pg(transports, authenticator, admission, serving))
+            opened.append(await _open_pg(transports, authenticator, admission, serving, ports))
+        ports.opened()
         if ready is not None:
             ready(opened)
         await stopping.wait()
+        ports.stopping()
         closing = asyncio.ensure_future(admission.close(GRACE_SECONDS))
     await closing
 
 
 async def _open_http(
-    transports: AsyncExitStack, authenticator: Authenticator, admission: Admission, serving: Serving
+    transports: AsyncExitStack,
+    authenticator: Authenticator,
+    admission: Admission,
+    serving: Serving,
+    ports: Readiness,
 ) -> str:
     import uvicorn
 
@@ -106,8 +117,15 @@ async def _open_http(
     from redask.server.http.timeouts import TimeoutProtocol
 
     listening = _listen(serving.host, serving.http_port or 0)
+    ports.watch(listening)
     config = uvicorn.Config(
-        routes.application(authenticator, admission, local_only=serving.anonymous),
+        routes.application(
+            authenticator,
+            admission,
+            local_only=serving.anonymous,
+            origins=Origins(serving.cors_origins),
+            health=ports.status,
+        ),
         log_level="critical",
         access_log=False,
         lifespan="on",
@@ -185,6 +203,7 @@ async def _open_pg(
     authenticator: Authenticator,
     admission: Admission,
     serving: Serving,
+    ports: Readiness,
 ) -> str:
     from redask.server.pgwire.listener import PostgresListener
     from redask.server.pgwire.protocol.channel_binding import end_point
@@ -201,6 +220,7 @@ async def _open_pg(
     server = PostgresListener(authenticator, admission, planner, context, end_point(certificate))
     listening = _listen(serving.host, serving.pg_port or 0)
     await server.listen(listening)
+    ports.watch(listening)
     transports.push_async_callback(server.close, GRACE_SECONDS + _CANCEL_SECONDS)
     return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
 

@@ -25,7 +25,9 @@ _TYPES: dict[str, Callable[[Any], bool]] = {
     "null": lambda value: value is None,
 }
 _KEYWORDS: dict[str, Callable[[Any, Any, Any], bool]] = {
-    "type": lambda value, wanted, _: _TYPES[wanted](value),
+    "type": lambda value, wanted, _: any(
+        _TYPES[each](value) for each in ([wanted] if isinstance(wanted, str) else wanted)
+    ),
     "minimum": lambda value, low, _: value >= low,
     "maximum": lambda value, high, _: value <= high,
     "minLength": lambda value, low, _: len(value) >= low,
@@ -42,7 +44,12 @@ _KEYWORDS: dict[str, Callable[[Any, Any, Any], bool]] = {
     "additionalProperties": lambda value, allowed, whole: (
         allowed or set(value) <= set(whole["properties"])
     ),
+    "maxItems": lambda value, high, _: len(value) <= high,
+    "not": lambda value, other, _: not valid(value, other),
+    "const": lambda value, wanted, _: value is wanted,
     "description": lambda *_: True,
+    "title": lambda *_: True,
+    "format": lambda *_: True,
     "default": lambda _, default, whole: valid(
         default, {keyword: wanted for keyword, wanted in whole.items() if keyword != "default"}
     ),
@@ -92,9 +99,30 @@ def test_every_option_is_described_with_its_help_and_its_own_schema() -> None:
     assert ASK["required"] == ["question"]
     options = described["options"]
     assert (options["required"], options["additionalProperties"]) == ([], False)
-    assert options["properties"] == {
+    shown = dict(options["properties"])
+    seed = shown.pop("seed")
+    expected = {
         row.option: {"description": row.help, **(row.schema or {})} for row in OPTIONS if row.option
     }
+    number = expected.pop("seed")
+    assert shown == expected
+    assert seed["description"] == number.pop("description")
+    assert seed["anyOf"][0] == number
+
+
+@pytest.mark.parametrize(
+    ("digits", "fits"),
+    [("0", True), ("007", True), ("", False), ("-1", False), ("1.0", False), ("x", False)]
+    + [(str(2**64 - 1 + each), each <= 0) for each in (-10, -1, 0, 1, 10)]
+    + [
+        (str(10**19), True),
+        (str(10**18), True),
+        (str(10**20), False),
+        ("18446744073709551599", True),
+    ],
+)
+def test_a_seed_may_be_a_text_of_digits_up_to_a_u64(digits: str, fits: bool) -> None:
+    assert valid({"question": "q", "options": {"seed": digits}}, ASK) is fits
 
 
 @pytest.mark.parametrize(
@@ -128,6 +156,18 @@ def test_every_option_is_described_with_its_help_and_its_own_schema() -> None:
         ({"question": "q", "options": {"cache": {"ttl": "5m"}}}, True),
         ({"question": "q", "options": {"cache": {"ttl": "5ms"}}}, False),
         ({"question": "q", "options": {"cache": {}}}, False),
+        ({"question": "q", "options": {"cache": {"ttl": "0m"}}}, False),
+        ({"question": "q", "options": {"cache": {"ttl": "007d"}}}, True),
+        ({"question": "q", "options": {"cache": {"ttl": "9" * 20 + "d"}}}, False),
+        ({"question": "q", "options": {"cache": {"ttl": "5m"}, "nocache": True}}, False),
+        ({"question": "q", "options": {"cache": {"ttl": "5m"}, "nocache": False}}, True),
+        ({"question": "q\x1f"}, False),
+        ({"question": " q\n\t\r"}, True),
+        ({"question": "\x7fq"}, False),
+        ({"question": "q", "options": {"model": "a\x00"}}, False),
+        ({"question": "q", "options": {"using": "a\x1fb"}}, False),
+        ({"question": "q", "options": {"collection": ["a"] * 1001}}, False),
+        ({"question": "q", "options": {"history": [{"question": "\x01", "answer": ""}]}}, False),
         ({"question": "q", "options": {"cache": {"ttl": "5m", "x": 1}}}, False),
     ],
 )

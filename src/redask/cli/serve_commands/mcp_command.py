@@ -37,6 +37,7 @@ async def _serve(location: str, token: str | None, tenant: str | None) -> None:
     given: Any = _Lines()
     async with await opening.served(location, tenant) as opened:
         authenticator = Authenticator(opened, anonymous=token is None, tenant=tenant)
+        await authenticator.sign_in(token)  # or the assistant would believe to be connected
         server = mcp_transport.server(authenticator, admission, token)
         try:
             async with stdio_server(stdin=given) as (incoming, outgoing):

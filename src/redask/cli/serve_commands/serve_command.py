@@ -30,6 +30,13 @@ _PORT = click.IntRange(0, 65535)  # 0 takes any
 @click.option("--certificate", type=click.Path(path_type=Path), help="TLS: the certificate.")
 @click.option("--key", type=click.Path(path_type=Path), help="TLS: its key.")
 @click.option("--plain-text", is_flag=True, help="Off loopback without TLS: behind a proxy.")
+@click.option(
+    "--cors-origin",
+    "cors_origins",
+    multiple=True,
+    envvar="REDASK_CORS_ORIGINS",
+    help="An origin whose pages may call over HTTP, such as https://app.example; repeat for more.",
+)
 @click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
 @click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
 @click.pass_obj
@@ -55,6 +62,7 @@ def command(db: str, /, **given: Any) -> None:
             plain_text=given["plain_text"],
             at_once=given["at_once"],
             waiting=given["waiting"],
+            cors_origins=given["cors_origins"],
             tenant=click.get_current_context().meta["redask.tenant"],
         )
         check(serving)

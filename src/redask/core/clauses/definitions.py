@@ -15,7 +15,7 @@ from typing import Any
 
 from redask.core import values
 from redask.core.model import PlanChoice, Strictness
-from redask.core.text import MAX_QUESTION_BYTES
+from redask.core.text import MAX_NAME, MAX_QUESTION_BYTES, NAME_PATTERN, QUESTION_PATTERN
 
 
 class Takes(Enum):
@@ -68,7 +68,20 @@ class Clause:
                 return value
 
 
-_NAME: Mapping[str, object] = {"type": "string", "minLength": 1, "maxLength": 256}
+_NAME: Mapping[str, object] = {
+    "type": "string",
+    "minLength": 1,
+    "maxLength": MAX_NAME,
+    "pattern": NAME_PATTERN,
+}
+# more than nothing, and few enough digits of any unit to be a u64 of seconds
+_TTL = "^0*[1-9][0-9]{0,13}[smhd]$"
+_NAMES: Mapping[str, object] = {
+    "type": "array",
+    "items": _NAME,
+    "minItems": 1,
+    "maxItems": values.MAX_NAMES,
+}
 
 
 def _range(kind: str, low: int, high: int) -> dict[str, object]:
@@ -83,7 +96,7 @@ CLAUSES: tuple[Clause, ...] = (
         values.providers,
         "the providers to ask, in failover order",
         "using",
-        {"type": "string"},
+        {"type": "string", "format": "redask-providers", "pattern": NAME_PATTERN},
         GrpcField(3, "string", "using"),
     ),
     Clause(
@@ -103,7 +116,7 @@ CLAUSES: tuple[Clause, ...] = (
         values.names,
         "where to look; everywhere if not given",
         "collection",
-        {"anyOf": [_NAME, {"type": "array", "items": _NAME, "minItems": 1}]},
+        {"anyOf": [_NAME, _NAMES]},
         GrpcField(5, "repeated string", "collection"),
     ),
     Clause(
@@ -183,8 +196,9 @@ CLAUSES: tuple[Clause, ...] = (
         "use the answer cache; what is stored lives this long",
         "cache",
         {
+            "title": "CacheChoice",
             "type": "object",
-            "properties": {"ttl": {"type": "string", "pattern": "^[0-9]+[smhd]$"}},
+            "properties": {"ttl": {"type": "string", "pattern": _TTL}},
             "required": ["ttl"],
             "additionalProperties": False,
         },
@@ -244,8 +258,13 @@ HISTORY = Clause(
         "maxItems": values.MAX_TURNS,
         "items": {
             "type": "object",
+            "title": "HistoryTurn",
             "properties": {
-                "question": {"type": "string", "pattern": r"\S", "maxLength": MAX_QUESTION_BYTES},
+                "question": {
+                    "type": "string",
+                    "pattern": QUESTION_PATTERN,
+                    "maxLength": MAX_QUESTION_BYTES,
+                },
                 "answer": {"type": "string", "maxLength": values.MAX_HISTORY_BYTES},
             },
             "required": ["question", "answer"],

@@ -1,123 +1,153 @@
-"""JSON Schemas of requests and replies, made from the clauses and the envelope.
+"""JSON Schemas of asks and answers, made from the clauses and the envelope.
 
 `ask()` describes `{question, options}`; `envelope()` the answer, `plan()` what EXPLAIN returns and
 `hits()` what a search does. Transports that publish a schema (OpenAPI, MCP) take them from here, so
-that a clause is described where it is defined.
+that a clause is described where it is defined. A schema refuses what the reader refuses, but for
+what JSON Schema cannot say: bytes of UTF-8 (it counts characters), and the sum of a history.
 """
-
-from typing import Any
 
 from redask.core.clauses import OPTIONS
 from redask.core.rules.grounding.support import SupportVerdict
-from redask.core.text import MAX_QUESTION_BYTES
-
-_TEXT: dict[str, object] = {"type": "string"}
-_COUNT: dict[str, object] = {"type": "integer", "minimum": 0}
-_NUMBER: dict[str, object] = {"type": "number"}
-_BOOLEAN: dict[str, object] = {"type": "boolean"}
-_MODE: dict[str, object] = {"type": "string", "enum": ["strict", "lenient"]}
+from redask.core.text import MAX_QUESTION_BYTES, QUESTION_PATTERN
+from redask.core.wire.schema_parts import (
+    BOOLEAN,
+    COUNT,
+    MARKER,
+    MODE,
+    NUMBER,
+    TEXT,
+    WIDE,
+    items_of,
+    or_null,
+    shape,
+)
 
 
 def ask() -> dict[str, object]:
     """What an ASK takes."""
-    options = {
+    described = {
         str(clause.option): {"description": clause.help, **(clause.schema or {})}
         for clause in OPTIONS
     }
-    question = {**_TEXT, "pattern": r"\S", "maxLength": MAX_QUESTION_BYTES}
-    return _object({"question": question, "options": _object(options, required=())}, ("question",))
+    number = described["seed"]  # or digits: a browser cannot write a u64 as a number
+    words = {"description": number.pop("description")}
+    described["seed"] = {**words, "anyOf": [number, {**TEXT, "pattern": _digits_up_to(2**64 - 1)}]}
+    options = shape("AskOptions", described, ())
+    bypassed = {"properties": {"nocache": {"const": True}}, "required": ["cache", "nocache"]}
+    question = {**TEXT, "pattern": QUESTION_PATTERN, "maxLength": MAX_QUESTION_BYTES}
+    return shape(
+        "AskRequest", {"question": question, "options": {**options, "not": bypassed}}, ("question",)
+    )
 
 
 def envelope() -> dict[str, object]:
     """What an ASK returns; `evidence` only if it was asked for."""
-    notices = _list(_object({"detail": _TEXT, "kind": _TEXT}))
-    whole = _object(
+    whole = shape(
+        "Answer",
         {
-            "answer": _TEXT,
-            "cache_hit": _BOOLEAN,
-            "citations": _list(
-                _object({"marker": {"type": "integer", "minimum": 1}, "urn": _TEXT})
-            ),
-            "completion_tokens": _COUNT,
+            "answer": TEXT,
+            "cache_hit": BOOLEAN,
+            "citations": items_of(shape("Citation", {"marker": MARKER, "urn": TEXT})),
+            "completion_tokens": COUNT,
             "cost_usd": {"type": "number", "minimum": 0},
-            "mode": _MODE,
-            "model": _TEXT,
-            "prompt_tokens": _COUNT,
-            "provider": _TEXT,
+            "mode": MODE,
+            "model": TEXT,
+            "prompt_tokens": COUNT,
+            "provider": TEXT,
             "retry_count": {"type": "integer", "minimum": 0, "maximum": 1},
-            "sources_flat": _list(_object({"payload": _TEXT, "urn": _TEXT})),
-            "validation": _object({"errors": notices, "ok": _BOOLEAN, "warnings": notices}),
-        }
+            "sources_flat": items_of(source()),
+            "validation": validation(),
+        },
     )
     return {**whole, "properties": {**whole["properties"], "evidence": _evidence()}}
 
 
+def source() -> dict[str, object]:
+    """One source: its URN, and its payload as canonical JSON in a text."""
+    return shape("Source", {"payload": TEXT, "urn": TEXT})
+
+
+def validation() -> dict[str, object]:
+    """The verdict on an answer."""
+    notices = items_of(notice())
+    return shape("Validation", {"errors": notices, "ok": BOOLEAN, "warnings": notices})
+
+
+def notice() -> dict[str, object]:
+    """An error or a warning."""
+    return shape("Notice", {"detail": TEXT, "kind": TEXT})
+
+
 def _evidence() -> dict[str, object]:
-    quote = _object(
+    quote = shape(
+        "Quote",
         {
-            "end": _COUNT,
-            "place": {"anyOf": [{"type": "object"}, {"type": "null"}]},
-            "start": _COUNT,
-            "text": _TEXT,
-            "urn": _TEXT,
-        }
+            "end": COUNT,
+            "place": or_null({"type": "object"}),
+            "start": COUNT,
+            "text": TEXT,
+            "urn": TEXT,
+        },
     )
-    return _list(
-        _object(
+    return items_of(
+        shape(
+            "Evidence",
             {
-                "claim": _object({"end": _COUNT, "start": _COUNT}),
-                "markers": _list({"type": "integer", "minimum": 1}),
-                "quotes": _list(quote),
-                "verdict": {
-                    "type": "string",
-                    "enum": [verdict.value for verdict in SupportVerdict],
-                },
-            }
+                "claim": shape("Span", {"end": COUNT, "start": COUNT}),
+                "markers": items_of(MARKER),
+                "quotes": items_of(quote),
+                "verdict": {**TEXT, "enum": [verdict.value for verdict in SupportVerdict]},
+            },
         )
     )
 
 
 def plan() -> dict[str, object]:
-    """What EXPLAIN returns. A seed may be a string, for clients in JavaScript."""
-    seed: dict[str, object] = {"type": ["integer", "string"]}
-    knobs = _object({"seed": seed, "temperature": _NUMBER}, required=())
-    return _object(
+    """What EXPLAIN returns; `query` only if there is a statement."""
+    whole = shape(
+        "Plan",
         {
-            "depth": _COUNT,
-            "determinism": knobs,
-            "estimated_cost": _object({"max_completion_tokens": _COUNT, "prompt_tokens": _COUNT}),
-            "fusion": _object({"algorithm": _TEXT, "k_constant": _COUNT, "limit": _COUNT}),
-            "mode": _MODE,
-            "provider": _object(
-                {
-                    "model": _TEXT,
-                    "name": _TEXT,
-                    "supports_citations": _BOOLEAN,
-                    "supports_seed": _BOOLEAN,
-                }
+            "depth": COUNT,
+            "determinism": shape("Knobs", {"seed": WIDE, "temperature": NUMBER}, ()),
+            "estimated_cost": shape(
+                "EstimatedCost", {"max_completion_tokens": COUNT, "prompt_tokens": COUNT}
             ),
-            "question": _TEXT,
-            "retrieval": _list(_object({"bucket": _TEXT, "min_score": _NUMBER, "top_k": _COUNT})),
-            "sources": _list(_object({"rank": _COUNT, "rrf_score": _NUMBER, "urn": _TEXT})),
-        }
+            "fusion": shape("Fusion", {"algorithm": TEXT, "k_constant": COUNT, "limit": COUNT}),
+            "mode": MODE,
+            "provider": shape(
+                "PlannedProvider",
+                {
+                    "model": TEXT,
+                    "name": TEXT,
+                    "supports_citations": BOOLEAN,
+                    "supports_seed": BOOLEAN,
+                },
+            ),
+            "question": TEXT,
+            "retrieval": items_of(
+                shape("Retrieval", {"bucket": TEXT, "min_score": NUMBER, "top_k": COUNT})
+            ),
+            "sources": items_of(
+                shape("RankedSource", {"rank": COUNT, "rrf_score": NUMBER, "urn": TEXT})
+            ),
+        },
     )
+    query = {"coverage": NUMBER, "intent": TEXT, "sql": or_null(TEXT)}
+    return {**whole, "properties": {**whole["properties"], "query": shape("PlannedQuery", query)}}
 
 
 def hits() -> dict[str, object]:
     """What a search returns, best first."""
-    return _object({"hits": _list(_object({"payload": _TEXT, "score": _NUMBER, "urn": _TEXT}))})
+    hit = shape("Hit", {"payload": TEXT, "score": NUMBER, "urn": TEXT})
+    return shape("SearchResult", {"hits": items_of(hit)})
 
 
-def _object(
-    properties: dict[str, dict[str, object]], required: tuple[str, ...] | None = None
-) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties if required is None else required),
-        "additionalProperties": False,
-    }
-
-
-def _list(items: dict[str, object]) -> dict[str, object]:
-    return {"type": "array", "items": items}
+def _digits_up_to(most: int) -> str:
+    """A pattern of the texts of digits whose number is at most this, no longer than it."""
+    digits = str(most)
+    below = [f"[0-9]{{1,{len(digits) - 1}}}"]
+    for place, digit in enumerate(digits):
+        if digit != "0":
+            rest = len(digits) - place - 1
+            below.append(f"{digits[:place]}[0-{int(digit) - 1}][0-9]{{{rest}}}")
+    return f"^({'|'.join([*below, digits])})$"

@@ -6,6 +6,9 @@ is cancelled: an honest call is answered within a millisecond.
 
 grpcio's own health servicer is not used: it writes to watchers while it holds the lock of all, so
 that one that does not read would stop every health check.
+
+Reflection is served as v1 and as v1alpha, which differ in their name alone: grpcio has only the
+older one, so its messages serve both, and the newer one's description is made from its own.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,12 +17,14 @@ from threading import Lock
 from typing import Any
 
 import grpc
+from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
 from redask.server.grpc.calls import END, first, reader, write
 
 PLACES = 32
+REFLECTION_V1 = "grpc.reflection.v1.ServerReflection"
 Send = Callable[[Any], None]
 
 
@@ -28,7 +33,8 @@ class PublicServices:
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._serving = {"", *names}
-        reflected = (*names, health.SERVICE_NAME, reflection.SERVICE_NAME)
+        _describe_v1()
+        reflected = (*names, health.SERVICE_NAME, REFLECTION_V1, reflection.SERVICE_NAME)
         self._reflection = reflection.ReflectionServicer(reflected)
         self._watching: dict[Any, Send] = {}
         self._places: dict[Any, None] = {}  # in order of arrival
@@ -51,8 +57,9 @@ class PublicServices:
             grpc.method_handlers_generic_handler(
                 health.SERVICE_NAME, {"Check": check, "Watch": watched}
             ),
-            grpc.method_handlers_generic_handler(
-                reflection.SERVICE_NAME, {"ServerReflectionInfo": reflected}
+            *(
+                grpc.method_handlers_generic_handler(name, {"ServerReflectionInfo": reflected})
+                for name in (REFLECTION_V1, reflection.SERVICE_NAME)
             ),
         )
 
@@ -103,3 +110,21 @@ def _message(given: Any, context: Any) -> Any:
     if given is END or isinstance(given, bytes):
         context.abort(grpc.StatusCode.INVALID_ARGUMENT, "this is no message of the call's type")
     return given
+
+
+def _describe_v1() -> None:
+    """Let the pool that reflection reads know v1, which is v1alpha under another name."""
+    pool = descriptor_pool.Default()
+    found = descriptor_pb2.FileDescriptorProto()
+    reflection_pb2.DESCRIPTOR.CopyToProto(found)
+    found.name = "grpc/reflection/v1/reflection.proto"
+    found.package = "grpc.reflection.v1"
+    found.ClearField("options")
+    for message in found.message_type:
+        for field in filter(lambda each: each.type_name, message.field):
+            field.type_name = field.type_name.replace(".v1alpha.", ".v1.")
+    for service in found.service:
+        for method in service.method:
+            method.input_type = method.input_type.replace(".v1alpha.", ".v1.")
+            method.output_type = method.output_type.replace(".v1alpha.", ".v1.")
+    pool.Add(found)

@@ -1,128 +1,197 @@
-"""The OpenAPI document, made from the same schemas that the other transports publish."""
+"""The OpenAPI document, made from the same schemas that the other transports publish.
 
+Every shape that has a title is a component, so that a generated client has a model for it. Every
+operation has an id, which such a client makes a function of, and an example that works on the
+sample data of `redask demo`.
+"""
+
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
 from redask import __version__
-from redask.core.wire import schema
+from redask.core.wire import data_schemas, schema
 from redask.core.wire.outcomes import OUTCOMES
+from redask.core.wire.schema_parts import TEXT, shape
+from redask.server.http.examples import EXAMPLES
 
-_TEXT: dict[str, object] = {"type": "string"}
 _ANY: dict[str, object] = {"type": "object"}
-_FIGURES = {"description": "Done.", "content": {"text/plain": {"schema": _TEXT}}}
 _FRAMES = ["sources", "answer_token", "answer_reset", "validation", "error"]
-_URN = {"name": "urn", "in": "path", "required": True, "schema": {**_TEXT, "pattern": "^urn:"}}
-_COLLECTION = {"name": "collection", "in": "path", "required": True, "schema": _TEXT}
+_HEALTH = shape("Health", {"status": {**TEXT, "enum": ["ok", "starting", "stopping", "closed"]}})
+_JSON = "application/json"
 
 
 @cache
 def document() -> dict[str, object]:
     """The whole document."""
-    ask, answer = schema.ask(), schema.envelope()
-    paths = {
-        "/v1/ask": {"post": _streamed(_operation("Answer a question.", _with_stream(ask), answer))},
-        "/v1/explain": {"post": _operation("Show what an ask would do.", ask, schema.plan())},
-        "/v1/search": {"post": _operation("Find what the data holds.", ask, schema.hits())},
-        "/v1/query": {
-            "post": _operation(
-                "Run ASK, EXPLAIN ASK or SELECT.",
-                _object({"statement": _TEXT, "params": {"type": "array"}}, ["statement"]),
-                _list("rows"),
-            )
-        },
-        "/v1/collections/{collection}/entities": {
-            "put": _operation(
-                "Write rows.",
-                _object({"rows": {"type": "array", "items": _ANY}, "kind": _TEXT}, ["rows"]),
-                _object({"urns": {"type": "array", "items": _TEXT}}, ["urns"]),
-                [_COLLECTION],
-            )
-        },
-        "/v1/sources/{urn}": {
-            "get": _operation(
-                "One source.",
-                None,
-                _object({"payload": _TEXT, "urn": _TEXT}, ["payload", "urn"]),
-                [_URN],
-            )
-        },
-        "/v1/audit": {
-            "get": _operation(
-                "Audit rows, newest first.",
-                None,
-                _list("rows"),
-                [_query("limit", 1000), _query("before", 2**63 - 1)],
-            )
-        },
-        "/healthz": {"get": _operation("Whether the server runs.", None, _ANY)},
-        "/metrics": {"get": {"summary": "Figures for Prometheus.", "responses": {"200": _FIGURES}}},
-        "/openapi.json": {"get": _operation("This document.", None, _ANY)},
-    }
+    components: dict[str, object] = {}
+    paths = _named(_paths(), components)
+    failure = _named(_content("An error.", data_schemas.error()), components)
     return {
         "openapi": "3.1.0",
-        "info": {"title": "redask", "version": __version__},
-        "components": {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}},
-        "security": [{}, {"token": []}],
+        "info": {
+            "title": "redask",
+            "version": __version__,
+            "description": "Ask a question over your own data; get an answer you can check.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/", "description": "The server that sent this document."}],
+        "tags": [{"name": each} for each in ("ask", "data", "audit", "server")],
+        "components": {
+            "responses": {"Failure": failure},
+            "schemas": dict(sorted(components.items())),
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
+        },
+        "security": [{"token": []}, {}],
         "paths": paths,
     }
 
 
+def _paths() -> dict[str, Any]:
+    ask, answer = schema.ask(), schema.envelope()
+    limit = _query("limit", "At most so many rows.", 1000, default=20)
+    before = _query("before", "Only rows with a smaller `seq`.", 2**63 - 1)
+    urn = _path("urn", "Percent-encoded once more than it is.", data_schemas.urn_text())
+    collection = _path("collection", "Its name.", data_schemas.collection_name())
+    return {
+        "/v1/ask": {"post": _streamed(_operation("ask", "ask", "Answer a question.", ask, answer))},
+        "/v1/explain": {
+            "post": _operation("explain", "ask", "Show what an ask would do.", ask, schema.plan())
+        },
+        "/v1/search": {
+            "post": _operation("search", "ask", "Find what the data holds.", ask, schema.hits())
+        },
+        "/v1/query": {
+            "post": _operation(
+                "query",
+                "data",
+                "Run ASK, EXPLAIN ASK or SELECT.",
+                data_schemas.statement(),
+                data_schemas.rows(),
+            )
+        },
+        "/v1/collections/{collection}/entities": {
+            "put": _operation(
+                "putEntities",
+                "data",
+                "Write rows, all or none.",
+                data_schemas.put(),
+                data_schemas.written(),
+                parameters=[collection],
+            )
+        },
+        "/v1/sources/{urn}": {
+            "get": _operation(
+                "getSource", "data", "One source.", None, schema.source(), parameters=[urn]
+            )
+        },
+        "/v1/audit": {
+            "get": _operation(
+                "listAudit",
+                "audit",
+                "Audit rows, newest first.",
+                None,
+                data_schemas.audit(),
+                parameters=[limit, before],
+            )
+        },
+        "/healthz": {"get": _health()},
+        "/metrics": {
+            "get": _open(
+                "getMetrics",
+                "Figures for Prometheus.",
+                {"description": "Done.", "content": {"text/plain": {"schema": TEXT}}},
+            )
+        },
+        "/openapi.json": {"get": _open("getOpenapi", "This document.", _content("Done.", _ANY))},
+    }
+
+
 def _operation(
+    name: str,
+    tag: str,
     summary: str,
-    body: dict[str, object] | None,
-    result: dict[str, object],
+    body: Mapping[str, object] | None,
+    result: Mapping[str, object],
+    *,
     parameters: list[dict[str, object]] | None = None,
 ) -> dict[str, Any]:
     statuses = sorted({404, 405} | {outcome.http for outcome in OUTCOMES.values()} - {499})
-    failures = {str(status): _content("An error.", _error()) for status in statuses}
-    made: dict[str, object] = {
+    failures = {str(status): {"$ref": "#/components/responses/Failure"} for status in statuses}
+    made: dict[str, Any] = {
+        "operationId": name,
+        "tags": [tag],
         "summary": summary,
         "responses": {"200": _content("Done.", result), **failures},
     }
     if parameters:
-        made["parameters"] = parameters
+        made["parameters"] = [_with_example(name, each) for each in parameters]
     if body is not None:
-        made["requestBody"] = {"required": True, "content": {"application/json": {"schema": body}}}
+        content = {"schema": body, "examples": {"example": {"value": EXAMPLES[name]}}}
+        made["requestBody"] = {"required": True, "content": {_JSON: content}}
     return made
 
 
-def _content(description: str, shape: dict[str, object]) -> dict[str, object]:
-    return {"description": description, "content": {"application/json": {"schema": shape}}}
-
-
-def _error() -> dict[str, object]:
-    parts = _object(
-        {"detail": _TEXT, "kind": _TEXT, "message": _TEXT}, ["detail", "kind", "message"]
-    )
-    return {"type": "object", "properties": {"error": parts}, "required": ["error"]}
-
-
-def _object(properties: dict[str, object], required: list[str]) -> dict[str, object]:
+def _open(name: str, summary: str, done: dict[str, object]) -> dict[str, Any]:
+    """An operation that needs no token."""
     return {
-        "type": "object",
-        "properties": properties,
-        "required": required,
-        "additionalProperties": False,
+        "operationId": name,
+        "tags": ["server"],
+        "summary": summary,
+        "security": [],
+        "responses": {"200": done, "405": {"$ref": "#/components/responses/Failure"}},
     }
 
 
-def _list(name: str) -> dict[str, object]:
-    return _object({name: {"type": "array", "items": _ANY}}, [name])
+def _health() -> dict[str, Any]:
+    made = _open("getHealth", "Whether every port is open.", _content("All are.", _HEALTH))
+    made["responses"]["503"] = _content("Not yet, or not any more.", _HEALTH)
+    return made
 
 
-def _query(name: str, most: int) -> dict[str, object]:
-    shape = {"type": "integer", "minimum": 1, "maximum": most}
-    return {"name": name, "in": "query", "required": False, "schema": shape}
+def _content(description: str, shown: Mapping[str, object]) -> dict[str, object]:
+    return {"description": description, "content": {_JSON: {"schema": shown}}}
 
 
-def _streamed(operation: dict[str, Any]) -> dict[str, object]:
+def _with_example(name: str, parameter: dict[str, object]) -> dict[str, object]:
+    value = EXAMPLES.get(f"{name}.{parameter['name']}")
+    return parameter if value is None else {**parameter, "example": value}
+
+
+def _path(name: str, text: str, kind: Mapping[str, object]) -> dict[str, object]:
+    return {"name": name, "in": "path", "required": True, "description": text, "schema": kind}
+
+
+def _query(name: str, text: str, most: int, **more: object) -> dict[str, object]:
+    kind = {"type": "integer", "minimum": 1, "maximum": most, **more}
+    return {"name": name, "in": "query", "required": False, "description": text, "schema": kind}
+
+
+def _streamed(operation: dict[str, Any]) -> dict[str, Any]:
     """The same, which may also answer as server-sent events."""
-    event = _object({"data": _TEXT, "event": {**_TEXT, "enum": _FRAMES}}, ["data", "event"])
-    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": event}
+    body = operation["requestBody"]["content"][_JSON]
+    taken = body["schema"]
+    stream = {"type": "boolean", "description": "Send the answer while it is written."}
+    body["schema"] = {
+        **taken,
+        "title": "StreamableAskRequest",
+        "properties": {**taken["properties"], "stream": stream},
+    }
+    frame = shape("StreamFrame", {"data": TEXT, "event": {**TEXT, "enum": _FRAMES}})
+    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": frame}
     return operation
 
 
-def _with_stream(shape: dict[str, object]) -> dict[str, object]:
-    properties = shape["properties"]
-    assert isinstance(properties, dict)
-    return {**shape, "properties": {**properties, "stream": {"type": "boolean"}}}
+def _named(value: Any, components: dict[str, object]) -> Any:
+    """The same, with a reference for every shape that has a title."""
+    if isinstance(value, list | tuple):
+        return [_named(each, components) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    found = {key: _named(each, components) for key, each in value.items()}
+    title = found.get("title")
+    if not isinstance(title, str) or "type" not in found:
+        return found
+    known = components.setdefault(title, found)
+    assert known == found, f"two shapes are called {title}"
+    return {"$ref": f"#/components/schemas/{title}"}

@@ -7,23 +7,20 @@
     PUT  /v1/collections/{c}/entities   {"rows", "kind"}               {"urns": […]}
     GET  /v1/sources/{urn}      the URN percent-encoded once more      {"payload", "urn"}
     GET  /v1/audit              ?limit=20&before=SEQ                   {"rows": […]}
-    GET  /healthz · /metrics · /openapi.json                 POST /mcp   see `mcp_transport`
+    GET  /healthz · /metrics · /openapi.json                 POST /mcp   see `mcp_endpoint`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
 A client that disconnects cancels its ask, which is audited as cancelled.
 
-Callers sign in with `Authorization: Bearer …`. Every response carries an `X-Request-Id`, the
-caller's own when it sent one. Errors have one shape, from `wire.outcomes`; what was not found
+Callers sign in with `Authorization: Bearer …`. What holds for every request is in `around`, how
+bodies are read in `bodies`. Errors have one shape, from `wire.outcomes`; what was not found
 is `not_found`, which only this transport knows. Integers that a browser would round are texts
 outside the envelope (which holds none).
 """
 
 import asyncio
-import ipaddress
-import re
-import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any
 from urllib.parse import unquote
@@ -31,36 +28,36 @@ from urllib.parse import unquote
 from prometheus_client import CONTENT_TYPE_LATEST, generate_latest
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Scope
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
-from redask.core.errors import BadAsk, LimitExceeded
+from redask.core.errors import BadAsk
 from redask.core.wire import envelope
 from redask.server import request_json
 from redask.server.admission import Admission, Disconnected
-from redask.server.http import openapi, responses
+from redask.server.http import bodies, openapi, responses
+from redask.server.http.around import Around
+from redask.server.http.cross_origin import Origins
 from redask.server.http.responses import EventStream, not_found, plain
 from redask.server.sessions import Authenticator, audit_rows, bearer
 
-MAX_BODY = 2 * 1024 * 1024
-MAX_ROWS_BODY = 64 * 1024 * 1024
-BODY_SECONDS = 30.0  # in which a body must have come
 HEARTBEAT_SECONDS = 10.0
-_ELSEWHERE = 256 * 1024  # a body of this size is parsed in a thread
-_REQUEST_ID = re.compile(r"[!-~]{1,128}")
-_Handler = Callable[[Request], Awaitable[Response]]
+Health = Callable[[], str]
 
 
 class HttpTransport:
     """The handlers, around an authenticator and an admission."""
 
-    def __init__(self, authenticator: Authenticator, admission: Admission) -> None:
+    def __init__(
+        self, authenticator: Authenticator, admission: Admission, health: Health = lambda: "ok"
+    ) -> None:
         self._authenticator = authenticator
         self._admission = admission
+        self._health = health
 
     def routes(self) -> list[Route]:
         return [
@@ -71,14 +68,16 @@ class HttpTransport:
             Route("/v1/collections/{collection}/entities", self.put, methods=["PUT"]),
             Route("/v1/sources/{urn:path}", self.source, methods=["GET"]),
             Route("/v1/audit", self.audit, methods=["GET"]),
-            Route("/healthz", _healthy, methods=["GET"]),
+            Route("/healthz", self.healthy, methods=["GET"]),
             Route("/metrics", _metrics, methods=["GET"]),
             Route("/openapi.json", _openapi, methods=["GET"]),
         ]
 
     async def ask(self, request: Request) -> Response:
         session = await self._session(request)
-        given = request_json.fields(await _body(request), ("question", "options", "stream"))
+        given = request_json.fields(
+            await bodies.read_json(request), ("question", "options", "stream")
+        )
         stream = given.get("stream", False)
         if not isinstance(stream, bool):
             raise BadAsk("stream: expected true or false", detail="stream")
@@ -93,19 +92,23 @@ class HttpTransport:
 
     async def explain(self, request: Request) -> Response:
         session = await self._session(request)
-        ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
+        ask = request_json.asked(
+            request_json.fields(await bodies.read_json(request), ("question", "options"))
+        )
         plan = await self._admission.run(lambda: session.plan(ask), _disconnected(request))
         return plain(request_json.for_browsers(plan))
 
     async def search(self, request: Request) -> Response:
         session = await self._session(request)
-        ask = request_json.asked(request_json.fields(await _body(request), ("question", "options")))
+        ask = request_json.asked(
+            request_json.fields(await bodies.read_json(request), ("question", "options"))
+        )
         found = await self._admission.run(lambda: session.find(ask), _disconnected(request))
         return plain(request_json.for_browsers(found.to_dict()))
 
     async def query(self, request: Request) -> Response:
         session = await self._session(request)
-        given = request_json.fields(await _body(request), ("statement", "params"))
+        given = request_json.fields(await bodies.read_json(request), ("statement", "params"))
         statement, params = given.get("statement"), given.get("params", [])
         if not isinstance(statement, str):
             raise BadAsk("statement: expected a text", detail="statement")
@@ -118,7 +121,9 @@ class HttpTransport:
 
     async def put(self, request: Request) -> Response:
         session = await self._session(request)
-        given = request_json.fields(await _body(request, MAX_ROWS_BODY), ("rows", "kind"))
+        given = request_json.fields(
+            await bodies.read_json(request, bodies.MAX_ROWS_BODY), ("rows", "kind")
+        )
         rows, kind = given.get("rows"), given.get("kind", "row")
         if not isinstance(rows, list):
             raise BadAsk("rows: expected a list of objects", detail="rows")
@@ -131,7 +136,7 @@ class HttpTransport:
     async def source(self, request: Request) -> Response:
         session = await self._session(request)
         urn = _raw_part(request.scope)
-        found = await session.source(urn)
+        found = await self._admission.run(lambda: session.source(urn), _disconnected(request))
         if found is None:
             return not_found(f"there is no {urn} that you may read")
         return plain({"payload": found.payload, "urn": found.urn})
@@ -143,70 +148,15 @@ class HttpTransport:
             raise BadAsk(f"{unknown[0][:100]!a}: expected limit or before", detail="query")
         limit = _number(request, "limit", 20, 1000)
         before = _number(request, "before", None, 2**63 - 1)
-        rows = audit_rows(await session.audit(limit or 20, before))
-        return await _rows_reply(rows)
+        entries = await self._admission.run(lambda: session.audit(limit or 20, before))
+        return await _rows_reply(audit_rows(entries))
+
+    async def healthy(self, _: Request) -> Response:
+        status = self._health()
+        return plain({"status": status}, 200 if status == "ok" else 503)
 
     async def _session(self, request: Request) -> AsyncDatabase:
         return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
-
-
-class _Mcp:
-    """The SDK's application as a route's endpoint, with our limits on what it reads.
-
-    A plain function would be taken for a handler.
-    """
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        whole: bytes | None = await _read(Request(scope, receive), MAX_BODY)
-
-        async def replayed() -> Message:
-            nonlocal whole
-            if whole is None:
-                return await receive()
-            body, whole = whole, None
-            return {"type": "http.request", "body": body, "more_body": False}
-
-        await self._app(scope, replayed, send)
-
-
-class Envelope:
-    """Middleware of every request: its id, the allowed hosts, and unexpected errors."""
-
-    def __init__(self, inner: ASGIApp, *, local_only: bool) -> None:
-        self._inner = inner
-        self._local_only = local_only
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._inner(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        own = headers.get(b"x-request-id", b"").decode("latin-1")
-        name = own if _REQUEST_ID.fullmatch(own) else secrets.token_hex(8)
-        started = False
-
-        async def named(message: Message) -> None:
-            nonlocal started
-            if message["type"] == "http.response.start":
-                started = True
-                given = [*message.get("headers", []), (b"x-request-id", name.encode())]
-                message = {**message, "headers": given}
-            await send(message)
-
-        if self._local_only and not _is_local(headers.get(b"host", b"").decode("latin-1")):
-            reply = responses.refused(403, "denied", "without sign-in, only local names are served")
-            await reply(scope, receive, named)
-            return
-        try:
-            await self._inner(scope, receive, named)
-        except ClientDisconnect:
-            pass
-        except Exception as error:
-            if not started:
-                await responses.failed(error)(scope, receive, named)
 
 
 async def _rows_reply(rows: list[dict[str, Any]]) -> Response:
@@ -219,42 +169,43 @@ async def _rows_reply(rows: list[dict[str, Any]]) -> Response:
 
 
 def application(
-    authenticator: Authenticator, admission: Admission, *, local_only: bool = False
+    authenticator: Authenticator,
+    admission: Admission,
+    *,
+    local_only: bool = False,
+    origins: Origins | None = None,
+    health: Health = lambda: "ok",
 ) -> ASGIApp:
     """The ASGI application of this transport, with MCP at /mcp where its SDK is installed.
 
-    With `local_only`, requests must name this machine as their host: where callers need not
-    sign in, a web page that had its own name point here would act as the owner.
+    `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter.
     """
     handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
-    routes: list[BaseRoute] = [*HttpTransport(authenticator, admission).routes()]
-    manager = _mcp_manager(authenticator, admission)
-    if manager is not None:
-        routes.append(Route("/mcp", endpoint=_Mcp(manager.asgi_app), methods=["POST"]))
+    routes: list[BaseRoute] = [*HttpTransport(authenticator, admission, health).routes()]
+    endpoint = _mcp_endpoint(authenticator, admission)
+    if endpoint is not None:
+        routes.append(Route("/mcp", endpoint=endpoint, methods=["POST"]))
 
     @asynccontextmanager
     async def living(_: Starlette) -> AsyncIterator[None]:
         async with AsyncExitStack() as stack:
-            if manager is not None:
-                await stack.enter_async_context(manager.run())
+            if endpoint is not None:
+                await stack.enter_async_context(endpoint.run())
             yield
 
     app = Starlette(routes=routes, exception_handlers=handlers, lifespan=living)
     app.router.redirect_slashes = False
-    return Envelope(app, local_only=local_only)
+    return Around(app, local_only=local_only, origins=origins or Origins())
 
 
-def _mcp_manager(authenticator: Authenticator, admission: Admission) -> Any:
-    """The SDK's session manager around our server, or None."""
+def _mcp_endpoint(authenticator: Authenticator, admission: Admission) -> Any:
+    """MCP as a route's endpoint, or None."""
     try:
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
-
-        from redask.server import mcp_transport
+        from redask.server.mcp_endpoint import McpEndpoint
     except ImportError:
         return None
-    mcp_transport.quieten()
-    return StreamableHTTPSessionManager(
-        mcp_transport.server(authenticator, admission), stateless=True
+    return McpEndpoint(
+        authenticator, admission, lambda request: bodies.read_bytes(request, bodies.MAX_BODY)
     )
 
 
@@ -276,34 +227,6 @@ async def _unrouted(_: Request, error: Exception) -> Response:
 # --- requests --------------------------------------------------------------------------------
 
 
-async def _body(request: Request, most: int = MAX_BODY) -> object:
-    """The JSON of a body that is neither too large nor too slow."""
-    kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
-    if kind != responses.JSON:  # nor none: a page elsewhere may send that without being asked
-        raise BadAsk(f"expected the content type {responses.JSON}", detail="content-type")
-    whole = await _read(request, most)
-    if len(whole) < _ELSEWHERE:
-        return request_json.read(whole)
-    return await asyncio.to_thread(request_json.read, whole)
-
-
-async def _read(request: Request, most: int) -> bytes:
-    """The bytes of such a body."""
-    pieces, size = [], 0
-    request.state.unread = True
-    try:
-        async with asyncio.timeout(BODY_SECONDS):
-            async for piece in request.stream():
-                size += len(piece)
-                if size > most:
-                    raise LimitExceeded("body", f"the body is longer than {most} bytes")
-                pieces.append(piece)
-    except TimeoutError:
-        raise BadAsk(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None
-    request.state.unread = False
-    return b"".join(pieces)
-
-
 def _disconnected(request: Request) -> Disconnected:
     """What returns when the client of a request, whose body was read, has disconnected."""
 
@@ -312,18 +235,6 @@ def _disconnected(request: Request) -> Disconnected:
             pass
 
     return disconnected
-
-
-def _is_local(host: str) -> bool:
-    """Whether a Host header names this machine: localhost, or an address, which no name is."""
-    name = host.rpartition(":")[0] if re.search(r":\d*\Z", host) else host
-    if name.lower() == "localhost":
-        return True
-    try:
-        ipaddress.ip_address(name.removeprefix("[").removesuffix("]"))
-    except ValueError:
-        return False
-    return True
 
 
 def _raw_part(scope: Scope) -> str:
@@ -339,10 +250,6 @@ def _number(request: Request, name: str, default: int | None, most: int) -> int 
     if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
         raise BadAsk(f"{name}: expected a number from 1 to {most}", detail=name)
     return int(text)
-
-
-async def _healthy(_: Request) -> Response:
-    return plain({"status": "ok"})
 
 
 async def _metrics(_: Request) -> Response:

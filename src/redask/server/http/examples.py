@@ -1,0 +1,19 @@
+"""Requests that work on the sample data of `redask demo`: `EXAMPLES` of the OpenAPI document.
+
+By operation, or by operation and parameter.
+"""
+
+from typing import Any
+
+EXAMPLES: dict[str, Any] = {
+    "ask": {
+        "question": "When does a gold customer get money back for a late delivery?",
+        "options": {"limit": 5, "strict": True},
+    },
+    "explain": {"question": "How many customers are gold customers?"},
+    "search": {"question": "late delivery", "options": {"limit": 3}},
+    "query": {"statement": "SELECT name FROM suppliers WHERE id = $1", "params": [2]},
+    "putEntities": {"rows": [{"id": 1, "text": "The ferry leaves at nine."}]},
+    "putEntities.collection": "notes",
+    "getSource.urn": "urn:reddb:row:suppliers/2",
+}

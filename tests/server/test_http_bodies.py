@@ -1,0 +1,94 @@
+"""Bodies that gzip packed: read as if they were not, bounded as sent and as unpacked."""
+
+import gzip
+import json
+import zlib
+from collections.abc import Iterator
+
+import httpx
+import pytest
+from transports import Transports
+
+from redask.core.errors import BadAsk, LimitExceeded
+from redask.server.http import bodies
+
+JSON = {"Content-Type": "application/json"}
+ASKED = json.dumps(
+    {"question": "When does the ferry leave?", "options": {"using": "scripted"}}
+).encode()
+
+
+@pytest.fixture(scope="module")
+def transports(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transports]:
+    with Transports(tmp_path_factory.mktemp("bodies") / "db") as opened:
+        yield opened
+
+
+def sent(
+    transports: Transports, content: bytes, encoding: str, path: str = "/v1/ask"
+) -> httpx.Response:
+    headers = {**JSON, "Content-Encoding": encoding}
+    if path == "/mcp":
+        headers["Accept"] = "application/json, text/event-stream"
+    client = transports.clients["mia"].http
+    return transports.run(client.post(path, content=content, headers=headers))
+
+
+PACKED = {
+    "one member": gzip.compress(ASKED),
+    "two members": gzip.compress(ASKED[:9]) + gzip.compress(ASKED[9:]),
+}
+BAD = {
+    "plain": (ASKED, "gzip"),
+    "cut off": (gzip.compress(ASKED)[:-3], "gzip"),
+    "more after it": (gzip.compress(ASKED) + b"x", "gzip"),
+    "zlib": (zlib.compress(ASKED), "gzip"),
+    "deflate": (zlib.compress(ASKED), "deflate"),
+    "twice": (gzip.compress(gzip.compress(ASKED)), "gzip, gzip"),
+    "brotli": (ASKED, "br"),
+}
+
+
+@pytest.mark.parametrize("packed", PACKED)
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "x-gzip"])
+def test_a_packed_question_is_answered_as_a_plain_one(
+    transports: Transports, packed: str, encoding: str
+) -> None:
+    plain = sent(transports, ASKED, "identity")
+    assert sent(transports, PACKED[packed], encoding).content == plain.content
+    assert plain.status_code == 200
+
+
+@pytest.mark.parametrize("what", BAD)
+def test_what_is_no_gzip_is_a_bad_ask(transports: Transports, what: str) -> None:
+    reply = sent(transports, *BAD[what])
+    shown = reply.json()["error"]
+    assert (reply.status_code, shown["detail"]) == (400, "content-encoding")
+
+
+def test_a_small_body_that_unpacks_to_a_large_one_is_refused(transports: Transports) -> None:
+    packed = gzip.compress(b" " * (bodies.MAX_BODY + 1))
+    assert len(packed) < 10_000
+    for path in ("/v1/ask", "/mcp"):
+        reply = sent(transports, packed, "gzip", path)
+        assert (reply.status_code, reply.json()["error"]["kind"]) == (413, "limit_exceeded")
+
+
+def test_mcp_reads_packed_messages(transports: Transports) -> None:
+    message = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "ping"}).encode()
+    reply = sent(transports, gzip.compress(message), "gzip", "/mcp")
+    assert reply.status_code == 200
+    assert '"id":1' in reply.text.replace(" ", "")
+
+
+def test_the_bound_is_on_what_is_unpacked_and_nothing_beyond_it_is_made() -> None:
+    assert bodies.unpacked(gzip.compress(b"x" * 100), 100) == b"x" * 100
+    with pytest.raises(LimitExceeded):
+        bodies.unpacked(gzip.compress(b"x" * 101), 100)
+    halves = gzip.compress(b"x" * 60) * 2
+    with pytest.raises(LimitExceeded):
+        bodies.unpacked(halves, 100)
+    assert bodies.unpacked(halves, 120) == b"x" * 120
+    with pytest.raises(BadAsk):
+        bodies.unpacked(b"\x1f\x8b", 100)
+    assert bodies.unpacked(b"", 100) == b""
