@@ -17,8 +17,8 @@ from typing import ParamSpec, TypeVar
 
 from redask.core import settings as choices
 from redask.core import synonyms
-from redask.core.access.policy import AUDITORS, must_own
-from redask.core.errors import BadAsk, Denied, Misconfigured
+from redask.core.access.policy import must_audit, must_own
+from redask.core.errors import BadAsk, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Embedder, Provider, Query, Selector
 from redask.core.provider_table import PROVIDERS
@@ -159,7 +159,7 @@ class App:
 
         The owner of an embedded database sees every tenant; others who may audit, their own.
         """
-        _must_audit(caller)
+        must_audit(caller)
         since = cost.day_of(self.engine.clock()) - days + 1
         tenant = None if caller == Caller() else caller.tenant
         return [
@@ -200,12 +200,16 @@ class App:
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": _with_index(self.backend.files(), index.bytes),
             "problems": problems,
-            "warnings": [*self.opener.passed_over(), *self.plan_sources.warnings(caller)],
+            "warnings": [
+                *self.opener.passed_over(),
+                *self.plan_sources.warnings(caller),
+                *self.backend.store.policy_faults(caller),
+            ],
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
         """Whether the audit log is what was written; for those who may read all of it."""
-        _must_audit(caller)
+        must_audit(caller)
         return self.backend.audit.verify()
 
     def catch_up(self, caller: Caller) -> None:
@@ -263,7 +267,7 @@ def build(
     directory = row.directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
     maker = _embedder(chosen.embedder, embedder)
-    backend = row.open(str(location))
+    backend = row.open(str(location), closed=chosen.access_closed)
     index = SearchIndex(directory / "index", backend.store)
     stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
@@ -272,7 +276,7 @@ def build(
         _log.warning(warning)
     running, workers = RunningCalls(), Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
-    selector = _selector(str(location), chosen.select_workers, serving)
+    selector = _selector(str(location), chosen, serving)
     plan_sources = PlanSources(selector, words)
     computing = Computing(selector, plan_sources, backend.store, chosen)
     engine = _engine(
@@ -337,12 +341,13 @@ def _engine(
     )
 
 
-def _selector(location: str, workers: int | None, serving: bool) -> Selector:
+def _selector(location: str, chosen: choices.Settings, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
+    workers, closed = chosen.select_workers, chosen.access_closed
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
-        return open_selector(location)
-    selector = ProcessSelector(_SELECTOR, (location,), processes=processes)
+        return open_selector(location, closed)
+    selector = ProcessSelector(_SELECTOR, (location, closed), processes=processes)
     selector.warm()
     return selector
 
@@ -368,11 +373,6 @@ def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
     """The files as `doctor` lists them: the data, the index, then what calls left."""
     listed = [*files.items()]
     return dict([*listed[:-1], ("index", size), *listed[-1:]])
-
-
-def _must_audit(caller: Caller) -> None:
-    if caller.role not in AUDITORS:
-        raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
 
 
 def is_database(location: str) -> bool:

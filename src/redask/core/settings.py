@@ -33,6 +33,7 @@ from redask.core.text import lower
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
+_ACCESS = "whether others than the owner read what has no policy"
 PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
 
 
@@ -82,6 +83,7 @@ class Settings:
     audit_hash_question: bool = False
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
+    access_closed: bool = False
     select_timeout_ms: int = 5_000
     select_max_rows: int = 10_000
     select_workers: int | None = None
@@ -104,16 +106,15 @@ class Setting:
     help: str
 
 
-def _audit_question(value: object) -> bool:
-    if value not in ("text", "hash"):
-        raise values.Unfit('"text" or "hash"', values.shown(value))
-    return value == "hash"
+def _either(no: str, yes: str) -> values.Reader:
+    """Whether the second of two words is said."""
 
+    def read(value: object) -> bool:
+        if value not in (no, yes):
+            raise values.Unfit(f'"{no}" or "{yes}"', values.shown(value))
+        return value == yes
 
-def _followups(value: object) -> bool:
-    if value not in ("rules", "model"):
-        raise values.Unfit('"rules" or "model"', values.shown(value))
-    return value == "model"
+    return read
 
 
 def _weight(value: object) -> Decimal:
@@ -205,7 +206,7 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.followups",
         "followups_by_model",
-        _followups,
+        _either("rules", "model"),
         'who makes a question whole that leans on its history: "rules", or the "model"',
     ),
     Setting(
@@ -223,7 +224,7 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.audit.question",
         "audit_hash_question",
-        _audit_question,
+        _either("text", "hash"),
         'how the audit row keeps the question: "text" or "hash"',
     ),
     Setting(
@@ -238,6 +239,7 @@ ROWS: tuple[Setting, ...] = (
         _personal,
         f"take these out as well, of {', '.join(PERSONAL)}",
     ),
+    Setting("access.default", "access_closed", _either("allow", "deny"), _ACCESS),
     Setting(
         "select.timeout_ms",
         "select_timeout_ms",

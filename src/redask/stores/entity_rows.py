@@ -44,7 +44,7 @@ MAX_COLUMN_NAME = 256
 LINKS = "links"
 
 _MAX_DIGITS = 4300
-_ID_DIGITS = 16  # of an id made of the content
+CONTENT_ID_DIGITS = 16  # of an id made of the content
 
 
 def collection_fault(name: object) -> str | None:
@@ -157,7 +157,7 @@ def _entity(
         raise _Bad("it has no vector")
     if name is None:
         payload = _payload(row)
-        urn = f"{prefix}{sha256(payload.encode()).hexdigest()[:_ID_DIGITS]}"
+        urn = f"{prefix}{sha256(payload.encode()).hexdigest()[:CONTENT_ID_DIGITS]}"
     else:
         plain = name.isalnum() and name.isascii()
         urn = f"{prefix}{name}" if plain else _urn(kind, collection, name)
