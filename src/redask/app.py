@@ -125,7 +125,7 @@ class App:
 
     def link(self, source: str, label: str, target: str, caller: Caller) -> str:
         """Write one edge. → its URN."""
-        edge = link(source, label, target)
+        edge = link(source, label, target, self.backend.store.edge_key)
         self.backend.store.put([edge], caller)
         return edge.urn
 
@@ -146,7 +146,7 @@ class App:
             manifest=self.backend.manifest,
             caller=caller,
             entity=entity,
-            edge=link,
+            edge=partial(link, key=self.backend.store.edge_key),
             write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
             avoid=frozenset({os.path.realpath(self.directory)}),
             progress=progress,
@@ -267,7 +267,7 @@ def build(
     directory = row.directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
     maker = _embedder(chosen.embedder, embedder)
-    backend = row.open(str(location), closed=chosen.access_closed)
+    backend = row.open(str(location), closed=chosen.access_closed, keyed=chosen.edge_ids_keyed)
     index = SearchIndex(directory / "index", backend.store)
     stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)

@@ -23,7 +23,7 @@ from redask.index.lexical.tantivy_terms import TermSearcher
 from redask.stores import visibility as store_visibility
 from redask.stores.columnar import readable_tables
 from redask.stores.columnar.plan_facts import plan_tables, table_facts
-from redask.stores.policy_classes import KeyColumns
+from redask.stores.policy_classes import KeyColumns, split_class
 from redask.stores.sqlite import (
     class_numbers,
     embedding_queue,
@@ -110,8 +110,7 @@ def an_edge_with_a_hidden_end_is_shown(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def an_edge_of_a_hidden_key_is_shown(patch: pytest.MonkeyPatch) -> None:
-    split = store_visibility.split_class
-    patch.setattr(store_visibility, "split_class", lambda value: (split(value)[0], {}))
+    patch.setattr("redask.stores.visibility.split_class", lambda value: (split_class(value)[0], {}))
 
 
 @bug

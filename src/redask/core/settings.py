@@ -34,6 +34,7 @@ from redask.core.text import lower
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
 _ACCESS = "whether others than the owner read what has no policy"
+_EDGE_IDS = "what the ids of edges in a new database are made of: see docs/access.md"
 PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
 
 
@@ -84,6 +85,7 @@ class Settings:
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
     access_closed: bool = False
+    edge_ids_keyed: bool = True
     select_timeout_ms: int = 5_000
     select_max_rows: int = 10_000
     select_workers: int | None = None
@@ -240,6 +242,7 @@ ROWS: tuple[Setting, ...] = (
         f"take these out as well, of {', '.join(PERSONAL)}",
     ),
     Setting("access.default", "access_closed", _either("allow", "deny"), _ACCESS),
+    Setting("access.edge_ids", "edge_ids_keyed", _either("content", "keyed"), _EDGE_IDS),
     Setting(
         "select.timeout_ms",
         "select_timeout_ms",

@@ -78,10 +78,12 @@ class EntityStore(Store, VectorStore, Protocol):
     """A whole store: what `ports.Store` and `ports.VectorStore` promise, catalogues, health.
 
     `identity` is drawn at random when a store is made: an index that was built from
-    another store notices by it.
+    another store notices by it. `edge_key` is what the ids of its edges are made with, decided
+    when it was made; see `entity_rows.link`.
     """
 
     identity: str
+    edge_key: bytes
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
         """As in `Store`; `model` names what made the vectors of these entities."""

@@ -25,8 +25,11 @@ _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
 class OpenBackend(Protocol):
     """Opens a database at a location, and makes what is missing."""
 
-    def __call__(self, location: str, *, closed: bool = False) -> Backend:
-        """`closed` is what has no policy, to all but the owner."""
+    def __call__(self, location: str, *, closed: bool = False, keyed: bool = True) -> Backend:
+        """`closed` is what has no policy, to all but the owner.
+
+        `keyed` gives a database that is made now a key of its own for the ids of edges.
+        """
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,10 @@ from redask.stores.policy_classes import shows, split_class
 
 UNCLASSIFIED = 0
 EDGE_PREFIX = "urn:reddb:edge:"
+_GUESSABLE = (
+    "who finds the id of an edge in the audit log can find out by trying which edge it is: ids are"
+    " made with a key in databases that are made from now on"
+)
 _UNRULED = Policy("", ())  # gives the words for classes of what no policy speaks of
 
 
@@ -197,13 +201,14 @@ def stored_policy(collection: str, document: str) -> Policy:
 
 
 def faults_of(
-    documents: Iterable[tuple[str, str]], held: Iterable[tuple[str, str, int]]
+    documents: Sequence[tuple[str, str]], held: Iterable[tuple[str, str, int]], *, guessable: bool
 ) -> list[str]:
     """What is wrong with policies that are in force, in sentences.
 
-    `held` are collections, policy classes by value, and how many entities each has.
+    `held` are collections, policy classes by value, and how many entities each has; `guessable`
+    says that there are edges whose ids are made of their content alone.
     """
-    faults = []
+    faults = [_GUESSABLE] if guessable and documents else []
     for name, document in documents:
         try:
             read_policy(name, json.loads(document))

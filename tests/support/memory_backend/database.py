@@ -18,8 +18,8 @@ _DATABASES: dict[str, tuple[Shared, Calls]] = {}
 class MemoryBackend:
     """An open database in memory, made when there is none at the location."""
 
-    def __init__(self, location: str, *, closed: bool = False) -> None:
-        shared, calls = _DATABASES.setdefault(location, (Shared(), Calls()))
+    def __init__(self, location: str, *, closed: bool = False, keyed: bool = True) -> None:
+        shared, calls = _DATABASES.setdefault(location, (Shared(keyed=keyed), Calls()))
         self._access = Access(shared, unruled_closed=closed)
         self.store = MemoryStore(self._access)
         self.users = MemoryUsers(self._access)

@@ -155,8 +155,9 @@ class _Numbers:
 class Shared:
     """The data of one location; every backend that is open on it has the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keyed: bool = True) -> None:
         self.identity = secrets.token_hex(16)
+        self.edge_key = secrets.token_bytes(32) if keyed else b""
         self.secret = secrets.token_bytes(32)
         self.lock = threading.RLock()
         self.tenants: dict[str, Tenant] = {}

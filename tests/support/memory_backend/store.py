@@ -33,6 +33,7 @@ class MemoryStore:
     def __init__(self, access: Access) -> None:
         self._access = access
         self.identity = access.shared.identity
+        self.edge_key = access.shared.edge_key
 
     # --- content ---------------------------------------------------------------------------
 
@@ -107,7 +108,9 @@ class MemoryStore:
         must_own(caller)
         tenant = self._access.reading(caller.tenant)
         held = [(row.collection, tenant.class_value(row), 1) for row in tenant.live()]
-        return faults_of(sorted(tenant.documents.items()), held)
+        edges = any(row.ends for row in tenant.live())
+        documents = sorted(tenant.documents.items())
+        return faults_of(documents, held, guessable=edges and not self.edge_key)
 
     def watermark(self, tenant: str) -> int:
         return self._access.reading(tenant).seq

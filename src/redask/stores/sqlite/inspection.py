@@ -182,8 +182,8 @@ def _contradictions(connection: sqlite3.Connection) -> list[str]:
     return found
 
 
-def policy_faults(connection: sqlite3.Connection, tenant: str) -> list[str]:
-    """Policies that cannot be read any more, and those that hide addresses, in sentences."""
+def policy_faults(connection: sqlite3.Connection, tenant: str, *, keyed: bool) -> list[str]:
+    """What is wrong with the policies in force, in sentences: see `faults_of`."""
     held = connection.execute(
         "SELECT collections.name, labels.value, sum(entities) FROM labels"
         " JOIN collections ON collections.id = labels.collection"
@@ -197,7 +197,12 @@ def policy_faults(connection: sqlite3.Connection, tenant: str) -> list[str]:
         " ORDER BY collection",
         (tenant,),
     ).fetchall()
-    return faults_of(documents, held)
+    edges = connection.execute(
+        "SELECT 1 FROM edges JOIN entities USING (key) JOIN tenants ON tenants.id = tenant"
+        " WHERE name = ?",
+        (tenant,),
+    ).fetchone()
+    return faults_of(documents, held, guessable=bool(edges and not keyed))
 
 
 def column_types(connection: sqlite3.Connection, tenant: str) -> dict[str, dict[str, str]]:

@@ -49,9 +49,15 @@ class SqliteStore:
     """An open store; `close` it, or use it as a context manager."""
 
     identity: str
+    edge_key: bytes
 
     def __init__(
-        self, directory: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS, closed: bool = False
+        self,
+        directory: Path,
+        *,
+        busy_timeout: float = BUSY_TIMEOUT_SECONDS,
+        closed: bool = False,
+        keyed: bool = True,
     ) -> None:
         self.database = self._database = Database(
             directory / FILE,
@@ -61,10 +67,10 @@ class SqliteStore:
         )
         self._visibility = VisibilityCache(closed=closed)
         with self._database.reading() as connection:
-            found = connection.execute("SELECT identity, classes FROM store").fetchone()
-        self.identity = found[0]
-        if found[1] < CLASS_RULES:
-            self._classify()
+            found = connection.execute("SELECT identity, classes, edge_key FROM store").fetchone()
+        self.identity, classes, self.edge_key = found
+        if classes < CLASS_RULES:
+            self._classify(keyed)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -157,10 +163,13 @@ class SqliteStore:
         """What the policies in force hide as a whole, though they name columns only."""
         must_own(caller)
         with self._database.reading() as connection:
-            return inspection.policy_faults(connection, caller.tenant)
+            return inspection.policy_faults(connection, caller.tenant, keyed=bool(self.edge_key))
 
-    def _classify(self) -> None:
-        """Classify everything under policies, which another redask did by other rules."""
+    def _classify(self, keyed: bool) -> None:
+        """Classify everything under policies, which another redask did by other rules.
+
+        Edges that are there keep their ids, and those to come are made in the same way.
+        """
         with self._database.writing() as connection:
             ruled = connection.execute(
                 "SELECT DISTINCT name FROM tenants JOIN policies ON tenant = tenants.id"
@@ -169,7 +178,12 @@ class SqliteStore:
                 writer = EntityWriter(connection, tenant)
                 writer.classify()
                 writer.finish()
-            connection.execute("UPDATE store SET classes = ?", (CLASS_RULES,))
+            (self.edge_key,) = connection.execute(
+                "UPDATE store SET classes = ?1, edge_key = coalesce(edge_key, iif("
+                " ?2 AND NOT EXISTS (SELECT 1 FROM edges), randomblob(32), zeroblob(0)))"
+                " RETURNING edge_key",
+                (CLASS_RULES, keyed),
+            ).fetchone()
 
     def view(self, caller: Caller) -> StoreView:
         """How far the store is, what the caller may see and the vector space, at one moment."""
