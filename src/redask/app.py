@@ -15,13 +15,12 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
+from redask.core import provider_table, synonyms
 from redask.core import settings as choices
-from redask.core import synonyms
 from redask.core.access.policy import must_audit, must_own
 from redask.core.errors import BadAsk, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Embedder, Provider, Query, Selector
-from redask.core.provider_table import PROVIDERS
 from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.embedding_text import embedding_text
@@ -51,7 +50,7 @@ from redask.ingest import pipeline
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.pool import ProviderPool
-from redask.providers.registry import installed
+from redask.providers.registry import is_installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
@@ -287,6 +286,7 @@ def build(
         running=running,
         clock=clock,
         providers=providers,
+        serving=serving,
     )
     return App(
         backend=backend,
@@ -316,14 +316,14 @@ def _engine(
     running: RunningCalls,
     clock: Callable[[], int],
     providers: Mapping[str, Provider],
+    serving: bool,
 ) -> Engine:
     """The engine over what is open already; `providers` stand beside our rows."""
-    computing, workers = finder.computing, opened.workers
-    chosen = computing.settings
+    computing, workers, chosen = finder.computing, opened.workers, finder.computing.settings
     recall = AnswerCaching(backend.answers, chosen, clock)
     calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
     replies = ModelReplies(calls, recall, opened)
-    rows = (name for name, row in PROVIDERS.items() if installed(row))
+    known = provider_table.rows(for_tests=chosen.testing_providers or not serving)
     return Engine(
         finder=finder,
         log=audit,
@@ -331,8 +331,8 @@ def _engine(
         calls=calls,
         writer=StatementWriter(computing, replies),
         followups=FollowupReader(replies, chosen.followups_by_model),
-        providers=frozenset({*PROVIDERS, *providers}),
-        installed=frozenset({*rows, *providers}),
+        providers=frozenset({*known, *providers}),
+        installed=frozenset({*filter(is_installed, known), *providers}),
         opened=opened,
         settings=chosen,
         clock=clock,

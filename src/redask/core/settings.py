@@ -29,11 +29,13 @@ from redask.core.model import Capabilities, Strictness
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
+from redask.core.rules.spending import provider_access
 from redask.core.text import lower
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
 _ACCESS = "whether others than the owner read what has no policy"
+_TESTING = "let a server use providers that are for tests, such as scripted"
 _EDGE_IDS = "what the ids of edges in a new database are made of: see docs/access.md"
 PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
 
@@ -74,6 +76,8 @@ class Settings:
     cache_enabled: bool = False
     cache_default_ttl: int | None = None
     cache_max_entries: int = 1000
+    allow: tuple[provider_access.AllowRule, ...] = ()
+    testing_providers: bool = False
     default_provider: str | None = None
     fallback: tuple[str, ...] = ()
     plan_provider: str | None = None
@@ -122,22 +126,6 @@ def _either(no: str, yes: str) -> values.Reader:
 def _weight(value: object) -> Decimal:
     """A number as it is written, so that 0.4 + 1 equals 1.4."""
     return Decimal(repr(values.real(0, 1000)(value)))
-
-
-def _fallback(value: object) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = ",".join(value)
-    named = values.providers(value)
-    if not named:
-        raise values.Unfit("at least one provider", "none")
-    return named
-
-
-def _default_provider(value: object) -> str | None:
-    named = values.providers(value)
-    if len(named) > 1:
-        raise values.Unfit("one provider; several go into ask.providers.fallback", str(len(named)))
-    return named[0] if named else None
 
 
 def _personal(value: object) -> tuple[str, ...]:
@@ -194,14 +182,15 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.providers.default",
         "default_provider",
-        _default_provider,
+        values.one_provider,
         "the provider when USING and fallback name none",
     ),
-    Setting("ask.providers.fallback", "fallback", _fallback, "providers in failover order"),
+    Setting("ask.providers.testing", "testing_providers", values.boolean, _TESTING),
+    Setting("ask.providers.fallback", "fallback", values.fallback, "providers in failover order"),
     Setting(
         "ask.plan.provider",
         "plan_provider",
-        _default_provider,
+        values.one_provider,
         "who writes a statement that redask is not certain of; whoever answers, if not given",
     ),
     Setting("ask.plan.model", "plan_model", values.name, "its model"),
@@ -300,6 +289,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
     except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
         raise Misconfigured(f"redask.toml is not TOML: {error}") from None
     overrides, prices = _cut(document, "capabilities"), _cut(document, "prices")
+    allow = provider_access.read_rules(document.pop("allow", []))
     given = dict(_flatten(document, ""))
     unknown = next((key for key in given if key not in _BY_KEY), None)
     if unknown is not None:
@@ -309,6 +299,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
         raise Misconfigured(f"redask.toml: there is no setting {shown}{hint}", detail=shown)
     settings = Settings(
         embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
+        allow=allow,
         capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
         prices=MappingProxyType(price_list.read_overrides(prices)),
         endpoints=MappingProxyType(_endpoints(env)),
