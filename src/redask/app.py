@@ -9,7 +9,6 @@ import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -21,7 +20,6 @@ from redask.core.access.policy import must_audit, must_own
 from redask.core.errors import BadAsk, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Embedder, Provider, Query, Selector
-from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models import RemoteModel
@@ -31,7 +29,7 @@ from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
-from redask.engine.budget import Budget
+from redask.engine.budget import Budget, spending_report
 from redask.engine.computing import Computing
 from redask.engine.findings import SourceFinder
 from redask.engine.opened_providers import OpenedProviders
@@ -159,18 +157,8 @@ class App:
         The owner of an embedded database sees every tenant; others who may audit, their own.
         """
         must_audit(caller)
-        since = cost.day_of(self.engine.clock()) - days + 1
         tenant = None if caller == Caller() else caller.tenant
-        return [
-            {
-                "day": (date(1970, 1, 1) + timedelta(line.account.day)).isoformat(),
-                "provider": line.account.provider,
-                "reserved_usd": line.reserved,
-                "spent_usd": line.spent,
-                "tenant": line.account.tenant,
-            }
-            for line in self.backend.ledger.report(since, tenant)
-        ]
+        return spending_report(self.backend.ledger, tenant, self.engine.clock(), days)
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -321,7 +309,9 @@ def _engine(
     """The engine over what is open already; `providers` stand beside our rows."""
     computing, workers, chosen = finder.computing, opened.workers, finder.computing.settings
     recall = AnswerCaching(backend.answers, chosen, clock)
-    calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
+    calls = ProviderCalls(
+        Budget(chosen.limits, backend.ledger, clock, chosen.budget), chosen, workers
+    )
     replies = ModelReplies(calls, recall, opened)
     known = provider_table.rows(for_tests=chosen.testing_providers or not serving)
     return Engine(

@@ -29,7 +29,7 @@ from redask.core.model import Capabilities, Strictness
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
-from redask.core.rules.spending import provider_access
+from redask.core.rules.spending import budgets, provider_access
 from redask.core.text import lower
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
@@ -77,6 +77,7 @@ class Settings:
     cache_default_ttl: int | None = None
     cache_max_entries: int = 1000
     allow: tuple[provider_access.AllowRule, ...] = ()
+    budget: tuple[budgets.BudgetRule, ...] = ()
     testing_providers: bool = False
     default_provider: str | None = None
     fallback: tuple[str, ...] = ()
@@ -290,6 +291,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
         raise Misconfigured(f"redask.toml is not TOML: {error}") from None
     overrides, prices = _cut(document, "capabilities"), _cut(document, "prices")
     allow = provider_access.read_rules(document.pop("allow", []))
+    budget = budgets.read_rules(document.pop("budget", []))
     given = dict(_flatten(document, ""))
     unknown = next((key for key in given if key not in _BY_KEY), None)
     if unknown is not None:
@@ -300,6 +302,7 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
     settings = Settings(
         embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
         allow=allow,
+        budget=budget,
         capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
         prices=MappingProxyType(price_list.read_overrides(prices)),
         endpoints=MappingProxyType(_endpoints(env)),
