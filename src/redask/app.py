@@ -17,15 +17,16 @@ from typing import ParamSpec, TypeVar
 from redask.core import provider_table, synonyms
 from redask.core import settings as choices
 from redask.core.access.policy import must_audit, must_own
+from redask.core.access.redaction import Redactor
 from redask.core.errors import BadAsk, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Embedder, Provider, Query, Selector
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.embedding_text import embedding_text
-from redask.embedding.models import RemoteModel
+from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
-from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
+from redask.embedding.stage import EmbeddedText, EmbeddingProgress, EmbeddingStage
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
@@ -256,7 +257,7 @@ def build(
     maker = _embedder(chosen.embedder, embedder)
     backend = row.open(str(location), closed=chosen.access_closed, keyed=chosen.edge_ids_keyed)
     index = SearchIndex(directory / "index", backend.store)
-    stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
+    stage = EmbeddingStage(backend.store, maker, _embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
     for warning in opener.passed_over():
@@ -346,6 +347,14 @@ def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | 
     endpoint = chosen.endpoint
     remote = RemoteModel(endpoint.base_url, endpoint.model, endpoint.api_key, chosen.dimensions)
     return make_embedder(chosen.name if name is None else name, remote)
+
+
+def _embedded_text(embedder: Embedder, chosen: choices.Settings) -> EmbeddedText:
+    """What is embedded of a payload; what leaves for another machine is redacted first."""
+    redactor = Redactor(chosen.redact_secrets, chosen.redact_personal)
+    if redactor.is_idle or not isinstance(embedder, REMOTE):
+        return embedding_text
+    return lambda payload, hidden: embedding_text(redactor.redact(payload)[0], hidden)
 
 
 def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
