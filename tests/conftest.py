@@ -2,7 +2,9 @@
 
 And the options that say how often the crash tests kill, how many databases are searched for
 leaks, and how many questions every transport is asked. A database that a test opens, here or in
-another process, has no embedder unless the test says so: loading a model takes its time.
+another process, has no embedder unless the test says so: loading a model takes its time. Nor has
+it a key for the ids of edges: databases with the same data are compared byte by byte. Servers know
+the providers that are for tests.
 """
 
 import os
@@ -13,6 +15,8 @@ from hypothesis import settings
 settings.register_profile("redask", deadline=None, derandomize=True, print_blob=True)
 settings.load_profile("redask")
 os.environ["REDASK_EMBEDDER_NAME"] = "none"
+os.environ["REDASK_ACCESS_EDGE_IDS"] = "content"
+os.environ["REDASK_ASK_PROVIDERS_TESTING"] = "true"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

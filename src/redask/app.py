@@ -10,31 +10,29 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
-from datetime import date, timedelta
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
+from redask.core import provider_table, synonyms
 from redask.core import settings as choices
-from redask.core import synonyms
-from redask.core.access.policy import AUDITORS, must_own
+from redask.core.access.policy import must_audit, must_own
+from redask.core.access.redaction import Redactor
 from redask.core.access.worker_shares import WorkerQuota
-from redask.core.errors import BadAsk, Denied, Misconfigured
+from redask.core.errors import BadAsk, Misconfigured
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
-from redask.core.provider_table import PROVIDERS
-from redask.core.rules import cost
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.embedding_text import embedding_text
-from redask.embedding.models import RemoteModel
+from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
-from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
+from redask.embedding.stage import EmbeddedText, EmbeddingProgress, EmbeddingStage
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
-from redask.engine.budget import Budget
+from redask.engine.budget import Budget, spending_report
 from redask.engine.computing import Computing
 from redask.engine.findings import SourceFinder
 from redask.engine.opened_providers import OpenedProviders
@@ -58,7 +56,7 @@ from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_proc
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.pool import ProviderPool
-from redask.providers.registry import installed
+from redask.providers.registry import is_installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
@@ -132,7 +130,7 @@ class App:
 
     def link(self, source: str, label: str, target: str, caller: Caller) -> str:
         """Write one edge. → its URN."""
-        edge = link(source, label, target)
+        edge = link(source, label, target, self.backend.store.edge_key)
         self.backend.store.put([edge], caller)
         return edge.urn
 
@@ -157,7 +155,7 @@ class App:
                 caller=caller,
                 records=records,
                 entity=entity,
-                edge=link,
+                edge=partial(link, key=self.backend.store.edge_key),
                 write=lambda loads: self.backend.manifest.load(loads, caller, self.clock()),
                 avoid=frozenset({os.path.realpath(self.directory)}),
                 progress=progress,
@@ -182,19 +180,9 @@ class App:
 
         The owner of an embedded database sees every tenant; others who may audit, their own.
         """
-        _must_audit(caller)
-        since = cost.day_of(self.engine.clock()) - days + 1
+        must_audit(caller)
         tenant = None if caller == Caller() else caller.tenant
-        return [
-            {
-                "day": (date(1970, 1, 1) + timedelta(line.account.day)).isoformat(),
-                "provider": line.account.provider,
-                "reserved_usd": line.reserved,
-                "spent_usd": line.spent,
-                "tenant": line.account.tenant,
-            }
-            for line in self.backend.ledger.report(since, tenant)
-        ]
+        return spending_report(self.backend.ledger, tenant, self.engine.clock(), days)
 
     def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
         """What is there, what is pending, what is wrong."""
@@ -223,12 +211,16 @@ class App:
             "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
             "files": _with_index(self.backend.files(), index.bytes),
             "problems": problems,
-            "warnings": [*self.opener.passed_over(), *self.plan_sources.warnings(caller)],
+            "warnings": [
+                *self.opener.passed_over(),
+                *self.plan_sources.warnings(caller),
+                *self.backend.store.policy_faults(caller),
+            ],
         }
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
         """Whether the audit log is what was written; for those who may read all of it."""
-        _must_audit(caller)
+        must_audit(caller)
         return self.backend.audit.verify()
 
     def catch_up(self, caller: Caller) -> None:
@@ -285,9 +277,9 @@ def build(
     directory = row.directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
     maker = _embedder(chosen.embedder, embedder)
-    backend = row.open(str(location))
+    backend = row.open(str(location), closed=chosen.access_closed, keyed=chosen.edge_ids_keyed)
     index = SearchIndex(directory / "index", backend.store)
-    stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
+    stage = EmbeddingStage(backend.store, maker, _embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
     opener = ProviderPool(chosen, {**_quoting(maker), **providers})
     for warning in opener.passed_over():
@@ -306,6 +298,7 @@ def build(
         running=running,
         clock=clock,
         providers=providers,
+        serving=serving,
     )
     return App(
         backend=backend,
@@ -336,13 +329,16 @@ def _engine(
     running: RunningCalls,
     clock: Callable[[], int],
     providers: Mapping[str, Provider],
+    serving: bool,
 ) -> Engine:
     """The engine over what is open already; `providers` stand beside our rows."""
-    computing, chosen, workers = finder.computing, finder.computing.settings, opened.workers
+    computing, workers, chosen = finder.computing, opened.workers, finder.computing.settings
     recall = AnswerCaching(backend.answers, chosen, clock)
-    calls = ProviderCalls(Budget(chosen.limits, backend.ledger, clock), chosen, workers)
+    calls = ProviderCalls(
+        Budget(chosen.limits, backend.ledger, clock, chosen.budget), chosen, workers
+    )
     replies = ModelReplies(calls, recall, opened)
-    known, rows = {*PROVIDERS, *providers}, [*filter(installed, PROVIDERS.values())]
+    known = provider_table.rows(for_tests=chosen.testing_providers or not serving)
     return Engine(
         finder=finder,
         log=audit,
@@ -350,9 +346,9 @@ def _engine(
         calls=calls,
         writer=StatementWriter(computing, replies),
         followups=FollowupReader(replies, chosen.followups_by_model),
-        judge=ClaimJudge(calls, opened, known),
-        providers=frozenset(known),
-        installed=frozenset({*(row.name for row in rows), *providers}),
+        judge=ClaimJudge(calls, opened, {*known, *providers}),
+        providers=frozenset({*known, *providers}),
+        installed=frozenset({*filter(is_installed, known), *providers}),
         opened=opened,
         settings=chosen,
         clock=clock,
@@ -363,20 +359,28 @@ def _engine(
 
 def _selector(location: str, chosen: choices.Settings, serving: bool) -> Selector:
     """SELECT in this process, or in processes that can be ended."""
-    workers = chosen.select_workers
+    workers, closed = chosen.select_workers, chosen.access_closed
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
-        return open_selector(location)
+        return open_selector(location, closed)
     quota = WorkerQuota(
         user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
     )
-    return ProcessSelector(_SELECTOR, (location,), processes=processes, quota=quota).warm()
+    return ProcessSelector(_SELECTOR, (location, closed), processes=processes, quota=quota).warm()
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
     at = chosen.endpoint
     remote = RemoteModel(at.base_url, at.model, at.api_key, chosen.dimensions)
     return make_embedder(chosen.name if name is None else name, remote)
+
+
+def _embedded_text(embedder: Embedder, chosen: choices.Settings) -> EmbeddedText:
+    """What is embedded of a payload; what leaves for another machine is redacted first."""
+    redactor = Redactor(chosen.redact_secrets, chosen.redact_personal)
+    if redactor.is_idle or not isinstance(embedder, REMOTE):
+        return embedding_text
+    return lambda payload, hidden: embedding_text(redactor.redact(payload)[0], hidden)
 
 
 def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
@@ -394,11 +398,6 @@ def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
     """The files as `doctor` lists them: the data, the index, then what calls left."""
     *listed, last = files.items()
     return dict([*listed, ("index", size), last])
-
-
-def _must_audit(caller: Caller) -> None:
-    if caller.role not in AUDITORS:
-        raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
 
 
 def is_database(location: str) -> bool:

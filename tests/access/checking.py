@@ -23,6 +23,7 @@ def check(seed: int) -> None:
         closed = sorted(database.app.backend.store.view(world.principal).visibility.denied)
         seen = database.observe(world, closed)
         with watched() as twin:
+            twin.declare_keys()
             twin.put(found)
             twin.leave_unembedded()
             twin.add_users(world)

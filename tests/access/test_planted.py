@@ -6,6 +6,7 @@ with it until one of them notices.
 
 import dataclasses
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -22,7 +23,14 @@ from redask.index.lexical.tantivy_terms import TermSearcher
 from redask.stores import visibility as store_visibility
 from redask.stores.columnar import readable_tables
 from redask.stores.columnar.plan_facts import plan_tables, table_facts
-from redask.stores.sqlite import embedding_queue, inspection, store, visibility_queries
+from redask.stores.policy_classes import KeyColumns, split_class
+from redask.stores.sqlite import (
+    class_numbers,
+    embedding_queue,
+    inspection,
+    store,
+    visibility_queries,
+)
 from redask.stores.visibility import EVERYTHING, StoreVisibility
 from tests.access.checking import check
 
@@ -101,6 +109,28 @@ def an_edge_with_a_hidden_end_is_shown(patch: pytest.MonkeyPatch) -> None:
 
 
 @bug
+def an_edge_of_a_hidden_key_is_shown(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr("redask.stores.visibility.split_class", lambda value: (split_class(value)[0], {}))
+
+
+@bug
+def the_key_at_the_far_end_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    of = KeyColumns.of
+
+    def near(keys: Any) -> KeyColumns:
+        return of([dataclasses.replace(key, target_columns=()) for key in keys])
+
+    patch.setattr(class_numbers, "KeyColumns", SimpleNamespace(of=near))
+
+
+@bug
+def show_lets_other_columns_pass(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(
+        Projection, "hides", lambda self, column: column in self.hide or column in self.mask
+    )
+
+
+@bug
 def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
     init = adjacency.Adjacency.__init__
     patch.setattr(
@@ -158,7 +188,7 @@ def a_mask_leaves_missing_values_missing(patch: pytest.MonkeyPatch) -> None:
 
     def honest(self: Projection, payload: str) -> str:
         present = frozenset(name for name in self.mask if f'"{name}":' in payload)
-        return show(Projection(self.hide, present), payload)
+        return show(Projection(self.hide, present, self.only), payload)
 
     patch.setattr(Projection, "show", honest)
 

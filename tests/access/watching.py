@@ -18,13 +18,13 @@ from redask.app import App, build
 from redask.core import clauses
 from redask.core.errors import AskError
 from redask.core.model import Caller, Event
-from redask.core.ports import Entity
+from redask.core.ports import Entity, Load, Origin
 from redask.core.settings import load
 from redask.core.wire import envelope, frames
 from redask.core.wire.json import text
 from redask.embedding.models.hashed import Hashed
 from redask.stores.sqlite.connection import Database
-from tests.access.worlds import NAMES, REGIONS, WORDS, World, readable
+from tests.access.worlds import KEYS, NAMES, REGIONS, WORDS, World, readable
 
 OWNER = Caller("acme", "root", "owner")
 NEIGHBOUR = Caller("other", "pia", "owner")
@@ -43,8 +43,14 @@ class Watched:
         store: Any = self.app.backend.store
         self._file: Database = store._database
 
+    def declare_keys(self) -> None:
+        """Keys, as if a file had declared them."""
+        origin = Origin("/keys", "/keys", None, "1")
+        self.app.backend.manifest.load([Load(origin, [], keys=KEYS)], OWNER)
+
     def fill(self, world: World) -> None:
         """The world as it is."""
+        self.declare_keys()
         self.put(world.entities.values())
         self.app.backend.store.read(
             sorted(world.entities), world.principal

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from redask.core.model import Caller, Kind, Urn
-from redask.core.ports import Entity
+from redask.core.ports import DeclaredKey, Entity
 from redask.core.rules import urn as urns
 from redask.core.wire.json import text
 from redask.embedding.models.hashed import Hashed
@@ -58,7 +58,15 @@ CONDITIONS: dict[str, Callable[[Row, Row], bool]] = {
     "not (flag = true)": lambda r, _: r.get("flag") is False,
     ":user.role = 'support'": lambda _, u: u["role"] == "support",
 }
+LABEL = "label <> 'amber'"
+CONDITIONS[LABEL] = lambda r, _: r["label"] != "amber"
 COLUMNS = ["text", "title", "name", "region", "level", "salary", "email", "owner", "flag"]
+# What a file would declare: edges with these labels, between these, are made of these columns.
+KEYS = (
+    DeclaredKey("tickets", ("owner",), "people", ("name",)),
+    DeclaredKey("people", ("region", "level"), "notes", ("region", "level")),
+    DeclaredKey("notes", ("email",), "notes", ("email",)),
+)
 KINDS = [Kind.ROW, Kind.DOCUMENT, Kind.NODE, Kind.KV, Kind.VECTOR]
 
 
@@ -99,11 +107,15 @@ def policy(chance: random.Random, collection: str) -> dict[str, object]:
     for role in roles:
         columns = chance.sample(COLUMNS, chance.randint(0, 4))
         half = len(columns) // 2
-        rule: dict[str, object] = {"roles": [role], "hide": columns[:half], "mask": columns[half:]}
+        rule: dict[str, object] = {"roles": [role], "mask": columns[half:]}
+        if chance.random() < 0.3:
+            rule["show"] = sorted({*COLUMNS, "secret"} - {*columns})
+        else:
+            rule["hide"] = columns[:half]
         if collection == "links":
-            rule = {"roles": [role], "hide": chance.choice([[], ["label"]])}
+            rule = {"roles": [role], **chance.choice([{}, {"rows": LABEL}])}
         elif chance.random() < 0.7:
-            rule["rows"] = chance.choice(sorted(CONDITIONS))
+            rule["rows"] = chance.choice(sorted({*CONDITIONS} - {LABEL}))
         rules.append(rule)
     return {"read": rules}
 
@@ -149,8 +161,8 @@ def readable(world: World) -> dict[str, Row]:
     """What the principal may read, worked out once more from the policies as they are meant."""
     shown: dict[str, Row] = {}
     for urn, made in world.entities.items():
-        content = _shown(world, urn.split(":")[3].split("/")[0], json.loads(made.payload))
-        if content is not None:
+        content = _shown(world, collection_of(urn), json.loads(made.payload))
+        if content is not None and not _tells_hidden(world, made):
             shown[urn] = content
     while True:
         broken = [
@@ -164,23 +176,55 @@ def readable(world: World) -> dict[str, Row]:
             del shown[urn]
 
 
-def _shown(world: World, collection: str, content: Row) -> Row | None:
+def collection_of(urn: str) -> str:
+    return urn.split(":")[3].split("/", maxsplit=1)[0]
+
+
+def _rule(world: World, collection: str) -> Row | None:
+    """The rule for the principal; an empty one where there is no policy."""
     if collection not in world.policies:
-        return content
+        return {}
     rules: Any = world.policies[collection]["read"]
-    role, attributes = world.users[world.principal.user]
-    user = {**attributes, "name": world.principal.user, "role": role, "tenant": "acme"}
+    role, _ = world.users[world.principal.user]
     ours = [rule for rule in rules if role in rule["roles"]]
     ours += [rule for rule in rules if "*" in rule["roles"]]
-    if not ours:
+    return ours[0] if ours else None
+
+
+def _hides(rule: Row, column: str) -> bool:
+    if column in rule.get("hide", ()) or column in rule.get("mask", ()):
+        return True
+    return "show" in rule and column not in rule["show"] and column != "id"
+
+
+def _tells_hidden(world: World, made: Entity) -> bool:
+    """Whether an edge is made of a column that the principal cannot see."""
+    if made.source is None or made.target is None:
+        return False
+    ends = collection_of(made.source), collection_of(made.target)
+    label = json.loads(made.payload)["label"]
+    for key in KEYS:
+        if (key.collection, key.label, key.target) == (ends[0], label, ends[1]):
+            columns = (ends[0], key.columns), (ends[1], key.target_columns)
+            for collection, names in columns:
+                rule = _rule(world, collection)
+                if rule is None or any(_hides(rule, name) for name in names):
+                    return True
+    return False
+
+
+def _shown(world: World, collection: str, content: Row) -> Row | None:
+    role, attributes = world.users[world.principal.user]
+    user = {**attributes, "name": world.principal.user, "role": role, "tenant": "acme"}
+    rule = _rule(world, collection)
+    if rule is None:
         return None
-    rule = ours[0]
     try:
         if "rows" in rule and not CONDITIONS[rule["rows"]](content, user):
             return None
     except KeyError:
         return None
-    kept = {name: value for name, value in content.items() if name not in rule["hide"]}
+    kept = {name: value for name, value in content.items() if not _hides(rule, name)}
     return kept | dict.fromkeys(rule.get("mask", ()), "***")
 
 
@@ -209,5 +253,13 @@ def edges(chance: random.Random, ends: Sequence[str], count: int) -> list[Entity
         source = chance.choice([*ends, *(edge.urn for edge in made[:2])])
         target = chance.choice(ends)
         if source != target:
-            made.append(link(source, chance.choice(WORDS), target))
+            label = chance.choice([*WORDS, *(key.label for key in KEYS)])
+            made.append(link(source, label, target))
+    for key in chance.choices(KEYS, k=3):  # as many that a file would make
+        sources = [urn for urn in ends if collection_of(urn) == key.collection]
+        targets = [urn for urn in ends if collection_of(urn) == key.target]
+        if sources and targets:
+            pair = chance.choice(sources), chance.choice(targets)
+            if pair[0] != pair[1]:
+                made.append(link(pair[0], key.label, pair[1]))
     return list({edge.urn: edge for edge in made}.values())

@@ -8,6 +8,7 @@ import pytest
 from filing import contents, database, edges
 
 import redask
+from redask.core.ports import DeclaredKey
 from redask.ingest.readers import sqlite_files
 
 SHOP = (
@@ -126,7 +127,7 @@ def test_composite_and_self_referencing_foreign_keys_become_edges(
     ],
 )
 def test_labels_are_words(columns: tuple[str, ...], words: str) -> None:
-    assert sqlite_files.label(columns) == words
+    assert DeclaredKey("t", columns).label == words
 
 
 def test_views_virtual_tables_and_shadows_are_left_out(

@@ -135,6 +135,8 @@ def environment() -> dict[str, str]:
         "NO_COLOR": "1",
         "PYTHONPATH": str(SOURCE),
         "PYTHONWARNINGS": "ignore",
+        "REDASK_ACCESS_EDGE_IDS": "content",
+        "REDASK_ASK_PROVIDERS_TESTING": "true",
         "REDASK_EMBEDDER_NAME": "none",
         "TERM": "dumb",
         "TZ": "UTC",

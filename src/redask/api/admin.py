@@ -19,7 +19,7 @@ from typing import Any, TypeVar
 
 from redask.app import App
 from redask.core.access.credentials import TokenFacts, User
-from redask.core.access.policy import Grant, Policy, Principal, grant, must_own, read_policy
+from redask.core.access.policy import OWNER, Grant, Policy, Principal, grant, must_own, read_policy
 from redask.core.errors import AskError, BadAsk
 from redask.core.model import Caller
 from redask.core.rules.caching import parse_ttl
@@ -217,6 +217,7 @@ def _preview(
     if document is not None:
         if collection is None:
             raise BadAsk("a policy is about a collection: name it", detail="collection")
+        app.backend.store.check_policy(collection, document, caller)
         planned = read_policy(collection, document)
     who = _somebody(app, caller, user, role)
     seen = {
@@ -229,7 +230,8 @@ def _preview(
     shown = []
     for name in sorted({*held, *ruled}) if collection is None else [collection]:
         policy = planned or (read_policy(name, ruled[name]) if name in ruled else None)
-        given = grant(policy, who)
+        is_closed = policy is None and app.settings.access_closed and who.caller.role != OWNER
+        given = None if is_closed else grant(policy, who)
         rows = seen.get(name, 0)
         if planned is not None:
             rows = 0 if given is None else _count(app, caller, planned, given)
@@ -242,6 +244,11 @@ def _preview(
                 "hidden": sorted(given.projection.hide) if given else [],
                 "masked": sorted(given.projection.mask) if given else [],
             }
+            | (
+                {"shown": sorted(given.projection.only)}
+                if given and given.projection.only is not None
+                else {}
+            )
         )
     return {"user": user, "role": who.caller.role, "collections": shown}
 

@@ -61,9 +61,10 @@ class TokenSignIn:
 
 @dataclass(frozen=True, slots=True)
 class ProvenToken:
-    """A token that somebody proved to hold, by its public part."""
+    """A token that somebody proved to hold, by its public part; and its tenant, as above."""
 
     ident: str
+    tenant: str | None = None
 
 
 class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
@@ -93,9 +94,9 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         app = await self._opened_here()
         return await app.in_thread(app.backend.users.verifiers, user, tenant, app.clock())
 
-    async def holding(self, ident: str) -> "AsyncDatabase":
+    async def holding(self, ident: str, *, tenant: str | None = None) -> "AsyncDatabase":
         """As `signed_in`, for a token that the transport saw proven and that was never sent."""
-        session = AsyncDatabase(await self._opened_here(), ProvenToken(ident), shared=True)
+        session = AsyncDatabase(await self._opened_here(), ProvenToken(ident, tenant), shared=True)
         await session._who()
         return session
 
@@ -358,7 +359,7 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         if isinstance(given, Caller):
             return given
         if isinstance(given, ProvenToken):
-            return app.backend.users.holder(given.ident, app.clock())
+            return app.backend.users.holder(given.ident, app.clock(), given.tenant)
         return app.backend.users.sign_in(given.token, app.clock(), given.tenant)
 
     def _check_open(self) -> None:

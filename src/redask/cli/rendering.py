@@ -28,10 +28,13 @@ def show_sources(console: Console, answer: Answer) -> None:
         console.print(f"[yellow]{escape(warning.kind)}[/]: {escape(warning.detail)}")
     retried = ", after one retry" if answer.retry_count else ""
     cached = ", from the cache" if answer.cache_hit else ""
+    kinds = {warning.kind for warning in answer.validation.warnings}
+    unknown = "price_unknown" in kinds and not answer.cache_hit
+    price = "price unknown" if unknown and not answer.cost_usd else f"${answer.cost_usd:.6g}"
     console.print(
         f"[dim]{escape(answer.provider)} {escape(answer.model)} · {answer.mode.value} · "
         f"{len(answer.sources_flat)} sources · {answer.prompt_tokens}+{answer.completion_tokens} "
-        f"tokens · ${answer.cost_usd:.6g}{retried}{cached}[/]"
+        f"tokens · {price}{retried}{cached}[/]"
     )
 
 

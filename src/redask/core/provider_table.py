@@ -13,6 +13,7 @@
     quirks         how an OpenAI-compatible host differs from the others
     built_in       needs nothing from outside, so no setting is about it
     quotes         quotes its sources, and writes nothing of its own: no statements either
+    for_tests      plays a provider, and is not there in a server: `ask.providers.testing`
 
 An OpenAI-compatible host is a row alone. A provider with a wire of its own is also an adapter: a
 file that keeps `ports.Provider` and its name in `registry.ADAPTERS`. The row enrols it in the
@@ -75,6 +76,7 @@ class ProviderRow:
     quirks: Quirks = USUAL
     built_in: bool = False
     quotes: bool = False
+    for_tests: bool = False
 
 
 def host(
@@ -165,9 +167,22 @@ _ROWS = (
         built_in=True,
         quotes=True,
     ),
-    ProviderRow("scripted", "scripted", "scripted-1", FULL, PriceSource.FREE, built_in=True),
+    ProviderRow(
+        "scripted",
+        "scripted",
+        "scripted-1",
+        FULL,
+        PriceSource.FREE,
+        built_in=True,
+        for_tests=True,
+    ),
 )
 PROVIDERS: Mapping[str, ProviderRow] = {row.name: row for row in _ROWS}
+
+
+def rows(*, for_tests: bool) -> list[str]:
+    """The names of the providers there are, those that play one too or not."""
+    return [row.name for row in _ROWS if for_tests or not row.for_tests]
 
 
 def writes(name: str) -> bool:

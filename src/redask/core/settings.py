@@ -29,10 +29,14 @@ from redask.core.model import Capabilities, Strictness
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
+from redask.core.rules.spending import budgets, provider_access
 from redask.core.text import lower
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
+_ACCESS = "whether others than the owner read what has no policy"
+_TESTING = "let a server use providers that are for tests, such as scripted"
+_EDGE_IDS = "what the ids of edges in a new database are made of: see docs/access.md"
 PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
 
 
@@ -72,6 +76,9 @@ class Settings:
     cache_enabled: bool = False
     cache_default_ttl: int | None = None
     cache_max_entries: int = 1000
+    allow: tuple[provider_access.AllowRule, ...] = ()
+    budget: tuple[budgets.BudgetRule, ...] = ()
+    testing_providers: bool = False
     default_provider: str | None = None
     fallback: tuple[str, ...] = ()
     plan_provider: str | None = None
@@ -84,6 +91,8 @@ class Settings:
     audit_hash_question: bool = False
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
+    access_closed: bool = False
+    edge_ids_keyed: bool = True
     select_timeout_ms: int = 5_000
     select_max_rows: int = 10_000
     select_max_bytes: int = 1 << 30
@@ -112,13 +121,13 @@ class Setting:
     help: str
 
 
-def _is_second(first: str, second: str) -> values.Reader:
-    """Reads one of two words: whether it is the second."""
+def _either(no: str, yes: str) -> values.Reader:
+    """Whether the second of two words is said."""
 
     def read(value: object) -> bool:
-        if value not in (first, second):
-            raise values.Unfit(f'"{first}" or "{second}"', values.shown(value))
-        return value == second
+        if value not in (no, yes):
+            raise values.Unfit(f'"{no}" or "{yes}"', values.shown(value))
+        return value == yes
 
     return read
 
@@ -126,22 +135,6 @@ def _is_second(first: str, second: str) -> values.Reader:
 def _weight(value: object) -> Decimal:
     """A number as it is written, so that 0.4 + 1 equals 1.4."""
     return Decimal(repr(values.real(0, 1000)(value)))
-
-
-def _fallback(value: object) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = ",".join(value)
-    named = values.providers(value)
-    if not named:
-        raise values.Unfit("at least one provider", "none")
-    return named
-
-
-def _default_provider(value: object) -> str | None:
-    named = values.providers(value)
-    if len(named) > 1:
-        raise values.Unfit("one provider; several go into ask.providers.fallback", str(len(named)))
-    return named[0] if named else None
 
 
 def _personal(value: object) -> tuple[str, ...]:
@@ -198,25 +191,26 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.providers.default",
         "default_provider",
-        _default_provider,
+        values.one_provider,
         "the provider when USING and fallback name none",
     ),
-    Setting("ask.providers.fallback", "fallback", _fallback, "providers in failover order"),
+    Setting("ask.providers.testing", "testing_providers", values.boolean, _TESTING),
+    Setting("ask.providers.fallback", "fallback", values.fallback, "providers in failover order"),
     Setting(
         "ask.plan.provider",
         "plan_provider",
-        _default_provider,
+        values.one_provider,
         "who writes a statement that redask is not certain of; whoever answers, if not given",
     ),
     Setting("ask.plan.model", "plan_model", values.name, "its model"),
     Setting(
         "ask.followups",
         "followups_by_model",
-        _is_second("rules", "model"),
+        _either("rules", "model"),
         'who makes a question whole that leans on its history: "rules", or the "model"',
     ),
     Setting(
-        "ask.judge.provider", "judge_provider", _default_provider, "who judges claims; else nobody"
+        "ask.judge.provider", "judge_provider", values.one_provider, "who judges claims; else nobody"
     ),
     Setting("ask.judge.model", "judge_model", values.name, "its model"),
     Setting(
@@ -234,7 +228,7 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.audit.question",
         "audit_hash_question",
-        _is_second("text", "hash"),
+        _either("text", "hash"),
         'how the audit row keeps the question: "text" or "hash"',
     ),
     Setting(
@@ -249,6 +243,8 @@ ROWS: tuple[Setting, ...] = (
         _personal,
         f"take these out as well, of {', '.join(PERSONAL)}",
     ),
+    Setting("access.default", "access_closed", _either("allow", "deny"), _ACCESS),
+    Setting("access.edge_ids", "edge_ids_keyed", _either("content", "keyed"), _EDGE_IDS),
     Setting(
         "select.timeout_ms",
         "select_timeout_ms",
@@ -339,6 +335,8 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
     except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
         raise Misconfigured(f"redask.toml is not TOML: {error}") from None
     overrides, prices = _cut(document, "capabilities"), _cut(document, "prices")
+    allow = provider_access.read_rules(document.pop("allow", []))
+    budget = budgets.read_rules(document.pop("budget", []))
     given = dict(_flatten(document, ""))
     unknown = next((key for key in given if key not in _BY_KEY), None)
     if unknown is not None:
@@ -348,6 +346,8 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
         raise Misconfigured(f"redask.toml: there is no setting {shown}{hint}", detail=shown)
     settings = Settings(
         embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
+        allow=allow,
+        budget=budget,
         capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
         prices=MappingProxyType(price_list.read_overrides(prices)),
         endpoints=MappingProxyType(_endpoints(env)),

@@ -128,6 +128,24 @@ def providers(value: object) -> tuple[str, ...]:
     return tuple(name(each) for each in parse_using(value))
 
 
+def fallback(value: object) -> tuple[str, ...]:
+    """One provider or more, as a list or as 'a,b,c'."""
+    if isinstance(value, list) and all(isinstance(each, str) for each in value):
+        value = ",".join(value)
+    named = providers(value)
+    if not named:
+        raise Unfit("at least one provider", "none")
+    return named
+
+
+def one_provider(value: object) -> str | None:
+    """A provider; None for an empty text."""
+    named = providers(value)
+    if len(named) > 1:
+        raise Unfit("one provider; several go into ask.providers.fallback", str(len(named)))
+    return named[0] if named else None
+
+
 def ttl(value: object) -> int:
     """A time to live such as "5m", as seconds."""
     expected = "a time to live such as 5m"

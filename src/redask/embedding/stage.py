@@ -31,6 +31,7 @@ _POLL_SECONDS = 0.1
 _MAX_CACHED = 1000
 
 EmbeddingProgress = Callable[[int, int], None]
+EmbeddedText = Callable[[str, frozenset[str]], str]  # of a payload and its hidden columns
 
 
 @dataclass(slots=True)
@@ -39,7 +40,7 @@ class EmbeddingStage:
 
     store: VectorStore
     embedder: Embedder
-    text: Callable[[str, frozenset[str]], str]
+    text: EmbeddedText
     clock: Callable[[], float] = time.time
     _embedding_lock: threading.Lock = field(default_factory=threading.Lock)
     _stopped: threading.Event = field(default_factory=threading.Event)

@@ -37,6 +37,7 @@ from redask.core.model import (
     Validation,
 )
 from redask.core.ports import Provider
+from redask.core.provider_table import PROVIDERS
 from redask.core.rules import (
     capabilities,
     determinism,
@@ -49,6 +50,7 @@ from redask.core.rules import (
 from redask.core.rules.followups.whole_question import by_rule
 from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
+from redask.core.rules.spending import provider_access
 from redask.core.settings import Settings
 from redask.engine import telemetry
 from redask.engine.answer_cache import AnswerCaching, ProviderTurn
@@ -119,7 +121,7 @@ class Engine:
         """What `ask` would do, without doing it."""
         _check_caller(caller)
         await self.judge.open()  # whoever is named wrongly is told of now
-        plan = self._plan(ask)
+        plan = self._plan(ask, caller)
         step = plan[0]
         asked = ask.question
         ask, found = await self.workers.hop(self._find_by_rule, ask, caller)
@@ -140,18 +142,18 @@ class Engine:
             k_constant=fusion.K,
             prompt_tokens=found.size.prompt_tokens,
             max_completion_tokens=self.settings.limits.max_completion_tokens,
-            query=_query(found, self._writers(found, plan)),
+            query=_query(found, self._writers(found, plan, caller)),
         )
 
     async def _answer(self, run: AskState) -> Answer:
         run.judge = await self.judge.open()
-        plan = self._plan(run.ask)
+        plan = self._plan(run.ask, run.caller)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         if whole := await self.followups.understood(run, plan):
             run.understand(whole)
             run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         found, first = await self.workers.hop(self._find_and_recall, run, plan[0])
-        writers = self._writers(found, plan)
+        writers = self._writers(found, plan, run.caller)
         if writers:
             found, first = await self._with_statement(run, writers), None
         run.urns, run.today = tuple(source.urn for source in found.sources), found.today
@@ -282,7 +284,7 @@ class Engine:
 
     def strictness(self, ask: Ask) -> Strictness:
         """The strictness that the first provider's answer is held to."""
-        return self._mode(self._plan(ask)[0].provider, ask).in_force
+        return self._mode(self._walk_of(ask, self._keyed())[0].provider, ask).in_force
 
     async def judge_name(self) -> str:
         """Who would judge the claims, with the model; nobody is called. Empty for nobody."""
@@ -295,26 +297,46 @@ class Engine:
     def _mode(self, provider: str, ask: Ask) -> capabilities.Settled:
         return capabilities.mode_for(provider, self._requested(ask), self.settings.capabilities)
 
-    def _plan(self, ask: Ask) -> tuple[failover.Step, ...]:
-        endpoints = self.settings.endpoints
+    def _plan(self, ask: Ask, caller: Caller) -> tuple[failover.Step, ...]:
+        """The walk of a caller: nobody is on it whom the caller's role may not use."""
+        keyed = [name for name in self._keyed() if self._may_use(caller, failover.Step(name, None))]
+        walk = self._walk_of(ask, keyed)
+        return provider_access.admitted(
+            walk, caller.role, self.settings.allow, self._model, named=bool(ask.using)
+        )
+
+    def _walk_of(self, ask: Ask, configured: Sequence[str]) -> tuple[failover.Step, ...]:
         return failover.plan(
             using=ask.using,
             model=ask.model,
             fallback=self.settings.fallback,
             default=self.settings.default_provider,
-            configured=[
-                name for name in endpoints if endpoints[name].api_key and name in self.installed
-            ],
+            configured=configured,
             known=self.providers,
         )
 
-    def _writers(self, found: Findings, plan: Sequence[failover.Step]) -> tuple[failover.Step, ...]:
+    def _keyed(self) -> list[str]:
+        """The providers that have a key, and the package they need."""
+        endpoints = self.settings.endpoints
+        return [name for name in endpoints if endpoints[name].api_key and name in self.installed]
+
+    def _may_use(self, caller: Caller, step: failover.Step) -> bool:
+        return provider_access.may_use(caller.role, step, self.settings.allow, self._model)
+
+    def _model(self, step: failover.Step) -> str:
+        """The model of a step, by its name, though the provider is not open."""
+        endpoint, row = self.settings.endpoints.get(step.provider), PROVIDERS.get(step.provider)
+        return step.model or (endpoint and endpoint.model) or (row.model if row else "")
+
+    def _writers(
+        self, found: Findings, plan: Sequence[failover.Step], caller: Caller
+    ) -> tuple[failover.Step, ...]:
         """Who would write the statement that the planner is not certain of; mostly nobody."""
         if not found.refusal or found.is_final:
             return ()
         chosen = self.settings.plan_provider
         if chosen is not None:
-            return failover.plan(
+            walk = failover.plan(
                 using=(),
                 model=self.settings.plan_model,
                 fallback=(chosen,),
@@ -322,6 +344,7 @@ class Engine:
                 configured=(),
                 known=self.providers,
             )
+            return tuple(step for step in walk if self._may_use(caller, step))
         return tuple(step for step in plan if provider_table.writes(step.provider))
 
     def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:

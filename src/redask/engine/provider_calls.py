@@ -54,7 +54,7 @@ class ProviderCalls:
         provider, budget = call.provider, self.budget
         budget.check(run, size)
         booking = budget.booking(run, provider)
-        if budget.capped:
+        if budget.capped(run):
             booking = await self.workers.hop(budget.reserve, run, size, call.prompt, provider)
         run.knobs, run.answer, run.build = as_sent(provider, call.knobs), "", ""
         can = capabilities.of(provider.name, self.settings.capabilities)
@@ -78,14 +78,15 @@ class ProviderCalls:
                     )
             used, estimated = reported(completion, size, provider)
         except BaseException as error:
-            used = billed(error, replace(size, completion_tokens=streamed), provider)
+            worst = budget.worst(size, call.prompt, provider)
+            used = billed(error, replace(size, completion_tokens=streamed), provider, worst)
             if not isinstance(error, TimeoutError):
                 raise
             message = "no answer within its share of the time"
             raise errors.ProviderFailed(provider.name, errors.Failure.TIMEOUT, message) from None
         finally:
             run.spend(used)
-            if booking.reservation or used.cost_usd:
+            if booking.reservation or used.cost_usd != 0.0:
                 await self.workers.hop(budget.settle, booking, used)
         run.model, run.build = completion.model, completion.build
         budget.check(run, replace(size, completion_tokens=used.completion_tokens))

@@ -12,11 +12,10 @@ target of a link may be read after it, and may be cut into other chunks.
 from collections.abc import Callable, Iterator, Mapping
 
 from redask.core.model import Caller
-from redask.core.ports import Entity, FileLink, LoadOutcome, OriginManifest
+from redask.core.ports import LINK_LABEL, Entity, FileLink, LoadOutcome, OriginManifest
 from redask.core.rules import urn as urns
 from redask.ingest.readers import chunks
 
-LABEL = "links to"
 _BATCH = 500
 _CACHED_FILES = 20_000
 
@@ -43,7 +42,7 @@ def resolve(manifest: OriginManifest, caller: Caller, make_edge: MakeEdge) -> It
             for link in links:
                 target = _target(link, chunks_of(link.path))
                 if target is not None and link.source in own:
-                    edge = make_edge(link.source, LABEL, target)
+                    edge = make_edge(link.source, LINK_LABEL, target)
                     found[edge.urn] = edge
             edges[path] = list(found.values())
         yield manifest.link(edges, caller)

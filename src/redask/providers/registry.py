@@ -23,6 +23,11 @@ def installed(row: ProviderRow) -> bool:
     return row.sdk is None or find_spec(row.sdk) is not None
 
 
+def is_installed(name: str) -> bool:
+    """The same of a provider of our table."""
+    return installed(PROVIDERS[name])
+
+
 def install_hint(row: ProviderRow) -> str:
     """What to do when it is not."""
     return f"pip install 'redask[{row.extra}]'" if row.extra else f"install {row.sdk}"

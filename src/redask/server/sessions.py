@@ -36,7 +36,7 @@ class Authenticator:
 
     async def sign_in_proven(self, token: str) -> AsyncDatabase:
         """The session of a token, by its public part, once it was proven and never sent."""
-        return await self._db.holding(token)
+        return await self._db.holding(token, tenant=self._tenant)
 
 
 def bearer(authorization: str | None) -> str | None:

@@ -44,7 +44,7 @@ class Users(Protocol):
     def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
         """What a proof of knowing one of the user's tokens is checked against."""
 
-    def holder(self, token_id: str, now: int) -> Caller:
+    def holder(self, token_id: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is that was proven; `Unauthenticated` once it is not good any more."""
 
     def list_users(self, caller: Caller) -> list[User]:
@@ -81,10 +81,12 @@ class EntityStore(Store, VectorStore, Protocol):
     """A whole store: what `ports.Store` and `ports.VectorStore` promise, catalogues, health.
 
     `identity` is drawn at random when a store is made: an index that was built from
-    another store notices by it.
+    another store notices by it. `edge_key` is what the ids of its edges are made with, decided
+    when it was made; see `entity_rows.link`.
     """
 
     identity: str
+    edge_key: bytes
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
         """As in `Store`; `model` names what made the vectors of these entities."""
@@ -111,6 +113,12 @@ class EntityStore(Store, VectorStore, Protocol):
 
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
         """Put a collection under a policy, or (None) under none. → last sequence."""
+
+    def check_policy(self, collection: str, document: object, caller: Caller) -> None:
+        """Raise `BadAsk` if `set_policy` would refuse it; nothing is written."""
+
+    def policy_faults(self, caller: Caller) -> list[str]:
+        """What is wrong with the policies in force: see `visibility.faults_of`."""
 
     def column_types(self, tenant: str) -> dict[str, dict[str, str]]:
         """The types that somebody fixed, by collection and key; for SELECT."""

@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from redask.core.errors import Misconfigured
 from redask.stores.backend import Backend
@@ -19,6 +20,16 @@ from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
 
 # Two letters at least: one is a drive. One slash will do: `Path` makes one of two.
 _SCHEME = re.compile("([A-Za-z][A-Za-z0-9+.-]+):/")
+
+
+class OpenBackend(Protocol):
+    """Opens a database at a location, and makes what is missing."""
+
+    def __call__(self, location: str, *, closed: bool = False, keyed: bool = True) -> Backend:
+        """`closed` is what has no policy, to all but the owner.
+
+        `keyed` gives a database that is made now a key of its own for the ids of edges.
+        """
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +44,7 @@ class BackendRow:
     scheme: str
     directory: Callable[[str], Path]
     exists: Callable[[str], bool]
-    open: Callable[[str], Backend]
+    open: OpenBackend
 
 
 BACKENDS = {

@@ -49,11 +49,11 @@ def visible_collections(
             continue
         if kind is not None and visibility.projection(collection, policy_class) is not None:
             held = count
-            if kind == Kind.EDGE and visibility.collections:  # the ends decide as well
+            if kind == Kind.EDGE and not visibility.sees_all:  # the ends decide as well
                 held = sum(own == policy_class for own in edge_classes(collection))
             if held:
                 counts[name, language][kind] += held
-        elif language is not None:
+        elif language is not None and visibility.knows(collection):
             counts[name, language].update()
     return [Collection(name, language, held) for (name, language), held in counts.items()]
 
@@ -72,7 +72,7 @@ def visible_columns(
         if projection is not None:
             for masked in projection.mask:
                 types[masked] = {"text"}
-            if name not in projection.hide | projection.mask:
+            if not projection.hides(name):
                 types[name].add(type_name)
     return [Column(name, _type(each - {"null"})) for name, each in sorted(types.items())]
 

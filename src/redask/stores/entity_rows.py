@@ -21,9 +21,11 @@ readers of files, whose addresses are not part of the content.
     vector                  finite 32-bit floats, as many as the first one of the batch has
 
 An edge is made by `link` alone: its URN comes from its ends and label, so linking twice is
-linking once. Whether the ends exist is for the store to say.
+linking once; and from the database's own key, so that nobody finds out what an id stands for by
+trying. Whether the ends exist is for the store to say.
 """
 
+import hmac
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from hashlib import sha256
@@ -44,7 +46,7 @@ MAX_COLUMN_NAME = 256
 LINKS = "links"
 
 _MAX_DIGITS = 4300
-_ID_DIGITS = 16  # of an id made of the content
+CONTENT_ID_DIGITS = 16  # of an id made of the content
 
 
 def collection_fault(name: object) -> str | None:
@@ -116,13 +118,17 @@ def entity(address: Urn, content: Mapping[str, object]) -> Entity:
     return Entity(urns.encode(address), payload)
 
 
-def link(source: str, label: str, target: str) -> Entity:
-    """The edge from one entity to another; the same three texts give the same edge."""
+def link(source: str, label: str, target: str, key: bytes = b"") -> Entity:
+    """The edge from one entity to another; the same three texts give the same edge.
+
+    Without a key, in every database.
+    """
     fault = name_fault(label) if isinstance(label, str) else "is not text"
     if fault:
         raise BadAsk(f"the label of a link {fault}", detail="label")
     source, target = canonical(source), canonical(target)
-    digest = sha256("\x1f".join((source, label, target)).encode()).hexdigest()
+    told = "\x1f".join((source, label, target)).encode()
+    digest = hmac.new(key, told, sha256).hexdigest() if key else sha256(told).hexdigest()
     return Entity(
         urns.encode(Urn(Kind.EDGE, LINKS, digest[:16])),
         text({"from": source, "label": label, "to": target}),
@@ -157,7 +163,7 @@ def _entity(
         raise _Bad("it has no vector")
     if name is None:
         payload = _payload(row)
-        urn = f"{prefix}{sha256(payload.encode()).hexdigest()[:_ID_DIGITS]}"
+        urn = f"{prefix}{sha256(payload.encode()).hexdigest()[:CONTENT_ID_DIGITS]}"
     else:
         plain = name.isalnum() and name.isascii()
         urn = f"{prefix}{name}" if plain else _urn(kind, collection, name)

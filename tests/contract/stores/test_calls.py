@@ -8,6 +8,7 @@ from redask.core.model import Answer, Caller, Footnote, Mode, Notice, Source, Va
 from redask.core.ports import Account, AuditRow, CachedAnswer, Spending
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.rules.cost import Allow, Reject, Spent
+from redask.core.rules.spending.budgets import Purse
 from redask.stores.backend import Backend
 from redask.stores.backends import BackendRow
 
@@ -173,3 +174,35 @@ def test_of_too_many_answers_those_stored_first_go(backend: Backend) -> None:
 
 def test_the_files_of_a_backend_have_names_and_sizes(backend: Backend) -> None:
     assert all(name and size >= 0 for name, size in backend.files().items())
+
+
+def test_purses_are_summed_by_user_or_role_up_to_the_day(backend: Backend) -> None:
+    ledger = backend.ledger
+
+    def account(user: str, role: str, day: int = DAY, tenant: str = "local") -> Account:
+        return Account(tenant, day, "openai", user, role)
+
+    ledger.add(account("mia", "intern"), 10**9)
+    ledger.add(account("mia", "lead", DAY - 2), 2 * 10**9)
+    ledger.add(account("bo", "intern", DAY - 1), 4 * 10**9)
+    ledger.add(account("mia", "intern", DAY + 1), 8 * 10**9)
+    ledger.add(account("mia", "intern", tenant="other"), 16 * 10**9)
+    assert ledger.reserve(account("mia", "intern"), 32 * 10**9, allow)
+    seen: list[tuple[float, ...]] = []
+
+    def look(spent: Spent) -> Allow | Reject:
+        seen.append(spent.purses)
+        return Allow()
+
+    purses = [
+        Purse("user", "mia", DAY),
+        Purse("user", "mia", DAY - 2),
+        Purse("role", "intern", DAY - 1),
+        Purse("role", "mia", 0),
+    ]
+    assert ledger.reserve(account("mia", "intern"), 0, look, purses) == 0
+    assert seen == [(33.0, 35.0, 37.0, 0.0)]
+    ledger.add(account("mia", "intern"), 0, unpriced=1)
+    ledger.add(account("bo", "intern"), 0, unpriced=1)
+    [today] = [each for each in ledger.report(DAY, "local") if each.account.day == DAY]
+    assert (today.spent, today.reserved, today.unpriced) == (1.0, 32.0, 2)

@@ -11,6 +11,7 @@ from redask.core.ports import Account, AuditEntry, AuditRow, CachedAnswer, Spend
 from redask.core.rules import audit_chain
 from redask.core.rules.audit_chain import Broken, Head, Intact
 from redask.core.rules.cost import Allow, Reject, Spent, dollars
+from redask.core.rules.spending.budgets import Purse
 from redask.stores import audit_rows
 from redask.stores.audit_rows import ChainedRow
 
@@ -22,6 +23,7 @@ class Calls:
     rows: list[ChainedRow] = field(default_factory=list)
     head: Head = field(default_factory=Head)
     spent: Counter[Account] = field(default_factory=Counter)
+    unpriced: Counter[Account] = field(default_factory=Counter)
     reserved: dict[int, tuple[Account, int]] = field(default_factory=dict)
     answers: dict[str, CachedAnswer] = field(default_factory=dict)
 
@@ -77,11 +79,16 @@ class MemoryLedger:
         self._calls = calls
 
     def reserve(
-        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+        self,
+        account: Account,
+        nanos: int,
+        check: Callable[[Spent], Allow | Reject],
+        purses: Sequence[Purse] = (),
     ) -> int | Reject:
         with self._access.shared.lock:
             sum_so_far = self.total(account.tenant, account.day)
-            verdict = check(Spent(account.day, dollars(sum_so_far)))
+            held = tuple(dollars(self._held(account, purse)) for purse in purses)
+            verdict = check(Spent(account.day, dollars(sum_so_far), held))
             if isinstance(verdict, Reject) or not nanos:
                 return verdict if isinstance(verdict, Reject) else 0
             kept = self._calls.reserved.items()
@@ -97,10 +104,20 @@ class MemoryLedger:
             if found is not None:
                 self._calls.spent[found[0]] += nanos
 
-    def add(self, account: Account, nanos: int) -> None:
+    def add(self, account: Account, nanos: int, *, unpriced: int = 0) -> None:
         self._access.check()
         with self._access.shared.lock:
             self._calls.spent[account] += nanos
+            self._calls.unpriced[account] += unpriced
+
+    def _held(self, account: Account, purse: Purse) -> int:
+        every = [*self._calls.spent.items(), *self._calls.reserved.values()]
+        return sum(
+            nanos
+            for at, nanos in every
+            if at.tenant == account.tenant and purse.since <= at.day <= account.day
+            if (at.user if purse.by == "user" else at.role) == purse.name
+        )
 
     def total(self, tenant: str, day: int) -> int:
         self._access.check()
@@ -109,18 +126,21 @@ class MemoryLedger:
 
     def report(self, since: int, tenant: str | None = None) -> list[Spending]:
         self._access.check()
-        reserved: Counter[Account] = Counter()
-        for account, nanos in self._calls.reserved.values():
-            reserved[account] += nanos
-        wanted = [
-            each
-            for each in {*self._calls.spent, *reserved}
-            if each.day >= since and tenant in (None, each.tenant)
-        ]
-        wanted.sort(key=lambda each: (-each.day, each.tenant, each.provider))
+        calls = self._calls
+        sums: dict[Account, list[int]] = {}
+        booked = (
+            *((account, amount, 0) for account, amount in calls.spent.items()),
+            *((account, amount, 1) for account, amount in calls.reserved.values()),
+            *((account, amount, 2) for account, amount in calls.unpriced.items()),
+        )
+        for account, amount, place in booked:
+            if account.day >= since and tenant in (None, account.tenant):
+                line = Account(account.tenant, account.day, account.provider)
+                sums.setdefault(line, [0, 0, 0])[place] += amount
+        ordered = sorted(sums, key=lambda each: (-each.day, each.tenant, each.provider))
         return [
-            Spending(each, dollars(self._calls.spent[each]), dollars(reserved[each]))
-            for each in wanted
+            Spending(each, dollars(sums[each][0]), dollars(sums[each][1]), sums[each][2])
+            for each in ordered
         ]
 
 

@@ -18,9 +18,9 @@ _DATABASES: dict[str, tuple[Shared, Calls]] = {}
 class MemoryBackend:
     """An open database in memory, made when there is none at the location."""
 
-    def __init__(self, location: str) -> None:
-        shared, calls = _DATABASES.setdefault(location, (Shared(), Calls()))
-        self._access = Access(shared)
+    def __init__(self, location: str, *, closed: bool = False, keyed: bool = True) -> None:
+        shared, calls = _DATABASES.setdefault(location, (Shared(keyed=keyed), Calls()))
+        self._access = Access(shared, unruled_closed=closed)
         self.store = MemoryStore(self._access)
         self.users = MemoryUsers(self._access)
         self.manifest = MemoryManifest(self._access)

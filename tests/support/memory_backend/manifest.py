@@ -52,6 +52,9 @@ class MemoryManifest:
         with self._access.writing(caller.tenant) as tenant:
             writer = Writer(self._access.shared, tenant)
             accepted, refused = manifest_rules.accept(loads, _owners(tenant))
+            for load in accepted:
+                if load.first:
+                    _declare(tenant, load)
             written = writer.put([each for load in accepted for each in load.entities], GIVEN)
             removed = sum(_keep(tenant, writer, load, now) for load in accepted)
             _unsettle(tenant, {load.origin.path for load in accepted})
@@ -116,6 +119,13 @@ class MemoryManifest:
                 removed += _sweep(tenant, writer, stale)
             writer.finish()
             return LoadOutcome(written, removed, {})
+
+
+def _declare(tenant: Tenant, load: Load) -> None:
+    """Keep the keys of an origin: who may read what it brings depends on them."""
+    before = tenant.origins.get(load.origin.path)
+    known = before or KnownOrigin(manifest_rules.recorded(load, None), frozenset(), True)
+    tenant.origins[load.origin.path] = known._replace(keys=tuple(load.keys))
 
 
 def _keep(tenant: Tenant, writer: Writer, load: Load, now: int | None) -> int:

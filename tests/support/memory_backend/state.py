@@ -12,6 +12,7 @@ from redask.core.access.policy import Policy, Principal
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, FileLink, Origin
+from redask.stores.policy_classes import KeyColumns
 from redask.stores.visibility import EdgePart, StoreVisibility, stored_policy, visible
 from redask.stores.write_rules import VectorSpace, check_tenant
 
@@ -74,6 +75,7 @@ class Tenant:
     items: dict[str, Item] = field(default_factory=dict)
     embedded_through: int = 0
     lease: tuple[str, int] | None = None
+    closed: bool = False  # what has no policy, to who reads this
 
     def copy(self) -> "Tenant":
         """The same, to be changed without changing this one."""
@@ -103,11 +105,17 @@ class Tenant:
     def class_numbers(self, collection: int) -> list[tuple[int, str]]:
         return [(n, value) for (own, value), n in self.classes.items() if own == collection]
 
+    @property
+    def keys(self) -> KeyColumns:
+        """What the keys that origins declare make of columns."""
+        return KeyColumns.of(key for _, each in sorted(self.origins.items()) for key in each.keys)
+
     def visibility(self, caller: Caller) -> StoreVisibility:
         """What a caller may see now."""
         user = self.users.get(caller.user)
         principal = Principal(caller, user.attributes) if user else Principal(caller)
-        return visible(self.version, self.policies, principal, _Numbers(self))
+        numbers = _Numbers(self)
+        return visible(self.version, self.policies, principal, numbers, closed=self.closed)
 
     def edge_parts(self, keys: Iterable[int]) -> Iterator[EdgePart]:
         """What these edges hang on, directly or through other edges."""
@@ -139,12 +147,17 @@ class _Numbers:
     def classes(self, collection: int) -> list[tuple[int, str]]:
         return self._tenant.class_numbers(collection)
 
+    def classified(self) -> list[str]:
+        numbers = {number for number, _ in self._tenant.classes}
+        return [name for name, own in self._tenant.collections.items() if own in numbers]
+
 
 class Shared:
     """The data of one location; every backend that is open on it has the same."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keyed: bool = True) -> None:
         self.identity = secrets.token_hex(16)
+        self.edge_key = secrets.token_bytes(32) if keyed else b""
         self.secret = secrets.token_bytes(32)
         self.lock = threading.RLock()
         self.tenants: dict[str, Tenant] = {}
@@ -159,8 +172,9 @@ class Shared:
 class Access:
     """One open backend's way to the shared data; after `close` everything fails."""
 
-    def __init__(self, shared: Shared) -> None:
+    def __init__(self, shared: Shared, *, unruled_closed: bool = False) -> None:
         self.shared = shared
+        self.unruled_closed = unruled_closed
         self.closed = False
 
     def check(self) -> None:
@@ -171,7 +185,8 @@ class Access:
         """A state that does not change any more."""
         self.check()
         check_tenant(tenant)
-        return self.shared.tenants.get(tenant) or Tenant()
+        found = self.shared.tenants.get(tenant) or Tenant()
+        return replace(found, closed=self.unruled_closed)
 
     @contextmanager
     def writing(self, tenant: str) -> Iterator[Tenant]:

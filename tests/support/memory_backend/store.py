@@ -14,12 +14,14 @@ from redask.core.wire.json import text
 from redask.stores import payloads, vector_encoding, write_rules
 from redask.stores.canonical_urns import address, canonical
 from redask.stores.catalogues import CountedColumn, Holding, visible_collections, visible_columns
+from redask.stores.policy_classes import check_policy, hidden_columns
 from redask.stores.statistics import Collection, Column, Statistics
 from redask.stores.visibility import (
     EDGE_PREFIX,
     EVERYTHING,
     StoredEntity,
     StoreVisibility,
+    faults_of,
     keys_of,
 )
 from redask.stores.write_rules import GIVEN
@@ -31,6 +33,7 @@ class MemoryStore:
     def __init__(self, access: Access) -> None:
         self._access = access
         self.identity = access.shared.identity
+        self.edge_key = access.shared.edge_key
 
     # --- content ---------------------------------------------------------------------------
 
@@ -87,6 +90,12 @@ class MemoryStore:
         documents = self._access.reading(caller.tenant).documents
         return {name: json.loads(document) for name, document in sorted(documents.items())}
 
+    def check_policy(self, collection: str, document: object, caller: Caller) -> None:
+        must_own(caller)
+        policy = read_policy(collection, document)
+        keys = self._access.reading(caller.tenant).keys
+        check_policy(policy, keys, lambda after: self.page(collection, caller, after=after))
+
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
         must_own(caller)
         policy = None if document is None else read_policy(collection, document)
@@ -94,6 +103,14 @@ class MemoryStore:
             writer = Writer(self._access.shared, tenant)
             writer.set_policy(collection, policy, text(document))
             return writer.finish()
+
+    def policy_faults(self, caller: Caller) -> list[str]:
+        must_own(caller)
+        tenant = self._access.reading(caller.tenant)
+        held = [(row.collection, tenant.class_value(row), 1) for row in tenant.live()]
+        edges = any(row.ends for row in tenant.live())
+        documents = sorted(tenant.documents.items())
+        return faults_of(documents, held, guessable=edges and not self.edge_key)
 
     def watermark(self, tenant: str) -> int:
         return self._access.reading(tenant).seq
@@ -115,9 +132,14 @@ class MemoryStore:
 
     def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
         state = self._access.reading(tenant)
-        hidden = {name: policy.hidden for name, policy in state.policies.items()}
+        ruled = state.policies
         return [
-            Unembedded(row.seq, row.urn, row.payload or "", hidden.get(row.collection, frozenset()))
+            Unembedded(
+                row.seq,
+                row.urn,
+                row.payload or "",
+                hidden_columns(ruled.get(row.collection), row.payload or "{}"),
+            )
             for row in _waiting(state)[: max(limit, 0)]
         ]
 

@@ -38,8 +38,8 @@ class MemoryUsers:
         salt = credentials.scram_salt(self._access.shared.secret, tenant, user)
         return Verifiers(salt, tuple(token.verifier for token in live))
 
-    def holder(self, token_id: str, now: int) -> Caller:
-        return credentials.held_by(self._stored(token_id), now)
+    def holder(self, token_id: str, now: int, tenant: str | None = None) -> Caller:
+        return credentials.held_by(self._stored(token_id), now, tenant)
 
     def _stored(self, token_id: str) -> StoredToken | None:
         self._access.check()

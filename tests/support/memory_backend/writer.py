@@ -7,7 +7,8 @@ from memory_backend.state import Row, Shared, Tenant
 from redask.core.access.policy import Policy
 from redask.core.ports import Entity
 from redask.stores import payloads, write_rules
-from redask.stores.policy_classes import PolicyChange, class_of
+from redask.stores.canonical_urns import address
+from redask.stores.policy_classes import AddressedEntity, PolicyChange, check_addresses, class_of
 from redask.stores.visibility import UNCLASSIFIED
 from redask.stores.write_rules import EntityDraft
 
@@ -46,7 +47,12 @@ class Writer:
             draft.collection,
             self.next_seq(),
             draft.payload,
-            self._class(number, draft.collection, draft.content),
+            self._class(
+                number,
+                AddressedEntity(
+                    draft.urn, draft.kind, draft.collection, draft.content, draft.payload
+                ),
+            ),
             draft.vector if draft.vector is not None else kept,
             draft.ends,
         )
@@ -95,13 +101,20 @@ class Writer:
             self._policies[name] = policy
             tenant.documents[name] = document
         tenant.version += 1
+        if policy is not None:
+            for row in tenant.live(name):
+                check_addresses(policy, _addressed(row), tenant.keys)
         if change.reclassifies:
             number = self.collection(name)
             if change.drops_vectors(tenant.space):
                 self.drop_vectors(name)
             tenant.classes = {k: n for k, n in tenant.classes.items() if k[0] != number}
             for row in tenant.live(name):
-                own = self._class(number, name, json.loads(row.payload or "{}"))
+                own = self._class(number, _addressed(row))
+                tenant.rows[row.urn] = row._replace(policy_class=own, seq=self.next_seq())
+        for row in [row for row in tenant.live() if row.ends and row.collection != name]:
+            own = self._class(self.collection(row.collection), _addressed(row))
+            if own != row.policy_class:
                 tenant.rows[row.urn] = row._replace(policy_class=own, seq=self.next_seq())
 
     def finish(self) -> int:
@@ -127,11 +140,18 @@ class Writer:
         self._tenant.seq += 1
         return self._tenant.seq
 
-    def _class(self, number: int, name: str, content: dict[str, object]) -> int:
-        value = class_of(self._policies.get(name), content)
+    def _class(self, number: int, entity: AddressedEntity) -> int:
+        value = class_of(self._policies, entity, self._tenant.keys)
         if value is None:
             return UNCLASSIFIED
         if (number, value) not in self._tenant.classes:
             self._tenant.classes[number, value] = self._shared.next_number()
             self._tenant.version += 1
         return self._tenant.classes[number, value]
+
+
+def _addressed(row: Row) -> AddressedEntity:
+    payload = row.payload or "{}"
+    return AddressedEntity(
+        row.urn, address(row.urn)[1], row.collection, json.loads(payload), payload
+    )

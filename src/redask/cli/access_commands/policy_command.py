@@ -138,8 +138,8 @@ def _sentence(seen: dict[str, Any]) -> str:
     if not seen["readable"]:
         return "closed"
     line = f"{seen['rows']} of {seen['rows_in_all']} rows"
-    for word in ("hidden", "masked"):
-        if seen[word]:
+    for word in ("shown", "hidden", "masked"):
+        if seen.get(word):
             line += f"; {word}: {', '.join(seen[word])}"
     return line
 

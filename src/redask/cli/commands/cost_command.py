@@ -34,4 +34,5 @@ def command(db: str, days: int, as_json: bool) -> None:
         click.echo(f"{'day':12}{'tenant':16}{'provider':14}{'spent $':>16}{'reserved $':>16}")
         for line in lines:
             named = f"{line['day']:12}{line['tenant']:16}{line['provider'] or '–':14}"
-            click.echo(f"{named}{line['spent_usd']:>16.9f}{line['reserved_usd']:>16.9f}")
+            unknown = f"  + {calls} of unknown price" if (calls := line["unpriced_calls"]) else ""
+            click.echo(f"{named}{line['spent_usd']:>16.9f}{line['reserved_usd']:>16.9f}{unknown}")

@@ -152,16 +152,24 @@ def signed_in(token: str, found: StoredToken | None, now: int, tenant: str | Non
     matching = matches(token, found.hash if found else NO_HASH)
     if not matching or not found or not is_live(found.facts, now):
         raise Unauthenticated(REFUSED)
-    if tenant is not None and found.caller.tenant != tenant:
-        raise Unauthenticated(REFUSED)
-    return found.caller
+    return enter(found.caller, tenant)
 
 
-def held_by(found: StoredToken | None, now: int) -> Caller:
+def held_by(found: StoredToken | None, now: int, tenant: str | None) -> Caller:
     """Whose token it is, of which somebody proved at sign-in that they hold it."""
     if not found or not is_live(found.facts, now):
         raise Unauthenticated(REFUSED)
-    return found.caller
+    return enter(found.caller, tenant)
+
+
+def enter(caller: Caller, tenant: str | None) -> Caller:
+    """The caller, who enters its own tenant and no other; None: whichever that is.
+
+    The one function that says who may enter which tenant: every way to sign in ends here.
+    """
+    if tenant is not None and caller.tenant != tenant:
+        raise Unauthenticated(REFUSED)
+    return caller
 
 
 def expiry(now: int, seconds: int | None) -> int | None:

@@ -3,7 +3,7 @@
     {"read": [
       {"roles": ["support"], "rows": "region = :user.region and status <> 'draft'",
        "hide": ["salary"], "mask": ["email"]},
-      {"roles": ["*"], "rows": "public = true"}
+      {"roles": ["*"], "rows": "public = true", "show": ["title", "text"]}
     ]}
 
     principal                                    visible rows of the collection
@@ -16,7 +16,9 @@
     that the user lacks                          evaluated denies
 
 A hidden column is removed. A masked one is `***` in every row, whether the row has a value or
-not: even that would reveal something. `id` is the address of a row: it is never hidden or masked.
+not: even that would reveal something. `show` names the columns that stay in place of those that
+go: what comes later is hidden. `id` and `_id` are the address of a row: they always stay. What
+else is one depends on the data (`stores.policy_classes`): hiding it is refused there.
 
 **Projections** are the different column sets the rules give, the whole first; each is indexed
 apart, so there are at most 16. A row's **policy class** is what the conditions look at, and
@@ -36,7 +38,7 @@ from types import MappingProxyType
 from redask.core.access.predicate import MAX_TEXT, Condition, parse
 from redask.core.errors import BadAsk, BadStatement, Denied
 from redask.core.model import Caller
-from redask.core.text import name_fault
+from redask.core.text import lower, name_fault
 from redask.core.values import printable
 from redask.core.wire.json import text
 
@@ -49,23 +51,43 @@ OPEN = "all"  # class key and projection key of what no policy speaks of
 MAX_PROJECTIONS = 16
 MAX_RULES = 1000
 _MAX_COLUMNS = 1000
-_ALWAYS_VISIBLE = ("id",)
+_KEYS = ("roles", "rows", "hide", "mask", "show")
+_ADDRESSES = ("id", "_id")  # what every reader takes for the address of a row, in any case
 
 
 @dataclass(frozen=True, slots=True)
 class Projection:
-    """A column projection: a payload without some columns, and with others masked."""
+    """A column projection: a payload without some columns, and with others masked.
+
+    `only`, if given, are the columns that stay, besides those that are masked.
+    """
 
     hide: frozenset[str] = frozenset()
     mask: frozenset[str] = frozenset()
+    only: frozenset[str] | None = None
+
+    def hides(self, column: str) -> bool:
+        """Whether the value of a column cannot be seen."""
+        if column in self.hide or column in self.mask:
+            return True
+        return self.only is not None and column not in self.only and not is_address(column)
 
     def show(self, payload: str) -> str:
         """The projected payload, as canonical JSON."""
-        if not self.hide and not self.mask:
+        if self == WHOLE:
             return payload
         content = json.loads(payload)
-        shown = {name: value for name, value in content.items() if name not in self.hide}
+        shown = {name: value for name, value in content.items() if not self.hides(name)}
         return text(shown | dict.fromkeys(self.mask, MASK))
+
+    def order(self) -> tuple[list[str], list[str], list[str] | None]:
+        """What tells one projection from another, as plain data in one order."""
+        return sorted(self.hide), sorted(self.mask), _sorted(self.only)
+
+
+def is_address(column: str) -> bool:
+    """Whether a column of this name is taken for the address of its row."""
+    return lower(column) in _ADDRESSES
 
 
 WHOLE = Projection()
@@ -92,18 +114,23 @@ class Policy:
     def __post_init__(self) -> None:
         in_conditions = {name for rule in self.rules if rule.rows for name in rule.rows.columns}
         projections = {rule.projection for rule in self.rules} - {WHOLE}
-        ordered = sorted(
-            projections, key=lambda projection: (sorted(projection.hide), sorted(projection.mask))
-        )
+        ordered = sorted(projections, key=lambda each: (*each.order()[:2], text(each.order()[2])))
         object.__setattr__(self, "columns", tuple(sorted(in_conditions)))
         object.__setattr__(self, "projections", (WHOLE, *ordered))
 
     @property
-    def hidden(self) -> frozenset[str]:
-        """The columns that are hidden or masked by any rule."""
-        return frozenset().union(
-            *(projection.hide | projection.mask for projection in self.projections)
-        )
+    def hidden(self) -> tuple[list[str], list[str] | None]:
+        """The columns that some rule hides or masks, and (None: all) those that every rule shows.
+
+        Equal where `hides` is.
+        """
+        gone = frozenset().union(*(each.hide | each.mask for each in self.projections))
+        lists = [each.only | each.mask for each in self.projections if each.only is not None]
+        return sorted(gone), _sorted(frozenset.intersection(*lists) if lists else None)
+
+    def hides(self, column: str) -> bool:
+        """Whether any rule hides or masks a column."""
+        return any(projection.hides(column) for projection in self.projections)
 
     def policy_class(self, content: Mapping[str, object]) -> str:
         """What the conditions see of an entity, as canonical JSON; long texts are cut."""
@@ -124,7 +151,9 @@ class Policy:
 
     def projection_key(self, policy_class: str, projection: Projection) -> str:
         """The word for a projection of a policy class."""
-        return self._key(policy_class, text([sorted(projection.hide), sorted(projection.mask)]))
+        hide, mask, only = projection.order()
+        told = [hide, mask] if only is None else [hide, mask, only]
+        return self._key(policy_class, text(told))
 
     def _key(self, policy_class: str, projection: str) -> str:
         joined = text([self.collection, list(self.columns), policy_class, projection])
@@ -180,6 +209,12 @@ def must_own(caller: Caller) -> None:
         raise Denied(f"the role {caller.role!a} may only read: this needs the role {OWNER}")
 
 
+def must_audit(caller: Caller) -> None:
+    """Raise `Denied` unless the caller may see what others asked and spent."""
+    if caller.role not in AUDITORS:
+        raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
+
+
 def read_policy(collection: str, document: object) -> Policy:
     """A policy from plain data, or `BadAsk` that says what is wrong and where."""
     if not isinstance(document, dict) or set(document) != {"read"}:
@@ -202,21 +237,15 @@ def read_policy(collection: str, document: object) -> Policy:
 def _rule(where: str, document: object) -> Rule:
     if not isinstance(document, dict):
         raise _bad(where, "a rule is an object")
-    unknown = sorted(printable(key) for key in set(document) - {"roles", "rows", "hide", "mask"})
+    unknown = sorted(printable(key) for key in set(document) - set(_KEYS))
     if unknown:
-        raise _bad(f"{where}.{unknown[0]}", "no such key: there are roles, rows, hide, mask")
+        raise _bad(f"{where}.{unknown[0]}", f"no such key: there are {', '.join(_KEYS)}")
     roles = _names(f"{where}.roles", document.get("roles"))
     if not roles:
         raise _bad(f"{where}.roles", "names at least one role")
     if OWNER in roles:
         raise _bad(f"{where}.roles", "the owner reads everything: no rule changes that")
-    hide, mask = (_names(f"{where}.{key}", document.get(key, [])) for key in ("hide", "mask"))
-    for key, names in (("hide", hide), ("mask", mask)):
-        for name in _ALWAYS_VISIBLE:
-            if name in names:
-                raise _bad(f"{where}.{key}", f"{name} is the address of a row: it stays")
-    if set(hide) & set(mask):
-        raise _bad(f"{where}.mask", f"{min(set(hide) & set(mask))!a} is hidden already")
+    projection = _projection(where, document)
     rows = document.get("rows")
     if rows is not None and not isinstance(rows, str):
         raise _bad(f"{where}.rows", "a condition is text")
@@ -224,7 +253,29 @@ def _rule(where: str, document: object) -> Rule:
         condition = None if rows is None else parse(rows)
     except BadStatement as error:
         raise _bad(f"{where}.rows", error.message) from None
-    return Rule(roles, condition, Projection(frozenset(hide), frozenset(mask)))
+    return Rule(roles, condition, projection)
+
+
+def _projection(where: str, document: Mapping[str, object]) -> Projection:
+    hide, mask = (_names(f"{where}.{key}", document.get(key, [])) for key in ("hide", "mask"))
+    for key, names in (("hide", hide), ("mask", mask)):
+        for name in names:
+            if is_address(name):
+                raise _bad(f"{where}.{key}", f"{name} is the address of a row: it stays")
+    if set(hide) & set(mask):
+        raise _bad(f"{where}.mask", f"{min(set(hide) & set(mask))!a} is hidden already")
+    if "show" not in document:
+        return Projection(frozenset(hide), frozenset(mask))
+    show = _names(f"{where}.show", document["show"])
+    if hide:
+        raise _bad(f"{where}.hide", "show hides all that it does not name: leave hide out")
+    if set(show) & set(mask):
+        raise _bad(f"{where}.mask", f"{min(set(show) & set(mask))!a} is shown: name it once")
+    return Projection(mask=frozenset(mask), only=frozenset(show))
+
+
+def _sorted(names: frozenset[str] | None) -> list[str] | None:
+    return None if names is None else sorted(names)
 
 
 def _names(where: str, value: object) -> tuple[str, ...]:

@@ -37,6 +37,7 @@ from redask.core.ports.entities import (
     Visibility,
 )
 from redask.core.ports.origins import (
+    LINK_LABEL,
     DeclaredKey,
     FileLink,
     Load,
@@ -62,6 +63,7 @@ from redask.core.ports.selecting import (
 )
 
 __all__ = [
+    "LINK_LABEL",
     "SELECT_MS",
     "SELECT_ROWS",
     "Account",

@@ -7,6 +7,7 @@ from typing import Protocol
 from redask.core.model import Answer, Caller
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.rules.cost import Allow, Reject, Spent
+from redask.core.rules.spending.budgets import Purse
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,36 +79,50 @@ class AnswerCache(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """Where a call's money is booked: the tenant, the UTC day it began on, the provider."""
+    """Where a call's money is booked: the tenant, the UTC day it began on, the provider.
+
+    And who asked; a report adds up all of them.
+    """
 
     tenant: str
     day: int
     provider: str
+    user: str = ""
+    role: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Spending:
-    """One line of the report: US dollars spent, and set aside for calls that never ended."""
+    """One line of the report: US dollars spent, and set aside for calls that never ended.
+
+    `unpriced` counts calls whose price nobody knows: they are in neither.
+    """
 
     account: Account
     spent: float
     reserved: float
+    unpriced: int = 0
 
 
 class Ledger(Protocol):
     """What each tenant has spent on each UTC day, in nano-dollars, across processes."""
 
     def reserve(
-        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+        self,
+        account: Account,
+        nanos: int,
+        check: Callable[[Spent], Allow | Reject],
+        purses: Sequence[Purse] = (),
     ) -> int | Reject:
-        """Ask `check` about the tenant's day so far; if it allows, set the amount aside, all
-        atomically. → the reservation's number, or the refusal."""
+        """Ask `check` about the tenant's day so far, and what these purses spent up to that day;
+        if it allows, set the amount aside, all atomically. → the reservation's number (0 for an
+        amount of 0), or the refusal."""
 
     def settle(self, reservation: int, nanos: int) -> None:
         """Replace a reservation by what the call really cost; a second time changes nothing."""
 
-    def add(self, account: Account, nanos: int) -> None:
-        """Book what a call without a reservation cost."""
+    def add(self, account: Account, nanos: int, *, unpriced: int = 0) -> None:
+        """Book what a call without a reservation cost, or that nobody knows it."""
 
     def total(self, tenant: str, day: int) -> int:
         """What a tenant has spent or set aside on a day, in nano-dollars."""

@@ -47,12 +47,13 @@ class Visibility:
 
     `projections` maps the projection keys that this caller sees to the class keys they belong to;
     None is a tenant without policies, where everybody sees everything. `denied` are collections
-    whose policy gives this caller nothing.
+    whose policy gives this caller nothing; `closed` says that what has no policy is not there.
     """
 
     version: int = 0
     projections: Mapping[str, str] | None = None
     denied: frozenset[str] = frozenset()
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,11 +1,15 @@
 """The manifest: which entities came from which file."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from redask.core.model import Caller
 from redask.core.ports.entities import Entity
+
+LINK_LABEL = "links to"  # of an edge that is made of a link in the text at its source
+_WORDS = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +32,13 @@ class DeclaredKey:
     columns: tuple[str, ...]
     target: str | None = None
     target_columns: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """The label of its edges: the columns as words, without a last "id"."""
+        words = [word.lower() for column in self.columns for word in _WORDS.findall(column)]
+        kept = words[:-1] if len(words) > 1 and words[-1] == "id" else words
+        return " ".join(kept) or " ".join(self.columns)
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,10 +56,11 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What a tenant has spent on one UTC day (see `day_of`)."""
+    """What a tenant has spent on one UTC day (see `day_of`), and others that were asked for."""
 
     day: int
     usd: float
+    purses: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ class EmbedderRow:
     make: Callable[[RemoteModel], Embedder | None]
 
 
+REMOTE = (OpenAiCompatible,)  # what they embed leaves this machine
 EMBEDDERS: tuple[EmbedderRow, ...] = (
     EmbedderRow("none", "no vectors", lambda _: None),
     EmbedderRow("minilm", "all-MiniLM-L6-v2, English, on this machine", lambda _: MiniLm()),

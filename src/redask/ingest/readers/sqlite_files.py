@@ -29,7 +29,6 @@ from redask.ingest.records import OpenedFile, ReadEdge, ReadItem, ReadKey, ReadR
 
 BUSY_TIMEOUT_SECONDS = 2.0
 _PROGRESS_ROWS = 256
-_WORDS = re.compile(r"[A-Z]+(?![^\W\d_A-Z])|[A-Z]?[^\W\d_A-Z]+|[0-9]+")
 # About values, not about damage; and SQLite 3.40 finds NULLs in keys where there are none.
 _NOT_DAMAGE = re.compile(r"\w+(?:-\w+)? value in |CHECK constraint failed")
 _MESSAGES = {
@@ -84,13 +83,6 @@ def read(file: OpenedFile) -> Iterator[ReadRecord]:
     except sqlite3.Error as error:
         code = getattr(error, "sqlite_errorcode", 0) & 0xFF
         raise BadAsk(_MESSAGES.get(code, f"cannot be read: {error}")) from None
-
-
-def label(columns: tuple[str, ...]) -> str:
-    """The columns of a foreign key as words, without a last "id"."""
-    words = [word.lower() for column in columns for word in _WORDS.findall(column)]
-    kept = words[:-1] if len(words) > 1 and words[-1] == "id" else words
-    return " ".join(kept) or " ".join(columns)
 
 
 def _check(connection: sqlite3.Connection) -> None:
@@ -171,7 +163,7 @@ def _edges(
     connection: sqlite3.Connection, table: SourceTable, references: list[SourceReference]
 ) -> Iterator[ReadEdge]:
     for each in references:
-        name = label(each.columns)
+        name = DeclaredKey(table.collection, each.columns).label
         parent = each.parent
         child_columns = _address_columns(table, "child.")
         parent_columns = _address_columns(parent, "parent.")

@@ -25,9 +25,9 @@ FOLDER = "columnar"
 class ColumnarSelector:
     """SELECT over the collections of the database at a location, which is there already."""
 
-    def __init__(self, location: str) -> None:
+    def __init__(self, location: str, *, closed: bool = False) -> None:
         row = backend_for(location)
-        self._backend = row.open(location)
+        self._backend = row.open(location, closed=closed)
         folder = row.directory(location) / FOLDER
         self._projection = ColumnarProjection(folder, self._backend.store, self._backend.audit)
         self._statements = Statements(self._projection)

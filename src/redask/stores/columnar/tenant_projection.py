@@ -22,6 +22,7 @@ import secrets
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 
 from redask.core.access.policy import OWNER
@@ -68,7 +69,9 @@ class TenantProjection:
                 self._discard()
                 opened, view = self._caught_up(caller)
             opened.readers += 1
-            declared = Declared(self._declared, self._fixed(view.visibility.version))
+            visibility = view.visibility
+            named = partial(self._declared, closed=visibility.closed)
+            declared = Declared(named, self._fixed(visibility.version))
             tables = ReadableTables(opened, caller, view, declared, self._audit)
         try:
             yield tables
@@ -127,9 +130,11 @@ class TenantProjection:
             return False
         return len(self._store.changes(self._tenant, 0, MAX_TAIL)) == MAX_TAIL
 
-    def _declared(self) -> frozenset[str]:
-        """The collections that a policy names, or that have a language."""
+    def _declared(self, *, closed: bool) -> frozenset[str]:
+        """The collections that a policy names, or (unless they are closed) that have a language."""
         owner = Caller(self._tenant, "", OWNER)
+        if closed:
+            return frozenset(self._store.policies(owner))
         spoken = {each.name for each in self._store.collections(owner) if each.language is not None}
         return frozenset(spoken | self._store.policies(owner).keys())
 

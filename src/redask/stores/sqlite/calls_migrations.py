@@ -7,7 +7,7 @@ bulk load to get its audit row, nor a bulk load for answers.
     audit_head      the last row's number and hash, and those of the last row that retention took
     audit_builds    what a provider said about its system, for the rows that have it
     audit_readings  how a follow-up was understood, and the date that a prompt told
-    spent           nano-dollars by tenant, UTC day and provider; see `ledger`
+    spent           nano-dollars by tenant, UTC day, provider, user and role; see `ledger`
     reserved        nano-dollars set aside for calls that are not settled
     answers         the answer cache, oldest first by `place`; see `cached_answers`
 """
@@ -76,4 +76,23 @@ _THIRD = (
     )""",
 )
 
-MIGRATIONS = (_FIRST, _SECOND, _THIRD)
+# Who spent it, and how many calls had no known price.
+_FOURTH = (
+    "ALTER TABLE spent RENAME TO old_spent",
+    """CREATE TABLE spent (
+        tenant TEXT NOT NULL,
+        day INTEGER NOT NULL,
+        provider TEXT NOT NULL,
+        user TEXT NOT NULL,
+        role TEXT NOT NULL,
+        nanos INTEGER NOT NULL,
+        unpriced INTEGER NOT NULL,
+        PRIMARY KEY (tenant, day, provider, user, role)
+    ) WITHOUT ROWID""",
+    "INSERT INTO spent SELECT tenant, day, provider, '', '', nanos, 0 FROM old_spent",
+    "DROP TABLE old_spent",
+    "ALTER TABLE reserved ADD COLUMN user TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE reserved ADD COLUMN role TEXT NOT NULL DEFAULT ''",
+)
+
+MIGRATIONS = (_FIRST, _SECOND, _THIRD, _FOURTH)

@@ -11,6 +11,7 @@ ever set on an entity that still says what was embedded, so two at work do no ha
 import sqlite3
 
 from redask.core.ports import Unembedded
+from redask.stores.policy_classes import hidden_columns
 from redask.stores.sqlite.visibility_queries import policies
 
 _WAITING = """FROM tenants
@@ -34,10 +35,9 @@ def following(
         {"tenant": tenant, "after": after, "limit": max(limit, 0)},
     ).fetchall()
     ruled = policies(connection, tenant) if rows else {}
-    hidden = {name: policy.hidden for name, policy in ruled.items()}
     return [
-        Unembedded(seq, urn, payload, hidden.get(collection_id, frozenset()))
-        for seq, urn, payload, collection_id in rows
+        Unembedded(seq, urn, payload, hidden_columns(ruled.get(collection), payload))
+        for seq, urn, payload, collection in rows
     ]
 
 

@@ -18,7 +18,7 @@ from redask.stores.catalogues import (
 )
 from redask.stores.sqlite.visibility_queries import edge_parts
 from redask.stores.statistics import Collection, Column, Statistics
-from redask.stores.visibility import EVERYTHING, StoreVisibility
+from redask.stores.visibility import EVERYTHING, StoreVisibility, faults_of
 
 _MUST_BE_EMPTY = {
     "an edge stands without one of its ends": """
@@ -99,7 +99,7 @@ def _columns(
     has_edges = connection.execute(
         "SELECT 1 FROM holdings WHERE collection = ? AND kind = ?", (collection_id, Kind.EDGE)
     ).fetchone()
-    if not visibility.collections or not has_edges:
+    if visibility.sees_all or not has_edges:
         counted = connection.execute(
             "SELECT label, name, type FROM columns WHERE collection = ?", (collection_id,)
         )
@@ -180,6 +180,29 @@ def _contradictions(connection: sqlite3.Connection) -> list[str]:
         if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
             found.append(sentence)
     return found
+
+
+def policy_faults(connection: sqlite3.Connection, tenant: str, *, keyed: bool) -> list[str]:
+    """What is wrong with the policies in force, in sentences: see `faults_of`."""
+    held = connection.execute(
+        "SELECT collections.name, labels.value, sum(entities) FROM labels"
+        " JOIN collections ON collections.id = labels.collection"
+        " JOIN tenants ON tenants.id = tenant"
+        " JOIN holdings ON holdings.collection = collections.id AND holdings.label = labels.id"
+        " WHERE tenants.name = ? GROUP BY 1, 2 ORDER BY 1, 2",
+        (tenant,),
+    ).fetchall()
+    documents = connection.execute(
+        "SELECT collection, document FROM policies JOIN tenants ON id = tenant WHERE name = ?"
+        " ORDER BY collection",
+        (tenant,),
+    ).fetchall()
+    edges = connection.execute(
+        "SELECT 1 FROM edges JOIN entities USING (key) JOIN tenants ON tenants.id = tenant"
+        " WHERE name = ?",
+        (tenant,),
+    ).fetchone()
+    return faults_of(documents, held, guessable=bool(edges and not keyed))
 
 
 def column_types(connection: sqlite3.Connection, tenant: str) -> dict[str, dict[str, str]]:

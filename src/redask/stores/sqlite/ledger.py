@@ -10,21 +10,23 @@ A reservation that is never settled (the process died) counts until its day is o
 away when a later day's call reserves, a day late, for a call may run past midnight.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from sqlite3 import Connection
 
 from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent, dollars
+from redask.core.rules.spending.budgets import Purse
 from redask.stores.sqlite.connection import Database
 
 _BOOK = (
-    "INSERT INTO spent VALUES (?, ?, ?, ?)"
-    " ON CONFLICT (tenant, day, provider) DO UPDATE SET nanos = nanos + excluded.nanos"
+    "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?)"
+    " ON CONFLICT (tenant, day, provider, user, role)"
+    " DO UPDATE SET nanos = nanos + excluded.nanos, unpriced = unpriced + excluded.unpriced"
 )
 _REPORT = """
-    SELECT day, tenant, provider, sum(spent), sum(reserved) FROM (
-        SELECT day, tenant, provider, nanos AS spent, 0 AS reserved FROM spent
-        UNION ALL SELECT day, tenant, provider, 0, nanos FROM reserved
+    SELECT day, tenant, provider, sum(spent), sum(reserved), sum(unpriced) FROM (
+        SELECT day, tenant, provider, nanos AS spent, 0 AS reserved, unpriced FROM spent
+        UNION ALL SELECT day, tenant, provider, 0, nanos, 0 FROM reserved
     ) WHERE day >= ? AND (? IS NULL OR tenant = ?)
     GROUP BY day, tenant, provider ORDER BY day DESC, tenant, provider
 """
@@ -37,21 +39,26 @@ class SqliteLedger:
         self._database = database
 
     def reserve(
-        self, account: Account, nanos: int, check: Callable[[Spent], Allow | Reject]
+        self,
+        account: Account,
+        nanos: int,
+        check: Callable[[Spent], Allow | Reject],
+        purses: Sequence[Purse] = (),
     ) -> int | Reject:
-        """Ask `check` about the tenant's day so far; if it allows, set the amount aside, all
-        atomically. → the reservation's number (0 for an amount of 0), or the refusal."""
+        """See `ports.Ledger`."""
         with self._database.writing() as connection:
             sum_so_far = _total(connection, account.tenant, account.day)
-            verdict = check(Spent(account.day, dollars(sum_so_far)))
+            held = tuple(dollars(_held(connection, account, purse)) for purse in purses)
+            verdict = check(Spent(account.day, dollars(sum_so_far), held))
             if isinstance(verdict, Reject):
                 return verdict
             if not nanos:
                 return 0
             connection.execute("DELETE FROM reserved WHERE day < ?", (account.day - 1,))
-            values = (account.tenant, account.day, account.provider, nanos)
             made = connection.execute(
-                "INSERT INTO reserved (tenant, day, provider, nanos) VALUES (?, ?, ?, ?)", values
+                "INSERT INTO reserved (tenant, day, provider, user, role, nanos)"
+                " VALUES (?, ?, ?, ?, ?, ?)",
+                (*_place(account), nanos),
             )
             number = made.lastrowid
         assert number is not None
@@ -61,18 +68,19 @@ class SqliteLedger:
         """Replace a reservation by what the call really cost; a second time changes nothing."""
         with self._database.writing() as connection:
             account = connection.execute(
-                "SELECT tenant, day, provider FROM reserved WHERE number = ?", (reservation,)
+                "SELECT tenant, day, provider, user, role FROM reserved WHERE number = ?",
+                (reservation,),
             ).fetchone()
             if account is None:
                 return
             connection.execute("DELETE FROM reserved WHERE number = ?", (reservation,))
             if nanos:
-                connection.execute(_BOOK, (*account, nanos))
+                connection.execute(_BOOK, (*account, nanos, 0))
 
-    def add(self, account: Account, nanos: int) -> None:
-        """Book what a call without a reservation cost."""
+    def add(self, account: Account, nanos: int, *, unpriced: int = 0) -> None:
+        """Book what a call without a reservation cost, or that nobody knows it."""
         with self._database.writing() as connection:
-            connection.execute(_BOOK, (account.tenant, account.day, account.provider, nanos))
+            connection.execute(_BOOK, (*_place(account), nanos, unpriced))
 
     def total(self, tenant: str, day: int) -> int:
         """What a tenant has spent or set aside on a day, in nano-dollars."""
@@ -84,9 +92,25 @@ class SqliteLedger:
         with self._database.reading() as connection:
             found = connection.execute(_REPORT, (since, tenant, tenant)).fetchall()
         return [
-            Spending(Account(of, day, provider), dollars(spent), dollars(reserved))
-            for day, of, provider, spent, reserved in found
+            Spending(Account(of, day, provider), dollars(spent), dollars(reserved), unpriced)
+            for day, of, provider, spent, reserved, unpriced in found
         ]
+
+
+def _place(account: Account) -> tuple[str, int, str, str, str]:
+    return account.tenant, account.day, account.provider, account.user, account.role
+
+
+def _held(connection: Connection, account: Account, purse: Purse) -> int:
+    """What a purse of the account's tenant spent or set aside, up to the account's day."""
+    column = "user" if purse.by == "user" else "role"
+    place = (account.tenant, purse.since, account.day, purse.name)
+    where = f"WHERE tenant = ? AND day BETWEEN ? AND ? AND {column} = ?"
+    found = connection.execute(
+        f"SELECT nanos FROM spent {where} UNION ALL SELECT nanos FROM reserved {where}",
+        (*place, *place),
+    ).fetchall()
+    return sum(nanos for (nanos,) in found)
 
 
 def _total(connection: Connection, tenant: str, day: int) -> int:

@@ -14,7 +14,6 @@ writing connection, so that a file of any size takes no memory, and an equal one
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
-from functools import lru_cache
 from itertools import chain
 
 from redask.core.access.policy import must_own
@@ -23,6 +22,7 @@ from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, 
 from redask.stores import manifest_rules
 from redask.stores.manifest_rules import LINK_PLACE
 from redask.stores.sqlite.connection import Database
+from redask.stores.sqlite.visibility_queries import declared_keys
 from redask.stores.sqlite.writer import EntityWriter
 from redask.stores.write_rules import GIVEN
 
@@ -93,13 +93,15 @@ class SqliteManifest:
             owners = _owners(connection, writer.tenant, brought)
             accepted, refused = manifest_rules.accept(loads, owners)
             entities = [entity for load in accepted for entity in load.entities]
+            numbers = [_begin(connection, writer, load, now) for load in accepted]
+            writer.classes.forget_keys()  # who may read these depends on them
             written = writer.put(entities, GIVEN)
             keys = iter(_keys(connection, writer.tenant, [entity.urn for entity in entities]))
             connection.execute(_SEEN)
             removed = 0
-            for load in accepted:
+            for number, load in zip(numbers, accepted, strict=True):
                 own = [next(keys) for _ in load.entities]
-                removed += _keep(connection, writer, load, own, now)
+                removed += _keep(connection, writer, load, own, number)
             paths = [load.origin.path for load in accepted]
             connection.execute(_REFERRERS, (writer.tenant, json.dumps(paths)))
             writer.finish()
@@ -162,13 +164,8 @@ class SqliteManifest:
     def declared_keys(self, tenant: str) -> list[DeclaredKey]:
         """The keys that the origins declare, by path and in their order; for SELECT."""
         with self._database.reading() as connection:
-            rows = connection.execute(
-                "SELECT collection, columns, target, target_columns FROM ingest_origins"
-                " CROSS JOIN declared_keys ON origin = id"
-                f" WHERE tenant = {_TENANT} ORDER BY path, place",
-                (tenant,),
-            ).fetchall()
-        return list(_declared(tuple(rows)))
+            (number,) = connection.execute(f"SELECT {_TENANT}", (tenant,)).fetchone()
+            return declared_keys(connection, number)
 
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         """Settle the links of these origins: they have these edges and no others."""
@@ -197,25 +194,34 @@ class SqliteManifest:
             return LoadOutcome(written, removed, {})
 
 
-def _keep(
-    connection: sqlite3.Connection,
-    writer: EntityWriter,
-    load: Load,
-    keys: Sequence[int],
-    now: int | None,
+def _begin(
+    connection: sqlite3.Connection, writer: EntityWriter, load: Load, now: int | None
 ) -> int:
-    """Note what an origin brought; with its last part, sweep. → how many entities went."""
+    """Note an origin, and with its first part the keys that it declares. → its number"""
     before = connection.execute(
         "SELECT path, root, choice, stamp FROM ingest_origins WHERE tenant = ? AND path = ?",
         (writer.tenant, load.origin.path),
     ).fetchone()
     origin = manifest_rules.recorded(load, Origin(*before) if before else None)
     named = (writer.tenant, origin.path, origin.root, origin.requested_collection)
+    number: int
     (number,) = connection.execute(_KEEP_ORIGIN, (*named, origin.revision, now)).fetchone()
+    if load.first:
+        _declare(connection, number, load.keys)
+    return number
+
+
+def _keep(
+    connection: sqlite3.Connection,
+    writer: EntityWriter,
+    load: Load,
+    keys: Sequence[int],
+    number: int,
+) -> int:
+    """Note what an origin brought; with its last part, sweep. → how many entities went."""
     if load.first:
         connection.execute("DELETE FROM ingest_seen WHERE origin = ?", (number,))
         connection.execute("DELETE FROM ingest_links WHERE origin = ?", (number,))
-        _declare(connection, number, load.keys)
     (place,) = connection.execute(
         "SELECT count(*) FROM ingest_seen WHERE origin = ?", (number,)
     ).fetchone()
@@ -269,12 +275,3 @@ def _owners(
 
 def _keys(connection: sqlite3.Connection, tenant: int, urns: Sequence[str]) -> Iterable[int]:
     return [key for (key,) in connection.execute(_KEYS, (json.dumps(urns), tenant))]
-
-
-@lru_cache(maxsize=16)  # every plan of a question reads them
-def _declared(rows: tuple[tuple[str, str, str, str], ...]) -> tuple[DeclaredKey, ...]:
-    """Keys as they are stored."""
-    return tuple(
-        DeclaredKey(own, tuple(json.loads(columns)), target, tuple(json.loads(referenced)))
-        for own, columns, target, referenced in rows
-    )

@@ -246,11 +246,18 @@ _DECLARED_KEYS = (
 # When a file was read, in epoch nanoseconds.
 _READ_AT = ("ALTER TABLE ingest_origins ADD COLUMN read_at INTEGER",)
 
+# By which rules entities were classified; older ones are classified anew when it is opened. And
+# what the ids of edges are made with: nothing if it is empty, not yet decided if it is NULL.
+_CLASSES = (
+    "ALTER TABLE store ADD COLUMN classes INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE store ADD COLUMN edge_key BLOB",
+)
+
 Migrations = tuple[tuple[str, ...], ...]  # steps of single statements
 
 MIGRATIONS: Migrations = (
     *(_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS, _COLUMN_TYPES),
-    *(_DECLARED_KEYS, _READ_AT),
+    *(_DECLARED_KEYS, _READ_AT, _CLASSES),
 )
 
 

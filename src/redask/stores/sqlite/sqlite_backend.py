@@ -31,9 +31,16 @@ def open_calls(directory: Path, *, busy_timeout: float) -> Database:
 class SqliteBackend:
     """An open directory, made when there is none; see `backend.Backend`."""
 
-    def __init__(self, location: str | Path, *, busy_timeout: float | None = None) -> None:
+    def __init__(
+        self,
+        location: str | Path,
+        *,
+        busy_timeout: float | None = None,
+        closed: bool = False,
+        keyed: bool = True,
+    ) -> None:
         directory, patience = Path(location), busy_timeout or BUSY_TIMEOUT_SECONDS
-        self.store = SqliteStore(directory, busy_timeout=patience)
+        self.store = SqliteStore(directory, busy_timeout=patience, closed=closed, keyed=keyed)
         try:
             self._calls = open_calls(directory, busy_timeout=patience)
         except BaseException:

@@ -24,9 +24,15 @@ from redask.core.rules import urn as urns
 from redask.core.wire.json import text
 from redask.stores import vector_encoding, write_rules
 from redask.stores.canonical_urns import canonical
+from redask.stores.policy_classes import KeyColumns, check_policy
 from redask.stores.sqlite import embedding_queue, inspection, migrations
 from redask.stores.sqlite.connection import BULK_CACHE_KIB, Database
-from redask.stores.sqlite.visibility_queries import VisibilityCache, edge_parts, policies
+from redask.stores.sqlite.visibility_queries import (
+    VisibilityCache,
+    declared_keys,
+    edge_parts,
+    policies,
+)
 from redask.stores.sqlite.writer import EntityWriter
 from redask.stores.statistics import Collection, Column, Statistics
 from redask.stores.visibility import EDGE_PREFIX, StoredEntity, StoreVisibility, keys_of
@@ -34,6 +40,7 @@ from redask.stores.write_rules import GIVEN
 
 FILE = "redask.sqlite"
 BUSY_TIMEOUT_SECONDS = 10.0
+CLASS_RULES = 1  # which rules of `policy_classes` hold; a change of them is the next number
 
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
@@ -42,17 +49,28 @@ class SqliteStore:
     """An open store; `close` it, or use it as a context manager."""
 
     identity: str
+    edge_key: bytes
 
-    def __init__(self, directory: Path, *, busy_timeout: float = BUSY_TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        *,
+        busy_timeout: float = BUSY_TIMEOUT_SECONDS,
+        closed: bool = False,
+        keyed: bool = True,
+    ) -> None:
         self.database = self._database = Database(
             directory / FILE,
             busy_timeout=busy_timeout,
             migrations=migrations.MIGRATIONS,
             cache_kib=BULK_CACHE_KIB,
         )
-        self._visibility = VisibilityCache()
+        self._visibility = VisibilityCache(closed=closed)
         with self._database.reading() as connection:
-            (self.identity,) = connection.execute("SELECT identity FROM store").fetchone()
+            found = connection.execute("SELECT identity, classes, edge_key FROM store").fetchone()
+        self.identity, classes, self.edge_key = found
+        if classes < CLASS_RULES:
+            self._classify(keyed)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -141,6 +159,32 @@ class SqliteStore:
 
     # --- who sees what ---------------------------------------------------------------------
 
+    def policy_faults(self, caller: Caller) -> list[str]:
+        """What the policies in force hide as a whole, though they name columns only."""
+        must_own(caller)
+        with self._database.reading() as connection:
+            return inspection.policy_faults(connection, caller.tenant, keyed=bool(self.edge_key))
+
+    def _classify(self, keyed: bool) -> None:
+        """Classify everything under policies, which another redask did by other rules.
+
+        Edges that are there keep their ids, and those to come are made in the same way.
+        """
+        with self._database.writing() as connection:
+            ruled = connection.execute(
+                "SELECT DISTINCT name FROM tenants JOIN policies ON tenant = tenants.id"
+            ).fetchall()
+            for (tenant,) in ruled:
+                writer = EntityWriter(connection, tenant)
+                writer.classify()
+                writer.finish()
+            (self.edge_key,) = connection.execute(
+                "UPDATE store SET classes = ?1, edge_key = coalesce(edge_key, iif("
+                " ?2 AND NOT EXISTS (SELECT 1 FROM edges), randomblob(32), zeroblob(0)))"
+                " RETURNING edge_key",
+                (CLASS_RULES, keyed),
+            ).fetchone()
+
     def view(self, caller: Caller) -> StoreView:
         """How far the store is, what the caller may see and the vector space, at one moment."""
         with self._reading_as(caller) as (connection, visibility):
@@ -161,6 +205,15 @@ class SqliteStore:
                 (caller.tenant,),
             ).fetchall()
         return {name: json.loads(document) for name, document in found}
+
+    def check_policy(self, collection: str, document: object, caller: Caller) -> None:
+        """Raise `BadAsk` if `set_policy` would refuse it; nothing is written."""
+        must_own(caller)
+        policy = read_policy(collection, document)
+        with self._database.reading() as connection:
+            number = connection.execute(f"SELECT {_TENANT}", (caller.tenant,)).fetchone()[0]
+            keys = KeyColumns.of(declared_keys(connection, number))
+        check_policy(policy, keys, lambda after: self.page(collection, caller, after=after))
 
     def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
         """Put a collection under a policy, or (None) under none. → last sequence."""

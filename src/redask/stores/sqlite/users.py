@@ -69,9 +69,9 @@ class SqliteUsers:
             tuple(TokenVerifier(row[0], row[5], row[6]) for row in live),
         )
 
-    def holder(self, token_id: str, now: int) -> Caller:
+    def holder(self, token_id: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, of which somebody proved at sign-in that they hold it."""
-        return credentials.held_by(self._stored(token_id), now)
+        return credentials.held_by(self._stored(token_id), now, tenant)
 
     def _stored(self, token_id: str) -> StoredToken | None:
         with self._database.reading() as connection:

@@ -9,10 +9,11 @@ import json
 import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 
 from redask.core.access.policy import Policy, Principal
 from redask.core.model import Caller
+from redask.core.ports import DeclaredKey
 from redask.stores.visibility import (
     EdgePart,
     EdgeParts,
@@ -35,8 +36,9 @@ _PARTS = """
 class VisibilityCache:
     """What callers may see, kept until something changes it; threads may share it."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, closed: bool) -> None:
         self._known: dict[Caller, StoreVisibility] = {}
+        self._closed = closed
 
     def of(self, connection: sqlite3.Connection, caller: Caller) -> StoreVisibility:
         """What the caller may see in the state that the connection reads."""
@@ -50,6 +52,7 @@ class VisibilityCache:
                 policies(connection, caller.tenant),
                 principal(connection, caller),
                 _Numbers(connection, caller.tenant),
+                closed=self._closed,
             )
         return known
 
@@ -66,6 +69,25 @@ def policies(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
         (tenant,),
     )
     return {name: stored_policy(name, document) for name, document in found.fetchall()}
+
+
+def declared_keys(connection: sqlite3.Connection, tenant: int | None) -> list[DeclaredKey]:
+    """The keys that a tenant's origins declare, by path and in their order."""
+    rows = connection.execute(
+        "SELECT collection, columns, target, target_columns FROM ingest_origins"
+        " CROSS JOIN declared_keys ON origin = id WHERE tenant = ? ORDER BY path, place",
+        (tenant,),
+    ).fetchall()
+    return list(_declared(tuple(rows)))
+
+
+@lru_cache(maxsize=16)  # every plan of a question reads them
+def _declared(rows: tuple[tuple[str, str, str, str], ...]) -> tuple[DeclaredKey, ...]:
+    """Keys as they are stored."""
+    return tuple(
+        DeclaredKey(own, tuple(json.loads(columns)), target, tuple(json.loads(referenced)))
+        for own, columns, target, referenced in rows
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +109,15 @@ class _Numbers:
         return self.connection.execute(
             "SELECT id, value FROM labels WHERE collection = ?", (collection,)
         ).fetchall()
+
+    def classified(self) -> Sequence[str]:
+        found = self.connection.execute(
+            "SELECT DISTINCT collections.name FROM labels"
+            " JOIN collections ON collections.id = collection"
+            " JOIN tenants ON tenants.id = tenant WHERE tenants.name = ?",
+            (self.tenant,),
+        )
+        return [name for (name,) in found.fetchall()]
 
 
 def _edge_parts(connection: sqlite3.Connection, keys: Sequence[int]) -> Iterable[EdgePart]:

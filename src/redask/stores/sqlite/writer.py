@@ -10,12 +10,13 @@ column of a policy class's number is called `label` on disk.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from redask.core.access.policy import Policy
 from redask.core.ports import Entity
 from redask.stores import write_rules
 from redask.stores.canonical_urns import address
+from redask.stores.policy_classes import AddressedEntity
 from redask.stores.sqlite.class_numbers import ClassNumbers
 from redask.stores.write_rules import CatalogueCounts, EntityDraft, VectorSpace
 
@@ -47,7 +48,7 @@ class EntityWriter:
         self._vector_count: int = vectors
         self.space: VectorSpace | None = (model, dimensions) if vectors else None
         self._collections: dict[str, int] = {}
-        self._classes = ClassNumbers(connection, number, tenant)
+        self.classes = self._classes = ClassNumbers(connection, number, tenant)
         self._counts = CatalogueCounts()
 
     def put(self, entities: Sequence[Entity], model: str) -> int:
@@ -135,11 +136,23 @@ class EntityWriter:
         What else that moves is told by `policy_classes`.
         """
         change = self._classes.replace(name, policy, document)
+        if policy is not None and len(policy.projections) > 1:
+            for _, entity in self._held(self._collection(name), name):
+                self._classes.check(entity)
         if change.reclassifies:
             collection_id = self._collection(name)
             if change.drops_vectors(self.space):
                 self._drop_vectors_of(collection_id)
             self._reclassify(collection_id, name)
+        if change.hides_others:
+            self._reclassify_edges(name)
+
+    def classify(self) -> None:
+        """Classify whatever a policy may speak of anew, as after a change of the rules."""
+        for name in sorted(self._classes.policies):
+            self._reclassify(self._collection(name), name)
+        if self._classes.policies:
+            self._reclassify_edges(None)
 
     def set_column_type(self, collection: str, key: str, type_name: str | None) -> None:
         """Fix a column's type, or (None) fix none."""
@@ -189,21 +202,49 @@ class EntityWriter:
         for table in ("holdings", "columns"):
             self._db.execute(f"DELETE FROM {table} WHERE collection = ?", (collection_id,))
         self._classes.forget(collection_id)
+        for key, entity in self._held(collection_id, name):
+            policy_class = self._classes.of(collection_id, entity)
+            self._counts.count(collection_id, policy_class, entity.kind, {**entity.content}, +1)
+            self._db.execute(
+                "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
+                (policy_class, self._next_seq(), key),
+            )
+
+    def _reclassify_edges(self, without: str | None) -> None:
+        """Give edges that tell other columns now another class, but for those of a collection."""
+        held = self._db.execute(
+            "SELECT entities.key, collections.id, collections.name, label FROM edges"
+            " CROSS JOIN entities USING (key) CROSS JOIN collections"
+            " ON collections.id = entities.collection WHERE entities.tenant = ? ORDER BY seq",
+            (self.tenant,),
+        ).fetchall()
+        for key, collection_id, name, old_class in held:
+            if name != without:
+                entity = self._stored(key, name)
+                policy_class = self._classes.of(collection_id, entity)
+                if policy_class != old_class:
+                    content = {**entity.content}
+                    self._counts.count(collection_id, old_class, entity.kind, content, -1)
+                    self._counts.count(collection_id, policy_class, entity.kind, content, +1)
+                    self._db.execute(
+                        "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
+                        (policy_class, self._next_seq(), key),
+                    )
+
+    def _held(self, collection_id: int, name: str) -> Iterator[tuple[int, AddressedEntity]]:
+        """What a collection holds, by key, in the order of the latest changes."""
         held = self._db.execute(
             "SELECT key FROM entities WHERE collection = ? AND payload IS NOT NULL ORDER BY seq",
             (collection_id,),
         ).fetchall()
         for (key,) in held:
-            urn, payload = self._db.execute(
-                "SELECT urn, payload FROM entities WHERE key = ?", (key,)
-            ).fetchone()
-            content = json.loads(payload)
-            policy_class = self._classes.of(collection_id, name, content)
-            self._counts.count(collection_id, policy_class, address(urn)[1], content, +1)
-            self._db.execute(
-                "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
-                (policy_class, self._next_seq(), key),
-            )
+            yield key, self._stored(key, name)
+
+    def _stored(self, key: int, collection: str) -> AddressedEntity:
+        urn, payload = self._db.execute(
+            "SELECT urn, payload FROM entities WHERE key = ?", (key,)
+        ).fetchone()
+        return AddressedEntity(urn, address(urn)[1], collection, json.loads(payload), payload)
 
     def _drop_vectors_of(self, collection_id: int) -> None:
         held = self._db.execute(
@@ -228,7 +269,7 @@ class EntityWriter:
             if effect is None:
                 continue
             collection_id = self._collection(draft.collection)
-            policy_class = self._classes.of(collection_id, draft.collection, draft.content)
+            policy_class = self._classes.of(collection_id, _addressed(draft))
             if key == next_key:
                 next_key += 1
                 row = (key, self.tenant, draft.urn, collection_id, draft.payload)
@@ -319,3 +360,7 @@ class EntityWriter:
     def _next_seq(self) -> int:
         self._seq += 1
         return self._seq
+
+
+def _addressed(draft: EntityDraft) -> AddressedEntity:
+    return AddressedEntity(draft.urn, draft.kind, draft.collection, draft.content, draft.payload)

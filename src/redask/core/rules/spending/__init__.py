@@ -1,0 +1,1 @@
+"""Who may spend what: which roles use which providers, and how much."""
