@@ -34,18 +34,23 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.ports": _RULES | {"core.planning"},
     "core.synonyms": _RULES | {"core.planning"},
     "core.clauses": _RULES,
-    "core.settings": _RULES,
+    "core.endpoints": {"core.provider_table"},
+    "core.sign_in": _RULES,
+    "core.setting_readers": _RULES,
+    "core.settings": _RULES | {"core.endpoints", "core.setting_readers", "core.sign_in"},
     "core.sql": _RULES,
     "core.wire": _RULES | {"core.clauses"},
-    "core.access": _RULES | {"core.wire.json"},
+    "core.access": _RULES | {"core.sign_in", "core.wire.json"},
     "index": _ADAPTER,
     "stores": _ADAPTER
-    | {"core.access", "core.planning", "core.sql", "core.wire.json", "index.file_lock"},
+    | {"core.access", "core.planning", "core.sql", "core.wire.json"}
+    | {"index.file_lock", "index.private_files"},
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
-    "providers": _ADAPTER | {"core.settings"},
+    "providers": _ADAPTER | {"core.endpoints", "core.settings", "core.sign_in"},
     "ingest": _ADAPTER,
     "engine": _ADAPTER
-    | {"core.access", "core.planning", "core.settings", "core.sql.json_cells", "core.synonyms"}
+    | {"core.access", "core.planning", "core.settings", "core.sign_in", "core.sql.json_cells"}
+    | {"core.synonyms"}
     | {"core.wire.query_source", "embedding.stage"},
     "app": _ADAPTER
     | {"core.access", "core.clauses", "core.settings", "core.synonyms", "core.wire"}

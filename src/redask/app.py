@@ -17,8 +17,8 @@ from typing import ParamSpec, TypeVar
 
 from redask.core import settings as choices
 from redask.core import synonyms
-from redask.core.access.policy import AUDITORS, must_own
-from redask.core.errors import BadAsk, Denied, Misconfigured
+from redask.core.access.policy import must_audit, must_own
+from redask.core.errors import BadAsk
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import Embedder, Provider, Query, Selector
 from redask.core.provider_table import PROVIDERS
@@ -29,6 +29,7 @@ from redask.embedding.models import RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
 from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
+from redask.engine.access.signing_in import SigningIn
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
@@ -48,8 +49,10 @@ from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
 from redask.ingest import pipeline
+from redask.providers import operator_choices
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
+from redask.providers.identity.jwt_signatures import JwtSignatures
 from redask.providers.pool import ProviderPool
 from redask.providers.registry import installed
 from redask.stores.backend import Backend
@@ -71,6 +74,7 @@ class App:
     """Everything that is open for one database."""
 
     backend: Backend
+    signing_in: SigningIn
     selector: Selector
     computing: Computing
     plan_sources: PlanSources
@@ -159,7 +163,7 @@ class App:
 
         The owner of an embedded database sees every tenant; others who may audit, their own.
         """
-        _must_audit(caller)
+        must_audit(caller)
         since = cost.day_of(self.engine.clock()) - days + 1
         tenant = None if caller == Caller() else caller.tenant
         return [
@@ -205,7 +209,7 @@ class App:
 
     def verify_audit(self, caller: Caller) -> Intact | Broken:
         """Whether the audit log is what was written; for those who may read all of it."""
-        _must_audit(caller)
+        must_audit(caller)
         return self.backend.audit.verify()
 
     def catch_up(self, caller: Caller) -> None:
@@ -263,7 +267,8 @@ def build(
     directory = row.directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
     maker = _embedder(chosen.embedder, embedder)
-    backend = row.open(str(location))
+    claims = JwtSignatures(chosen.sign_in).claims if chosen.sign_in.issuer else None
+    backend = row.open_checked(str(location), modes=chosen.check_modes)
     index = SearchIndex(directory / "index", backend.store)
     stage = EmbeddingStage(backend.store, maker, embedding_text) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
@@ -286,6 +291,7 @@ def build(
     )
     return App(
         backend=backend,
+        signing_in=SigningIn(backend.users, claims, chosen.sign_in),
         selector=selector,
         computing=computing,
         plan_sources=plan_sources,
@@ -370,31 +376,22 @@ def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
     return dict([*listed[:-1], ("index", size), *listed[-1:]])
 
 
-def _must_audit(caller: Caller) -> None:
-    if caller.role not in AUDITORS:
-        raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
-
-
 def is_database(location: str) -> bool:
     """Whether there is a database at a location; nothing is made."""
     return backend_for(location).exists(location)
 
 
 def load_settings(location: str | Path) -> choices.Settings:
-    """The settings that the location's configuration file and the environment say."""
+    """The settings that the location's file, the environment and the operator's file say."""
     directory = backend_for(str(location)).directory(str(location))
-    return choices.load(_written(directory / CONFIGURATION), os.environ)
+    return choices.load(
+        operator_choices.written(directory / CONFIGURATION),
+        operator_choices.with_secrets(os.environ),
+        operator_choices.configuration(os.environ),
+    )
 
 
 def load_synonyms(location: str | Path) -> synonyms.Synonyms:
     """The user's words for tables, columns and values at a location."""
     directory = backend_for(str(location)).directory(str(location))
-    return synonyms.read(_written(directory / synonyms.FILE))
-
-
-def _written(file: Path) -> str:
-    """What a file of the user's says; nothing when there is none."""
-    try:
-        return file.read_text(encoding="utf-8") if file.is_file() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"{file} cannot be read: {error}") from None
+    return synonyms.read(operator_choices.written(directory / synonyms.FILE))

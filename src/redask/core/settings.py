@@ -6,6 +6,10 @@
                            usual name (OPENAI_API_KEY, …, HF_TOKEN)
     the embedder           [embedder] name, base_url, model, dimensions; its key only from
                            REDASK_EMBEDDER_API_KEY
+    operator's own         the same keys in a file of the operator (~/.config/redask/redask.toml),
+                           which wins over the database's; what says where keys and tokens go
+                           (`operator` rows, [sign_in]) is refused in the database's, which
+                           somebody may have handed over
     capability overrides   [ask.capabilities.<token>], all four flags; in the file only
     prices                 [ask.prices.<provider>."<model>"], input and output; in the file only
 
@@ -23,26 +27,16 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 
-from redask.core import values
+from redask.core import setting_readers, sign_in, values
+from redask.core.endpoints import EMBEDDER_KEY, Endpoint, endpoints
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities, Strictness
-from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
-from redask.core.text import lower
+from redask.core.sign_in import SignInSettings
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
-PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """How to reach one provider; None where the provider's own default holds."""
-
-    api_key: str | None = field(default=None, repr=False)
-    base_url: str | None = None
-    model: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,66 +85,31 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     capabilities: Mapping[str, Capabilities] = field(default_factory=lambda: MappingProxyType({}))
     prices: price_list.PriceList = field(default_factory=lambda: MappingProxyType({}))
+    check_modes: bool = True
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One key: `field` is where it goes, dotted into a part of Settings."""
+    """One key: `field` is where it goes, dotted into a part of Settings.
+
+    `operator`: only the operator says it, never a file in the database's directory.
+    """
 
     key: str
     field: str
     read: values.Reader
     help: str
+    operator: bool = False
 
 
-def _audit_question(value: object) -> bool:
-    if value not in ("text", "hash"):
-        raise values.Unfit('"text" or "hash"', values.shown(value))
-    return value == "hash"
+@dataclass(frozen=True, slots=True)
+class _Document:
+    """One file: the settings by key, and the tables of names."""
 
-
-def _followups(value: object) -> bool:
-    if value not in ("rules", "model"):
-        raise values.Unfit('"rules" or "model"', values.shown(value))
-    return value == "model"
-
-
-def _weight(value: object) -> Decimal:
-    """A number as it is written, so that 0.4 + 1 equals 1.4."""
-    return Decimal(repr(values.real(0, 1000)(value)))
-
-
-def _fallback(value: object) -> tuple[str, ...]:
-    if isinstance(value, list) and all(isinstance(each, str) for each in value):
-        value = ",".join(value)
-    named = values.providers(value)
-    if not named:
-        raise values.Unfit("at least one provider", "none")
-    return named
-
-
-def _default_provider(value: object) -> str | None:
-    named = values.providers(value)
-    if len(named) > 1:
-        raise values.Unfit("one provider; several go into ask.providers.fallback", str(len(named)))
-    return named[0] if named else None
-
-
-def _personal(value: object) -> tuple[str, ...]:
-    """Kinds of personal data, in a fixed order, however they were listed."""
-    listed = value.split(",") if isinstance(value, str) else value
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        raise values.Unfit("a list of kinds", values.shown(value))
-    named = {each.strip() for each in listed} - {""}
-    unknown = sorted(named - set(PERSONAL))
-    if unknown:
-        raise values.Unfit(f"kinds out of {', '.join(PERSONAL)}", values.shown(unknown[0]))
-    return tuple(kind for kind in PERSONAL if kind in named)
-
-
-def _one_name(value: object) -> str:
-    return lower(values.name(value))
+    given: Mapping[str, object]
+    tables: Mapping[str, dict[str, dict[str, object]]]
 
 
 def _limit(name: str, help_text: str) -> Setting:
@@ -191,21 +150,26 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.providers.default",
         "default_provider",
-        _default_provider,
+        setting_readers.default_provider,
         "the provider when USING and fallback name none",
     ),
-    Setting("ask.providers.fallback", "fallback", _fallback, "providers in failover order"),
+    Setting(
+        "ask.providers.fallback",
+        "fallback",
+        setting_readers.fallback,
+        "providers in failover order",
+    ),
     Setting(
         "ask.plan.provider",
         "plan_provider",
-        _default_provider,
+        setting_readers.default_provider,
         "who writes a statement that redask is not certain of; whoever answers, if not given",
     ),
     Setting("ask.plan.model", "plan_model", values.name, "its model"),
     Setting(
         "ask.followups",
         "followups_by_model",
-        _followups,
+        setting_readers.followups,
         'who makes a question whole that leans on its history: "rules", or the "model"',
     ),
     Setting(
@@ -223,7 +187,7 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.audit.question",
         "audit_hash_question",
-        _audit_question,
+        setting_readers.audit_question,
         'how the audit row keeps the question: "text" or "hash"',
     ),
     Setting(
@@ -235,8 +199,8 @@ ROWS: tuple[Setting, ...] = (
     Setting(
         "ask.redact.personal",
         "redact_personal",
-        _personal,
-        f"take these out as well, of {', '.join(PERSONAL)}",
+        setting_readers.personal,
+        f"take these out as well, of {', '.join(setting_readers.PERSONAL)}",
     ),
     Setting(
         "select.timeout_ms",
@@ -266,15 +230,26 @@ ROWS: tuple[Setting, ...] = (
         for bucket in BUCKETS
         for name, read, what, otherwise in (
             ("min_score", values.real(0, 1), "the floor", ""),
-            ("weight", _weight, "the weight", "; decided for each question if not given"),
+            (
+                "weight",
+                setting_readers.weight,
+                "the weight",
+                "; decided for each question if not given",
+            ),
         )
     ),
-    Setting("embedder.name", "embedder.name", _one_name, "where vectors come from; none for none"),
+    Setting(
+        "embedder.name",
+        "embedder.name",
+        setting_readers.one_name,
+        "where vectors come from; none for none",
+    ),
     Setting(
         "embedder.base_url",
         "embedder.endpoint.base_url",
         values.name,
         "address of an OpenAI-compatible embedder",
+        operator=True,
     ),
     Setting("embedder.model", "embedder.endpoint.model", values.name, "its model"),
     Setting(
@@ -283,38 +258,83 @@ ROWS: tuple[Setting, ...] = (
         values.whole(1, 8192),
         "how long its vectors must be; as the first one if not given",
     ),
+    Setting(
+        "files.modes",
+        "check_modes",
+        setting_readers.modes,
+        'whether a database that others may read is refused: "private"; "any" for none',
+        operator=True,
+    ),
+    *(
+        Setting(f"sign_in.{name}", f"sign_in.{name}", read, help_text, operator=True)
+        for name, read, help_text in (
+            ("issuer", values.name, "whose JWTs sign users in, as their `iss` says"),
+            ("audience", values.name, "whom they must be made for, by their `aud`"),
+            ("discovery", values.name, "URL or file of its OpenID configuration"),
+            ("algorithms", sign_in.algorithms, "signatures taken, of the asymmetric ones"),
+            ("user_claim", values.name, "the claim that names the user"),
+            ("role_claim", values.name, "the claim that names the role, or roles"),
+            ("tenant_claim", values.name, "the claim that names the tenant"),
+            ("tenant", values.name, "the tenant where no claim names it"),
+        )
+    ),
 )
+OPERATOR_FILE = "the operator's redask.toml"
+_OPERATORS_TABLES = ("sign_in.roles", "sign_in.attributes")
+_TABLES_OF_NAMES = ("ask.capabilities", "ask.prices", *_OPERATORS_TABLES)
 _BY_KEY = {row.key: row for row in ROWS}
 _TABLES = {row.key[:end] for row in ROWS for end, dot in enumerate(row.key) if dot == "."}
 
 
-def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> Settings:
-    """The settings that a configuration file's text and an environment say."""
-    try:
-        document = tomllib.loads(toml_text)
-    except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
-        raise Misconfigured(f"redask.toml is not TOML: {error}") from None
-    overrides, prices = _cut(document, "capabilities"), _cut(document, "prices")
-    given = dict(_flatten(document, ""))
-    unknown = next((key for key in given if key not in _BY_KEY), None)
-    if unknown is not None:
-        near = difflib.get_close_matches(unknown, _BY_KEY, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        shown = values.printable(unknown)
-        raise Misconfigured(f"redask.toml: there is no setting {shown}{hint}", detail=shown)
+def load(
+    toml_text: str = "", env: Mapping[str, str] = MappingProxyType({}), operator_text: str = ""
+) -> Settings:
+    """The settings that a database's file, an environment and the operator's own file say."""
+    theirs, own = _document(toml_text, "redask.toml"), _document(operator_text, OPERATOR_FILE)
+    for key in (*theirs.given, *(each for each in theirs.tables if theirs.tables[each])):
+        if key in _OPERATORS_TABLES or (key in _BY_KEY and _BY_KEY[key].operator):
+            raise Misconfigured(
+                f"redask.toml: {key} is not taken from a database's directory, which somebody may "
+                f"have handed over: put it into {OPERATOR_FILE} or the environment",
+                detail=key,
+            )
+    tables = {name: {**theirs.tables[name], **own.tables[name]} for name in _TABLES_OF_NAMES}
     settings = Settings(
-        embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
-        capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
-        prices=MappingProxyType(price_list.read_overrides(prices)),
-        endpoints=MappingProxyType(_endpoints(env)),
+        embedder=EmbedderSettings(endpoint=Endpoint(env.get(EMBEDDER_KEY) or None)),
+        capabilities=MappingProxyType(capabilities.read_overrides(tables["ask.capabilities"])),
+        prices=MappingProxyType(price_list.read_overrides(tables["ask.prices"])),
+        endpoints=MappingProxyType(endpoints(env)),
+        sign_in=SignInSettings(
+            roles=sign_in.pairs(tables["sign_in.roles"], "roles"),
+            attributes=sign_in.pairs(tables["sign_in.attributes"], "attributes"),
+        ),
     )
+    given = {**theirs.given, **own.given}
     for row in ROWS:
         variable = variable_of(row.key)
         if env.get(variable):
             settings = _set(settings, row.field, _read(row, _from_env(env[variable]), variable))
         elif row.key in given:
             settings = _set(settings, row.field, _read(row, given[row.key], row.key))
+    sign_in.check(settings.sign_in)
     return settings
+
+
+def _document(toml_text: str, name: str) -> "_Document":
+    """What a file says; `name` is what messages call it."""
+    try:
+        document = tomllib.loads(toml_text)
+    except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
+        raise Misconfigured(f"{name} is not TOML: {error}") from None
+    tables = {each: _cut(document, each) for each in _TABLES_OF_NAMES}
+    given = dict(_flatten(document, ""))
+    unknown = next((key for key in given if key not in _BY_KEY), None)
+    if unknown is not None:
+        near = difflib.get_close_matches(unknown, _BY_KEY, n=1)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        shown = values.printable(unknown)
+        raise Misconfigured(f"{name}: there is no setting {shown}{hint}", detail=shown)
+    return _Document(given, tables)
 
 
 def variable_of(key: str) -> str:
@@ -322,18 +342,13 @@ def variable_of(key: str) -> str:
     return "REDASK_" + key.upper().replace(".", "_")
 
 
-def key_variables(provider: str) -> tuple[str, ...]:
-    """The variables that may hold a provider's key, the one that wins first."""
-    ours, usual = f"REDASK_{provider.upper()}_API_KEY", PROVIDERS[provider].key_variable
-    return (ours,) if usual is None else (ours, usual)
-
-
 def _cut(document: dict[str, object], name: str) -> dict[str, dict[str, object]]:
-    """Take a table of overrides out of the document: its keys are tokens, not settings."""
-    ask = document.get("ask")
-    tables = ask.pop(name, {}) if isinstance(ask, dict) else {}
+    """Take a table out of the document whose keys are names of the user's, not settings."""
+    part, _, leaf = name.partition(".")
+    holder = document.get(part)
+    tables = holder.pop(leaf, {}) if isinstance(holder, dict) else {}
     if not isinstance(tables, dict):
-        raise Misconfigured(f"ask.{name} must be a table", detail=f"ask.{name}")
+        raise Misconfigured(f"{name} must be a table", detail=name)
     return tables
 
 
@@ -377,19 +392,6 @@ def _set(settings: Settings, path: str, value: object) -> Settings:
             changed_endpoint = replace(chosen.endpoint, **{leaf: value})  # type: ignore[arg-type]  # as above
             return replace(settings, embedder=replace(chosen, endpoint=changed_endpoint))
         return replace(settings, embedder=replace(chosen, **{leaf: value}))  # type: ignore[arg-type]  # as above
+    if part == "sign_in":
+        return replace(settings, sign_in=replace(settings.sign_in, **{name: value}))  # type: ignore[arg-type]  # as above
     return replace(settings, **{part: value})  # type: ignore[arg-type]  # as above
-
-
-def _endpoints(env: Mapping[str, str]) -> dict[str, Endpoint]:
-    """The providers for which the environment says anything."""
-    found = {}
-    for provider in (row.name for row in PROVIDERS.values() if not row.built_in):
-        prefix = f"REDASK_{provider.upper()}_"
-        endpoint = Endpoint(
-            next((env[name] for name in key_variables(provider) if env.get(name)), None),
-            env.get(f"{prefix}BASE_URL") or None,
-            env.get(f"{prefix}MODEL") or None,
-        )
-        if endpoint != Endpoint():
-            found[provider] = endpoint
-    return found

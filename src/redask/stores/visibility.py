@@ -20,7 +20,7 @@ from typing import NamedTuple, Protocol
 
 from redask.core.access.policy import OPEN, WHOLE, Policy, Principal, Projection, grant, read_policy
 from redask.core.errors import AskError
-from redask.core.model import Source
+from redask.core.model import Caller, Source
 from redask.core.ports import Visibility
 
 UNCLASSIFIED = 0
@@ -111,6 +111,12 @@ class StoreVisibility(Visibility):
 
 
 EVERYTHING = StoreVisibility()
+
+
+def principal_of(caller: Caller, known: Mapping[str, object] | None) -> Principal:
+    """The caller with what is known of the user: what came with the sign-in, else this."""
+    given = known or {} if caller.attributes is None else dict(caller.attributes)
+    return Principal(caller, given)
 
 
 def visible(

@@ -180,6 +180,12 @@ def must_own(caller: Caller) -> None:
         raise Denied(f"the role {caller.role!a} may only read: this needs the role {OWNER}")
 
 
+def must_audit(caller: Caller) -> None:
+    """Raise `Denied` to whoever may not see what others did."""
+    if caller.role not in AUDITORS:
+        raise Denied(f"the role {caller.role!a} may not look at what others asked and spent")
+
+
 def read_policy(collection: str, document: object) -> Policy:
     """A policy from plain data, or `BadAsk` that says what is wrong and where."""
     if not isinstance(document, dict) or set(document) != {"read"}:
