@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from redask.core import settings
+from redask.core import setting_rows, settings
 from redask.core.clauses import CLAUSES, OPTIONS
 from redask.core.provider_table import PROVIDERS
 from redask.core.wire.outcomes import ANSWERED, INTERNAL, OUTCOMES
@@ -67,7 +67,7 @@ def _clauses() -> Iterable[Sequence[str]]:
 
 
 def _settings() -> Iterable[Sequence[str]]:
-    for row in settings.ROWS:
+    for row in setting_rows.ROWS:
         yield f"`{row.key}`", _default(row.field), f"`{settings.variable_of(row.key)}`", row.help
 
 

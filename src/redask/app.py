@@ -7,8 +7,7 @@ import asyncio
 import logging
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -18,17 +17,12 @@ from typing import ParamSpec, TypeVar
 from redask.core import provider_table, synonyms
 from redask.core import settings as choices
 from redask.core.access.policy import must_audit, must_own
-from redask.core.access.redaction import Redactor
-from redask.core.access.worker_shares import WorkerQuota
-from redask.core.errors import BadAsk, Misconfigured
+from redask.core.errors import BadAsk
 from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
+from redask.core.ports import Cancellation, Provider, Query, Selector
 from redask.core.rules.audit_chain import Broken, Intact
-from redask.embedding.embedding_text import embedding_text
-from redask.embedding.models import REMOTE, RemoteModel
-from redask.embedding.models import make as make_embedder
-from redask.embedding.similarity import Similarity
-from redask.embedding.stage import EmbeddedText, EmbeddingProgress, EmbeddingStage
+from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
+from redask.engine.access.signing_in import SigningIn
 from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
 from redask.engine.audit_writer import AuditWriter
@@ -39,8 +33,6 @@ from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
 from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.processes.result_spool import ResultSpool
-from redask.engine.processes.worker_messages import WorkerLimits
-from redask.engine.processes.worker_processes import WorkerProcesses
 from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -50,23 +42,20 @@ from redask.engine.writers.followup_reader import FollowupReader
 from redask.engine.writers.model_replies import ModelReplies
 from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
-from redask.index.analysis import analyzer, languages
 from redask.ingest import pipeline
-from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
-from redask.providers.extractive.answerer import NAME as EXTRACTIVE
-from redask.providers.extractive.answerer import Extractive
+from redask.parts import embedded_text, embedder_of, quoting_provider, record_reader, selector_of
+from redask.providers import operator_choices
+from redask.providers.identity.jwt_signatures import JwtSignatures
 from redask.providers.pool import ProviderPool
 from redask.providers.registry import is_installed
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
-from redask.stores.selectors import open_selector
 
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-_THREADS, _SELECT_THREADS, _SERVING_WORKERS = 8, 128, 2
-_SELECTOR = "redask.stores.selectors:open_selector"
+_THREADS, _SELECT_THREADS = 8, 128
 CONFIGURATION = "redask.toml"
 
 
@@ -75,6 +64,7 @@ class App:
     """Everything that is open for one database."""
 
     backend: Backend
+    signing_in: SigningIn
     selector: Selector
     spool: ResultSpool
     computing: Computing
@@ -149,7 +139,7 @@ class App:
         fault = None if collection is None else collection_fault(collection)
         if fault:
             raise BadAsk(f"the collection name {collection!a} {fault}", detail="collection")
-        with self._record_reader(isolated, stop) as records:
+        with record_reader(self.settings, isolated, stop) as records:
             context = pipeline.IngestContext(
                 manifest=self.backend.manifest,
                 caller=caller,
@@ -162,18 +152,6 @@ class App:
                 stopped=stop.is_set,
             )
             return pipeline.run(paths, collection, context)
-
-    @contextmanager
-    def _record_reader(self, isolated: bool, stop: Cancellation) -> Iterator[RecordReader]:
-        """Files are read here, or in a process that can be ended."""
-        seconds = self.settings.ingest_file_seconds
-        if not isolated:
-            yield in_process(seconds)
-            return
-        limits = WorkerLimits(memory_bytes=self.settings.ingest_file_memory_mb * 2**20)
-        pool = WorkerProcesses(READING_SERVICE, (entity,), size=1, limits=limits)
-        with closing(pool):
-            yield in_worker(pool.stream, seconds, stop)
 
     def spending(self, caller: Caller, days: int) -> list[dict[str, object]]:
         """US dollars by day, tenant and provider, newest first, today and the days before.
@@ -276,17 +254,23 @@ def build(
     row = backend_for(str(location))
     directory = row.directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
-    maker = _embedder(chosen.embedder, embedder)
-    backend = row.open(str(location), closed=chosen.access_closed, keyed=chosen.edge_ids_keyed)
+    maker = embedder_of(chosen.embedder, embedder)
+    claims = JwtSignatures(chosen.sign_in).claims if chosen.sign_in.issuer else None
+    backend = row.open_checked(
+        str(location),
+        modes=chosen.check_modes,
+        closed=chosen.access_closed,
+        keyed=chosen.edge_ids_keyed,
+    )
     index = SearchIndex(directory / "index", backend.store)
-    stage = EmbeddingStage(backend.store, maker, _embedded_text(maker, chosen)) if maker else None
+    stage = EmbeddingStage(backend.store, maker, embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
-    opener = ProviderPool(chosen, {**_quoting(maker), **providers})
+    opener = ProviderPool(chosen, {**quoting_provider(maker), **providers})
     for warning in opener.passed_over():
         _log.warning(warning)
     running, workers = RunningCalls(), Workers(_THREADS, "redask")
     audit = AuditWriter(backend.audit, chosen.audit_retention_days)
-    selector = _selector(str(location), chosen, serving)
+    selector = selector_of(str(location), chosen, serving)
     asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
     plan_sources = PlanSources(asks, words)
     computing = Computing(asks, plan_sources, backend.store, chosen)
@@ -302,6 +286,7 @@ def build(
     )
     return App(
         backend=backend,
+        signing_in=SigningIn(backend.users, claims, chosen.sign_in),
         selector=selector,
         spool=ResultSpool(directory, chosen.select_spool_bytes),
         computing=computing,
@@ -357,43 +342,6 @@ def _engine(
     )
 
 
-def _selector(location: str, chosen: choices.Settings, serving: bool) -> Selector:
-    """SELECT in this process, or in processes that can be ended."""
-    workers, closed = chosen.select_workers, chosen.access_closed
-    processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
-    if not processes:
-        return open_selector(location, closed)
-    quota = WorkerQuota(
-        user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
-    )
-    return ProcessSelector(_SELECTOR, (location, closed), processes=processes, quota=quota).warm()
-
-
-def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
-    at = chosen.endpoint
-    remote = RemoteModel(at.base_url, at.model, at.api_key, chosen.dimensions)
-    return make_embedder(chosen.name if name is None else name, remote)
-
-
-def _embedded_text(embedder: Embedder, chosen: choices.Settings) -> EmbeddedText:
-    """What is embedded of a payload; what leaves for another machine is redacted first."""
-    redactor = Redactor(chosen.redact_secrets, chosen.redact_personal)
-    if redactor.is_idle or not isinstance(embedder, REMOTE):
-        return embedding_text
-    return lambda payload, hidden: embedding_text(redactor.redact(payload)[0], hidden)
-
-
-def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
-    """`extractive` with the embedder, so that it quotes by meaning, too."""
-    if embedder is None:
-        return {}
-
-    def language_of(question: str) -> str:
-        return languages.detect_question(question, analyzer.words(question), ())
-
-    return {EXTRACTIVE: Extractive(Similarity(embedder, language_of), embedder.model)}
-
-
 def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
     """The files as `doctor` lists them: the data, the index, then what calls left."""
     *listed, last = files.items()
@@ -406,20 +354,16 @@ def is_database(location: str) -> bool:
 
 
 def load_settings(location: str | Path) -> choices.Settings:
-    """The settings that the location's configuration file and the environment say."""
+    """The settings that the location's file, the environment and the operator's file say."""
     directory = backend_for(str(location)).directory(str(location))
-    return choices.load(_written(directory / CONFIGURATION), os.environ)
+    return choices.load(
+        operator_choices.written(directory / CONFIGURATION),
+        operator_choices.with_secrets(os.environ),
+        operator_choices.configuration(os.environ),
+    )
 
 
 def load_synonyms(location: str | Path) -> synonyms.Synonyms:
     """The user's words for tables, columns and values at a location."""
     directory = backend_for(str(location)).directory(str(location))
-    return synonyms.read(_written(directory / synonyms.FILE))
-
-
-def _written(file: Path) -> str:
-    """What a file of the user's says; nothing when there is none."""
-    try:
-        return file.read_text(encoding="utf-8") if file.is_file() else ""
-    except (OSError, UnicodeDecodeError) as error:
-        raise Misconfigured(f"{file} cannot be read: {error}") from None
+    return synonyms.read(operator_choices.written(directory / synonyms.FILE))

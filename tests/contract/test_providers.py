@@ -12,13 +12,13 @@ from loopback import Loopback
 from model_server import model_file
 from wires import polite_model
 
+from redask.core.endpoints import key_variables
 from redask.core.errors import Misconfigured
 from redask.core.model import Knobs, Prompt, Source
 from redask.core.ports import Completion, Connected, Provider
 from redask.core.provider_table import PROVIDERS, PriceSource
 from redask.core.rules import capabilities, citations, determinism
 from redask.core.rules.prompt import assemble
-from redask.core.settings import key_variables
 from redask.providers.registry import ADAPTERS, installed, open_provider
 
 EVERY = pytest.mark.parametrize("name", PROVIDERS)

@@ -8,12 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.core import settings
+from redask.core import setting_rows
+from redask.core.endpoints import Endpoint, key_variables, secret_variables
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities, Strictness
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules.cost import Limits
-from redask.core.settings import BucketSettings, Endpoint, Settings, load, variable_of
+from redask.core.settings import BucketSettings, Settings, load, variable_of
+from redask.core.sign_in import ASYMMETRIC, SignInSettings
 
 U64_MAX = (1 << 64) - 1
 MANY = 2**53
@@ -64,13 +66,24 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("embedder.base_url", "embedder.endpoint.base_url", None, '"http://h/v1"', "http://h/v1"),
     ("embedder.model", "embedder.endpoint.model", None, '"small"', "small"),
     ("embedder.dimensions", "embedder.dimensions", None, "384", 384),
+    ("files.modes", "check_modes", True, '"any"', False),
+    ("sign_in.issuer", "sign_in.issuer", None, '"https://i"', "https://i"),
+    ("sign_in.audience", "sign_in.audience", None, '"redask"', "redask"),
+    ("sign_in.discovery", "sign_in.discovery", None, '"/etc/x.json"', "/etc/x.json"),
+    ("sign_in.algorithms", "sign_in.algorithms", ASYMMETRIC, '["ES256"]', ("ES256",)),
+    ("sign_in.user_claim", "sign_in.user_claim", "sub", '"email"', "email"),
+    ("sign_in.role_claim", "sign_in.role_claim", "role", '"groups"', "groups"),
+    ("sign_in.tenant_claim", "sign_in.tenant_claim", None, '"org"', "org"),
+    ("sign_in.tenant", "sign_in.tenant", "local", '"acme"', "acme"),
 ]
+OPERATORS = ("embedder.base_url", "files.modes", "sign_in.")
+WITH_ISSUER = {"REDASK_SIGN_IN_AUDIENCE": "redask"}  # an issuer alone is refused
 
 
 def value_of(loaded: Settings, path: str) -> object:
     found: Any = loaded
     for name in path.split("."):
-        found = found[name] if name in settings.BUCKETS else getattr(found, name)
+        found = found[name] if name in setting_rows.BUCKETS else getattr(found, name)
     return found
 
 
@@ -88,10 +101,10 @@ def test_nothing_given_is_every_default() -> None:
 
 
 def test_the_keys_are_these() -> None:
-    assert [(row.key, row.field) for row in settings.ROWS] == [
+    assert [(row.key, row.field) for row in setting_rows.ROWS] == [
         (key, path) for key, path, *_ in KEYS
     ]
-    assert len({variable_of(row.key) for row in settings.ROWS}) == len(KEYS)
+    assert len({variable_of(row.key) for row in setting_rows.ROWS}) == len(KEYS)
 
 
 @pytest.mark.parametrize(("key", "path", "default", "example", "expected"), KEYS)
@@ -101,10 +114,18 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     variable = variable_of(key)
     assert variable == "REDASK_" + key.upper().replace(".", "_")
     assert value_of(load(), path) == default
-    by_file, by_env = load(f"{key} = {example}"), load("", {variable: example})
-    assert by_file == by_env == load("", {variable: example.strip('"')})
+    env = WITH_ISSUER if key == "sign_in.issuer" else {}
+    by_file = load("", env, f"{key} = {example}")
+    assert by_file == load("", {**env, variable: example})
+    assert by_file == load("", {**env, variable: example.strip('"')})
+    if key.startswith(OPERATORS):
+        error = misconfigured(f"{key} = {example}")
+        assert "handed over" in error.message
+        assert error.detail == key
+    else:
+        assert by_file == load(f"{key} = {example}")
     assert (value_of(by_file, path), type(value_of(by_file, path))) == (expected, type(expected))
-    others = [other for _, other, *_ in KEYS if other != path]
+    others = [other for _, other, *_ in KEYS if other not in (path, "sign_in.audience")]
     assert [value_of(by_file, other) for other in others] == [
         value_of(load(), other) for other in others
     ]
@@ -291,7 +312,7 @@ def test_the_table_of_capabilities_is_named_when_it_is_none() -> None:
 
 
 def test_a_setting_is_explained_in_one_line() -> None:
-    assert all(row.help and row.help.isprintable() for row in settings.ROWS)
+    assert all(row.help and row.help.isprintable() for row in setting_rows.ROWS)
 
 
 def test_capability_overrides_stand_in_the_file_only() -> None:
@@ -318,10 +339,10 @@ def test_a_provider_is_reached_by_its_variables(provider: str) -> None:
 def test_a_key_is_found_by_its_usual_name_and_ours_wins(provider: str) -> None:
     usual, ours = USUAL[provider], f"REDASK_{provider.upper()}_API_KEY"
     if provider in ("local", "ollama", "custom"):  # nobody's key: no usual name
-        assert settings.key_variables(provider) == (ours,)
+        assert key_variables(provider) == (ours,)
         assert load("", {usual: "k"}).endpoints == {}
         return
-    assert settings.key_variables(provider) == (ours, usual)
+    assert key_variables(provider) == (ours, usual)
     assert load("", {usual: "k"}).endpoints == {provider: Endpoint("k")}
     assert load("", {usual: "k", ours: "o"}).endpoints == {provider: Endpoint("o")}
     assert load("", {usual: "k", ours: ""}).endpoints == {provider: Endpoint("k")}
@@ -363,7 +384,7 @@ def test_a_hostile_value_is_misconfigured_and_nothing_else(value: str) -> None:
 
 _LINES = st.sampled_from([f"{key} = {example}" for key, _, _, example, _ in KEYS])
 _ENV = st.dictionaries(
-    st.sampled_from([variable_of(row.key) for row in settings.ROWS] + ["OPENAI_API_KEY"]),
+    st.sampled_from([variable_of(row.key) for row in setting_rows.ROWS] + ["OPENAI_API_KEY"]),
     st.text()
     | st.sampled_from(["1", "true", "0.5", "5m", "hash", "[]", "{}", "nan", "1979-05-27"]),
     max_size=3,
@@ -378,3 +399,52 @@ def test_any_text_and_environment_load_or_are_misconfigured(text: str, env: dict
         return
     assert loaded == load(text, env)
     assert 0 <= loaded.default_temperature <= 2
+
+
+# --- the operator's own file ------------------------------------------------------------
+
+
+def test_the_operators_file_wins_over_the_databases_and_the_environment_over_both() -> None:
+    theirs, own = "ask.timeout_ms = 1\nask.strict = false", "ask.timeout_ms = 2"
+    assert load(theirs, {}, own).limits.timeout_ms == 2
+    assert load(theirs, {}, own).strict is Strictness.OFF
+    assert load(theirs, {"REDASK_ASK_TIMEOUT_MS": "3"}, own).limits.timeout_ms == 3
+    price = '[ask.prices.openai."m"]\ninput = {}\noutput = 1\n'
+    loaded = load(price.format(1), {}, price.format(2))
+    assert loaded.prices == load(price.format(2)).prices != load(price.format(1)).prices
+
+
+@pytest.mark.parametrize("table", ["roles", "attributes"])
+def test_tables_of_sign_in_are_the_operators(table: str) -> None:
+    text = f'[sign_in.{table}]\nb = "x"\na = "y"'
+    assert misconfigured(text).detail == f"sign_in.{table}"
+    expected = SignInSettings(**{table: (("b", "x"), ("a", "y"))})  # type: ignore[arg-type]
+    assert load("", {}, text).sign_in == expected
+    for wrong in ("a = 1", 'a = ""', '"" = "x"'):
+        with pytest.raises(Misconfigured, match=f"sign_in.{table}"):
+            load("", {}, f"[sign_in.{table}]\n{wrong}")
+
+
+@pytest.mark.parametrize("text", ['"HS256"', "[]", '["RS256", "none"]', "[1]", "5", '""'])
+def test_only_asymmetric_algorithms_are_taken(text: str) -> None:
+    with pytest.raises(Misconfigured, match=r"sign_in\.algorithms"):
+        load("", {}, f"sign_in.algorithms = {text}")
+
+
+def test_an_issuer_without_an_audience_is_refused() -> None:
+    with pytest.raises(Misconfigured, match="made for other programs"):
+        load("", {}, 'sign_in.issuer = "https://i"')
+
+
+def test_what_is_wrong_with_the_operators_file_names_it() -> None:
+    for text in ("[", "ask.fish = 1"):
+        with pytest.raises(Misconfigured, match=r"^the operator's redask\.toml"):
+            load("", {}, text)
+    with pytest.raises(Misconfigured, match=r"files\.modes"):
+        load("", {}, 'files.modes = "wide"')
+    assert misconfigured('ask.followups = "x"').detail == "ask.followups"
+
+
+def test_every_key_that_is_ours_may_come_by_file_or_command() -> None:
+    ours = {key_variables(name)[0] for name in PINNED}
+    assert set(secret_variables()) == ours | {"REDASK_EMBEDDER_API_KEY"}

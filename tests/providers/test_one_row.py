@@ -17,11 +17,12 @@ from wires import polite_model
 
 import redask
 from redask.cli import main
+from redask.core.endpoints import key_variables
 from redask.core.errors import Misconfigured
 from redask.core.provider_table import PROVIDERS, ProviderRow
 from redask.core.rules import capabilities, determinism, failover
 from redask.core.rules.price_list import TokenPrice, read_overrides
-from redask.core.settings import key_variables, load
+from redask.core.settings import load
 
 ROOT = Path(__file__).parent.parent.parent
 SEED = 2**64 - 1

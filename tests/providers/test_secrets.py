@@ -11,10 +11,11 @@ from loopback import Loopback, Received, Wire
 from stage import ROWS
 
 import redask
+from redask.core.endpoints import key_variables
 from redask.core.errors import AskError, Misconfigured
 from redask.core.model import Failed
 from redask.core.provider_table import PROVIDERS
-from redask.core.settings import key_variables, load
+from redask.core.settings import load
 from redask.providers.registry import open_provider
 from redask.providers.vendors import failures
 from redask.providers.vendors.endpoint import Access

@@ -16,6 +16,7 @@ from redask.core.ports import Completion, Provider
 from redask.core.rules.prompt import assemble
 from redask.providers.registry import open_provider
 from redask.providers.vendors import connections
+from redask.providers.vendors.vendor_headers import ANTHROPIC, OPENAI, withheld
 
 KNOBS = Knobs(0.0, 7)
 KEY = "sk-test-0123456789abcdef"
@@ -73,17 +74,35 @@ def test_an_answer_comes_with_model_usage_and_build(
     assert pieces == (["The ferry ", "leaves at nine. ", "[^1]"] if streamed else [])
 
 
-@pytest.mark.parametrize(("name", "told"), [("openai", True), ("groq", False), ("custom", False)])
-def test_the_organisation_is_told_to_openai_alone(
-    server: Loopback, monkeypatch: pytest.MonkeyPatch, name: str, told: bool
+CUSTOM = "X-Gateway: swordfish\nauthorization: Basic theirs\nX-Api-Key: theirs"
+
+
+@pytest.mark.parametrize("name", ["openai", "groq", "custom", "anthropic"])
+def test_a_vendors_own_headers_go_to_no_other_host(
+    server: Loopback, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("OPENAI_ORG_ID", "org-ours")
-    monkeypatch.setenv("OPENAI_PROJECT_ID", "proj-ours")
+    for variable in ("OPENAI_ORG_ID", "OPENAI_PROJECT_ID"):
+        monkeypatch.setenv(variable, "ours")
+    for variable in ("OPENAI_CUSTOM_HEADERS", "ANTHROPIC_CUSTOM_HEADERS"):
+        monkeypatch.setenv(variable, CUSTOM)
     server.play(polite_model)
     ask(server, name, streamed=False)
-    headers = server.requests[-1].headers
-    found = [headers.get(f"openai-{each}") for each in ("organization", "project")]
-    assert found == (["org-ours", "proj-ours"] if told else [None, None])
+    headers = {each.lower(): value for each, value in server.requests[-1].headers.items()}
+    assert not {"openai-organization", "openai-project", "x-gateway"} & set(headers)
+    keys = (headers.get("authorization"), headers.get("x-api-key"))
+    assert keys == ((None, KEY) if name == "anthropic" else (f"Bearer {KEY}", None))
+
+
+def test_the_vendor_itself_is_told_what_the_environment_says() -> None:
+    env = {"OPENAI_CUSTOM_HEADERS": CUSTOM, "ANTHROPIC_CUSTOM_HEADERS": CUSTOM}
+    assert withheld(OPENAI, "https://api.openai.com/v1", env) == ()
+    assert withheld(ANTHROPIC, "https://API.anthropic.com:443", env) == ()
+    for other in ("http://api.openai.com/v1", "https://api.openai.com.evil/v1", "", None):
+        assert "X-Gateway" in withheld(OPENAI, other, env)
+    assert withheld(OPENAI, "https://api.openai.com:8443/v1", {}) == (
+        "OpenAI-Organization",
+        "OpenAI-Project",
+    )
 
 
 @BOTH

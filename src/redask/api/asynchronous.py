@@ -360,7 +360,7 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
             return given
         if isinstance(given, ProvenToken):
             return app.backend.users.holder(given.ident, app.clock(), given.tenant)
-        return app.backend.users.sign_in(given.token, app.clock(), given.tenant)
+        return app.signing_in.caller(given.token, app.clock(), given.tenant)
 
     def _check_open(self) -> None:
         if self._closed or self._app.running.closed:

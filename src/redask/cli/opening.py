@@ -1,11 +1,12 @@
 """What every command shares: opening the database, and reporting errors."""
 
 import json
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, NoReturn
+from typing import IO, TYPE_CHECKING, NoReturn
 
 import click
 
@@ -89,6 +90,20 @@ def existing(location: str) -> str:
             "files, `redask demo` one with sample data in redask-demo, `--db DIR` names another"
         )
     return location
+
+
+@contextmanager
+def private_output(path: str) -> Iterator[IO[str]]:
+    """A file that nobody else may read, whatever the umask; `-` is standard output."""
+    if path == "-":
+        yield sys.stdout
+        return
+    try:
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        raise BadAsk(f"{path!a} cannot be written: {error.strerror}") from None
+    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+        yield file
 
 
 def pretty(value: object) -> str:

@@ -60,11 +60,16 @@ class Urn:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """The principal that a read, an answer or an audit row belongs to."""
+    """The principal that a read, an answer or an audit row belongs to.
+
+    `attributes` are those that an identity provider said of the user, in place of what the
+    database knows of a user of this name; None for whoever signed in otherwise.
+    """
 
     tenant: str = "local"
     user: str = "local"
     role: str = "owner"
+    attributes: tuple[tuple[str, object], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,6 @@ class Quirks:
 
     seeds: SeedRange = SeedRange.SIGNED_64
     limit_name: Literal["max_tokens", "max_completion_tokens"] = "max_tokens"
-    told_organisation: bool = False
 
 
 USUAL = Quirks()
@@ -109,7 +108,7 @@ _ROWS = (
         "openai",
         "gpt-4o-mini",
         "https://api.openai.com/v1",
-        quirks=Quirks(limit_name="max_completion_tokens", told_organisation=True),
+        quirks=Quirks(limit_name="max_completion_tokens"),
     ),
     ProviderRow(
         "anthropic",

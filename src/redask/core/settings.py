@@ -6,6 +6,10 @@
                            usual name (OPENAI_API_KEY, …, HF_TOKEN)
     the embedder           [embedder] name, base_url, model, dimensions; its key only from
                            REDASK_EMBEDDER_API_KEY
+    operator's own         the same keys in a file of the operator (~/.config/redask/redask.toml),
+                           which wins over the database's; what says where keys and tokens go
+                           (`operator` rows, [sign_in]) is refused in the database's, which
+                           somebody may have handed over
     capability overrides   [ask.capabilities.<token>], all four flags; in the file only
     prices                 [ask.prices.<provider>."<model>"], input and output; in the file only
 
@@ -23,30 +27,15 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 
-from redask.core import values
+from redask.core import sign_in, values
+from redask.core.endpoints import EMBEDDER_KEY, Endpoint, endpoints
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities, Strictness
-from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
 from redask.core.rules.spending import budgets, provider_access
-from redask.core.text import lower
-
-_MANY = 2**53  # the largest count that is exact in every JSON reader
-BUCKETS = ("bm25", "vector", "graph")
-_ACCESS = "whether others than the owner read what has no policy"
-_TESTING = "let a server use providers that are for tests, such as scripted"
-_EDGE_IDS = "what the ids of edges in a new database are made of: see docs/access.md"
-PERSONAL = ("email", "iban", "card", "ipv6", "ipv4", "phone")  # what `access.redaction` knows
-
-
-@dataclass(frozen=True, slots=True)
-class Endpoint:
-    """How to reach one provider; None where the provider's own default holds."""
-
-    api_key: str | None = field(default=None, repr=False)
-    base_url: str | None = None
-    model: str | None = None
+from redask.core.setting_rows import BUCKETS, ROWS, Setting
+from redask.core.sign_in import SignInSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,233 +97,71 @@ class Settings:
     embedder: EmbedderSettings = field(default_factory=EmbedderSettings)
     capabilities: Mapping[str, Capabilities] = field(default_factory=lambda: MappingProxyType({}))
     prices: price_list.PriceList = field(default_factory=lambda: MappingProxyType({}))
+    check_modes: bool = True
+    sign_in: SignInSettings = field(default_factory=SignInSettings)
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
 
 
 @dataclass(frozen=True, slots=True)
-class Setting:
-    """One key: `field` is where it goes, dotted into a part of Settings."""
+class _Document:
+    """One file: the settings by key, and the tables of names."""
 
-    key: str
-    field: str
-    read: values.Reader
-    help: str
-
-
-def _either(no: str, yes: str) -> values.Reader:
-    """Whether the second of two words is said."""
-
-    def read(value: object) -> bool:
-        if value not in (no, yes):
-            raise values.Unfit(f'"{no}" or "{yes}"', values.shown(value))
-        return value == yes
-
-    return read
+    given: Mapping[str, object]
+    allow: tuple[provider_access.AllowRule, ...]
+    budget: tuple[budgets.BudgetRule, ...]
+    tables: Mapping[str, dict[str, dict[str, object]]]
 
 
-def _weight(value: object) -> Decimal:
-    """A number as it is written, so that 0.4 + 1 equals 1.4."""
-    return Decimal(repr(values.real(0, 1000)(value)))
-
-
-def _personal(value: object) -> tuple[str, ...]:
-    """Kinds of personal data, in a fixed order, however they were listed."""
-    listed = value.split(",") if isinstance(value, str) else value
-    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
-        raise values.Unfit("a list of kinds", values.shown(value))
-    named = {each.strip() for each in listed} - {""}
-    unknown = sorted(named - set(PERSONAL))
-    if unknown:
-        raise values.Unfit(f"kinds out of {', '.join(PERSONAL)}", values.shown(unknown[0]))
-    return tuple(kind for kind in PERSONAL if kind in named)
-
-
-def _one_name(value: object) -> str:
-    return lower(values.name(value))
-
-
-def _limit(name: str, help_text: str) -> Setting:
-    return Setting(f"ask.{name}", f"limits.{name}", values.whole(1, _MANY), help_text)
-
-
-ROWS: tuple[Setting, ...] = (
-    Setting("ask.strict", "strict", values.strictness, "judge citations strictly by default"),
-    Setting(
-        "ask.default_temperature",
-        "default_temperature",
-        values.real(0, 2),
-        "temperature when the ASK gives none",
-    ),
-    _limit("max_prompt_tokens", "tokens one prompt may have"),
-    _limit("max_sources_bytes", "bytes the sources of one prompt may have"),
-    _limit("max_completion_tokens", "tokens one completion may have"),
-    _limit("timeout_ms", "time for one whole ASK"),
-    Setting(
-        "ask.daily_cost_cap_usd",
-        "limits.daily_cost_cap_usd",
-        values.real(0, _MANY),
-        "what a tenant may spend on one UTC day; no cap if not given",
-    ),
-    Setting("ask.cache.enabled", "cache_enabled", values.boolean, "cache answers by default"),
-    Setting(
-        "ask.cache.default_ttl",
-        "cache_default_ttl",
-        values.ttl,
-        'how long, such as "5m", when the ASK says nothing',
-    ),
-    Setting(
-        "ask.cache.max_entries",
-        "cache_max_entries",
-        values.whole(1, _MANY),
-        "answers kept, the oldest out first",
-    ),
-    Setting(
-        "ask.providers.default",
-        "default_provider",
-        values.one_provider,
-        "the provider when USING and fallback name none",
-    ),
-    Setting("ask.providers.testing", "testing_providers", values.boolean, _TESTING),
-    Setting("ask.providers.fallback", "fallback", values.fallback, "providers in failover order"),
-    Setting(
-        "ask.plan.provider",
-        "plan_provider",
-        values.one_provider,
-        "who writes a statement that redask is not certain of; whoever answers, if not given",
-    ),
-    Setting("ask.plan.model", "plan_model", values.name, "its model"),
-    Setting(
-        "ask.followups",
-        "followups_by_model",
-        _either("rules", "model"),
-        'who makes a question whole that leans on its history: "rules", or the "model"',
-    ),
-    Setting(
-        "ask.judge.provider", "judge_provider", values.one_provider, "who judges claims; else nobody"
-    ),
-    Setting("ask.judge.model", "judge_model", values.name, "its model"),
-    Setting(
-        "ask.audit.include_answer",
-        "audit_include_answer",
-        values.boolean,
-        "keep the answer's text in the audit row",
-    ),
-    Setting(
-        "ask.audit.retention_days",
-        "audit_retention_days",
-        values.whole(1, 36_500),
-        "how long audit rows are kept",
-    ),
-    Setting(
-        "ask.audit.question",
-        "audit_hash_question",
-        _either("text", "hash"),
-        'how the audit row keeps the question: "text" or "hash"',
-    ),
-    Setting(
-        "ask.redact.secrets",
-        "redact_secrets",
-        values.boolean,
-        "take keys, tokens and passwords out of what a provider reads",
-    ),
-    Setting(
-        "ask.redact.personal",
-        "redact_personal",
-        _personal,
-        f"take these out as well, of {', '.join(PERSONAL)}",
-    ),
-    Setting("access.default", "access_closed", _either("allow", "deny"), _ACCESS),
-    Setting("access.edge_ids", "edge_ids_keyed", _either("content", "keyed"), _EDGE_IDS),
-    Setting(
-        "select.timeout_ms",
-        "select_timeout_ms",
-        values.whole(1, 3_600_000),
-        "time for one SELECT",
-    ),
-    Setting(
-        "select.max_rows",
-        "select_max_rows",
-        values.whole(1, 1_000_000),
-        "rows that one SELECT may return, but on the Postgres wire, which sends any number",
-    ),
-    Setting(
-        "select.max_bytes",
-        "select_max_bytes",
-        values.whole(1 << 20, 1 << 50),
-        "bytes that one result on the Postgres wire may have",
-    ),
-    Setting(
-        "select.spool_bytes",
-        "select_spool_bytes",
-        values.whole(1 << 20, 1 << 50),
-        "bytes on disk of all results on the Postgres wire that are not read to their end",
-    ),
-    Setting(
-        "select.workers",
-        "select_workers",
-        values.whole(0, 64),
-        "SELECTs of one user that run at once, in processes; 0 for none; 2 for a server",
-    ),
-    *(
-        Setting(
-            f"select.{whose}_seconds_a_minute",
-            f"select_{whose}_seconds",
-            values.whole(1, 3_600),
-            f"seconds of processes that one {whose} has in a minute; without it, no limit",
-        )
-        for whose in ("user", "tenant")
-    ),
-    Setting(
-        "ingest.file_seconds",
-        "ingest_file_seconds",
-        values.whole(1, 86_400),
-        "time for reading one file",
-    ),
-    Setting(
-        "ingest.file_memory_mb",
-        "ingest_file_memory_mb",
-        values.whole(64, 1_048_576),
-        "memory for reading one document, in the process of `redask ingest`",
-    ),
-    *(
-        Setting(
-            f"ask.retrieval.{bucket}.{name}",
-            f"buckets.{bucket}.{name}",
-            read,
-            f"{what} of the {bucket} bucket{otherwise}",
-        )
-        for bucket in BUCKETS
-        for name, read, what, otherwise in (
-            ("min_score", values.real(0, 1), "the floor", ""),
-            ("weight", _weight, "the weight", "; decided for each question if not given"),
-        )
-    ),
-    Setting("embedder.name", "embedder.name", _one_name, "where vectors come from; none for none"),
-    Setting(
-        "embedder.base_url",
-        "embedder.endpoint.base_url",
-        values.name,
-        "address of an OpenAI-compatible embedder",
-    ),
-    Setting("embedder.model", "embedder.endpoint.model", values.name, "its model"),
-    Setting(
-        "embedder.dimensions",
-        "embedder.dimensions",
-        values.whole(1, 8192),
-        "how long its vectors must be; as the first one if not given",
-    ),
-)
+OPERATOR_FILE = "the operator's redask.toml"
+_OPERATORS_TABLES = ("sign_in.roles", "sign_in.attributes")
+_TABLES_OF_NAMES = ("ask.capabilities", "ask.prices", *_OPERATORS_TABLES)
 _BY_KEY = {row.key: row for row in ROWS}
 _TABLES = {row.key[:end] for row in ROWS for end, dot in enumerate(row.key) if dot == "."}
 
 
-def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> Settings:
-    """The settings that a configuration file's text and an environment say."""
+def load(
+    toml_text: str = "", env: Mapping[str, str] = MappingProxyType({}), operator_text: str = ""
+) -> Settings:
+    """The settings that a database's file, an environment and the operator's own file say."""
+    theirs, own = _document(toml_text, "redask.toml"), _document(operator_text, OPERATOR_FILE)
+    for key in (*theirs.given, *(each for each in theirs.tables if theirs.tables[each])):
+        if key in _OPERATORS_TABLES or (key in _BY_KEY and _BY_KEY[key].operator):
+            raise Misconfigured(
+                f"redask.toml: {key} is not taken from a database's directory, which somebody may "
+                f"have handed over: put it into {OPERATOR_FILE} or the environment",
+                detail=key,
+            )
+    tables = {name: {**theirs.tables[name], **own.tables[name]} for name in _TABLES_OF_NAMES}
+    settings = Settings(
+        embedder=EmbedderSettings(endpoint=Endpoint(env.get(EMBEDDER_KEY) or None)),
+        allow=own.allow or theirs.allow,
+        budget=own.budget or theirs.budget,
+        capabilities=MappingProxyType(capabilities.read_overrides(tables["ask.capabilities"])),
+        prices=MappingProxyType(price_list.read_overrides(tables["ask.prices"])),
+        endpoints=MappingProxyType(endpoints(env)),
+        sign_in=SignInSettings(
+            roles=sign_in.pairs(tables["sign_in.roles"], "roles"),
+            attributes=sign_in.pairs(tables["sign_in.attributes"], "attributes"),
+        ),
+    )
+    given = {**theirs.given, **own.given}
+    for row in ROWS:
+        variable = variable_of(row.key)
+        if env.get(variable):
+            settings = _set(settings, row.field, _read(row, _from_env(env[variable]), variable))
+        elif row.key in given:
+            settings = _set(settings, row.field, _read(row, given[row.key], row.key))
+    sign_in.check(settings.sign_in)
+    return settings
+
+
+def _document(toml_text: str, name: str) -> "_Document":
+    """What a file says; `name` is what messages call it."""
     try:
         document = tomllib.loads(toml_text)
     except (ValueError, RecursionError) as error:  # a number or a nesting may be too long for it
-        raise Misconfigured(f"redask.toml is not TOML: {error}") from None
-    overrides, prices = _cut(document, "capabilities"), _cut(document, "prices")
+        raise Misconfigured(f"{name} is not TOML: {error}") from None
+    tables = {each: _cut(document, each) for each in _TABLES_OF_NAMES}
     allow = provider_access.read_rules(document.pop("allow", []))
     budget = budgets.read_rules(document.pop("budget", []))
     given = dict(_flatten(document, ""))
@@ -343,22 +170,8 @@ def load(toml_text: str = "", env: Mapping[str, str] = MappingProxyType({})) -> 
         near = difflib.get_close_matches(unknown, _BY_KEY, n=1)
         hint = f"; did you mean {near[0]}?" if near else ""
         shown = values.printable(unknown)
-        raise Misconfigured(f"redask.toml: there is no setting {shown}{hint}", detail=shown)
-    settings = Settings(
-        embedder=EmbedderSettings(endpoint=Endpoint(env.get("REDASK_EMBEDDER_API_KEY") or None)),
-        allow=allow,
-        budget=budget,
-        capabilities=MappingProxyType(capabilities.read_overrides(overrides)),
-        prices=MappingProxyType(price_list.read_overrides(prices)),
-        endpoints=MappingProxyType(_endpoints(env)),
-    )
-    for row in ROWS:
-        variable = variable_of(row.key)
-        if env.get(variable):
-            settings = _set(settings, row.field, _read(row, _from_env(env[variable]), variable))
-        elif row.key in given:
-            settings = _set(settings, row.field, _read(row, given[row.key], row.key))
-    return settings
+        raise Misconfigured(f"{name}: there is no setting {shown}{hint}", detail=shown)
+    return _Document(given, allow, budget, tables)
 
 
 def variable_of(key: str) -> str:
@@ -366,18 +179,13 @@ def variable_of(key: str) -> str:
     return "REDASK_" + key.upper().replace(".", "_")
 
 
-def key_variables(provider: str) -> tuple[str, ...]:
-    """The variables that may hold a provider's key, the one that wins first."""
-    ours, usual = f"REDASK_{provider.upper()}_API_KEY", PROVIDERS[provider].key_variable
-    return (ours,) if usual is None else (ours, usual)
-
-
 def _cut(document: dict[str, object], name: str) -> dict[str, dict[str, object]]:
-    """Take a table of overrides out of the document: its keys are tokens, not settings."""
-    ask = document.get("ask")
-    tables = ask.pop(name, {}) if isinstance(ask, dict) else {}
+    """Take a table out of the document whose keys are names of the user's, not settings."""
+    part, _, leaf = name.partition(".")
+    holder = document.get(part)
+    tables = holder.pop(leaf, {}) if isinstance(holder, dict) else {}
     if not isinstance(tables, dict):
-        raise Misconfigured(f"ask.{name} must be a table", detail=f"ask.{name}")
+        raise Misconfigured(f"{name} must be a table", detail=name)
     return tables
 
 
@@ -421,19 +229,6 @@ def _set(settings: Settings, path: str, value: object) -> Settings:
             changed_endpoint = replace(chosen.endpoint, **{leaf: value})  # type: ignore[arg-type]  # as above
             return replace(settings, embedder=replace(chosen, endpoint=changed_endpoint))
         return replace(settings, embedder=replace(chosen, **{leaf: value}))  # type: ignore[arg-type]  # as above
+    if part == "sign_in":
+        return replace(settings, sign_in=replace(settings.sign_in, **{name: value}))  # type: ignore[arg-type]  # as above
     return replace(settings, **{part: value})  # type: ignore[arg-type]  # as above
-
-
-def _endpoints(env: Mapping[str, str]) -> dict[str, Endpoint]:
-    """The providers for which the environment says anything."""
-    found = {}
-    for provider in (row.name for row in PROVIDERS.values() if not row.built_in):
-        prefix = f"REDASK_{provider.upper()}_"
-        endpoint = Endpoint(
-            next((env[name] for name in key_variables(provider) if env.get(name)), None),
-            env.get(f"{prefix}BASE_URL") or None,
-            env.get(f"{prefix}MODEL") or None,
-        )
-        if endpoint != Endpoint():
-            found[provider] = endpoint
-    return found

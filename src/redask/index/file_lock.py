@@ -9,12 +9,14 @@ import os
 from pathlib import Path
 from types import TracebackType
 
+from redask.index import private_files
+
 
 class FileLock:
     """One holder's claim; the file is made if it is missing, and stays."""
 
     def __init__(self, path: Path) -> None:
-        self._file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        self._file = private_files.open_file(path, os.O_RDWR)
 
     def __enter__(self) -> None:
         try:

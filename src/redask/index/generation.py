@@ -26,6 +26,7 @@ from pathlib import Path
 
 from redask.core.errors import StoreFailed
 from redask.core.ports import Change, Entity, Store
+from redask.index import private_files
 from redask.index.analysis import analyzer
 from redask.index.analysis.vocabulary import NewWords, hash64
 from redask.index.corruption import corrupt, unusable
@@ -96,7 +97,7 @@ class Generation:
     @staticmethod
     def create(directory: Path, identity: str) -> None:
         """Write an empty generation for a store."""
-        directory.mkdir(parents=True)
+        private_files.make_directory(directory)
         inverted = InvertedIndex(directory / "words")
         forward = ForwardIndex(directory / "forward.sqlite", create=True)
         with forward.transaction() as transaction:
@@ -104,6 +105,7 @@ class Generation:
             transaction.set_meta("identity", identity)
             _record_fold(transaction, inverted, 0, {})
         forward.close()
+        private_files.narrow(directory)
 
     def close(self) -> None:
         self.forward.close()
@@ -225,6 +227,7 @@ class Generation:
                     after = changes[-1].seq if changes else after
                     done += len(changes)
                 writer.commit()
+            private_files.narrow(self.inverted.directory)
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
             _record_fold(transaction, self.inverted, max(after, 0 if more else target), files)

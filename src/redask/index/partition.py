@@ -28,7 +28,7 @@ from pathlib import Path
 from redask.core.errors import CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
-from redask.index import buckets
+from redask.index import buckets, private_files
 from redask.index.analysis import analyzer
 from redask.index.corruption import corrupt
 from redask.index.file_lock import FileLock
@@ -188,7 +188,7 @@ class Partition:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         try:
-            self._directory.mkdir(parents=True, exist_ok=True)
+            private_files.make_directory(self._directory)
             lock = FileLock(self._directory / _LOCK)
         except OSError as error:
             raise StoreFailed("the index cannot be written", detail=str(error)) from error
@@ -199,7 +199,7 @@ class Partition:
 def _replace(path: Path, content: bytes) -> None:
     """Replace a small file atomically."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    with open(temporary, "wb") as file:
+    with os.fdopen(private_files.open_file(temporary, os.O_WRONLY), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from redask.core import settings as choices
+from redask.core.endpoints import Endpoint
 from redask.core.errors import AskError, BadAsk, ProviderFailed
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Connected, Provider
@@ -69,7 +70,7 @@ class ProviderPool:
 
 
 def _open(settings: choices.Settings, name: str, model: str | None) -> Provider:
-    endpoint = settings.endpoints.get(name, choices.Endpoint())
+    endpoint = settings.endpoints.get(name, Endpoint())
     return open_provider(
         name,
         model or endpoint.model,
@@ -84,7 +85,7 @@ def without_package(settings: choices.Settings) -> list[str]:
     return [
         name
         for name, row in PROVIDERS.items()
-        if settings.endpoints.get(name, choices.Endpoint()).api_key and not installed(row)
+        if settings.endpoints.get(name, Endpoint()).api_key and not installed(row)
     ]
 
 
@@ -97,7 +98,7 @@ def survey(settings: choices.Settings) -> list[dict[str, object]]:
     """Every provider: its model and key variable, whether it is ready, what it can do."""
     found: list[dict[str, object]] = []
     for name, row in PROVIDERS.items():
-        endpoint = settings.endpoints.get(name, choices.Endpoint())
+        endpoint = settings.endpoints.get(name, Endpoint())
         has_key = endpoint.api_key is not None
         found.append(
             {

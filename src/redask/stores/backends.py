@@ -16,6 +16,7 @@ from typing import Protocol
 
 from redask.core.errors import Misconfigured
 from redask.stores.backend import Backend
+from redask.stores.sqlite.directory_modes import check_modes
 from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
 
 # Two letters at least: one is a drive. One slash will do: `Path` makes one of two.
@@ -37,7 +38,8 @@ class BackendRow:
     """A kind of backend, and what can be said of a location of its own.
 
     `directory` is where on this machine its configuration and its search index are. `exists`
-    says whether there is a database; neither makes anything. `open` makes what is missing.
+    says whether there is a database; neither makes anything. `check_modes` refuses one that other
+    users of the machine may read or change. `open` makes what is missing.
     """
 
     name: str
@@ -45,10 +47,18 @@ class BackendRow:
     directory: Callable[[str], Path]
     exists: Callable[[str], bool]
     open: OpenBackend
+    check_modes: Callable[[str], None] = lambda _: None
+
+    def open_checked(self, location: str, *, modes: bool, closed: bool, keyed: bool) -> Backend:
+        """The open backend; with `modes`, only if nobody else may read it."""
+        if modes:
+            self.check_modes(location)
+        return self.open(location, closed=closed, keyed=keyed)
 
 
 BACKENDS = {
-    row.scheme: row for row in (BackendRow("sqlite", "", Path, database_exists, SqliteBackend),)
+    row.scheme: row
+    for row in (BackendRow("sqlite", "", Path, database_exists, SqliteBackend, check_modes),)
 }
 
 

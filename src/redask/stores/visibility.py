@@ -30,7 +30,7 @@ from redask.core.access.policy import (
     read_policy,
 )
 from redask.core.errors import AskError
-from redask.core.model import Source
+from redask.core.model import Caller, Source
 from redask.core.ports import Visibility
 from redask.stores.policy_classes import shows, split_class
 
@@ -140,6 +140,12 @@ class StoreVisibility(Visibility):
 
 
 EVERYTHING = StoreVisibility()
+
+
+def principal_of(caller: Caller, known: Mapping[str, object] | None) -> Principal:
+    """The caller with what is known of the user: what came with the sign-in, else this."""
+    given = known or {} if caller.attributes is None else dict(caller.attributes)
+    return Principal(caller, given)
 
 
 def visible(

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from redask.core.access.credentials import TokenFacts, TokenHash, TokenVerifier, User
-from redask.core.access.policy import Policy, Principal
+from redask.core.access.policy import Policy
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, FileLink, Origin
 from redask.stores.policy_classes import KeyColumns
-from redask.stores.visibility import EdgePart, StoreVisibility, stored_policy, visible
+from redask.stores.visibility import EdgePart, StoreVisibility, principal_of, stored_policy, visible
 from redask.stores.write_rules import VectorSpace, check_tenant
 
 
@@ -113,7 +113,7 @@ class Tenant:
     def visibility(self, caller: Caller) -> StoreVisibility:
         """What a caller may see now."""
         user = self.users.get(caller.user)
-        principal = Principal(caller, user.attributes) if user else Principal(caller)
+        principal = principal_of(caller, user.attributes if user else None)
         numbers = _Numbers(self)
         return visible(self.version, self.policies, principal, numbers, closed=self.closed)
 

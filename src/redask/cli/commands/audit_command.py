@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from redask.cli import opening
-from redask.cli.opening import pretty, reports_errors
+from redask.cli.opening import pretty, private_output, reports_errors
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
 from redask.core.wire.outcomes import OUTCOMES
@@ -79,15 +79,15 @@ def verify(db: str, as_json: bool) -> None:
 
 
 @command.command("export")
-@click.option("--output", type=click.File("w", encoding="utf-8"), default="-", help="A file.")
+@click.option("--output", type=click.Path(dir_okay=False), default="-", help="A file.")
 @click.pass_obj
-def export(db: str, output: Any) -> None:
+def export(db: str, output: str) -> None:
     """All rows, newest first, one JSON object a line, with number and hash."""
-    with reports_errors(), opening.opened(db) as opened:
+    with reports_errors(), opening.opened(db) as opened, private_output(output) as lines:
         before = None
         while entries := opened.audit(_PAGE, before=before):
             for entry in entries:
-                output.write(canonical.text(plain(entry)) + "\n")
+                lines.write(canonical.text(plain(entry)) + "\n")
             before = entries[-1].seq
 
 

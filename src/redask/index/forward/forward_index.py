@@ -40,6 +40,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from redask.index import private_files
 from redask.index.corruption import corrupt
 from redask.index.forward.entries import (
     I64,
@@ -227,6 +228,7 @@ class ForwardIndex:
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
         if create:
+            private_files.make_file(path)  # its logs take its mode
             with self._pooled_connection() as connection:
                 connection.executescript(_SCHEMA)
 

@@ -32,6 +32,7 @@ import numpy as np
 import tantivy
 from tantivy import Occur, Query
 
+from redask.index import private_files
 from redask.index.corruption import corrupt
 from redask.index.forward.entries import FilterKeys
 
@@ -66,10 +67,10 @@ class InvertedIndex:
     """The index in a directory; created when there is none."""
 
     def __init__(self, directory: Path) -> None:
-        self._directory = directory
+        self.directory = directory
         self._schema = _schema()
         with tantivy_errors():
-            directory.mkdir(parents=True, exist_ok=True)
+            private_files.make_directory(directory)
             self._index = tantivy.Index(self._schema, path=str(directory))
             self._index.config_reader("manual")
             whitespace = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
@@ -78,16 +79,16 @@ class InvertedIndex:
     def stamp(self) -> str:
         """The stamp of the last commit."""
         try:
-            return str(json.loads((self._directory / "meta.json").read_bytes())["opstamp"])
+            return str(json.loads((self.directory / "meta.json").read_bytes())["opstamp"])
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise corrupt("tantivy's meta.json cannot be read") from error
 
     def file_checksums(self, known: dict[str, list[int]]) -> dict[str, list[int]]:
         """Size, mtime and CRC of the files of the last commit; those in `known` are reused."""
-        meta = json.loads((self._directory / "meta.json").read_bytes())
+        meta = json.loads((self.directory / "meta.json").read_bytes())
         segments = {segment["segment_id"].replace("-", "") for segment in meta["segments"]}
         found = {}
-        for path in sorted(self._directory.iterdir()):
+        for path in sorted(self.directory.iterdir()):
             if path.name == "meta.json" or path.name.split(".")[0] in segments:
                 size, time = _size_and_time(path)
                 old = known.get(path.name)
@@ -102,7 +103,7 @@ class InvertedIndex:
         times differ, the directory may have been copied, and the CRC decides.
         """
         for name, (size, time, crc) in expected.items():
-            path = self._directory / name
+            path = self.directory / name
             try:
                 found = _size_and_time(path)
                 if found[0] != size or (found[1] != time and _crc(path) != crc):

@@ -30,6 +30,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from redask.index import private_files
 from redask.index.corruption import corrupt, unusable
 from redask.index.vector.cosine import I64, Floats
 
@@ -113,7 +114,7 @@ def write_manifest(directory: Path, manifest: Manifest) -> None:
 def write_file(path: Path, fill: Callable[[Sink], object]) -> int:
     """Write a new file and sync it. → its CRC"""
     crc = 0
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+    file = private_files.open_file(path, os.O_WRONLY | os.O_EXCL)
     try:
 
         def sink(data: bytes) -> int:

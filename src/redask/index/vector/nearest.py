@@ -33,6 +33,7 @@ import numpy as np
 import numpy.typing as npt
 
 from redask.core.errors import BadAsk, StoreFailed
+from redask.index import private_files
 from redask.index.corruption import corrupt
 from redask.index.vector import files
 from redask.index.vector.cosine import I64, Floats, unit_vectors
@@ -165,7 +166,7 @@ class VectorIndex:
         """The current state, with a journal that can be appended to."""
         snapshot = self._state.current()
         if self._state.manifest is None:
-            self._directory.mkdir(parents=True, exist_ok=True)
+            private_files.make_directory(self._directory)
             files.write_manifest(self._directory, self._write_base(snapshot, None))
         elif self._state.torn:
             # A torn frame is never overwritten: a new journal is begun, so that a process that

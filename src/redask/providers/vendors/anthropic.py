@@ -8,19 +8,20 @@ any more, but the API has, and the default model accepts it; for a newer model t
 override of its capabilities (`supports_temperature_zero = false`) leaves it out.
 """
 
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any
 
 import httpx2
-from anthropic import AsyncAnthropic
+from anthropic import AsyncAnthropic, Omit
 
 from redask.core.errors import Failure, ProviderFailed, ProviderRefused
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
-from redask.providers.vendors import chat, failures
+from redask.providers.vendors import chat, failures, vendor_headers
 from redask.providers.vendors.connections import (
     TIMEOUT,
     ClientPerLoop,
@@ -176,10 +177,13 @@ class AnthropicMessages:
                         yield piece
 
     def _client(self, http: httpx2.AsyncClient) -> AsyncAnthropic:
+        private = vendor_headers.withheld(vendor_headers.ANTHROPIC, self._base_url, os.environ)
+        headers = {name: self._key if name.lower() == "x-api-key" else Omit() for name in private}
         return AsyncAnthropic(
             api_key=self._key,
             base_url=self._base_url,
             http_client=http,
             timeout=TIMEOUT,
             max_retries=0,
+            default_headers=headers,  # type: ignore[arg-type]
         )

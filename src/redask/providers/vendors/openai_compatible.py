@@ -4,10 +4,11 @@ A host is a row of `core.provider_table`: its address, the variable of its key, 
 and its quirks: how its wire differs from the usual one.
 
 The SDK's retries are off: whether to go on is `rules.failover`'s to say. A stream asks for the
-usage, which comes with its last chunk. The organisation and project that the SDK takes from its
-variables are OpenAI's: a host is told them only if its quirks say so.
+usage, which comes with its last chunk. The headers that the SDK takes from its variables are
+OpenAI's: no other host is told them (`vendor_headers`).
 """
 
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import aclosing
 from typing import Any
@@ -19,7 +20,7 @@ from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.provider_table import PROVIDERS
 from redask.core.rules import capabilities, determinism
-from redask.providers.vendors import chat, failures
+from redask.providers.vendors import chat, failures, vendor_headers
 from redask.providers.vendors.connections import TIMEOUT, ClientPerLoop, Pieces, closing_stream
 from redask.providers.vendors.endpoint import Access
 from redask.providers.vendors.pricing import pricer
@@ -90,12 +91,16 @@ class OpenAICompatible:
                         yield piece
 
     def _client(self, http: httpx2.AsyncClient) -> AsyncOpenAI:
-        private = {"OpenAI-Organization": Omit(), "OpenAI-Project": Omit()}
+        key = self._key or _NO_KEY
+        private = vendor_headers.withheld(vendor_headers.OPENAI, self._base_url, os.environ)
+        headers = {
+            name: f"Bearer {key}" if name.lower() == "authorization" else Omit() for name in private
+        }
         return AsyncOpenAI(
-            api_key=self._key or _NO_KEY,
+            api_key=key,
             base_url=self._base_url,
             http_client=http,
             timeout=TIMEOUT,
             max_retries=0,
-            default_headers=None if self._quirks.told_organisation else private,  # type: ignore[arg-type]
+            default_headers=headers,  # type: ignore[arg-type]
         )

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from redask.core.access.policy import OPEN
 from redask.core.ports import Store
+from redask.index import private_files
 from redask.stores.columnar.duckdb_connections import literal, open_builder
 from redask.stores.columnar.row_counts import ProjectionState
 from redask.stores.columnar.row_log import RowLog
@@ -33,7 +34,7 @@ def build(
 ) -> str:
     """Write a generation that has everything up to now. → the name of the file"""
     work = folder / f"{_BUILDING}{secrets.token_hex(8)}"
-    work.mkdir(parents=True)
+    private_files.make_directory(work)
     try:
         connection = open_builder(work)
         try:
@@ -77,6 +78,7 @@ def build(
         finally:
             connection.close()
         name = secrets.token_hex(8) + ENDING
+        private_files.narrow(work / "new.duckdb")
         _sync(work / "new.duckdb")
         os.replace(work / "new.duckdb", folder / name)
         return name

@@ -30,6 +30,7 @@ from redask.core.errors import AskError, CorruptIndex, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
 from redask.core.sql.types import SqlType
+from redask.index import private_files
 from redask.index.file_lock import FileLock
 from redask.stores.backend import EntityStore
 from redask.stores.columnar.duckdb_connections import columnar_errors, is_broken, is_damage
@@ -220,7 +221,7 @@ class TenantProjection:
     @contextmanager
     def _locked(self) -> Iterator[None]:
         try:
-            self._folder.mkdir(parents=True, exist_ok=True)
+            private_files.make_directory(self._folder)
             lock = FileLock(self._folder / _LOCK)
         except OSError as error:
             raise StoreFailed(
@@ -240,7 +241,7 @@ def _behind(error: BaseException | None) -> Iterator[BaseException]:
 def _replace(path: Path, content: bytes) -> None:
     """Replace a small file atomically."""
     temporary = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
-    with open(temporary, "wb") as file:
+    with os.fdopen(private_files.open_file(temporary, os.O_WRONLY), "wb") as file:
         file.write(content)
         file.flush()
         os.fsync(file.fileno())

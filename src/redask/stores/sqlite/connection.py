@@ -27,6 +27,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from redask.core.errors import BadAsk, StoreFailed
+from redask.index import private_files
 from redask.stores.sqlite.migrations import Migrations, upgrade
 
 BULK_CACHE_KIB = 64 * 1024  # for who writes much at once
@@ -84,7 +85,7 @@ class Database:
         self._watcher: sqlite3.Connection | None = None
         self._closed = False
         with translated(str(path)):
-            path.parent.mkdir(parents=True, exist_ok=True)
+            private_files.make_directory(path.parent)
             _make_if_missing(path, migrations)
             self._writer = self._connect(cache_kib)
             try:
@@ -222,6 +223,7 @@ def _make_if_missing(path: Path, migrations: Migrations) -> None:
 def _make(path: Path, migrations: Migrations) -> None:
     draft = path.with_name(f".{path.name}.{uuid4().hex}")
     try:
+        private_files.make_file(draft)
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")

@@ -18,6 +18,7 @@ from redask.stores.visibility import (
     EdgePart,
     EdgeParts,
     StoreVisibility,
+    principal_of,
     stored_policy,
     visible,
 )
@@ -136,4 +137,4 @@ def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
         " WHERE tenants.name = ? AND users.name = ?",
         (caller.tenant, caller.user),
     ).fetchone()
-    return Principal(caller, json.loads(found[0])) if found else Principal(caller)
+    return principal_of(caller, json.loads(found[0]) if found else None)
