@@ -80,7 +80,7 @@ def fits(value: object, described: dict[str, object]) -> bool:
         (data_schemas.written, {"urns": ["u"]}, {"urns": [1]}),
         (data_schemas.audit, {"rows": [ENTRY, {**ENTRY, "today": "t"}]}, {"rows": [{"seq": 1}]}),
         (data_schemas.error, outcomes.body(BadAsk("b")), {"error": {"kind": "bad_ask"}}),
-        (data_schemas.error, outcomes.body(Ungrounded([Notice("k", "d")])), {}),
+        (data_schemas.error, outcomes.body(Ungrounded("m", (Notice("k", "d"),))), {}),
         (schema.source, {"payload": "{}", "urn": "u"}, {"urn": "u"}),
     ],
 )
