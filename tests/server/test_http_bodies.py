@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import tracemalloc
 import zlib
 from collections.abc import Iterator
 
@@ -92,3 +93,14 @@ def test_the_bound_is_on_what_is_unpacked_and_nothing_beyond_it_is_made() -> Non
     with pytest.raises(BadAsk):
         bodies.unpacked(b"\x1f\x8b", 100)
     assert bodies.unpacked(b"", 100) == b""
+
+
+def test_a_bomb_takes_no_more_memory_than_the_bound() -> None:
+    bomb = gzip.compress(bytes(64 * 1024 * 1024))
+    tracemalloc.start()
+    try:
+        with pytest.raises(LimitExceeded):
+            bodies.unpacked(bomb, 1000)
+        assert tracemalloc.get_traced_memory()[1] < 1024 * 1024
+    finally:
+        tracemalloc.stop()

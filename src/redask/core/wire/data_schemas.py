@@ -22,7 +22,11 @@ from redask.core.wire.schema_parts import (
 MAX_STATEMENT = 1024 * 1024  # of ASK, in bytes; SELECT has its own bound
 MAX_ROWS_SHOWN = 1000
 ROWS_SHOWN = 100
-_CELLS: dict[str, object] = {"type": "object", "description": "Values by the column's name."}
+_CELLS: dict[str, object] = {
+    "type": "object",
+    "description": "Values by the column's name.",
+    "additionalProperties": True,
+}
 _STATEMENT = {**TEXT, "format": "redask-statement", "minLength": 1, "maxLength": MAX_STATEMENT}
 _PARAMS = {
     "type": "array",
@@ -116,6 +120,7 @@ def put() -> dict[str, object]:
         "description": "One row; `id` names it.",
         "minProperties": 1,
         "properties": {"id": {"type": ["integer", "string"], "minLength": 1}},
+        "additionalProperties": True,
         "propertyNames": {"minLength": 1, "maxLength": MAX_NAME},
     }
     properties = {"rows": items_of(written), "kind": kind}
