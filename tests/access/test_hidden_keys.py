@@ -14,7 +14,9 @@ from typing import Any
 import pytest
 
 import redask
+from redask.app import build
 from redask.core.errors import AskError
+from redask.core.model import Caller
 from redask.core.settings import load
 
 SCHEMA = """
@@ -24,6 +26,7 @@ CREATE TABLE orders (
     mail TEXT REFERENCES customers (mail)
 );
 """
+MINUTE = 60_000  # a process takes its time to start
 NAMES = ("Ada Holm", "Ben Rau", "Cleo Park")
 TITLES = ("blue kettle", "red lamp", "green chair", "white vase")
 HIDING: list[dict[str, Any]] = [
@@ -197,3 +200,24 @@ def test_the_id_of_an_edge_cannot_be_found_by_trying(tmp_path: Path) -> None:
             assert "can find out by trying" in str(db.doctor()["warnings"])
     assert len(set(made)) == 3
     assert made[2] == made[3]
+
+
+def test_the_default_holds_in_the_processes_of_a_server(tmp_path: Path) -> None:
+    settings = load('[access]\ndefault = "deny"\n[embedder]\nname = "none"\n', {})
+    app = build(tmp_path / "db", settings=settings, serving=True)
+    try:
+        app.put("notes", [{"id": 1}], "row", Caller())
+        app.put("open", [{"id": 1}], "row", Caller())
+        app.set_policy("open", {"read": [{"roles": ["*"]}]}, Caller())
+        reader = Caller("local", "mia", "clerk")
+        assert (
+            len(app.selector.select("SELECT * FROM open", (), reader, timeout_ms=MINUTE).rows) == 1
+        )
+        assert (
+            len(app.selector.select("SELECT * FROM notes", (), Caller(), timeout_ms=MINUTE).rows)
+            == 1
+        )
+        with pytest.raises(AskError, match='relation "notes" does not exist'):
+            app.selector.select("SELECT * FROM notes", (), reader, timeout_ms=MINUTE)
+    finally:
+        app.close()

@@ -181,7 +181,7 @@ PROVIDERS: Mapping[str, ProviderRow] = {row.name: row for row in _ROWS}
 
 def rows(*, for_tests: bool) -> list[str]:
     """The names of the providers there are, those that play one too or not."""
-    return [row.name for row in _ROWS if for_tests or not row.for_tests]
+    return [name for name, row in PROVIDERS.items() if for_tests or not row.for_tests]
 
 
 def writes(name: str) -> bool:
