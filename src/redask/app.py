@@ -140,6 +140,8 @@ class App:
         caller: Caller,
         progress: Callable[[IngestProgress], None],
         stopped: Callable[[], bool],
+        *,
+        follow_symlinks: bool = False,
     ) -> IngestReport:
         """Bring the database up to date with files and folders. → what was done."""
         must_own(caller)
@@ -155,6 +157,7 @@ class App:
             avoid=frozenset({os.path.realpath(self.directory)}),
             progress=progress,
             stopped=stopped,
+            follow_symlinks=follow_symlinks,
         )
         return pipeline.run(paths, collection, desk)
 

@@ -217,10 +217,12 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         collection: str | None = None,
         progress: Callable[[IngestProgress], None] | None = None,
         wait: bool = True,
+        follow_symlinks: bool = False,
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
-        A path that does not exist is `BadAsk`, before anything is read.
+        A path that does not exist is `BadAsk`, before anything is read. Symlinks that lead out of
+        a folder are read only with `follow_symlinks`.
         Waits until all is embedded, and the tables of SELECT have it; with `wait=False` that is
         left to `embed`, and to the first question. Cancelled, it stops soon; what was written is
         whole, and the next call goes on.
@@ -231,7 +233,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
             work = asyncio.ensure_future(
                 self._as_caller(
                     lambda caller: self._app.ingest(
-                        ingest_paths.check(paths), collection, caller, tell, stop.is_set
+                        *(ingest_paths.check(paths), collection, caller, tell, stop.is_set),
+                        follow_symlinks=follow_symlinks,
                     )
                 )
             )

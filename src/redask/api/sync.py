@@ -166,15 +166,23 @@ class OpenDatabase(Administration, SyncContents):
         collection: str | None = None,
         progress: Callable[[IngestProgress], None] | None = None,
         wait: bool = True,
+        follow_symlinks: bool = False,
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
-        A path that does not exist is `BadAsk`, before anything is read.
+        A path that does not exist is `BadAsk`, before anything is read. Symlinks that lead out of
+        a folder are read only with `follow_symlinks`.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
         soon; what was written is whole, and the next call goes on.
         """
         return self._run(
-            self._async.ingest(*paths, collection=collection, progress=progress, wait=wait)
+            self._async.ingest(
+                *paths,
+                collection=collection,
+                progress=progress,
+                wait=wait,
+                follow_symlinks=follow_symlinks,
+            )
         )
 
     def link(self, source: str, label: str, target: str) -> str:

@@ -74,6 +74,7 @@ class Settings:
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
+    audit_hash_tenants: tuple[str, ...] = ()
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
     select_timeout_ms: int = 5_000
@@ -88,6 +89,10 @@ class Settings:
     check_modes: bool = True
     sign_in: SignInSettings = field(default_factory=SignInSettings)
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
+
+    def hashes_question(self, tenant: str) -> bool:
+        """Whether audit rows of a tenant keep a hash in place of the question."""
+        return self.audit_hash_question or tenant in self.audit_hash_tenants
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +194,12 @@ ROWS: tuple[Setting, ...] = (
         "audit_hash_question",
         setting_readers.audit_question,
         'how the audit row keeps the question: "text" or "hash"',
+    ),
+    Setting(
+        "ask.audit.hash_tenants",
+        "audit_hash_tenants",
+        values.names,
+        "tenants whose questions are kept as a hash, whatever holds for the others",
     ),
     Setting(
         "ask.redact.secrets",
