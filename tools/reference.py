@@ -29,8 +29,9 @@ def page() -> str:
             "",
             "## Settings",
             "",
-            "In `redask.toml` or in the environment; the environment wins. Provider keys come from",
-            "the environment alone: `REDASK_<PROVIDER>_API_KEY` or their usual name.",
+            "In `redask.toml`, in the operator's own or in the environment, which wins; `*` is not",
+            "taken from a database's directory. Provider keys come from the environment alone:",
+            "`REDASK_<PROVIDER>_API_KEY` (or with `_FILE`, `_COMMAND`), or their usual name.",
             "",
             *_table(("setting", "default", "environment", "meaning"), _settings()),
             "",
@@ -68,7 +69,13 @@ def _clauses() -> Iterable[Sequence[str]]:
 
 def _settings() -> Iterable[Sequence[str]]:
     for row in setting_rows.ROWS:
-        yield f"`{row.key}`", _default(row.field), f"`{settings.variable_of(row.key)}`", row.help
+        mark = " *" if row.operator else ""
+        yield (
+            f"`{row.key}`{mark}",
+            _default(row.field),
+            f"`{settings.variable_of(row.key)}`",
+            row.help,
+        )
 
 
 def _default(field: str) -> str:

@@ -133,6 +133,7 @@ class App:
         stop: Cancellation,
         *,
         isolated: bool = False,
+        follow_symlinks: bool = False,
     ) -> IngestReport:
         """Bring the database up to date with files and folders. → what was done."""
         must_own(caller)
@@ -150,6 +151,7 @@ class App:
                 avoid=frozenset({os.path.realpath(self.directory)}),
                 progress=progress,
                 stopped=stop.is_set,
+                follow_symlinks=follow_symlinks,
             )
             return pipeline.run(paths, collection, context)
 

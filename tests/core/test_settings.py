@@ -47,6 +47,7 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.audit.include_answer", "audit_include_answer", False, "true", True),
     ("ask.audit.retention_days", "audit_retention_days", 90, "365", 365),
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),
+    ("ask.audit.hash_tenants", "audit_hash_tenants", (), '["acme", "b"]', ("acme", "b")),
     ("ask.redact.secrets", "redact_secrets", False, "true", True),
     ("ask.redact.personal", "redact_personal", (), '["ipv4", "email"]', ("email", "ipv4")),
     ("access.default", "access_closed", False, '"deny"', True),

@@ -18,6 +18,7 @@ import redask
 from redask.core.errors import AskError, BadAsk, StoreFailed
 from redask.core.model import IngestProgress, LeftOut
 from redask.ingest import listing, pipeline, spool
+from redask.ingest.listing import LEADS_OUT
 from redask.ingest.readers import READERS, content
 
 
@@ -113,9 +114,9 @@ def test_a_file_that_vanishes_after_the_call_is_a_problem_and_removes_nothing(
     db.ingest(file)
     listed = listing.find
 
-    def vanished(path: str, *rest: Any) -> listing.FileList:
+    def vanished(path: str, *rest: Any, **more: Any) -> listing.FileList:
         file.unlink(missing_ok=True)
-        return listed(path, *rest)
+        return listed(path, *rest, **more)
 
     monkeypatch.setattr(listing, "find", vanished)
     assert reasons(db, file) == {"a.md": "cannot be read: No such file or directory"}
@@ -242,13 +243,45 @@ def test_links_to_folders_are_followed_once_and_loops_are_reported(
     (root / "real" / "up").symlink_to(root)
     (root / "self.md").symlink_to(root / "self.md")
     (root / "dangling.md").symlink_to(root / "nothing.md")
-    assert reasons(db, root) == {
+    broken = {
         "up": "is a link back to a folder above it",
         "self.md": "cannot be read: Too many levels of symbolic links",
         "dangling.md": "cannot be read: No such file or directory",
     }
+    assert reasons(db, root) == broken | {"away": LEADS_OUT}
+    assert {chunk["path"] for chunk in contents(db, "document:d/").values()} == {"real/a.md"}
+    told = db.ingest(root, follow_symlinks=True).problems
+    assert {Path(each.path).name for each in told} == set(broken)
     paths = {chunk["path"] for chunk in contents(db, "document:d/").values()}
     assert paths == {"real/a.md", "away/b.md"}
+
+
+def test_a_symlink_out_of_a_folder_is_read_only_when_asked(
+    db: redask.OpenDatabase, tmp_path: Path
+) -> None:
+    root, secret = tmp_path / "docs", tmp_path / "docs-private"
+    write(root / "a.md", "a")
+    write(root / "deep" / "c.md", "c")
+    write(secret / "passwd.md", "root:x:0:0")
+    (root / "notes.md").symlink_to(secret / "passwd.md")
+    (root / "chain.md").symlink_to(root / "notes.md")
+    (root / "deep" / "up.md").symlink_to("../../docs-private/passwd.md")
+    (root / "inside.md").symlink_to("deep/c.md")
+    (root / "picture.png").symlink_to(secret)  # a folder, whatever it is called
+    assert reasons(db, root) == dict.fromkeys(
+        ("notes.md", "chain.md", "up.md", "picture.png"), LEADS_OUT
+    )
+    assert not any("root:x" in str(each) for each in contents(db, "document:").values())
+    named = db.ingest(root / "notes.md")  # a path that somebody names is asked for
+    assert named.ok
+    assert any("root:x" in str(each) for each in contents(db, "document:").values())
+
+
+def test_a_folder_that_is_a_symlink_itself_is_read(db: redask.OpenDatabase, tmp_path: Path) -> None:
+    write(tmp_path / "real" / "a.md", "a")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    assert reasons(db, tmp_path / "link") == {}
+    assert contents(db, "document:")
 
 
 def test_a_name_that_is_not_utf_8_is_reported(db: redask.OpenDatabase, tmp_path: Path) -> None:

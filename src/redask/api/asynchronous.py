@@ -232,11 +232,13 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         progress: Callable[[IngestProgress], None] | None = None,
         wait: bool = True,
         isolated: bool = False,
+        follow_symlinks: bool = False,
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
         A path that does not exist is `BadAsk`, before anything is read. `isolated` reads documents
         in a process of their own, so that one that takes too long or too much memory is refused.
+        Symlinks that lead out of a folder are read only with `follow_symlinks`.
         Waits until all is embedded, and the tables of SELECT have it; with `wait=False` that is
         left to `embed`, and to the first question. Cancelled, it stops soon; what was written is
         whole, and the next call goes on.
@@ -249,6 +251,7 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
                     lambda caller: self._app.ingest(
                         *(ingest_paths.check(paths), collection, caller, tell, stop),
                         isolated=isolated,
+                        follow_symlinks=follow_symlinks,
                     )
                 )
             )

@@ -171,17 +171,24 @@ class OpenDatabase(Administration, SyncContents):
         progress: Callable[[IngestProgress], None] | None = None,
         wait: bool = True,
         isolated: bool = False,
+        follow_symlinks: bool = False,
     ) -> IngestSummary:
         """Bring the database up to date with files and folders. → what was done, what was not.
 
         A path that does not exist is `BadAsk`, before anything is read. `isolated` reads documents
         in a process of their own, so that one that takes too long or too much memory is refused.
+        Symlinks that lead out of a folder are read only with `follow_symlinks`.
         Waits until all is embedded; with `wait=False` that is left to `embed`. Ctrl-C stops it
         soon; what was written is whole, and the next call goes on.
         """
         return self._run(
             self._async.ingest(
-                *paths, collection=collection, progress=progress, wait=wait, isolated=isolated
+                *paths,
+                collection=collection,
+                progress=progress,
+                wait=wait,
+                follow_symlinks=follow_symlinks,
+                isolated=isolated,
             )
         )
 

@@ -12,6 +12,7 @@ import click
 
 from redask import __version__
 from redask.cli import global_options
+from redask.cli.terminal_text import guard_logs
 
 COMMANDS = {
     "ingest": "Read files, folders and databases into yours.",
@@ -91,4 +92,5 @@ def main(ctx: click.Context, db: str, token: str | None, tenant: str | None) -> 
 
     The options may also follow the command.
     """
+    guard_logs()
     global_options.keep(ctx, db=db, token=token, tenant=tenant)

@@ -10,6 +10,7 @@ from typing import IO, TYPE_CHECKING, NoReturn
 
 import click
 
+from redask.cli.terminal_text import echo
 from redask.core.errors import AskError, BadAsk
 from redask.core.wire import json as canonical
 from redask.core.wire import outcomes
@@ -27,7 +28,7 @@ def reports_errors(as_json: bool = False) -> Iterator[None]:
     except AskError as error:
         exit_with(error, as_json)
     except KeyboardInterrupt:
-        click.echo("\nredask: cancelled", err=True)
+        echo("\nredask: cancelled", err=True)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)
@@ -36,10 +37,10 @@ def reports_errors(as_json: bool = False) -> Iterator[None]:
 def exit_with(error: AskError, as_json: bool) -> NoReturn:
     """Print an error and exit with the code of its outcome."""
     if as_json:
-        click.echo(canonical.text(outcomes.body(error)))
+        echo(canonical.text(outcomes.body(error)))
     else:
         more = f" ({error.detail})" if error.detail and error.detail not in error.message else ""
-        click.echo(f"redask: {error.message}{more}", err=True)
+        echo(f"redask: {error.message}{more}", err=True)
     sys.exit(outcomes.of(error).exit)
 
 
@@ -62,7 +63,7 @@ def warn_of_providers(location: str) -> None:
     from redask.api.sync import provider_warnings
 
     for warning in provider_warnings(location):
-        click.echo(f"redask: warning: {warning}", err=True)
+        echo(f"redask: warning: {warning}", err=True)
 
 
 async def served(location: str, tenant: str | None) -> "AsyncDatabase":
@@ -92,11 +93,18 @@ def existing(location: str) -> str:
     return location
 
 
+class _StandardOutput:
+    """Standard output as something to write lines to."""
+
+    def write(self, line: str) -> None:
+        echo(line, nl=False)
+
+
 @contextmanager
-def private_output(path: str) -> Iterator[IO[str]]:
+def private_output(path: str) -> Iterator["_StandardOutput | IO[str]"]:
     """A file that nobody else may read, whatever the umask; `-` is standard output."""
     if path == "-":
-        yield sys.stdout
+        yield _StandardOutput()
         return
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)

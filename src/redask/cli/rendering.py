@@ -5,12 +5,12 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import click
 from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
 from redask.api.results import SearchResult
+from redask.cli.terminal_text import echo
 from redask.core.model import Answer, Strictness
 from redask.core.wire import plain_text, query_source
 
@@ -135,4 +135,4 @@ class EmbeddingLine:
         rate = done / max(time.monotonic() - self._started, 1e-9)
         left = (total - done) / rate if rate else 0.0
         line = f"\rembedding {done}/{total}, {rate:.0f}/s, {left:.0f} s left "
-        click.echo(line, nl=done >= total, err=True)
+        echo(line, nl=done >= total, err=True)

@@ -19,9 +19,8 @@ from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 
-import click
-
 from redask.api.select_rows import SelectRows
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.errors import BadAsk
 from redask.core.ports import SelectResult
 from redask.core.sql.json_cells import json_value
@@ -37,7 +36,7 @@ def write(rows: SelectRows, form: str) -> None:
         _write_parquet(rows)
         return
     for line in FORMATS[form](rows):
-        click.echo(line, nl=False)
+        echo(line, nl=False)
 
 
 def cell_text(value: object, kind: SqlType) -> str:
@@ -115,11 +114,10 @@ def _is_number(kind: str) -> bool:
 
 def _table(rows: SelectRows) -> Iterator[str]:
     from rich import box
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = terminal_console(highlight=False)
     if rows:
         table = Table(box=box.SIMPLE_HEAD)
         for name, kind in rows.columns:

@@ -108,6 +108,12 @@ ROWS: tuple[Setting, ...] = (
         'how the audit row keeps the question: "text" or "hash"',
     ),
     Setting(
+        "ask.audit.hash_tenants",
+        "audit_hash_tenants",
+        values.names,
+        "tenants whose questions are kept as a hash, whatever holds for the others",
+    ),
+    Setting(
         "ask.redact.secrets",
         "redact_secrets",
         values.boolean,

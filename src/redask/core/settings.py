@@ -78,6 +78,7 @@ class Settings:
     audit_include_answer: bool = False
     audit_retention_days: int = 90
     audit_hash_question: bool = False
+    audit_hash_tenants: tuple[str, ...] = ()
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
     access_closed: bool = False
@@ -100,6 +101,10 @@ class Settings:
     check_modes: bool = True
     sign_in: SignInSettings = field(default_factory=SignInSettings)
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
+
+    def hashes_question(self, tenant: str) -> bool:
+        """Whether audit rows of a tenant keep a hash in place of the question."""
+        return self.audit_hash_question or tenant in self.audit_hash_tenants
 
 
 @dataclass(frozen=True, slots=True)

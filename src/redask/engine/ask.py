@@ -361,11 +361,9 @@ class Engine:
 
     async def _record(self, run: AskState) -> None:
         """Write the audit row; a caller who leaves meanwhile does not stop it."""
-        row = run.row(
-            include_answer=self.settings.audit_include_answer,
-            hash_question=self.settings.audit_hash_question,
-        )
-        readings = run.readings(hash_question=self.settings.audit_hash_question)
+        hashed = self.settings.hashes_question(run.caller.tenant)
+        row = run.row(include_answer=self.settings.audit_include_answer, hash_question=hashed)
+        readings = run.readings(hash_question=hashed)
         writing = asyncio.ensure_future(self.log.append(row, run.build, **readings))
         with telemetry.step("audit"):
             try:

@@ -3,8 +3,10 @@
     a path to a file            read; a problem if there is no reader for its suffix
     a path to a folder          every file in it that has a reader, recursively; hidden files and
                                 folders (.git) and those to avoid are skipped, others listed
-    a symlink to a file         read as its target
-    a symlink to a folder       followed after everything else, and each folder once
+    a symlink to a file         read as its target, if that is inside of the folder
+    a symlink to a folder       followed after everything else, and each folder once; likewise
+    … out of the folder         a problem, unless they are to be followed: whoever may write into
+                                the folder would choose what else is read
     … to a folder above it      a problem: a loop
     what cannot be listed       a problem; files below it count as unknown, not as deleted
 
@@ -19,6 +21,7 @@ from dataclasses import dataclass, field
 from redask.core.model import FileProblem
 from redask.ingest.records import FoundFile, ReaderRow
 
+LEADS_OUT = "is a symlink out of the folder: --follow-symlinks reads those, too"
 ReaderFor = Callable[[str], ReaderRow | None]
 
 
@@ -34,9 +37,17 @@ class FileList:
 
 
 def find(
-    path: str, collection: str | None, reader_for: ReaderFor, avoid: frozenset[str] = frozenset()
+    path: str,
+    collection: str | None,
+    reader_for: ReaderFor,
+    avoid: frozenset[str] = frozenset(),
+    *,
+    follow: bool = False,
 ) -> FileList:
-    """The files at a path; `avoid` are real paths of folders to skip."""
+    """The files at a path; `avoid` are real paths of folders to skip.
+
+    With `follow`, symlinks in a folder may lead out of it.
+    """
     absolute = os.path.abspath(path)
     try:
         absolute.encode()
@@ -45,7 +56,8 @@ def find(
         problem = FileProblem(_printable(path), _reason(error))
         return FileList(absolute, problems=[problem], folder=False)
     if stat.S_ISDIR(status.st_mode):
-        return _Walk(absolute, collection, reader_for, avoid).run()
+        inside = None if follow else os.path.realpath(absolute)
+        return _Walk(absolute, collection, reader_for, avoid, inside).run()
     listed = FileList(os.path.dirname(absolute), folder=False)
     row = reader_for(absolute)
     if not stat.S_ISREG(status.st_mode):
@@ -65,8 +77,14 @@ class _Walk:
     """The walk of one folder, top down."""
 
     def __init__(
-        self, root: str, collection: str | None, reader_for: ReaderFor, avoid: frozenset[str]
+        self,
+        root: str,
+        collection: str | None,
+        reader_for: ReaderFor,
+        avoid: frozenset[str],
+        inside: str | None,
     ) -> None:
+        self._inside = inside  # the folder that no symlink leads out of; None: they may
         self._collection = collection
         self._reader_for = reader_for
         self._avoid = avoid
@@ -110,7 +128,9 @@ class _Walk:
             if entry.name.startswith("."):
                 continue
             try:
-                if entry.is_dir(follow_symlinks=False):
+                if entry.is_symlink() and self._leads_out(entry):
+                    self._add_problem(entry.path, LEADS_OUT)
+                elif entry.is_dir(follow_symlinks=False):
                     yield entry
                 elif entry.is_dir():
                     self._symlinks.append(entry.path)
@@ -118,6 +138,12 @@ class _Walk:
                     self._add_file(entry)
             except (OSError, ValueError) as error:
                 self._add_problem(entry.path, _reason(error))
+
+    def _leads_out(self, entry: "os.DirEntry[str]") -> bool:
+        """Whether a symlink leads out of the folder; one without a reader is no matter."""
+        if self._inside is None or not (entry.is_dir() or self._reader_for(entry.path)):
+            return False
+        return not f"{os.path.realpath(entry.path)}/".startswith(f"{self._inside.rstrip('/')}/")
 
     def _add_file(self, entry: "os.DirEntry[str]") -> None:
         row = self._reader_for(entry.path)

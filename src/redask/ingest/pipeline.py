@@ -63,6 +63,7 @@ class IngestContext:
     edge: Callable[[str, str, str], Entity]
     write: Callable[[Sequence[Load]], LoadOutcome]
     avoid: frozenset[str] = frozenset()
+    follow_symlinks: bool = False
     progress: Callable[[IngestProgress], None] = field(default=lambda _: None)
     stopped: Callable[[], bool] = field(default=lambda: False)
 
@@ -124,7 +125,10 @@ class _Ingest:
         manifest, caller = self._context.manifest, self._context.caller
         files: dict[str, FoundFile] = {}
         for path in dict.fromkeys(paths):
-            listed = listing.find(path, self._collection, reader_for, self._context.avoid)
+            listed = listing.find(
+                *(path, self._collection, reader_for, self._context.avoid),
+                follow=self._context.follow_symlinks,
+            )
             self._problems += listed.problems
             self._ignored += listed.ignored
             for found in listed.files if not listed.folder else ():

@@ -14,6 +14,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import pretty, reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.errors import BadAsk
 from redask.core.values import printable
 from redask.core.wire import json as canonical
@@ -38,13 +39,13 @@ def list_policies(db: str, as_json: bool) -> None:
     with reports_errors(as_json), opening.opened(db) as opened:
         policies: dict[str, Any] = opened.policies()
         if as_json:
-            click.echo(canonical.text(policies))
+            echo(canonical.text(policies))
             return
         for name, document in policies.items():
             roles = dict.fromkeys(role for rule in document["read"] for role in rule["roles"])
-            click.echo(f"{name}  read by {', '.join(roles) or 'nobody'}")
+            echo(f"{name}  read by {', '.join(roles) or 'nobody'}")
         if not policies:
-            click.echo("no policies: everybody of the tenant reads everything")
+            echo("no policies: everybody of the tenant reads everything")
 
 
 @command.command("show")
@@ -58,7 +59,7 @@ def show(db: str, collection: str, as_json: bool) -> None:
         if collection not in policies:
             raise BadAsk(f"{printable(collection)} has no policy", detail="collection")
         found = policies[collection]
-        click.echo(canonical.text(found) if as_json else pretty(found))
+        echo(canonical.text(found) if as_json else pretty(found))
 
 
 @command.command("set")
@@ -73,7 +74,7 @@ def put(db: str, collection: str, file: BinaryIO, as_json: bool) -> None:
         with opening.opened(db) as opened:
             opened.set_policy(collection, document)
             _catch_up(opened)
-        click.echo(
+        echo(
             canonical.text({"set": collection})
             if as_json
             else f"{collection} is under its new policy"
@@ -91,7 +92,7 @@ def remove(db: str, collection: str, as_json: bool) -> None:
             raise BadAsk(f"{printable(collection)} has no policy", detail="collection")
         opened.set_policy(collection, None)
         _catch_up(opened)
-        click.echo(
+        echo(
             canonical.text({"removed": collection})
             if as_json
             else f"{collection} is open to its tenant"
@@ -122,16 +123,16 @@ def check(
                 raise BadAsk("name a FILE to check, or --user or --role to look for", detail="user")
             # a preview needs a role: the owner's only parses the policy
             opened.preview_policy(collection, document, role="owner")
-            click.echo(canonical.text({"ok": True}) if as_json else "the policy is valid")
+            echo(canonical.text({"ok": True}) if as_json else "the policy is valid")
             return
         report = opened.preview_policy(collection, document, user=user, role=role)
         if as_json:
-            click.echo(canonical.text(report))
+            echo(canonical.text(report))
             return
         who = f"user {report['user']}, role" if report["user"] else "role"
-        click.echo(f"{who} {report['role']}")
+        echo(f"{who} {report['role']}")
         for each in report["collections"]:
-            click.echo(f"  {each['collection']}: {_sentence(each)}")
+            echo(f"  {each['collection']}: {_sentence(each)}")
 
 
 def _sentence(seen: dict[str, Any]) -> str:
@@ -184,8 +185,8 @@ def _catch_up(opened: "OpenDatabase") -> None:
         if shown:
             seconds = time.monotonic() - started
             line = f"\rindexing, {pending} changes to go, {seconds:.0f} s "
-            click.echo(line, nl=False, err=True)
+            echo(line, nl=False, err=True)
 
     opened.catch_up(progress)
     if shown:
-        click.echo("", err=True)
+        echo("", err=True)

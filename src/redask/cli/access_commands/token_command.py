@@ -6,6 +6,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors, utc_time
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 if TYPE_CHECKING:
@@ -29,10 +30,10 @@ def make(db: str, user: str, expires: str | None, as_json: bool) -> None:
     with reports_errors(as_json), opening.opened(db) as opened:
         token = opened.make_token(user, expires=expires)
         if as_json:
-            click.echo(canonical.text({"token": token, "user": user}))
+            echo(canonical.text({"token": token, "user": user}))
             return
-        click.echo(token)
-        click.echo("keep it: this is the only time it is shown", err=True)
+        echo(token)
+        echo("keep it: this is the only time it is shown", err=True)
 
 
 @command.command("list")
@@ -43,13 +44,13 @@ def list_tokens(db: str, as_json: bool) -> None:
     with reports_errors(as_json), opening.opened(db) as opened:
         tokens = opened.tokens()
         if as_json:
-            click.echo(canonical.text([_plain(token) for token in tokens]))
+            echo(canonical.text([_plain(token) for token in tokens]))
             return
         for token in tokens:
             state = f"expires {utc_time(token.expires)}" if token.expires else "does not expire"
             if token.revoked is not None:
                 state = f"revoked {utc_time(token.revoked)}"
-            click.echo(f"{token.id}  {token.user}  made {utc_time(token.made)}  {state}")
+            echo(f"{token.id}  {token.user}  made {utc_time(token.made)}  {state}")
 
 
 @command.command("revoke")
@@ -60,7 +61,7 @@ def revoke(db: str, ident: str, as_json: bool) -> None:
     """Let the token ID open nothing from now on."""
     with reports_errors(as_json), opening.opened(db) as opened:
         opened.revoke_token(ident)
-        click.echo(canonical.text({"revoked": ident}) if as_json else f"revoked {ident}")
+        echo(canonical.text({"revoked": ident}) if as_json else f"revoked {ident}")
 
 
 def _plain(token: "TokenFacts") -> dict[str, object]:

@@ -12,6 +12,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.errors import BadAsk
 from redask.core.values import printable
 from redask.core.wire import json as canonical
@@ -50,7 +51,7 @@ def list_users(db: str, as_json: bool) -> None:
     with reports_errors(as_json), opening.opened(db) as opened:
         users = opened.users()
         if as_json:
-            click.echo(canonical.text([plain(user) for user in users]))
+            echo(canonical.text([plain(user) for user in users]))
         else:
             _show(users, as_json)
 
@@ -91,7 +92,7 @@ def remove(db: str, name: str, as_json: bool) -> None:
     """Forget a user; the user's tokens are revoked."""
     with reports_errors(as_json), opening.opened(db) as opened:
         opened.remove_user(name)
-        click.echo(canonical.text({"removed": name}) if as_json else f"removed {name}")
+        echo(canonical.text({"removed": name}) if as_json else f"removed {name}")
 
 
 def plain(user: "User") -> dict[str, object]:
@@ -105,7 +106,7 @@ def _show(users: "Sequence[User]", as_json: bool) -> None:
             f"{name}={canonical.text(value)}" for name, value in sorted(user.attributes.items())
         )
         line = f"{user.name}  {user.role}  {known}".rstrip()
-        click.echo(canonical.text(plain(user)) if as_json else line)
+        echo(canonical.text(plain(user)) if as_json else line)
 
 
 def _attributes(given: tuple[str, ...]) -> dict[str, object]:

@@ -8,6 +8,7 @@ import click
 from redask.cli import last_answer, opening
 from redask.cli.flags import clause_flags, options_of
 from redask.cli.opening import exit_with, reports_errors
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.errors import AskError
 from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed
 from redask.core.wire import envelope
@@ -48,7 +49,7 @@ def command(
             show_plan(opened, question, options, as_json)
         elif as_json:
             answer = opened.ask(question, **options)
-            click.echo(canonical.text(envelope.build(answer)))
+            echo(canonical.text(envelope.build(answer)))
         elif stream if stream is not None else sys.stdout.isatty():
             for event in opened.stream(question, **options):
                 _show(event)
@@ -56,7 +57,7 @@ def command(
                     last_answer.keep(db, caller, question, event.answer, earlier)
         else:
             answer = opened.ask(question, **options)
-            click.echo(answer.answer)
+            echo(answer.answer)
             _show(Answered(answer))
             last_answer.keep(db, caller, question, answer, earlier)
 
@@ -64,16 +65,14 @@ def command(
 def _show(event: Event) -> None:
     match event:
         case AnswerToken(text):
-            click.echo(text, nl=False)
+            echo(text, nl=False)
         case AnswerReset(reason):
-            click.echo(f"\n--- {reason}: the answer starts anew ---")
+            echo(f"\n--- {reason}: the answer starts anew ---")
         case Answered(answer):
-            from rich.console import Console
-
             from redask.cli.rendering import show_sources
 
-            click.echo()
-            show_sources(Console(highlight=False, soft_wrap=True), answer)
+            echo()
+            show_sources(terminal_console(highlight=False, soft_wrap=True), answer)
         case Failed(error) if isinstance(error, AskError):
-            click.echo()
+            echo()
             exit_with(error, as_json=False)

@@ -7,6 +7,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import pretty, private_output, reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
 from redask.core.wire.outcomes import OUTCOMES
@@ -32,7 +33,7 @@ def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
         with opening.opened(db) as opened:
             entries = opened.audit(limit)
         if as_json:
-            click.echo(canonical.text([plain(entry) for entry in entries]))
+            echo(canonical.text([plain(entry) for entry in entries]))
             return
         for entry in entries:
             row: dict[str, Any] = entry.row
@@ -40,7 +41,7 @@ def list_rows(db: str, limit: int = 20, as_json: bool = False) -> None:
             outcome = "answered" if row["validation_ok"] else kinds or "failed"
             question = " ".join(row["question"].split())
             facts = f"{opening.utc_time(row['ts'])}  {row['user']}  {row['provider']}  {outcome}"
-            click.echo(f"{entry.seq:6}  {facts}  {question}")
+            echo(f"{entry.seq:6}  {facts}  {question}")
 
 
 @command.command("show")
@@ -54,7 +55,7 @@ def show(db: str, seq: int, as_json: bool) -> None:
             found = opened.audit(1, before=seq + 1)
         if not found or found[0].seq != seq:
             raise BadAsk(f"there is no audit row {seq}")
-        click.echo(canonical.text(plain(found[0])) if as_json else pretty(plain(found[0])))
+        echo(canonical.text(plain(found[0])) if as_json else pretty(plain(found[0])))
 
 
 @command.command("verify")
@@ -71,10 +72,10 @@ def verify(db: str, as_json: bool) -> None:
         if isinstance(verdict, Intact):
             plain = {"head": verdict.head.hash, "ok": True, "rows": verdict.rows}
             text = f"{verdict.rows} rows, all as written; head {verdict.head.hash}"
-            click.echo(canonical.text(plain) if as_json else text)
+            echo(canonical.text(plain) if as_json else text)
             return
         broken = {"ok": False, "reason": verdict.reason, "seq": verdict.seq}
-        click.echo(canonical.text(broken) if as_json else f"BROKEN: {verdict.reason}")
+        echo(canonical.text(broken) if as_json else f"BROKEN: {verdict.reason}")
         sys.exit(OUTCOMES[StoreFailed].exit)
 
 

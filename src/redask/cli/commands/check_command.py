@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 import click
 
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def command(answer: str, sources: str, as_json: bool) -> None:
         if answer == sources == given_files.STANDARD_INPUT:
             raise BadAsk("only one of --answer and --sources can be standard input")
         checked = check(given_files.text(answer), given_files.sources(sources))
-        click.echo(canonical.text(checked.to_dict()) if as_json else _shown(checked), nl=as_json)
+        echo(canonical.text(checked.to_dict()) if as_json else _shown(checked), nl=as_json)
         if not checked.ok:
             sys.exit(outcomes.OUTCOMES[Ungrounded].exit)
 

@@ -8,8 +8,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-import click
-
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 from redask.evaluation.compute_packs import ComputePack, is_pack, read, read_all
 from redask.evaluation.compute_running import (
@@ -121,4 +120,4 @@ def _line(name: str, width: int, tally: ComputeTally) -> str:
 
 def _progress(name: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r{name} {done}/{total} {'':30}", nl=done == total, err=True)
+        echo(f"\r{name} {done}/{total} {'':30}", nl=done == total, err=True)

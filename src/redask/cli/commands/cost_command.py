@@ -4,6 +4,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 
@@ -26,13 +27,13 @@ def command(db: str, days: int, as_json: bool) -> None:
         with opening.opened(db) as opened:
             lines = opened.spending(days)
         if as_json:
-            click.echo(canonical.text(lines))
+            echo(canonical.text(lines))
             return
         if not lines:
-            click.echo("nothing was spent")
+            echo("nothing was spent")
             return
-        click.echo(f"{'day':12}{'tenant':16}{'provider':14}{'spent $':>16}{'reserved $':>16}")
+        echo(f"{'day':12}{'tenant':16}{'provider':14}{'spent $':>16}{'reserved $':>16}")
         for line in lines:
             named = f"{line['day']:12}{line['tenant']:16}{line['provider'] or '–':14}"
             unknown = f"  + {calls} of unknown price" if (calls := line["unpriced_calls"]) else ""
-            click.echo(f"{named}{line['spent_usd']:>16.9f}{line['reserved_usd']:>16.9f}{unknown}")
+            echo(f"{named}{line['spent_usd']:>16.9f}{line['reserved_usd']:>16.9f}{unknown}")

@@ -13,6 +13,7 @@ import click
 
 from redask.cli import global_options, opening
 from redask.cli.opening import pretty, reports_errors
+from redask.cli.terminal_text import terminal_console
 from redask.core.errors import BadAsk
 from redask.core.rules import failover
 
@@ -44,14 +45,12 @@ def command(ctx: click.Context, using: str) -> None:
     With --db into another directory, which must be new or hold nothing else.
     """
     with reports_errors():
-        from rich.console import Console
-
         from redask.api.sync import open_database
         from redask.evaluation import sample
 
         named = ctx.meta[global_options.NAMED]
         place = ctx.obj if named else DIRECTORY
-        console = Console(highlight=False, soft_wrap=True)
+        console = terminal_console(highlight=False, soft_wrap=True)
         with opening.opened(place, make=True) if named else open_database(place) as opened:
             if not sample.is_alone(opened):
                 raise BadAsk(

@@ -7,6 +7,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.errors import StoreFailed
 from redask.core.wire import json as canonical
 from redask.core.wire.outcomes import OUTCOMES
@@ -22,7 +23,7 @@ def command(db: str, rebuild_index: bool, as_json: bool) -> None:
         with opening.opened(db) as opened:
             report = opened.doctor(rebuild_index=rebuild_index)
         if as_json:
-            click.echo(canonical.text(report))
+            echo(canonical.text(report))
         else:
             _show(report)
         if report["problems"]:
@@ -32,14 +33,14 @@ def command(db: str, rebuild_index: bool, as_json: bool) -> None:
 def _show(report: dict[str, Any]) -> None:
     for part in ("store", "index", "embedding", "audit"):
         facts = ", ".join(f"{name} {value}" for name, value in report[part].items())
-        click.echo(f"{part:10}{facts}")
+        echo(f"{part:10}{facts}")
     for name, size in report["files"].items():
-        click.echo(f"{'':10}{name} {size / 1e6:.1f} MB")
+        echo(f"{'':10}{name} {size / 1e6:.1f} MB")
     for problem in report["problems"]:
-        click.echo(f"PROBLEM {problem}")
+        echo(f"PROBLEM {problem}")
     for warning in report["warnings"]:
-        click.echo(f"WARNING {warning}")
+        echo(f"WARNING {warning}")
     if report["embedding"]["pending"]:
-        click.echo("not everything is embedded: `redask reembed --pending` goes on with it")
+        echo("not everything is embedded: `redask reembed --pending` goes on with it")
     if not report["problems"] and not report["warnings"]:
-        click.echo("all is well")
+        echo("all is well")

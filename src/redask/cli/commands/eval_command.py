@@ -10,6 +10,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
 
@@ -67,14 +68,14 @@ def command(
             told = compute_table.told(
                 pack, keep=keep, half=half, questions=questions, wrong=wrong, as_json=as_json
             )
-            click.echo(told, nl=True)
+            echo(told, nl=True)
             return
         bounds = [gates.parse(text) for text in gate_texts]
         if pack.is_file():
             report = _support(pack)
         else:
             report = _questions(packs.read(pack).first(questions), embedder, depth)
-        click.echo(canonical.text(report) if as_json else _shown(report), nl=as_json)
+        echo(canonical.text(report) if as_json else _shown(report), nl=as_json)
         _keep(bounds, report)
 
 
@@ -90,7 +91,7 @@ def _keep(bounds: "Sequence[Gate]", report: Mapping[str, object]) -> None:
     except BadAsk as error:
         opening.exit_with(error, as_json=False)
     for said in failed:
-        click.echo(f"redask: {said}", err=True)
+        echo(f"redask: {said}", err=True)
     if failed:
         sys.exit(1)
 
@@ -128,14 +129,13 @@ def _support(file: Path) -> dict[str, object]:
 
 def _progress(stage: str, done: int, total: int) -> None:
     if sys.stderr.isatty():
-        click.echo(f"\r{stage} {done}/{total} ", nl=done == total, err=True)
+        echo(f"\r{stage} {done}/{total} ", nl=done == total, err=True)
 
 
 def _shown(report: Mapping[str, object]) -> str:
-    from rich.console import Console
     from rich.table import Table
 
-    console = Console(highlight=False, width=100)
+    console = terminal_console(highlight=False, width=100)
     counts = (
         f"{report[name]} {name}" for name in ("passages", "questions", "claims") if name in report
     )

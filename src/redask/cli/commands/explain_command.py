@@ -7,6 +7,7 @@ import click
 from redask.cli import opening
 from redask.cli.flags import clause_flags, options_of
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.wire import json as canonical
 
 if TYPE_CHECKING:
@@ -33,9 +34,8 @@ def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_j
     """Print the plan as canonical JSON, or as text with weights and what was left out."""
     plan = opened.explain(question, **options)
     if as_json:
-        click.echo(canonical.text(plan))
+        echo(canonical.text(plan))
         return
-    from rich.console import Console
 
     from redask.cli.rendering import show_plan
 
@@ -43,5 +43,5 @@ def explain(opened: "OpenDatabase", question: str, options: dict[str, Any], as_j
     found = opened.search(question, **searched)
     in_force = opened.strictness(question, **options)
     lost = opened.query_plan(question, **options)["others"] if "query" in plan else ()
-    console = Console(highlight=False, soft_wrap=True)
+    console = terminal_console(highlight=False, soft_wrap=True)
     show_plan(console, plan, found, in_force, lost, judge=opened.judge())

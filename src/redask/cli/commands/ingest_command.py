@@ -11,6 +11,7 @@ from redask.api import ingest_paths
 from redask.cli import opening
 from redask.cli.opening import reports_errors
 from redask.cli.rendering import EmbeddingLine
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
 from redask.core.wire.outcomes import OUTCOMES
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 @click.option("--collection", help="Where it goes, instead of the names of folders and files.")
 @click.option("--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed`).")
 @click.option("--strict", is_flag=True, help="End with 2 if no reader is for a file, too.")
+@click.option("--follow-symlinks", is_flag=True, help="Read what symlinks out of a folder lead to.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def command(
@@ -34,6 +36,7 @@ def command(
     collection: str | None,
     no_wait: bool,
     strict: bool,
+    follow_symlinks: bool,
     as_json: bool,
 ) -> None:
     """Read PATH... into the database: folders, documents, tables, SQLite databases.
@@ -47,12 +50,17 @@ def command(
         with opening.opened(db, make=True) as opened:
             with _bar() as progress:
                 done = opened.ingest(
-                    *paths, collection=collection, progress=progress, wait=False, isolated=True
+                    *paths,
+                    collection=collection,
+                    progress=progress,
+                    wait=False,
+                    follow_symlinks=follow_symlinks,
+                    isolated=True,
                 )
             if not no_wait:
                 opened.embed(progress=EmbeddingLine())
         if as_json:
-            click.echo(canonical.text(done.to_dict()))
+            echo(canonical.text(done.to_dict()))
         else:
             _show(done)
         if not done.ok or (strict and done.left_out):
@@ -65,7 +73,6 @@ def _bar() -> "Iterator[Callable[[IngestProgress], None] | None]":
     if not sys.stderr.isatty():
         yield None
         return
-    from rich.console import Console
     from rich.progress import (
         BarColumn,
         DownloadColumn,
@@ -82,7 +89,7 @@ def _bar() -> "Iterator[Callable[[IngestProgress], None] | None]":
         TransferSpeedColumn(),
         TimeRemainingColumn(),
         TextColumn("{task.description}"),
-        console=Console(stderr=True),
+        console=terminal_console(stderr=True),
         transient=True,
     ) as bar:
         task = bar.add_task("", total=None, files="looking for files")
@@ -100,11 +107,10 @@ def _bar() -> "Iterator[Callable[[IngestProgress], None] | None]":
 
 
 def _show(done: "IngestSummary") -> None:
-    from rich.console import Console
     from rich.markup import escape
     from rich.table import Table
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = terminal_console(highlight=False, soft_wrap=True)
     if done.tallies:
         table = Table(box=None, padding=(0, 2))
         for name in ("files", "read", "unchanged", "failed", "entities"):

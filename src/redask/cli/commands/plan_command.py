@@ -6,6 +6,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 
@@ -19,7 +20,7 @@ def command(db: str, /, question: str, collection: tuple[str, ...], as_json: boo
     with reports_errors(as_json), opening.opened(db) as opened:
         options: dict[str, Any] = {"collection": list(collection)} if collection else {}
         plan = opened.query_plan(question, **options)
-        click.echo(canonical.text(plan) if as_json else "\n".join(_lines(plan)))
+        echo(canonical.text(plan) if as_json else "\n".join(_lines(plan)))
 
 
 def _lines(plan: dict[str, Any]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 import click
 
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.errors import Misconfigured, ProviderRefused
 from redask.core.provider_table import PROVIDERS
 from redask.core.wire import json as canonical
@@ -32,13 +33,13 @@ def command(db: str, names: tuple[str, ...], check: bool, as_json: bool) -> None
         if not check:
             shown = [row for row in rows if not names or row["name"] in names]
             if as_json:
-                click.echo(canonical.text(shown))
+                echo(canonical.text(shown))
             else:
                 _show(shown, missing_packages(db))
             return
         chosen = list(names) or [str(row["name"]) for row in rows if _ready(row)]
         checked = check_providers(db, chosen)
-        click.echo(canonical.text(checked)) if as_json else _show_checks(checked)
+        echo(canonical.text(checked)) if as_json else _show_checks(checked)
         failed = [each for each in checked if not each["ok"]]
         if failed:
             kind = Misconfigured if failed[0]["kind"] == Misconfigured.kind else ProviderRefused
@@ -52,19 +53,19 @@ def _ready(row: dict[str, Any]) -> bool:
 
 def _show(rows: list[dict[str, Any]], packages: dict[str, str]) -> None:
     head = ("provider", "key", "installed", *_FLAGS)
-    click.echo(_line(head, "model"))
+    echo(_line(head, "model"))
     for row in rows:
         can = [row["capabilities"][f"supports_{flag}"] for flag in _FLAGS]
         marks = ["yes" if flag else "–" for flag in can]
         installed = "yes" if row["installed"] else f"redask[{row['extra']}]"
-        click.echo(_line((row["name"], row["key"], installed, *marks), row["model"] or "–"))
+        echo(_line((row["name"], row["key"], installed, *marks), row["model"] or "–"))
     idle = [packages[row["name"]] for row in rows if row["name"] in packages]
     if idle:
-        click.echo("\n" + "\n".join(idle))
+        echo("\n" + "\n".join(idle))
     missing = [row for row in rows if row["key"] == "missing"]
     if missing:
         names = ", ".join(row["key_variable"] for row in missing)
-        click.echo(f"\nset a key to use a provider: {names}")
+        echo(f"\nset a key to use a provider: {names}")
 
 
 def _line(cells: tuple[str, ...], last: str) -> str:
@@ -77,6 +78,6 @@ def _show_checks(checked: list[dict[str, Any]]) -> None:
     for each in checked:
         if each["ok"]:
             build = f", {each['build']}" if each["build"] else ""
-            click.echo(f"{each['name']:13}ok     {each['milliseconds']} ms, {each['model']}{build}")
+            echo(f"{each['name']:13}ok     {each['milliseconds']} ms, {each['model']}{build}")
         else:
-            click.echo(f"{each['name']:13}FAILED {each['kind']}: {each['message']}")
+            echo(f"{each['name']:13}FAILED {each['kind']}: {each['message']}")

@@ -5,6 +5,7 @@ import click
 from redask.cli import opening
 from redask.cli.opening import reports_errors
 from redask.cli.rendering import EmbeddingLine
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 
@@ -23,6 +24,6 @@ def command(db: str, pending: bool, embedder: str | None, as_json: bool) -> None
             done = opened.embed(anew=not pending, progress=EmbeddingLine())
             report = opened.doctor()["embedding"] | {"embedded": done}
         if as_json:
-            click.echo(canonical.text(report))
+            echo(canonical.text(report))
         else:
-            click.echo(f"{done} embedded by {report['embedder']}, {report['pending']} pending")
+            echo(f"{done} embedded by {report['embedder']}, {report['pending']} pending")

@@ -7,6 +7,7 @@ import click
 from redask.cli import opening
 from redask.cli.flags import clause_flags, options_of
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.wire import json as canonical
 
 if TYPE_CHECKING:
@@ -39,20 +40,19 @@ def command(db: str, /, question: str, as_json: bool, explain: bool, **flags: An
             result = found.to_dict()
             if explain:
                 result["buckets"] = _buckets(found)
-            click.echo(canonical.text(result))
+            echo(canonical.text(result))
             return
         _show(found, explain)
 
 
 def _show(found: "SearchResult", explain: bool) -> None:
-    from rich.console import Console
     from rich.markup import escape
 
     from redask.cli.rendering import fusion_formula, weight_reasons, weights_line
     from redask.core.rules import fusion
     from redask.core.wire.plain_text import snippet
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = terminal_console(highlight=False, soft_wrap=True)
     if explain and len(found):
         reasons = weight_reasons(found)
         facts = filter(None, (fusion_formula(fusion.K), weights_line(found), *reasons))

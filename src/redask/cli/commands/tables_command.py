@@ -8,6 +8,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
 
@@ -32,12 +33,12 @@ def command(db: str, fixed: tuple[str, ...], free: tuple[str, ...], as_json: boo
                 {"columns": [{"name": n, "type": t} for n, t in each.columns], "name": each.name}
                 for each in tables
             ]
-            click.echo(canonical.text(shown))
+            echo(canonical.text(shown))
             return
         for each in tables:
-            click.echo(each.name)
+            echo(each.name)
             for name, kind in each.columns:
-                click.echo(f"  {name}  {kind}")
+                echo(f"  {name}  {kind}")
 
 
 def _read(written: str) -> tuple[str, str]:

@@ -4,6 +4,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 
@@ -24,13 +25,11 @@ def command(db: str, target: str, collection: bool | None, yes: bool, as_json: b
         gone = opened.remove(target, collection=collection)
         if as_json:
             told = {"entities": gone.entities, "files": list(gone.files), "what": gone.what}
-            click.echo(canonical.text(told))
+            echo(canonical.text(told))
             return
-        click.echo(
-            f"removed {_counted(gone.entities, 'entity', 'entities')} of the {what} {target}"
-        )
+        echo(f"removed {_counted(gone.entities, 'entity', 'entities')} of the {what} {target}")
         for path in gone.files:
-            click.echo(f"  {path}")
+            echo(f"  {path}")
 
 
 def _counted(number: int, one: str, several: str) -> str:

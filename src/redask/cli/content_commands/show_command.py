@@ -11,6 +11,7 @@ import click
 from redask.cli import last_answer, opening
 from redask.cli.last_answer import ShownSource
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo, terminal_console
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
 from redask.core.wire import json as canonical
@@ -34,7 +35,7 @@ def command(db: str, source: str, as_json: bool) -> None:
             raise BadAsk(f"there is no source {shown.urn[:300]} here any more", detail="source")
         if as_json:
             told = {"payload": payload, "quotes": list(shown.quotes), "urn": shown.urn}
-            click.echo(canonical.text(told))
+            echo(canonical.text(told))
             return
         _show(shown, payload)
 
@@ -54,10 +55,9 @@ def _chosen(db: str, source: str, caller: Caller) -> ShownSource:
 
 
 def _show(shown: ShownSource, payload: str) -> None:
-    from rich.console import Console
     from rich.text import Text
 
-    console = Console(highlight=False, soft_wrap=True)
+    console = terminal_console(highlight=False, soft_wrap=True)
     where = plain_text.place(shown.urn, payload, shown.quotes[0] if shown.quotes else "")
     console.print(Text(query_source.statement_of(shown.urn) or shown.urn, style="cyan"))
     if where:

@@ -4,6 +4,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 from redask.core.wire import json as canonical
 
 
@@ -21,15 +22,15 @@ def command(db: str, as_json: bool) -> None:
                 for each in held.files
             ]
             collections = [{"entities": e.entities, "name": e.name} for e in held.collections]
-            click.echo(canonical.text({"collections": collections, "files": files}))
+            echo(canonical.text({"collections": collections, "files": files}))
             return
         for each in held.files:
             brought = ", ".join(f"{name} {count}" for name, count in each.entities.items())
-            click.echo(f"{opening.utc_time(each.read_at):19}  {each.path}  {brought or 'nothing'}")
+            echo(f"{opening.utc_time(each.read_at):19}  {each.path}  {brought or 'nothing'}")
         if held.files:
-            click.echo()
+            echo()
         for collection in held.collections:
             kinds = ", ".join(f"{n} {kind}" for kind, n in sorted(collection.entities.items()))
-            click.echo(f"{collection.name}  {kinds}")
+            echo(f"{collection.name}  {kinds}")
         if not held.files and not held.collections:
-            click.echo("nothing here yet")
+            echo("nothing here yet")

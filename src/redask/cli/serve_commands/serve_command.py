@@ -8,6 +8,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.opening import reports_errors
+from redask.cli.terminal_text import echo
 
 if TYPE_CHECKING:
     from redask.server.serving import Serving
@@ -74,12 +75,12 @@ async def _serve(location: str, serving: "Serving") -> None:
 
     async with await opening.served(location, serving.tenant) as opened:
         await serve(opened, serving, _ready)
-    click.echo("redask: stopped", err=True)
+    echo("redask: stopped", err=True)
 
 
 def _ready(addresses: list[str]) -> None:
     for address in addresses:
-        click.echo(f"redask: serving {address}", err=True)
+        echo(f"redask: serving {address}", err=True)
 
 
 def _wants_grpc(asked: bool | None) -> bool:
