@@ -38,6 +38,7 @@ from redask.engine.findings import SourceFinder
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
 from redask.engine.processes.process_selector import ProcessSelector
+from redask.engine.processes.result_spool import ResultSpool
 from redask.engine.provider_calls import ProviderCalls
 from redask.engine.retrieval import Retriever
 from redask.engine.running_calls import RunningCalls
@@ -60,8 +61,7 @@ from redask.stores.selectors import open_selector
 _log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-_THREADS, _SELECT_THREADS = 8, 32
-_SERVING_WORKERS = 2
+_THREADS, _SELECT_THREADS, _SERVING_WORKERS = 8, 32, 2
 _SELECTOR = "redask.stores.selectors:open_selector"
 CONFIGURATION = "redask.toml"
 
@@ -72,6 +72,7 @@ class App:
 
     backend: Backend
     selector: Selector
+    spool: ResultSpool
     computing: Computing
     plan_sources: PlanSources
     index: SearchIndex
@@ -256,8 +257,7 @@ def build(
     """Open everything at a location; `serving` others runs SELECTs in processes of their own.
 
     Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
-    row's name, in place of the settings'. `providers` stand beside or in place of our rows: an
-    application's own, or a fake in its tests.
+    row's name, in place of the settings'. `providers` stand beside or in place of our rows.
     """
     row = backend_for(str(location))
     directory = row.directory(str(location))
@@ -287,6 +287,7 @@ def build(
     return App(
         backend=backend,
         selector=selector,
+        spool=ResultSpool(directory, chosen.select_spool_bytes),
         computing=computing,
         plan_sources=plan_sources,
         index=index,
@@ -342,14 +343,12 @@ def _selector(location: str, workers: int | None, serving: bool) -> Selector:
     processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
     if not processes:
         return open_selector(location)
-    selector = ProcessSelector(_SELECTOR, (location,), processes=processes)
-    selector.warm()
-    return selector
+    return ProcessSelector(_SELECTOR, (location,), processes=processes).warm()
 
 
 def _embedder(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
-    endpoint = chosen.endpoint
-    remote = RemoteModel(endpoint.base_url, endpoint.model, endpoint.api_key, chosen.dimensions)
+    at = chosen.endpoint
+    remote = RemoteModel(at.base_url, at.model, at.api_key, chosen.dimensions)
     return make_embedder(chosen.name if name is None else name, remote)
 
 
@@ -366,8 +365,8 @@ def _quoting(embedder: Embedder | None) -> dict[str, Provider]:
 
 def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
     """The files as `doctor` lists them: the data, the index, then what calls left."""
-    listed = [*files.items()]
-    return dict([*listed[:-1], ("index", size), *listed[-1:]])
+    *listed, last = files.items()
+    return dict([*listed, ("index", size), last])
 
 
 def _must_audit(caller: Caller) -> None:

@@ -38,6 +38,7 @@ from redask.server.pgwire.listener import PostgresListener
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
+from redask.server.pgwire.session.session_state import SessionState
 from redask.server.sessions import Authenticator
 
 INT4, TEXT = 23, 25
@@ -54,6 +55,7 @@ class FakePlanner:
     seconds: float | None = None
     ran: list[str] = field(default_factory=list)
     left: int = 0
+    state: SessionState = field(default_factory=SessionState)
 
     def split(self, text: str) -> list[str]:
         return [part.strip() for part in text.split(";") if part.strip()]

@@ -1,7 +1,8 @@
 """Selectors for the tests of SELECT in worker processes; `make_selector` is their factory."""
 
+import pickle
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, time
 from decimal import Decimal
 from pathlib import Path
@@ -12,6 +13,7 @@ from redask.core.errors import SqlError
 from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanColumn, PlanSchema, PlanTable, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
+from redask.core.ports.selecting import SelectPage
 
 TYPED = SelectResult(
     (
@@ -75,6 +77,17 @@ class FakeSelector:
                 raise SqlError("22012", "division by zero", position=3, hint="none")
         del options["timeout_ms"]
         return SelectResult((("asked", "text"),), [(repr((sql, params, caller, options)),)])
+
+    def select_pages(
+        self, sql: str, params: Sequence[object], caller: Caller, **options: Any
+    ) -> Iterator[SelectPage]:
+        """What `select` gives, a row a page."""
+        options.pop("max_bytes", None)
+        found = self.select(sql, params, caller, **options)
+        for row in found.rows:
+            yield SelectPage(found.columns, 1, pickle.dumps([row]))
+        if not found.rows:
+            yield SelectPage(found.columns, 0, pickle.dumps([]))
 
     def describe(self, sql: str, caller: Caller, **options: Any) -> SelectShape:
         del options["timeout_ms"]

@@ -16,6 +16,7 @@ from redask.core.errors import DeadlineExceeded
 from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
+from redask.core.ports.selecting import KeptResult
 from redask.core.sql.text_limits import check_text
 
 _T = TypeVar("_T")
@@ -52,6 +53,31 @@ class AsyncSelects:
                 sql, params, caller, left, declared=declared, facts=facts
             )
         )
+
+    async def select_kept(
+        self,
+        sql: str,
+        params: Sequence[object] = (),
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+    ) -> KeptResult:
+        """The same for a result of any length, whose rows are read later and must be closed."""
+        chosen, app = self._app.settings, self._app
+
+        def kept(caller: Caller, left: threading.Event) -> KeptResult:
+            _check(sql)
+            pages = app.selector.select_pages(
+                *(sql, params, caller),
+                declared=declared,
+                facts=facts,
+                timeout_ms=chosen.select_timeout_ms,
+                max_bytes=chosen.select_max_bytes,
+                cancelled=left,
+            )
+            return app.spool.keep(pages)
+
+        return await self._in_select_thread(kept)
 
     async def describe(
         self,

@@ -84,6 +84,8 @@ class Settings:
     redact_personal: tuple[str, ...] = ()
     select_timeout_ms: int = 5_000
     select_max_rows: int = 10_000
+    select_max_bytes: int = 1 << 30
+    select_spool_bytes: int = 8 << 30
     select_workers: int | None = None
     buckets: Mapping[str, BucketSettings] = field(
         default_factory=lambda: MappingProxyType(dict.fromkeys(BUCKETS, BucketSettings()))
@@ -248,7 +250,19 @@ ROWS: tuple[Setting, ...] = (
         "select.max_rows",
         "select_max_rows",
         values.whole(1, 1_000_000),
-        "rows that one SELECT may return",
+        "rows that one SELECT may return, but on the Postgres wire, which sends any number",
+    ),
+    Setting(
+        "select.max_bytes",
+        "select_max_bytes",
+        values.whole(1 << 20, 1 << 50),
+        "bytes that one result on the Postgres wire may have",
+    ),
+    Setting(
+        "select.spool_bytes",
+        "select_spool_bytes",
+        values.whole(1 << 20, 1 << 50),
+        "bytes on disk of all results on the Postgres wire that are not read to their end",
     ),
     Setting(
         "select.workers",

@@ -60,12 +60,12 @@ class Talk:
         """The rows, each cell encodable in text and binary as it was announced."""
         planned = self.run(self.of[user].plan(sql, declared))
         found = self.run(planned.run(values))
-        for row in found.rows:
+        for row in found.read(0, len(found)):
             for column, value in zip(planned.columns or (), row, strict=True):
                 for binary in (False, True):
                     encoding.encode(column.oid, value, binary)
-        assert not found.rows or found.tag in (f"SELECT {len(found.rows)}", "SHOW", "EXPLAIN")
-        return [tuple(row) for row in found.rows]
+        assert not len(found) or found.tag in (f"SELECT {len(found)}", "SHOW", "EXPLAIN")
+        return [tuple(row) for row in found.read(0, len(found))]
 
     def tag(self, sql: str) -> str:
         planned = self.run(self.of["mia"].plan(sql, ()))
@@ -309,7 +309,7 @@ def test_a_name_without_quotes_is_folded(talk: Talk, sql: str, row: tuple[object
 def test_a_prepared_select_never_gives_other_columns_than_it_announced(talk: Talk) -> None:
     talk.run(talk.db.put("wide", [{"id": 1, "a": 1, "b": 2}]))
     planned = talk.run(talk.of["mia"].plan("SELECT * FROM wide", ()))
-    assert len(talk.run(planned.run(())).rows) == 1
+    assert len(talk.run(planned.run(()))) == 1
     talk.run(talk.db.set_policy("wide", {"read": [{"roles": ["*"], "hide": ["b"]}]}))
     with pytest.raises(SqlStateError, match="must not change result type"):
         talk.run(planned.run(()))
@@ -323,7 +323,7 @@ def test_a_prepared_select_never_gives_other_columns_than_it_announced(talk: Tal
 def test_a_prepared_select_meets_the_policy_of_the_moment_it_runs(talk: Talk) -> None:
     talk.run(talk.db.put("later", [{"id": 1, "a": 1}]))
     planned = talk.run(talk.of["mia"].plan("SELECT id FROM later", ()))
-    assert len(talk.run(planned.run(())).rows) == 1
+    assert len(talk.run(planned.run(()))) == 1
     talk.run(talk.db.set_policy("later", {"read": [{"roles": ["spy"]}]}))
     with pytest.raises(Denied):
         talk.run(planned.run(()))
@@ -404,8 +404,9 @@ def test_transactions_are_steps_and_tags(talk: Talk) -> None:
     [
         ("INSERT INTO tickets VALUES (1)", "25006"),
         ("CREATE TABLE x (y int)", "25006"),
-        ("COPY tickets TO STDOUT", "25006"),
-        ("DECLARE c CURSOR FOR SELECT 1", "0A000"),
+        ("COPY tickets FROM STDIN", "25006"),
+        ("COPY tickets TO '/tmp/x'", "42501"),
+        ("PREPARE p AS SELECT 1", "0A000"),
     ],
 )
 def test_what_is_not_spoken_is_said_with_its_sqlstate(talk: Talk, sql: str, state: str) -> None:

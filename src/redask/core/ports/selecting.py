@@ -13,7 +13,7 @@ A type is PostgreSQL's, as text: `str(SqlType)`, such as `int8`, `numeric(18,2)`
     None                                 NULL, of every type
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -21,6 +21,7 @@ from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
 
 SELECT_MS, SELECT_ROWS = 5_000, 10_000
+SELECT_BYTES = 1 << 30
 Columns = tuple[tuple[str, str], ...]  # names and types; PostgreSQL allows a name twice
 
 
@@ -42,6 +43,40 @@ class SelectResult:
 
     columns: Columns
     rows: list[tuple[object, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class SelectPage:
+    """Some rows of a long result: how many, and their list as a pickle, which is not read twice."""
+
+    columns: Columns
+    count: int
+    rows: bytes
+
+
+class KeptRows(Protocol):
+    """The rows of a result that is kept until it is closed; reading them may wait for a disk."""
+
+    def __len__(self) -> int:
+        """How many rows there are."""
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether reading waits for nothing."""
+
+    def read(self, start: int, stop: int) -> Sequence[Sequence[object]]:
+        """The first of the rows from `start` to `stop`: at least one, if there is one."""
+
+    def close(self) -> None:
+        """Let go of the rows; twice is fine."""
+
+
+@dataclass(frozen=True, slots=True)
+class KeptResult:
+    """What a SELECT gave, however long it is; close its rows."""
+
+    columns: Columns
+    rows: KeptRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +114,23 @@ class Selector(Protocol):
         cancelled: Cancellation | None = None,
     ) -> SelectResult:
         """The rows of a SELECT."""
+
+    def select_pages(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        max_bytes: int = SELECT_BYTES,
+        cancelled: Cancellation | None = None,
+    ) -> Iterator[SelectPage]:
+        """The same in pages, at least one, of which only one is in memory; for one thread.
+
+        `LimitExceeded` once their pickles have more than `max_bytes`.
+        """
 
     def describe(
         self,

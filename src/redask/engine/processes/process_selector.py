@@ -9,7 +9,8 @@ next statements find them so.
 
 A schema to plan with is sent once, and then only that it is still the same.
 
-A result is handed over in pages of `PAGE_ROWS`. More than `MAX_CELLS` values are LimitExceeded.
+A result is handed over in pages of `PAGE_ROWS`. More than `MAX_CELLS` values are LimitExceeded;
+`select_pages` has no such bound, and keeps one page in memory.
 A selector in a worker may have an `interrupt()`, which stops the statement that runs; without one,
 a statement that oversteps its time ends with its process.
 """
@@ -19,7 +20,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from hashlib import sha256
 from importlib import import_module
-from typing import Any
+from typing import Any, Self
 
 from redask.core.errors import AskError, DeadlineExceeded, LimitExceeded
 from redask.core.model import Caller
@@ -33,6 +34,7 @@ from redask.core.ports import (
     SelectShape,
     TableShape,
 )
+from redask.core.ports.selecting import SELECT_BYTES, SelectPage
 from redask.engine.processes.worker_messages import WorkerLimits, packed
 from redask.engine.processes.worker_processes import WorkerProcesses
 
@@ -67,9 +69,10 @@ class ProcessSelector:
         self._catching_up: set[str] = set()  # tenants
         self._schemas: dict[Caller, tuple[str, PlanSchema]] = {}  # and their digests
 
-    def warm(self) -> None:
-        """Start the processes before the first statement comes."""
+    def warm(self) -> Self:
+        """Start the processes before the first statement comes. → the selector"""
         self._pool.warm()
+        return self
 
     def select(
         self,
@@ -99,6 +102,31 @@ class ProcessSelector:
             return found
         first, *pages = found
         return SelectResult(first.columns, [*first.rows, *(row for page in pages for row in page)])
+
+    def select_pages(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        max_bytes: int = SELECT_BYTES,
+        cancelled: Cancellation | None = None,
+    ) -> Iterator[SelectPage]:
+        """The rows of a SELECT of any length, page by page."""
+        with self._noticing(caller):
+            yield from self._pool.stream(
+                "select_pages",
+                *(sql, params, caller),
+                declared=tuple(declared),
+                facts=None if facts is None else dict(facts),
+                timeout_ms=timeout_ms,
+                max_bytes=max_bytes,
+                timeout_seconds=timeout_ms / 1000,
+                cancelled=cancelled,
+            )
 
     def describe(
         self,
@@ -202,6 +230,7 @@ class SelectService:
         self._selector = selector
         self._digested: tuple[PlanSchema, str] | None = None  # the last one
         self.describe = selector.describe
+        self.select_pages = selector.select_pages
         self.tables = selector.tables
         self.find_values = selector.find_values
         self.canonical = selector.canonical

@@ -49,7 +49,7 @@ class WorkerChild:
         self._channel = channel
         self._service = service
         self._limits = limits
-        self._requests: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._requests: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
         self._interrupted = threading.Event()
         self._ended = threading.Event()
 
@@ -58,7 +58,7 @@ class WorkerChild:
         threading.Thread(target=self._read, name="messages", daemon=True).start()
         try:
             while (request := self._requests.get()) is not None:
-                kind, payload = self._reply(request)
+                kind, payload = self._reply(*request)
                 self._channel.send(kind, payload)
                 if kind == messages.LEAVING:
                     return
@@ -75,9 +75,9 @@ class WorkerChild:
         try:
             while True:
                 kind, payload = self._channel.receive()
-                if kind == messages.REQUEST:
+                if kind in (messages.REQUEST, messages.STREAM):
                     self._interrupted.clear()
-                    self._requests.put(payload)
+                    self._requests.put((kind, payload))
                 elif kind == messages.INTERRUPT:
                     self._interrupt()
         except (EOFError, OSError):
@@ -95,13 +95,13 @@ class WorkerChild:
             except Exception:
                 _log.exception("the work could not be interrupted")
 
-    def _reply(self, request: bytes) -> tuple[bytes, bytes]:
+    def _reply(self, kind: bytes, request: bytes) -> tuple[bytes, bytes]:
         """Do what is asked; pages are sent on the way. → the last message."""
         try:
             method, arguments, named = unpacked(request)
             result = getattr(self._service, method)(*arguments, **named)
             if isinstance(result, Iterator):
-                return self._send_pages(result)
+                return self._send_pages(result, adds_up=kind == messages.REQUEST)
             return messages.VALUE, self._bounded(packed(result), 0)
         except AskError as error:
             return messages.ERROR, packed(error)
@@ -114,13 +114,14 @@ class WorkerChild:
         except Exception:
             return _unexpected()
 
-    def _send_pages(self, pages: Iterator[object]) -> tuple[bytes, bytes]:
+    def _send_pages(self, pages: Iterator[object], *, adds_up: bool) -> tuple[bytes, bytes]:
+        """Send them; where they add up, whoever takes them keeps them all in memory."""
         sent = 0
         for page in pages:
             if self._interrupted.is_set():
                 raise Cancelled("the work was interrupted")
             payload = self._bounded(packed(page), sent)
-            sent += len(payload)
+            sent += len(payload) if adds_up else 0
             self._channel.send(messages.PAGE, payload)
         return messages.DONE, b""
 

@@ -4,7 +4,7 @@
     4 bytes     length of the rest, big-endian
     the rest    a pickle, or nothing
 
-    parent → worker    START, REQUEST, INTERRUPT
+    parent → worker    START, REQUEST, STREAM (a request whose pages may be many), INTERRUPT
     worker → parent    READY, then for each request any number of PAGE and one of
                        VALUE, DONE (after pages), ERROR, LEAVING (an error, and the worker ends)
 
@@ -19,7 +19,7 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-START, REQUEST, INTERRUPT = b"S", b"R", b"I"
+START, REQUEST, STREAM, INTERRUPT = b"S", b"R", b"T", b"I"
 READY, PAGE, VALUE, DONE, ERROR, LEAVING = b"+", b"P", b"V", b"D", b"E", b"L"
 _HEAD = struct.Struct("!cI")
 _READ = 256 * 1024
@@ -27,7 +27,10 @@ _READ = 256 * 1024
 
 @dataclass(frozen=True, slots=True)
 class WorkerLimits:
-    """What a worker process may use, and how long it may take to stop when it is asked to."""
+    """What a worker process may use, and how long it may take to stop when it is asked to.
+
+    `result_bytes` are those of a result, and of one page of a stream: its service bounds the whole.
+    """
 
     memory_bytes: int = 2 * 1024**3
     result_bytes: int = 64 * 1024**2

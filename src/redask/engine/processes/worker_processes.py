@@ -5,7 +5,8 @@
     pool.close()
 
 A call is synchronous and may come from any thread. Of a method that is a generator it returns the
-list of pages. Callers beyond the pool's size wait in the order they came. Nobody waits for ever:
+list of pages; `stream` gives them one by one, and who stops taking them has the worker replaced.
+Callers beyond the pool's size wait in the order they came. Nobody waits for ever:
 
     what happens                              the caller gets            the worker
     the time is over, while waiting           DeadlineExceeded           was another's
@@ -30,7 +31,7 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
@@ -46,20 +47,13 @@ from redask.core.errors import (
 )
 from redask.core.ports import Cancellation
 from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
 from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed, unpacked
 from redask.engine.processes.worker_process import WorkerProcess
 
 _log = logging.getLogger("redask.workers")
-_LOOK_SECONDS = 0.05  # between two looks at whether the caller has left
 _FRAME_BYTES = 1024 * 1024  # an error, or what pickling adds to a result
-
-
-class _Stopped(Exception):
-    """A call that goes on no longer; `error` is for its caller."""
-
-    def __init__(self, error: AskError) -> None:
-        super().__init__()
-        self.error = error
+_PAGES = object()  # the result is the pages that came
 
 
 class _Place:
@@ -69,34 +63,6 @@ class _Place:
         self.taken = threading.Event()
         self.worker: WorkerProcess | None = None
         self.error: AskError = Cancelled(WAS_CLOSED)  # if there is none
-
-
-class _Call:
-    """How long one call may go on."""
-
-    def __init__(
-        self, work: str, seconds: float, cancelled: Cancellation | None, setting: str
-    ) -> None:
-        self._work = work
-        self._seconds = seconds
-        self._cancelled = cancelled
-        self._setting = setting
-        self.end = time.monotonic() + seconds
-
-    def next_look(self) -> float:
-        """When to look again whether to go on; raises `_Stopped` if not."""
-        if self._cancelled is not None and self._cancelled.is_set():
-            raise _Stopped(Cancelled("the caller left"))
-        now = time.monotonic()
-        if now >= self.end:
-            raise _Stopped(self.late())
-        return self.end if self._cancelled is None else min(self.end, now + _LOOK_SECONDS)
-
-    def late(self, what: str = "") -> DeadlineExceeded:
-        """What its caller is told when the time is over."""
-        what = what or f"{self._work} took longer than"
-        message = f"{what} {self._seconds * 1000:.0f} ms ({self._setting})"
-        return DeadlineExceeded(self._setting, message, detail=self._setting)
 
 
 class WorkerProcesses:
@@ -136,15 +102,35 @@ class WorkerProcesses:
         **named: object,
     ) -> Any:
         """What a method of the service returns, or raises as an AskError."""
-        try:
-            request = packed((method, arguments, named))
-        except (pickle.PicklingError, TypeError, AttributeError) as error:
-            raise BadAsk("a value cannot be sent to a worker process", detail=str(error)) from None
-        call = _Call(self._work, timeout_seconds, cancelled, self._setting)
+        request = _request(method, arguments, named)
+        call = WorkerCall(self._work, timeout_seconds, cancelled, self._setting)
+        pages: list[object] = []
         try:
             with self._worker(call) as worker:
-                return self._run(worker, request, call)
-        except _Stopped as stopped:
+                running = self._run(worker, messages.REQUEST, request, call)
+                while True:
+                    try:
+                        pages.append(next(running))
+                    except StopIteration as end:
+                        return pages if end.value is _PAGES else end.value
+        except CallStopped as stopped:
+            raise stopped.error from None
+
+    def stream(
+        self,
+        method: str,
+        *arguments: object,
+        timeout_seconds: float,
+        cancelled: Cancellation | None = None,
+        **named: object,
+    ) -> Iterator[Any]:
+        """The pages of a method that is a generator, as they come; the time is that of all."""
+        request = _request(method, arguments, named)
+        call = WorkerCall(self._work, timeout_seconds, cancelled, self._setting)
+        try:
+            with self._worker(call) as worker:
+                yield from self._run(worker, messages.STREAM, request, call)
+        except CallStopped as stopped:
             raise stopped.error from None
 
     def warm(self) -> None:
@@ -193,12 +179,12 @@ class WorkerProcesses:
     # --- the workers ---------------------------------------------------------------------
 
     @contextmanager
-    def _worker(self, call: _Call) -> Iterator[WorkerProcess]:
+    def _worker(self, call: WorkerCall) -> Iterator[WorkerProcess]:
         """A worker for one call; who leaves it in the middle of its work has it replaced."""
         worker = self._take(call)
         try:
             yield worker
-        except (AskError, _Stopped):
+        except (AskError, CallStopped):
             self._give_back(worker)
             raise
         except BaseException:
@@ -207,7 +193,7 @@ class WorkerProcesses:
             raise
         self._give_back(worker)
 
-    def _take(self, call: _Call) -> WorkerProcess:
+    def _take(self, call: WorkerCall) -> WorkerProcess:
         """The next free worker, in the order of the callers."""
         place = _Place()
         with self._lock:
@@ -224,7 +210,7 @@ class WorkerProcesses:
                     self._waiting.remove(place)
             if place.worker is not None:  # it came in this very moment
                 self._give_back(place.worker)
-            if isinstance(error, _Stopped) and isinstance(error.error, DeadlineExceeded):
+            if isinstance(error, CallStopped) and isinstance(error.error, DeadlineExceeded):
                 raise call.late("no worker process was free within") from None
             raise
         if place.worker is None:
@@ -288,21 +274,22 @@ class WorkerProcesses:
 
     # --- one call ------------------------------------------------------------------------
 
-    def _run(self, worker: WorkerProcess, request: bytes, call: _Call) -> Any:
-        """Send a request, take the pages and the result."""
+    def _run(
+        self, worker: WorkerProcess, kind: bytes, request: bytes, call: WorkerCall
+    ) -> Generator[Any, None, Any]:
+        """Send a request, give the pages. → the result, or `_PAGES` if they are it"""
         working = False
         try:
             if not worker.ready:
                 self._until_ready(worker, call)
             working = True
-            worker.channel.send(messages.REQUEST, request, until=call.end)
-            pages: list[object] = []
+            worker.channel.send(kind, request, until=call.end)
             while True:
                 kind, payload = self._next(worker, call)
                 if kind != messages.PAGE:
-                    return self._result(worker, kind, payload, pages)
-                pages.append(unpacked(payload))
-        except _Stopped:
+                    return self._result(worker, kind, payload)
+                yield unpacked(payload)
+        except CallStopped:
             if working:
                 self._interrupt(worker)
             raise
@@ -321,28 +308,26 @@ class WorkerProcesses:
                 "a worker process ended in the middle of its work", detail=how
             ) from None
 
-    def _result(
-        self, worker: WorkerProcess, kind: bytes, payload: bytes, pages: list[object]
-    ) -> list[object] | Any:
+    def _result(self, worker: WorkerProcess, kind: bytes, payload: bytes) -> Any:
         if kind == messages.LEAVING:
             worker.kill()
         if self._closed:  # it was interrupted, and may be less than the whole
             raise Cancelled(WAS_CLOSED)
         if kind == messages.DONE:
-            return pages
+            return _PAGES
         result = unpacked(payload)
         if kind == messages.VALUE:
             return result
         raise result
 
-    def _until_ready(self, worker: WorkerProcess, call: _Call) -> None:
+    def _until_ready(self, worker: WorkerProcess, call: WorkerCall) -> None:
         kind, payload = self._next(worker, call)
         if kind == messages.LEAVING:
             worker.kill()
             raise unpacked(payload)
         worker.ready = True
 
-    def _next(self, worker: WorkerProcess, call: _Call) -> tuple[bytes, bytes]:
+    def _next(self, worker: WorkerProcess, call: WorkerCall) -> tuple[bytes, bytes]:
         """The next message, looking up now and then whether to go on."""
         while True:
             try:
@@ -359,7 +344,7 @@ class WorkerProcesses:
             while True:
                 # again and again: the first may come before the work has begun
                 worker.channel.send(messages.INTERRUPT, until=end)
-                again = time.monotonic() + _LOOK_SECONDS
+                again = time.monotonic() + LOOK_SECONDS
                 with suppress(TimeoutError):
                     kind = messages.PAGE
                     while kind == messages.PAGE:
@@ -372,3 +357,10 @@ class WorkerProcesses:
         except (EOFError, OSError):
             pass
         worker.kill()
+
+
+def _request(method: str, arguments: tuple[object, ...], named: dict[str, object]) -> bytes:
+    try:
+        return packed((method, arguments, named))
+    except (pickle.PicklingError, TypeError, AttributeError) as error:
+        raise BadAsk("a value cannot be sent to a worker process", detail=str(error)) from None

@@ -30,7 +30,8 @@ from redask.server.pgwire.protocol.client_connection import (
 )
 from redask.server.pgwire.protocol.frontend_messages import CancelRequest, ProtocolViolation
 from redask.server.pgwire.session import startup
-from redask.server.pgwire.session.message_loop import MessageLoop, error_response
+from redask.server.pgwire.session.error_responses import error_response
+from redask.server.pgwire.session.message_loop import MessageLoop
 from redask.server.pgwire.session.planned_statement import Planner
 from redask.server.pgwire.session.startup import AuthenticatedClient, ConnectionRejected
 from redask.server.sessions import Authenticator

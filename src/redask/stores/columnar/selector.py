@@ -4,12 +4,12 @@ It opens the backend of the location once more, for itself: what it reads is the
 policies and the audit log. The projection is in the folder `columnar` of the database.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
-from redask.core.ports.selecting import Cancellation
+from redask.core.ports.selecting import SELECT_BYTES, Cancellation, SelectPage
 from redask.core.sql.fixed_types import read_type
 from redask.stores.backends import backend_for
 from redask.stores.columnar.plan_facts.plan_tables import PlanTables
@@ -49,6 +49,22 @@ class ColumnarSelector:
         """The rows of a SELECT."""
         request = Request(sql, caller, tuple(declared), facts or {})
         return self._statements.select(request, params, Watch(timeout_ms, cancelled), max_rows)
+
+    def select_pages(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        declared: Sequence[str | None] = (),
+        facts: Mapping[str, str] | None = None,
+        timeout_ms: int = SELECT_MS,
+        max_bytes: int = SELECT_BYTES,
+        cancelled: Cancellation | None = None,
+    ) -> Iterator[SelectPage]:
+        """The rows of a SELECT of any length, page by page."""
+        request = Request(sql, caller, tuple(declared), facts or {})
+        return self._statements.pages(request, params, Watch(timeout_ms, cancelled), max_bytes)
 
     def describe(
         self,

@@ -36,6 +36,7 @@ def framed(kind: bytes, body: bytes = b"") -> bytes:
 
 PARSE_COMPLETE, BIND_COMPLETE, CLOSE_COMPLETE = framed(b"1"), framed(b"2"), framed(b"3")
 NO_DATA, EMPTY_QUERY_RESPONSE, PORTAL_SUSPENDED = framed(b"n"), framed(b"I"), framed(b"s")
+COPY_DONE = framed(b"c")
 AUTHENTICATION_OK = framed(b"R", _INT.pack(_OK))
 
 
@@ -105,6 +106,17 @@ def data_row(cells: Sequence[bytes | None]) -> bytes:
 
 
 _NULL = _INT.pack(-1)
+
+
+def copy_out_response(is_binary: bool, width: int) -> bytes:
+    """CopyOutResponse: CopyData follows, of so many columns, all in one format."""
+    form = int(is_binary)
+    return framed(b"H", struct.pack(f"!bH{width}h", form, width, *(form,) * width))
+
+
+def copy_data(data: bytes) -> bytes:
+    """CopyData."""
+    return framed(b"d", data)
 
 
 def command_complete(tag: str) -> bytes:

@@ -5,9 +5,9 @@ SET [SESSION|LOCAL] name {TO|=} value      sets the parameter; SET TRANSACTION â
 SHOW name | ALL, RESET name | ALL          as PostgreSQL
 BEGIN, START TRANSACTION                   only the transaction status changes:
 COMMIT, END, ROLLBACK, ABORT               there is nothing to write, and each SELECT reads
-SAVEPOINT, RELEASE, ROLLBACK TO            one state of the store by itself
-DISCARD, DEALLOCATE                        drops prepared statements
-CLOSE, UNLISTEN                            nothing: there are no cursors or channels
+SAVEPOINT, RELEASE, ROLLBACK TO            one state of the store by itself; cursors end with them
+DISCARD, DEALLOCATE                        drops prepared statements; DISCARD ALL cursors, too
+LISTEN, UNLISTEN                           nothing: there are no channels
 """
 
 from collections.abc import Callable, Sequence
@@ -22,7 +22,9 @@ from redask.server.pgwire.session.planned_statement import (
     TransactionStep,
 )
 from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
+from redask.server.pgwire.session.session_state import SessionState
 from redask.server.pgwire.session.splitting import pieces, value, words
+from redask.server.pgwire.session.token_reader import TokenReader
 from redask.server.pgwire.types.oids import TEXT
 
 _STEPS: dict[str, TransactionStep] = {
@@ -38,7 +40,6 @@ _NO_EFFECT = (
     "RELEASE",
     "DISCARD",
     "DEALLOCATE",
-    "CLOSE",
     "UNLISTEN",
     "LISTEN",
     "CHECKPOINT",
@@ -61,7 +62,7 @@ class Command(NeverImmediate):
         return self.work()
 
 
-def command(sql: str, parameters: RuntimeParameters) -> Command:
+def command(sql: str, parameters: RuntimeParameters, state: SessionState) -> Command:
     """The statement, which begins with one of COMMANDS."""
     first, *rest = words(sql)
     if first == "SHOW":
@@ -73,17 +74,58 @@ def command(sql: str, parameters: RuntimeParameters) -> Command:
         return _after(lambda: parameters.reset(name), "RESET")
     if first in _STEPS:
         if first == "ROLLBACK" and "TO" in rest:
-            return Command(lambda: StatementResult((), "ROLLBACK"), step="restore")
+            return _roll_back_to(sql, state)
         if "PREPARED" in rest:
             raise SqlStateError("0A000", "two-phase commit is not spoken")
         tag = {"START": "START TRANSACTION", "END": "COMMIT", "ABORT": "ROLLBACK"}.get(first, first)
         return Command(lambda: StatementResult((), tag), step=_STEPS[first])
     if first == "DISCARD":
-        return _after(lambda: parameters.reset(None), "DISCARD ALL", deallocates=None)
+        return _discard(sql, parameters, state)
     if first == "DEALLOCATE":
         return _deallocate(sql)
-    tag = "CLOSE CURSOR" if first == "CLOSE" else first
-    return Command(lambda: StatementResult((), tag))
+    if first in ("SAVEPOINT", "RELEASE"):
+        return _savepoint(sql, first, state)
+    return Command(lambda: StatementResult((), first))
+
+
+def _savepoint(sql: str, first: str, state: SessionState) -> Command:
+    reader = TokenReader(sql)
+    reader.need(first)
+    if first == "RELEASE":
+        reader.take("SAVEPOINT")
+    name = reader.name()
+    reader.end()
+    work = state.savepoint if first == "SAVEPOINT" else state.release
+    return _after(lambda: work(name), first)
+
+
+def _roll_back_to(sql: str, state: SessionState) -> Command:
+    reader = TokenReader(sql)
+    reader.need("ROLLBACK")
+    if not reader.take("WORK"):
+        reader.take("TRANSACTION")
+    reader.need("TO")
+    reader.take("SAVEPOINT")
+    name = reader.name()
+    reader.end()
+
+    def work() -> StatementResult:
+        state.roll_back_to(name)
+        return StatementResult((), "ROLLBACK")
+
+    return Command(work, step="restore")
+
+
+def _discard(sql: str, parameters: RuntimeParameters, state: SessionState) -> Command:
+    what = [*words(sql, 2), ""][1]
+    if what != "ALL":  # plans and sequences: there are none to drop
+        return Command(lambda: StatementResult((), f"DISCARD {what}".strip()))
+
+    def work() -> None:
+        parameters.reset(None)
+        state.prepared.close_portals()
+
+    return _after(work, "DISCARD ALL", deallocates=None)
 
 
 def _deallocate(sql: str) -> Command:

@@ -7,7 +7,8 @@
 Describe never runs anything: a statement's columns and parameters are known when it is parsed.
 Statements run through the admission, and are cancelled by `cancel` (a cancel request, or
 statement_timeout), and by cancelling the task of `run`: the client disconnected. Either way an ask
-writes its audit row, and after that a client that is still connected gets 57014.
+writes its audit row, and after that a client that is still connected gets 57014. Sending a result
+is a part of the statement: between two pages it can be cancelled, too.
 
     transaction status    statement             becomes
     I (idle)              BEGIN                 T
@@ -22,13 +23,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from redask.core.errors import AskError, BadStatement, Cancelled, SqlError
-from redask.core.wire import outcomes
 from redask.server.admission import Admission
+from redask.server.pgwire.cursors.cursor_scan import ALL, CursorScan
 from redask.server.pgwire.protocol import backend_messages, frontend_messages
-from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.client_connection import ClientConnection, ClientStalled
 from redask.server.pgwire.protocol.frontend_messages import FrontendMessage
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.error_responses import (
+    MisplacedStatement,
+    error_response,
+    moved,
+    position,
+)
 from redask.server.pgwire.session.planned_statement import (
     PlannedStatement,
     Planner,
@@ -37,16 +43,15 @@ from redask.server.pgwire.session.planned_statement import (
 from redask.server.pgwire.session.prepared_statements import (
     Portal,
     PreparedStatement,
-    PreparedStatements,
     bind,
 )
-from redask.server.pgwire.session.row_pages import LOOP_CELLS, RowEncoder, pages
+from redask.server.pgwire.session.result_sending import ResultSender
 
 BY_REQUEST = "the statement was cancelled on request"
 OUT_OF_TIME = "the statement was cancelled: statement_timeout is over"
 _LONG_TEXT = 16 * 1024  # characters of a statement that is read beside the event loop
 _TURN = 8  # immediate statements of one session between turns of the others
-_FAILED = "the transaction has failed: nothing is done until it is ended"
+_FAILED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
 class MessageLoop:
@@ -58,18 +63,27 @@ class MessageLoop:
         self._connection = connection
         self._planner = planner
         self._admission = admission
-        self._prepared = PreparedStatements()
-        self._status = "I"
+        self._state = planner.state
+        self._prepared = planner.state.prepared
+        self._sender = ResultSender(connection, self._check_cancelled)
         self._skips_to_sync = False
         self._running: asyncio.Task[Any] | None = None
         self._cancel_reason: str | None = None
+        self._is_sending = False
+        self._timer: asyncio.TimerHandle | None = None
         self._immediate = 0
 
     async def run(self) -> None:
         """Until Terminate. Raises `ProtocolViolation`, `Stopping`, `ClientStalled`."""
-        read: Callable[[], FrontendMessage | None] = self._connection.reader.message
         self._report_parameters()
         await self._ready_for_query()
+        try:
+            await self._messages()
+        finally:
+            self._prepared.close_portals()
+
+    async def _messages(self) -> None:
+        read: Callable[[], FrontendMessage | None] = self._connection.reader.message
         while True:
             message: FrontendMessage = await self._connection.next(read)
             if isinstance(message, frontend_messages.Terminate):
@@ -86,6 +100,8 @@ class MessageLoop:
         if self._running is not None and not self._running.done():
             self._cancel_reason = reason
             self._running.cancel()
+        elif self._is_sending:
+            self._cancel_reason = reason
 
     async def _handle(self, message: FrontendMessage) -> None:
         match message:
@@ -118,18 +134,23 @@ class MessageLoop:
         await self._connection.flush()
 
     async def _simple_query(self, text: str) -> None:
+        is_whole = True
         try:
             statements = await self._split(text)
             if not statements:
                 self._connection.send(backend_messages.EMPTY_QUERY_RESPONSE)
+            self._state.in_batch = len(statements) > 1
             for sql in statements:
                 await self._simple_statement(sql, text)
         except ClientStalled:
             raise
         except Exception as error:
+            is_whole = False
             self._fail(error)
-        if self._status == "I":
-            self._prepared.close_portals()
+        finally:
+            self._state.in_batch = False
+        if self._state.status == "I":
+            self._state.end_transaction(committed=is_whole)
         await self._ready_for_query()
 
     async def _simple_statement(self, sql: str, whole: str) -> None:
@@ -137,15 +158,22 @@ class MessageLoop:
         planned = await self._plan(sql, None, whole)
         if planned.parameters:
             raise SqlStateError("42P02", "there is no parameter $1 in a simple query")
+        result = None
         try:
             result = await self._run(planned, ())
+            columns = planned.columns if result.columns is None else result.columns
+            if columns is not None:
+                formats = (int(result.is_binary),) * len(columns)
+                self._connection.send(backend_messages.row_description(columns, formats))
+                await self._sender.data_rows(columns, formats, result, range(len(result)))
+            elif result.copy is not None:
+                await self._sender.copy_out(result)
         except SqlError as error:
-            raise _moved(error, sql, whole) from None
-        columns = planned.columns if result.columns is None else result.columns
-        if columns is not None:
-            formats = (0,) * len(columns)
-            self._connection.send(backend_messages.row_description(columns, formats))
-            await self._data_rows(columns, formats, result.rows)
+            raise moved(error, sql, whole) from None
+        finally:
+            self._ended()
+            if result is not None:
+                result.close()
         self._report_parameters()
         self._connection.send(backend_messages.command_complete(result.tag))
 
@@ -157,7 +185,9 @@ class MessageLoop:
             case frontend_messages.Bind(portal, name):
                 prepared = self._prepared.statement(name)
                 self._check_transaction(prepared.planned)
-                self._prepared.add_portal(portal, bind(prepared, message))
+                made = bind(prepared, message)
+                made.level = len(self._state.savepoints)
+                self._prepared.add_portal(portal, made)
                 self._connection.send(backend_messages.BIND_COMPLETE)
             case frontend_messages.Describe("S", name):
                 planned = self._prepared.statement(name).planned
@@ -169,7 +199,7 @@ class MessageLoop:
                 portal_ = self._prepared.portal(name)
                 self._describe(portal_.prepared.planned, portal_.formats)
             case frontend_messages.Execute(name, rows):
-                await self._execute(self._prepared.portal(name), rows)
+                await self._execute(name, rows)
             case frontend_messages.Close(kind, name):
                 close = (
                     self._prepared.close_statement if kind == "S" else self._prepared.close_portal
@@ -199,55 +229,52 @@ class MessageLoop:
         shown = (0,) * len(planned.columns) if formats is None else formats
         self._connection.send(backend_messages.row_description(planned.columns, shown))
 
-    async def _execute(self, portal: Portal, limit: int) -> None:
+    async def _execute(self, name: str, limit: int) -> None:
+        portal = self._prepared.portal(name)
         planned = portal.prepared.planned
         if planned is None:
             self._connection.send(backend_messages.EMPTY_QUERY_RESPONSE)
             return
         self._check_transaction(planned)
-        if portal.result is None:
-            portal.result = await self._run(planned, portal.values)
-        elif planned.columns is None:
-            raise SqlStateError("55000", "the portal was run already")
-        result = portal.result
-        end = len(result.rows) if limit <= 0 else min(portal.returned + limit, len(result.rows))
-        rows = result.rows[portal.returned : end]
-        portal.returned = end
-        await self._data_rows(planned.columns or (), portal.formats, rows)
-        self._report_parameters()
-        if 0 < limit == len(rows):
-            self._connection.send(backend_messages.PORTAL_SUSPENDED)
-        else:
-            self._connection.send(
-                backend_messages.command_complete(_counted(result.tag, len(rows)))
-            )
+        try:
+            if portal.result is None:
+                portal.result = await self._run(planned, portal.values)
+                portal.scan = CursorScan(len(portal.result))
+            elif planned.columns is None:
+                raise SqlStateError("55000", f'portal "{name}" cannot be run')
+            await self._send(planned, portal, limit)
+        finally:
+            self._ended()
 
-    async def _data_rows(
-        self,
-        columns: Sequence[ResultColumn],
-        formats: Sequence[int],
-        rows: Sequence[Sequence[object]],
-    ) -> None:
-        encoder = RowEncoder([column.oid for column in columns], formats)
-        for page in pages(rows, len(columns)):
-            if len(page) * len(columns) > LOOP_CELLS:
-                encoded = await asyncio.to_thread(encoder.data_rows, page)
-            else:
-                encoded = encoder.data_rows(page)
-            self._connection.send(encoded)
-            if self._connection.should_flush:
-                await self._connection.flush()
-                await asyncio.sleep(0)  # the other sessions' turn
+    async def _send(self, planned: PlannedStatement, portal: Portal, limit: int) -> None:
+        """The next rows of a portal that has run."""
+        result, scan = portal.result, portal.scan
+        assert result is not None
+        assert scan is not None
+        if result.copy is not None:
+            await self._sender.copy_out(result)
+            self._connection.send(backend_messages.command_complete(result.tag))
+            return
+        rows = scan.fetch("forward", limit if limit > 0 else ALL)
+        await self._sender.data_rows(planned.columns or (), portal.formats, result, rows)
+        self._report_parameters()
+        if scan.at_end:
+            tag = _counted(result.tag, len(rows))
+            self._connection.send(backend_messages.command_complete(tag))
+            if not portal.is_cursor:
+                result.close()
+        else:
+            self._connection.send(backend_messages.PORTAL_SUSPENDED)
 
     async def _plan(self, sql: str, declared: Sequence[int] | None, whole: str) -> PlannedStatement:
         try:
             planned = await self._planner.plan(sql, declared)
         except BadStatement as error:
             self._check_transaction(None)
-            raise _SyntaxError(error, _position(error, sql, whole)) from None
+            raise MisplacedStatement(error, position(error, sql, whole)) from None
         except SqlError as error:
             self._check_transaction(None)
-            raise _moved(error, sql, whole) from None
+            raise moved(error, sql, whole) from None
         except (AskError, SqlStateError):
             self._check_transaction(None)
             raise
@@ -257,7 +284,7 @@ class MessageLoop:
     def _check_transaction(self, planned: PlannedStatement | None) -> None:
         """25P02 in a failed transaction, unless the statement ends it."""
         ends = planned is not None and planned.step in ("commit", "rollback", "restore")
-        if self._status == "E" and not ends:
+        if self._state.status == "E" and not ends:
             raise SqlStateError("25P02", _FAILED)
 
     async def _run(self, planned: PlannedStatement, values: Sequence[object]) -> StatementResult:
@@ -270,48 +297,57 @@ class MessageLoop:
                 await asyncio.sleep(0)  # the other sessions' turn
             return immediate
         seconds = self._planner.timeout()
-        timer = None
+        self._cancel_reason = None
         if seconds:
             loop = asyncio.get_running_loop()
-            timer = loop.call_later(seconds, self.cancel, OUT_OF_TIME)
-        self._cancel_reason = None
+            self._timer = loop.call_later(seconds, self.cancel, OUT_OF_TIME)
         try:
             result = await self._admission.run(lambda: planned.run(values), began=self._began)
             self._prepared.deallocate(result.deallocates)
+            self._is_sending = True
             return result
         except Cancelled as error:
             raise Cancelled(self._cancel_reason or error.message) from None
         finally:
             self._running = None
-            if timer is not None:
-                timer.cancel()
+
+    def _ended(self) -> None:
+        """The statement is over, its rows are sent."""
+        self._is_sending = False
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _check_cancelled(self) -> None:
+        if self._is_sending and self._cancel_reason is not None:
+            raise Cancelled(self._cancel_reason)
 
     def _began(self, task: asyncio.Task[Any]) -> None:
         self._running = task
 
     def _transaction_step(self, step: str, result: StatementResult) -> StatementResult:
         """Change the transaction status. → the statement's result, with the tag PostgreSQL has"""
-        failed = self._status == "E"
+        failed = self._state.status == "E"
         if step == "begin":
-            if self._status == "T":
+            if self._state.status == "T":
                 self._connection.send(
                     backend_messages.notice_response("25001", "there is a transaction already")
                 )
-            self._status = "T"
+            self._state.status = "T"
         elif step == "restore":
-            self._status = "T" if self._status != "I" else "I"
+            self._state.status = "T" if self._state.status != "I" else "I"
         else:
-            if self._status == "I":
+            if self._state.status == "I":
                 self._connection.send(
                     backend_messages.notice_response("25P01", "there is no transaction")
                 )
-            self._status = "I"
-            self._prepared.close_portals()
+            self._state.status = "I"
+            self._state.end_transaction(committed=step == "commit" and not failed)
         return StatementResult((), "ROLLBACK") if failed and step == "commit" else result
 
     def _fail(self, error: Exception) -> None:
-        if self._status == "T":
-            self._status = "E"
+        if self._state.status == "T":
+            self._state.status = "E"
         self._connection.send(error_response(error))
 
     def _report_parameters(self) -> None:
@@ -319,68 +355,18 @@ class MessageLoop:
             self._connection.send(backend_messages.parameter_status(name, value))
 
     async def _sync(self) -> None:
+        if self._state.status == "I":
+            self._state.end_transaction(committed=not self._skips_to_sync)
         self._skips_to_sync = False
-        if self._status == "I":
-            self._prepared.close_portals()
         await self._ready_for_query()
 
     async def _ready_for_query(self) -> None:
-        self._connection.send(backend_messages.ready_for_query(self._status))
+        self._connection.send(backend_messages.ready_for_query(self._state.status))
         await self._connection.flush()
-
-
-class _SyntaxError(Exception):
-    """A statement that does not parse, with the position in the query (from 1)."""
-
-    def __init__(self, error: BadStatement, position: int) -> None:
-        super().__init__(error.message)
-        self.error = error
-        self.position = position
-
-
-def error_response(error: Exception, *, fatal: bool = False) -> bytes:
-    """The ErrorResponse of an error: its own SQLSTATE, or that of its outcome."""
-    if isinstance(error, SqlStateError):
-        return backend_messages.error_response(
-            error.sqlstate, error.message, fatal=fatal, hint=error.hint
-        )
-    if isinstance(error, SqlError):
-        return backend_messages.error_response(
-            error.sqlstate,
-            error.message,
-            fatal=fatal,
-            hint=error.hint,
-            position=error.position,
-            kind=outcomes.of(error).kind,
-        )
-    position = error.position if isinstance(error, _SyntaxError) else 0
-    shown = error.error if isinstance(error, _SyntaxError) else error
-    outcome = outcomes.of(shown)
-    return backend_messages.error_response(
-        outcome.sqlstate,
-        outcomes.message(shown),
-        fatal=fatal,
-        detail=shown.detail if isinstance(shown, AskError) else "",
-        position=position,
-        kind=outcome.kind,
-    )
 
 
 def _is_malformed_sync(message: FrontendMessage) -> bool:
     return isinstance(message, frontend_messages.Malformed) and message.kind == "S"
-
-
-def _position(error: BadStatement, sql: str, whole: str) -> int:
-    """The position in `whole`, of which `sql` is a part."""
-    rows = sql.split("\n")
-    before = sum(len(row) + 1 for row in rows[: error.line - 1])
-    return max(0, whole.find(sql)) + before + error.column
-
-
-def _moved(error: SqlError, sql: str, whole: str) -> SqlError:
-    """The error with its position in `whole`, of which `sql` is a part."""
-    place = max(0, whole.find(sql)) + error.position if error.position else 0
-    return SqlError(error.sqlstate, error.message, position=place, hint=error.hint)
 
 
 def _counted(tag: str, rows: int) -> str:

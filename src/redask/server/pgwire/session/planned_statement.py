@@ -6,9 +6,13 @@ statement does none of its work (that is what Parse and Describe need), running 
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
 
+from redask.core.ports.selecting import KeptRows
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
+
+if TYPE_CHECKING:
+    from redask.server.pgwire.session.session_state import SessionState
 
 # restore: ROLLBACK TO SAVEPOINT, after which a failed transaction goes on
 TransactionStep = Literal["begin", "commit", "rollback", "restore"]
@@ -20,12 +24,51 @@ class StatementResult:
 
     `tag` counts all rows; a portal that returned some of them counts its own. `deallocates` are
     the prepared statements to drop (DEALLOCATE); None: all there are. `columns` are there when the
-    statement did not know them before it ran."""
+    statement did not know them before it ran. `kept` are rows that are not in `rows`: they may be
+    many, and whoever has the result closes it. `copy` writes rows as COPY does. `is_binary`: a
+    simple query sends them in binary."""
 
     rows: Sequence[Sequence[object]]
     tag: str
     deallocates: tuple[str, ...] | None = ()
     columns: tuple[ResultColumn, ...] | None = None
+    kept: KeptRows | None = None
+    copy: "CopyWriter | None" = None
+    is_binary: bool = False
+
+    def __len__(self) -> int:
+        return len(self.rows if self.kept is None else self.kept)
+
+    @property
+    def in_memory(self) -> bool:
+        """Whether `read` waits for nothing."""
+        return self.kept is None or self.kept.in_memory
+
+    def read(self, start: int, stop: int) -> Sequence[Sequence[object]]:
+        """The first of the rows from `start` to `stop`."""
+        return self.rows[start:stop] if self.kept is None else self.kept.read(start, stop)
+
+    def close(self) -> None:
+        """Let go of the rows."""
+        if self.kept is not None:
+            self.kept.close()
+
+
+class CopyWriter(Protocol):
+    """Writes rows in a format of COPY, as the bytes of CopyData messages."""
+
+    @property
+    def width(self) -> int:
+        """How many columns there are."""
+
+    def response(self) -> bytes:
+        """CopyOutResponse."""
+
+    def rows(self, rows: Sequence[Sequence[object]]) -> bytes:
+        """CopyData messages, one a row; the first call puts what comes before the first row."""
+
+    def end(self) -> bytes:
+        """What comes after the last row."""
 
 
 class PlannedStatement(Protocol):
@@ -61,6 +104,10 @@ class NeverImmediate:
 
 class Planner(Protocol):
     """The statements of one session, with its run-time parameters (SET, SHOW)."""
+
+    @property
+    def state(self) -> "SessionState":
+        """What the session keeps between its statements."""
 
     def split(self, text: str) -> list[str]:
         """The statements of a simple query, in order."""

@@ -5,9 +5,10 @@
     `MAX_BYTES` of texts and values         54000
 
 Parse makes a prepared statement, Bind a portal of it. A portal is run by its first Execute; each
-Execute returns the next rows. Outside of a transaction all portals are closed by Sync, inside by
-its end. The unnamed statement and the unnamed portal are replaced by the next ones; named ones
-must be closed.
+Execute returns the next rows. DECLARE makes a portal, too, which has run: a cursor. Outside of a
+transaction all portals are closed by Sync, inside by its end, but for cursors WITH HOLD once their
+transaction is committed. The unnamed statement and the unnamed portal are replaced by the next
+ones; named ones must be closed.
 """
 
 from collections.abc import Sequence
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from redask.core.errors import BadAsk, SqlError
 from redask.core.sql import literals
 from redask.core.sql.types import BY_OID
+from redask.server.pgwire.cursors.cursor_scan import CursorScan
 from redask.server.pgwire.protocol.frontend_messages import VIOLATION, Bind
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import PlannedStatement, StatementResult
@@ -46,14 +48,28 @@ class PreparedStatement:
 
 @dataclass(slots=True)
 class Portal:
-    """What Bind made: a prepared statement with its values, and how many rows were returned."""
+    """What Bind or DECLARE made: a prepared statement with its values, and where its rows stand.
+
+    `is_held` are cursors WITH HOLD, `is_kept` those whose transaction was committed; `level` is the
+    number of savepoints when it was made.
+    """
 
     prepared: PreparedStatement
     values: Sequence[object]
     formats: tuple[int, ...]
     cost: int
     result: StatementResult | None = None
-    returned: int = 0
+    scan: CursorScan | None = None
+    is_cursor: bool = False
+    is_held: bool = False
+    is_kept: bool = False
+    is_binary: bool = False
+    level: int = 0
+
+    def close(self) -> None:
+        """Let go of its rows."""
+        if self.result is not None:
+            self.result.close()
 
 
 @dataclass(slots=True)
@@ -96,11 +112,31 @@ class PreparedStatements:
 
     def close_portal(self, name: str) -> None:
         closed = self.portals.pop(name, None)
-        self.bytes -= closed.cost if closed else 0
+        if closed is not None:
+            self.bytes -= closed.cost
+            closed.close()
 
     def close_portals(self) -> None:
         for name in list(self.portals):
             self.close_portal(name)
+
+    def end_transaction(self, *, committed: bool) -> None:
+        """Close all portals but the cursors that outlive a transaction."""
+        for name, portal in list(self.portals.items()):
+            if not portal.is_kept and not (committed and portal.is_held):
+                self.close_portal(name)
+            portal.is_kept, portal.level = True, 0
+
+    def lower(self, level: int) -> None:
+        """What was made after a savepoint belongs to what was before it."""
+        for portal in self.portals.values():
+            portal.level = min(portal.level, level)
+
+    def close_above(self, level: int) -> None:
+        """Close what was made after a savepoint."""
+        for name, portal in list(self.portals.items()):
+            if portal.level > level:
+                self.close_portal(name)
 
     def deallocate(self, names: Sequence[str] | None) -> None:
         """Close prepared statements; None: all."""

@@ -1,10 +1,10 @@
-"""The rows of a result as DataRow messages, page by page: `pages`, `RowEncoder`.
+"""The rows of a result as DataRow messages, page by page: `page_rows`, `RowEncoder`.
 
 A page has at most `PAGE_CELLS` values, and at least a row. Encoding more than `LOOP_CELLS` takes
 long enough for other sessions to notice: whoever has an event loop does it in a thread.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from redask.core.errors import BadAsk
 from redask.server.pgwire.protocol import backend_messages
@@ -16,11 +16,9 @@ PAGE_CELLS = 20_000
 ResultRows = Sequence[Sequence[object]]
 
 
-def pages(rows: ResultRows, width: int) -> Iterator[ResultRows]:
-    """The rows in pages."""
-    step = max(1, PAGE_CELLS // max(1, width))
-    for start in range(0, len(rows), step):
-        yield rows[start : start + step]
+def page_rows(width: int) -> int:
+    """How many rows of so many columns a page has."""
+    return max(1, PAGE_CELLS // max(1, width))
 
 
 class RowEncoder:

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
-from redask.core.ports import SelectResult
-from redask.core.ports.selecting import Columns
+from redask.core.ports.selecting import Columns, KeptResult
 from redask.core.sql.catalogue.object_ids import modifier_number
 from redask.core.sql.types import BY_OID, SqlType
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
@@ -46,13 +45,14 @@ class SelectStatement(NeverImmediate):
     step: TransactionStep | None = None
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
-        found = await self.session.select_result(
+        found = await self.session.select_kept(
             self.sql, parameters, declared=self.types, facts=self.facts()
         )
         if found.columns != self.shape:
+            found.rows.close()
             raise SqlStateError("0A000", "cached plan must not change result type")
         self.apply()
-        return StatementResult(found.rows, _tag(self.word, found))
+        return StatementResult((), _tag(self.word, found), kept=found.rows)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class SimpleSelect(NeverImmediate):
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
         try:
-            found = await self.session.select_result(self.sql, parameters, facts=self.facts())
+            found = await self.session.select_kept(self.sql, parameters, facts=self.facts())
         except BadAsk as error:
             if error.detail == "params":
                 raise SqlStateError("42P02", "there is no parameter $1") from None
             raise
         self.apply()
         return StatementResult(
-            found.rows, _tag(self.word, found), columns=result_columns(found.columns)
+            (), _tag(self.word, found), columns=result_columns(found.columns), kept=found.rows
         )
 
 
@@ -107,7 +107,7 @@ def result_columns(columns: Columns) -> tuple[ResultColumn, ...]:
     )
 
 
-def _tag(word: str, found: SelectResult) -> str:
+def _tag(word: str, found: KeptResult) -> str:
     return word if word == "EXPLAIN" else f"SELECT {len(found.rows)}"
 
 

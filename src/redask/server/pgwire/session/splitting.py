@@ -7,6 +7,7 @@ A token that never ends takes the rest: parsing the statement reports what is wr
 """
 
 import re
+from collections.abc import Iterator
 
 _PIECE = re.compile(
     r"""(?P<space>\s+|--[^\n]*)
@@ -42,6 +43,15 @@ def split(text: str) -> list[str]:
     if not is_empty:
         found.append(text[start:])
     return found
+
+
+def tokens(text: str) -> Iterator[tuple[str, int, int]]:
+    """The tokens with what they are, where they start and end; blanks and comments are `space`."""
+    place = 0
+    while place < len(text):
+        kind, end = _next(text, place)
+        yield kind, place, end
+        place = end
 
 
 def words(text: str, most: int = 3) -> list[str]:

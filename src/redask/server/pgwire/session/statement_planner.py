@@ -4,8 +4,10 @@ begins with                                planned by
 ASK, EXPLAIN ASK                           ask_statements
 SELECT, WITH, VALUES, TABLE, EXPLAIN       select_statements, as the caller
 SET, SHOW, BEGIN, COMMIT, DISCARD …        commands
-INSERT, UPDATE, CREATE, COPY …             refused: 25006, read-only transaction
-DECLARE, PREPARE …                         refused: 0A000
+COPY … TO STDOUT                           copying.copy_statements
+DECLARE, FETCH, MOVE, CLOSE                cursors.cursor_statements
+INSERT, UPDATE, CREATE …                   refused: 25006, read-only transaction
+PREPARE, EXECUTE …                         refused: 0A000
 anything else                              refused: 42601, with the position
 
 A SELECT is parsed by the selector, which is not in the event loop.
@@ -16,6 +18,14 @@ from collections.abc import Mapping, Sequence
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadStatement
+from redask.core.sql.text_limits import check_text
+from redask.server.pgwire.copying.copy_statements import plan_copy
+from redask.server.pgwire.cursors import cursor_syntax
+from redask.server.pgwire.cursors.cursor_statements import (
+    DeclareStatement,
+    plan_close,
+    plan_fetch,
+)
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import splitting
 from redask.server.pgwire.session.ask_statements import plan_ask
@@ -27,16 +37,17 @@ from redask.server.pgwire.session.select_statements import (
     SimpleSelect,
     plan_select,
 )
+from redask.server.pgwire.session.session_state import SessionState
 
 VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
-    """INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE COPY GRANT REVOKE COMMENT REINDEX
+    """INSERT UPDATE DELETE MERGE CREATE ALTER DROP TRUNCATE GRANT REVOKE COMMENT REINDEX
     CLUSTER VACUUM ANALYZE REFRESH IMPORT SECURITY REASSIGN LOCK CALL DO LOAD""".split()
 )
-_UNSUPPORTED = frozenset("DECLARE FETCH MOVE PREPARE EXECUTE NOTIFY".split())
+_UNSUPPORTED = frozenset("PREPARE EXECUTE NOTIFY".split())
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "")
 _LONGEST = 4096
-_EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, SHOW, SET or BEGIN"
+_EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, COPY, DECLARE, SHOW, SET or BEGIN"
 
 
 class StatementPlanner:
@@ -47,6 +58,7 @@ class StatementPlanner:
     ) -> None:
         self._session = session
         self._parameters = RuntimeParameters(startup)
+        self.state = SessionState()
         self._known = {
             "session:user": user,
             "session:database": database,
@@ -68,8 +80,14 @@ class StatementPlanner:
             if is_long:
                 return await asyncio.to_thread(_planned_ask, self._session, sql, declared or ())
             return _planned_ask(self._session, sql, declared or ())
+        if first in ("FETCH", "MOVE"):
+            return plan_fetch(self.state, sql)
+        if first == "CLOSE":
+            return plan_close(self.state, sql)
+        if first in ("COPY", "DECLARE"):
+            return await self._wrapped(sql, first, declared)
         if first in COMMANDS:
-            return command(sql, self._parameters)
+            return command(sql, self._parameters, self.state)
         if first in _WRITES:
             raise SqlStateError(
                 "25006",
@@ -83,6 +101,20 @@ class StatementPlanner:
         if first not in _QUERIES:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
         return await self._select(sql, declared, first or "SELECT")
+
+    async def _wrapped(
+        self, sql: str, first: str, declared: Sequence[int] | None
+    ) -> PlannedStatement:
+        """A statement around a SELECT, which is described also for a simple query."""
+        await asyncio.to_thread(check_text, sql)
+
+        async def plan_query(query: str, word: str) -> PlannedStatement:
+            return await self._select(query, declared or (), word)
+
+        if first == "COPY":
+            return await plan_copy(sql, plan_query)
+        opened = cursor_syntax.declare(sql)
+        return DeclareStatement(self.state, opened, await plan_query(opened.query, opened.word))
 
     async def _select(
         self, sql: str, declared: Sequence[int] | None, word: str

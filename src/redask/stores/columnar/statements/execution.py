@@ -4,8 +4,11 @@
 2  the text is checked, parsed and bound to them      `plans`
 3  the generated text is read once more               `generated_text`
 4  it runs, watched: deadline, cancellation, rows     `watch`, and here
+
+`select` gives a result whole, `pages` one of any length page by page.
 """
 
+import pickle
 import re
 import threading
 from collections import OrderedDict
@@ -16,6 +19,7 @@ from typing import TYPE_CHECKING
 from redask.core.errors import LimitExceeded
 from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, SelectResult, SelectShape
+from redask.core.ports.selecting import Columns, SelectPage
 from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 CATALOGUE_ROWS = 10_000
 MAX_RESULT_BYTES = 64 * 1024 * 1024
 _PAGE, _CHECKED = 1000, 512
+_FIRST, _PAGE_CELLS, _PAGE_BYTES = 128, 20_000, 512 * 1024  # of a page
 _PARAMETER = re.compile(r"\$([0-9]+)")
 
 
@@ -69,23 +74,40 @@ class Statements:
     ) -> SelectResult:
         """The rows of a statement."""
         with self._reading(request.caller, request.facts) as schema:
-            plan = self._plans.plan(request, schema)
-            values = parameter_values.checked(params, len(plan.bound.parameters))
-            scales = parameter_values.numeric_scales(values, plan.bound.parameters)
-            if scales:
-                plan = self._plans.plan(request, schema, scales)
-            given = [
-                parameter_values.parameter(value, type, number, schema.oid)
-                for number, (value, type) in enumerate(
-                    zip(values, plan.bound.parameters, strict=True), 1
-                )
-            ]
+            plan, given = self._planned(request, params, schema)
             max_rows = _most_rows(plan.bound, max_rows)
             with self._watched(watch, schema.cursor):
                 text = self._text(plan, schema, max_rows)
                 return _run(schema.cursor, text, given, plan.bound, max_rows)
 
-    def _text(self, plan: Plan, schema: CallerSchema, max_rows: int) -> str:
+    def pages(
+        self, request: Request, params: Sequence[object], watch: Watch, max_bytes: int
+    ) -> Iterator[SelectPage]:
+        """The rows of a statement, at least a page; its time includes what is done with them."""
+        with self._reading(request.caller, request.facts) as schema:
+            plan, given = self._planned(request, params, schema)
+            with self._watched(watch, schema.cursor):
+                text = self._text(plan, schema, None)
+                yield from _paged(schema.cursor, text, given, plan.bound, max_bytes)
+
+    def _planned(
+        self, request: Request, params: Sequence[object], schema: CallerSchema
+    ) -> tuple[Plan, list[object]]:
+        """The plan of a statement, and the values of its parameters."""
+        plan = self._plans.plan(request, schema)
+        values = parameter_values.checked(params, len(plan.bound.parameters))
+        scales = parameter_values.numeric_scales(values, plan.bound.parameters)
+        if scales:
+            plan = self._plans.plan(request, schema, scales)
+        given = [
+            parameter_values.parameter(value, type, number, schema.oid)
+            for number, (value, type) in enumerate(
+                zip(values, plan.bound.parameters, strict=True), 1
+            )
+        ]
+        return plan, given
+
+    def _text(self, plan: Plan, schema: CallerSchema, max_rows: int | None) -> str:
         """The text to run, with its tables made, its functions registered, and checked."""
         names = [schema.physical(each) for each in plan.bound.tables]
         text = plan.text(names, max_rows)
@@ -131,27 +153,70 @@ def _run(
     bound: BoundStatement,
     max_rows: int,
 ) -> SelectResult:
-    types = [type for _, type in bound.columns]
-    convert = converters(types)
-    is_plain = not any(convert)
     rows: list[tuple[object, ...]] = []
     size = 0
-    used = {int(each) for each in _PARAMETER.findall(text)}
-    given = {str(number): value for number, value in enumerate(values, 1) if number in used}
-    cursor.execute(text, given or None)
-    while page := cursor.fetchmany(_PAGE):
-        rows += page if is_plain else [
-            tuple(
-                value if value is None or own is None else own(value)
-                for own, value in zip(convert, row, strict=True)
-            )
-            for row in page
-        ]  # fmt: skip
+    found = _Fetched(cursor, text, values, bound)
+    while page := found.next(_PAGE):
+        rows += page
         size += sum(len(value) for row in page for value in row if isinstance(value, str))
         if len(rows) > max_rows:
             message = f"the result has more than {max_rows} rows: add a LIMIT"
             raise LimitExceeded("select.max_rows", message, detail="select.max_rows")
-        if size + 8 * len(rows) * len(types) > MAX_RESULT_BYTES:
+        if size + 8 * len(rows) * len(bound.columns) > MAX_RESULT_BYTES:
             message = f"the result is larger than {MAX_RESULT_BYTES >> 20} MiB"
             raise LimitExceeded("result_bytes", message, detail="result_bytes")
-    return SelectResult(tuple((name, str(type)) for name, type in bound.columns), rows)
+    return SelectResult(_columns(bound), rows)
+
+
+def _paged(
+    cursor: "DuckDBPyConnection",
+    text: str,
+    values: list[object],
+    bound: BoundStatement,
+    max_bytes: int,
+) -> Iterator[SelectPage]:
+    columns, size = _columns(bound), 0
+    most = max(1, min(_PAGE, _PAGE_CELLS // max(1, len(columns))))
+    step = min(_FIRST, most)
+    found = _Fetched(cursor, text, values, bound)
+    while page := found.next(step):
+        rows = pickle.dumps(page, protocol=pickle.HIGHEST_PROTOCOL)
+        size += len(rows)
+        if size > max_bytes:
+            limit = "select.max_bytes"
+            message = f"the result has more than {max_bytes} bytes ({limit})"
+            raise LimitExceeded(limit, message, detail=limit)
+        yield SelectPage(columns, len(page), rows)
+        # large values make small pages
+        step = max(1, step // 2) if len(rows) > _PAGE_BYTES else min(most, step * 2)
+    if not size:
+        yield SelectPage(columns, 0, pickle.dumps([]))
+
+
+def _columns(bound: BoundStatement) -> Columns:
+    return tuple((name, str(type)) for name, type in bound.columns)
+
+
+class _Fetched:
+    """The rows of a text that runs, as Python's types."""
+
+    def __init__(
+        self, cursor: "DuckDBPyConnection", text: str, values: list[object], bound: BoundStatement
+    ) -> None:
+        self._cursor = cursor
+        self._convert = converters([type for _, type in bound.columns])
+        self._is_plain = not any(self._convert)
+        used = {int(each) for each in _PARAMETER.findall(text)}
+        given = {str(number): value for number, value in enumerate(values, 1) if number in used}
+        cursor.execute(text, given or None)
+
+    def next(self, most: int) -> list[tuple[object, ...]]:
+        """The next rows, at most so many."""
+        page = self._cursor.fetchmany(most)
+        return page if self._is_plain else [
+            tuple(
+                value if value is None or own is None else own(value)
+                for own, value in zip(self._convert, row, strict=True)
+            )
+            for row in page
+        ]  # fmt: skip

@@ -50,10 +50,11 @@ class Plan:
     bound: BoundStatement
     outputs: str
 
-    def text(self, names: list[str], max_rows: int) -> str:
-        """The text to run, with the names of the tables in DuckDB."""
+    def text(self, names: list[str], max_rows: int | None) -> str:
+        """The text to run, with the names of the tables in DuckDB; None: all rows there are."""
         inner = self.bound.render(names)
-        return f"SELECT {self.outputs} FROM ({inner}) AS q LIMIT {max_rows + 1}"
+        limit = "" if max_rows is None else f" LIMIT {max_rows + 1}"
+        return f"SELECT {self.outputs} FROM ({inner}) AS q{limit}"
 
 
 class Plans:

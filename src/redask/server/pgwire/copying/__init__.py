@@ -1,0 +1,1 @@
+"""COPY … TO STDOUT: its options, its three formats, the statement."""

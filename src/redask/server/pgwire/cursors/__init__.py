@@ -1,0 +1,1 @@
+"""Cursors of SQL: DECLARE, FETCH, MOVE and CLOSE over results that are kept."""

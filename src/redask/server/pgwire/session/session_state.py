@@ -1,0 +1,56 @@
+"""What a session keeps between its statements: `SessionState`, shared by messages and statements.
+
+    transaction status    I idle · T in a transaction · E in one that failed
+    in_batch              several statements of one simple query are a transaction by themselves
+    savepoints            of the transaction, the newest last
+
+A portal belongs to the savepoint after which it was made: ROLLBACK TO an older one closes it. The
+end of a transaction closes all but the cursors WITH HOLD, which its commit keeps.
+"""
+
+from dataclasses import dataclass, field
+
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.prepared_statements import PreparedStatements
+
+
+@dataclass(slots=True)
+class SessionState:
+    """The state of one session."""
+
+    prepared: PreparedStatements = field(default_factory=PreparedStatements)
+    status: str = "I"
+    in_batch: bool = False
+    savepoints: list[str] = field(default_factory=list)
+
+    def check_block(self, statement: str) -> None:
+        """25P01 outside of a transaction."""
+        if self.status == "I" and not self.in_batch:
+            raise SqlStateError("25P01", f"{statement} can only be used in transaction blocks")
+
+    def end_transaction(self, *, committed: bool) -> None:
+        """Close what ends with a transaction."""
+        self.savepoints.clear()
+        self.prepared.end_transaction(committed=committed)
+
+    def savepoint(self, name: str) -> None:
+        self.check_block("SAVEPOINT")
+        self.savepoints.append(name)
+
+    def release(self, name: str) -> None:
+        self.check_block("RELEASE SAVEPOINT")
+        level = self._level(name)
+        del self.savepoints[level:]
+        self.prepared.lower(level)
+
+    def roll_back_to(self, name: str) -> None:
+        self.check_block("ROLLBACK TO SAVEPOINT")
+        level = self._level(name)
+        del self.savepoints[level + 1 :]
+        self.prepared.close_above(level)
+
+    def _level(self, name: str) -> int:
+        for place in range(len(self.savepoints) - 1, -1, -1):
+            if self.savepoints[place] == name:
+                return place
+        raise SqlStateError("3B001", f'savepoint "{name}" does not exist')
