@@ -5,6 +5,7 @@ import shutil
 from pathlib import Path
 
 import pages
+import pyodbc
 import pytest
 
 CLIENTS = sorted((pages.ROOT / "docs" / "clients").glob("*.md"))
@@ -26,6 +27,8 @@ def missing(page: str) -> list[str]:
         absent.append("pg")
     if "java " in page and not Path("/usr/share/java/postgresql.jar").exists():
         absent.append("the JDBC driver")
+    if "pyodbc" in page and "PostgreSQL Unicode" not in pyodbc.drivers():
+        absent.append("psqlODBC")
     return absent
 
 
@@ -45,6 +48,7 @@ def test_the_packages_of_node_are_those_the_page_names() -> None:
 
 def test_there_is_a_page_for_every_transport() -> None:
     assert {"http", "rpc", "mcp", "grpc", "postgres"} <= {path.stem for path in CLIENTS}
+    assert {"bi", "dataframes", "notebooks"} <= {path.stem for path in CLIENTS}
     for path in CLIENTS:
         assert len(pages.read(path.read_text(encoding="utf-8"))) >= 3
 

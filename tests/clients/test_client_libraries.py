@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterator
 from datetime import date, datetime
 from decimal import Decimal
-from pathlib import Path
 from typing import Any
 
 import adbc_driver_postgresql.dbapi
@@ -95,8 +94,8 @@ def test_odbc_reads_groups_binds_and_fails(transport: PgwireServer, url: str, mo
         with pytest.raises(pyodbc.Error) as caught:
             cursor.execute(sql).fetchall()
         assert caught.value.args[0] == state
+    cursor.execute("SET statement_timeout = '300ms'")
     with pytest.raises(pyodbc.Error, match="statement_timeout") as caught:
-        cursor.execute("SET statement_timeout = '300ms'")
         cursor.execute(SLOW).fetchall()
     assert caught.value.args[0] in ("57014", "HYT00")
     connection.close()
@@ -136,6 +135,12 @@ def test_odbc_cancels_and_goes_on(transport: PgwireServer) -> None:
 # --- what reads by COPY ----------------------------------------------------------------------
 
 
+def all_rows(connection: Any, sql: str) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
 def test_adbc_reads_groups_binds_and_fails(url: str) -> None:
     needs(url, "COPY (SELECT 1) TO STDOUT (FORMAT binary)")
     with adbc_driver_postgresql.dbapi.connect(url) as connection:
@@ -147,12 +152,8 @@ def test_adbc_reads_groups_binds_and_fails(url: str) -> None:
             cursor.execute("SELECT name FROM customers WHERE id = $1", (2,))
             assert cursor.fetchall() == [("Bob",)]
         for sql, state in FAILING.items():
-            with (
-                connection.cursor() as cursor,
-                pytest.raises(adbc_driver_postgresql.dbapi.Error) as caught,
-            ):
-                cursor.execute(sql)
-                cursor.fetchall()
+            with pytest.raises(adbc_driver_postgresql.dbapi.Error) as caught:
+                all_rows(connection, sql)
             assert caught.value.sqlstate == state
             connection.rollback()
         known = connection.adbc_get_objects(
@@ -186,7 +187,7 @@ def test_polars_reads_by_a_connection_and_binds(transport: PgwireServer, url: st
 
 
 @pytest.mark.parametrize("protocol", ["binary", "csv", "cursor"])
-def test_connectorx_reads_and_fails(url: str, protocol: str) -> None:
+def test_connectorx_reads_and_fails(url: str, protocol: Any) -> None:
     if protocol != "cursor":
         needs(url, "COPY (SELECT 1) TO STDOUT (FORMAT binary)")
     sql = "SELECT id, name FROM customers ORDER BY id"
@@ -245,7 +246,7 @@ def test_django_reads_groups_binds_and_fails(django_connection: Any) -> None:
     from django.db import models
     from django.db.models.functions import TruncMonth
 
-    class Orders(models.Model):
+    class Orders(models.Model):  # type: ignore[misc]  # Django has no types
         id = models.IntegerField(primary_key=True)
         placed = models.DateField()
         total = models.DecimalField(max_digits=18, decimal_places=2)

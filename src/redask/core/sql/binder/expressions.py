@@ -193,7 +193,10 @@ class Expressions:
         return self.coercion.parameters.typed(number, location)
 
     def _cast(self, node: TreeNode) -> Bound:
-        node = _plain_character(node)
+        length = _plain_character(node)
+        if length is not None:
+            plain = self.coercion.coerce(self.bind(node["arg"]), SqlType("bpchar"), "explicit")
+            return replace(plain, type=SqlType("bpchar", (length,)))
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
         if wanted.is_array and not node["arg"].get("A_ArrayExpr", {"elements": 1}).get("elements"):
@@ -321,20 +324,18 @@ class Expressions:
         return replace(made(text, INT4, *values, location=location), has_aggregate=True)
 
 
-def _plain_character(node: TreeNode) -> TreeNode:
-    """The cast of a literal to character(n) that is as long as that: it is the literal's text."""
+def _plain_character(node: TreeNode) -> int | None:
+    """The n of a literal's cast to character(n) that is as long as that: its text is the value."""
     kind = node["typeName"]
     if [each["String"]["sval"] for each in kind["names"]] != ["pg_catalog", "bpchar"]:
-        return node
+        return None
     text = node["arg"].get("A_Const", {}).get("sval", {}).get("sval", "")
-    lengths = (
-        [each.get("A_Const", {}).get("ival", {}).get("ival") for each in kind["typmods"]]
-        if "typmods" in kind
-        else []
-    )
+    lengths = [
+        each.get("A_Const", {}).get("ival", {}).get("ival") for each in kind.get("typmods", [])
+    ]
     if lengths != [len(text)] or text.endswith(" ") or kind.get("arrayBounds"):
-        return node
-    return {**node, "typeName": {**kind, "typmods": []}}
+        return None
+    return len(text)
 
 
 def _number(text: str, location: int) -> Bound:

@@ -17,7 +17,6 @@ _DOMAINS = {
     "character_data": "varchar",
     "sql_identifier": "name",
     "time_stamp": "timestamptz",
-    "yes_or_no": "varchar",
 }
 
 
