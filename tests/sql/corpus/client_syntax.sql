@@ -23,3 +23,5 @@ SELECT word, catcode FROM pg_get_keywords() WHERE word IN ('select', 'abort', 'c
 SELECT count(*) FROM aclexplode(NULL::aclitem[]);
 SELECT 'a'::information_schema.sql_identifier, 1::information_schema.cardinal_number;
 SELECT getdatabaseencoding(), pg_blocking_pids(0);
+SELECT '2024-01-10 +00'::date, '2024-01-10 -05:30'::date;
+SELECT '2024-01-10 +99'::date;
