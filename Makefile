@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -62,6 +62,10 @@ fuzz-sql: $(VENV)/.installed
 # (COUNT=100000 SEED=2 for others)
 test-sql: $(VENV)/.clients
 	$(BIN)/python tests/sql/differential.py $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
+
+# the drivers' own tests that need no writes (DRIVERS="psycopg" with PSYCOPG_SOURCE=checkout)
+test-driver-suites: $(VENV)/.clients
+	PYTHONPATH=src $(BIN)/python tests/drivers/driver_suites.py $(DRIVERS)
 
 # a million bad messages at every transport, and the next honest client is served
 fuzz-wire: $(VENV)/.installed

@@ -170,6 +170,9 @@ class FakeAuthenticator(Authenticator):
             raise errors.Unauthenticated("who?")
         return cast(AsyncDatabase, self.session)
 
+    async def only_tenant(self) -> str | None:
+        return None
+
     async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
         salt = credentials.scram_salt(SALT_SECRET, tenant, user)
         known = self.tokens if (user, tenant) == ("mia", "local") else ()

@@ -83,6 +83,11 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         await session._who()
         return session
 
+    async def only_tenant(self) -> str | None:
+        """The one tenant of the database; None: there are several. For transports."""
+        app = await self._opened_here()
+        return await app.in_thread(app.backend.users.only_tenant)
+
     async def verifiers(self, user: str, tenant: str) -> Verifiers:
         """What a proof of knowing a token is checked against; for transports, which check it."""
         app = await self._opened_here()

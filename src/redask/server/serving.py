@@ -180,6 +180,7 @@ async def _open_pg(
     serving: Serving,
 ) -> str:
     from redask.server.pgwire.listener import PostgresListener
+    from redask.server.pgwire.protocol.channel_binding import end_point
     from redask.server.pgwire.session.startup import AuthenticatedClient
     from redask.server.pgwire.session.statement_planner import StatementPlanner
 
@@ -188,7 +189,9 @@ async def _open_pg(
             client.session, user=client.user, database=client.database, startup=client.startup
         )
 
-    server = PostgresListener(authenticator, admission, planner, _tls(serving))
+    context = _tls(serving)
+    certificate = serving.certificate.read_text() if serving.certificate else ""
+    server = PostgresListener(authenticator, admission, planner, context, end_point(certificate))
     listening = _listen(serving.host, serving.pg_port or 0)
     await server.listen(listening)
     transports.push_async_callback(server.close, GRACE_SECONDS + _CANCEL_SECONDS)

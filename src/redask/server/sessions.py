@@ -26,6 +26,10 @@ class Authenticator:
             raise Unauthenticated("a token is needed: `redask token make USER` makes one")
         return self._db
 
+    async def only_tenant(self) -> str | None:
+        """The tenant, where clients of this server can only be of one; None: of several."""
+        return self._tenant or await self._db.only_tenant()
+
     async def verifiers(self, user: str, tenant: str) -> Verifiers:
         """What a SCRAM proof is checked against; the same shape for a user that does not exist."""
         return await self._db.verifiers(user, tenant)

@@ -33,10 +33,13 @@ from redask.stores.write_rules import GIVEN
 
 
 class Users(Protocol):
-    """Users and tokens; all but the first three are for owners, about the owner's tenant."""
+    """Users and tokens; all but the first four are for owners, about the owner's tenant."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, or `Unauthenticated`; `tenant` is the one it must be for."""
+
+    def only_tenant(self) -> str | None:
+        """The tenant, if there is exactly one."""
 
     def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
         """What a proof of knowing one of the user's tokens is checked against."""

@@ -55,12 +55,12 @@ class Library:
         kinds = [oids.TYPES[each].name for each in planned.parameters]
         bound = values or [GIVEN.get(kind, "max_index_keys") for kind in kinds]
         found = self.run(planned.run(bound))
-        for row in found.rows:
+        for row in found.read(0, len(found)):
             for column, value in zip(planned.columns or (), row, strict=True):
                 for binary in (False, True):
                     encoding.encode(column.oid, value, binary)
         shown = [(each.name, oids.TYPES[each.oid].name) for each in planned.columns or ()]
-        return shown, [tuple(row) for row in found.rows]
+        return shown, [tuple(row) for row in found.read(0, len(found))]
 
     def rows(self, sql: str, *values: object) -> Any:
         return self.heard(sql, *values)[1]

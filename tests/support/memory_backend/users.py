@@ -21,6 +21,11 @@ class MemoryUsers:
         token = token if isinstance(token, str) else ""
         return credentials.signed_in(token, self._stored(credentials.token_id(token)), now, tenant)
 
+    def only_tenant(self) -> str | None:
+        self._access.check()
+        names = list(self._access.shared.tenants)
+        return names[0] if len(names) == 1 else None
+
     def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
         state = self._access.reading(tenant)
         live = [

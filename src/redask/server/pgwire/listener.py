@@ -29,6 +29,7 @@ from redask.server.pgwire.protocol.client_connection import (
     Stopping,
 )
 from redask.server.pgwire.protocol.frontend_messages import CancelRequest, ProtocolViolation
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import startup
 from redask.server.pgwire.session.error_responses import error_response
 from redask.server.pgwire.session.message_loop import MessageLoop
@@ -60,7 +61,10 @@ class PostgresListener:
         admission: Admission,
         make_planner: MakePlanner,
         context: ssl.SSLContext | None = None,
+        end_point: bytes | None = None,
     ) -> None:
+        """`end_point` is what a sign-in over TLS can be bound to: see `channel_binding`."""
+        self._end_point = end_point
         self._authenticator = authenticator
         self._admission = admission
         self._make_planner = make_planner
@@ -105,7 +109,7 @@ class PostgresListener:
             connection.send(
                 backend_messages.error_response("57P01", "the server is stopping", fatal=True)
             )
-        except AskError as error:
+        except (AskError, SqlStateError) as error:
             connection.send(error_response(error, fatal=True))
         except (ClientStalled, OSError, asyncio.CancelledError):  # disconnected, or out of time
             pass
@@ -123,7 +127,9 @@ class PostgresListener:
         self._unauthenticated += 1
         try:
             async with asyncio.timeout(startup.SECONDS):
-                found = await startup.start_session(connection, self._authenticator, self._context)
+                found = await startup.start_session(
+                    connection, self._authenticator, self._context, self._end_point
+                )
         except ProtocolViolation:
             return None
         finally:

@@ -52,6 +52,12 @@ class SqliteUsers:
         token = token if isinstance(token, str) else ""
         return credentials.signed_in(token, self._stored(credentials.token_id(token)), now, tenant)
 
+    def only_tenant(self) -> str | None:
+        """The tenant, if there is exactly one."""
+        with self._database.reading() as connection:
+            names = connection.execute("SELECT name FROM tenants LIMIT 2").fetchall()
+        return str(names[0][0]) if len(names) == 1 else None
+
     def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
         """What a proof of knowing a token is checked against; no tokens for who is unknown."""
         with self._database.reading() as connection:

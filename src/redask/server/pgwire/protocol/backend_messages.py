@@ -40,9 +40,9 @@ COPY_DONE = framed(b"c")
 AUTHENTICATION_OK = framed(b"R", _INT.pack(_OK))
 
 
-def authentication_sasl(mechanism: str) -> bytes:
-    """AuthenticationSASL: the mechanism offered."""
-    return framed(b"R", _INT.pack(_SASL) + _text(mechanism) + b"\0")
+def authentication_sasl(*mechanisms: str) -> bytes:
+    """AuthenticationSASL: the mechanisms offered, the best first."""
+    return framed(b"R", _INT.pack(_SASL) + b"".join(map(_text, mechanisms)) + b"\0")
 
 
 def authentication_sasl_continue(data: bytes) -> bytes:

@@ -19,6 +19,7 @@ CLOSE_SECONDS = 5.0  # to read what was sent last
 _START_UP_LIMIT = frontend_messages.MAX_STARTUP_PACKET + frontend_messages.MAX_PASSWORD
 _LIMIT = frontend_messages.MAX_MESSAGE + 65_536
 _CHUNK = 65_536
+ALPN = "postgresql"
 _T = TypeVar("_T")
 
 
@@ -137,12 +138,36 @@ class ClientConnection(asyncio.Protocol):
         if len(self.reader) or self.is_secure:
             raise ProtocolViolation("bytes before TLS")
         self.transport.write(backend_messages.SSL_ACCEPTED)
-        secured = await self._loop.start_tls(
+        self._secured(await self._handshake(context, seconds))
+
+    async def start_tls_directly(self, context: ssl.SSLContext, seconds: float) -> None:
+        """Go on with TLS that the client began without asking, and for this protocol (ALPN)."""
+        arrived = self.reader.take_all()
+        handshake = asyncio.ensure_future(self._handshake(context, seconds))
+        await asyncio.sleep(0)  # TLS takes the transport over
+        await asyncio.sleep(0)  # and is told that it is connected
+        tls = self.transport.get_protocol()
+        assert isinstance(tls, asyncio.BufferedProtocol)
+        while arrived and not self.transport.is_closing():
+            room = memoryview(tls.get_buffer(len(arrived)))
+            count = min(len(room), len(arrived))
+            room[:count] = arrived[:count]
+            tls.buffer_updated(count)
+            arrived = arrived[count:]
+        self._secured(await handshake)
+        found = self.transport.get_extra_info("ssl_object")
+        if found is None or found.selected_alpn_protocol() != ALPN:
+            raise ProtocolViolation("TLS for another protocol")
+
+    async def _handshake(self, context: ssl.SSLContext, seconds: float) -> asyncio.Transport | None:
+        return await self._loop.start_tls(
             self.transport, self, context, server_side=True, ssl_handshake_timeout=seconds
         )
-        if secured is None:  # the client disconnected during the handshake
+
+    def _secured(self, transport: asyncio.Transport | None) -> None:
+        if transport is None:  # the client disconnected during the handshake
             raise ConnectionResetError
-        self.transport = secured
+        self.transport = transport
         self.is_secure = True
 
     def _write(self) -> None:

@@ -25,6 +25,7 @@ MAX_STARTUP_PACKET = 10_000  # as PostgreSQL has it
 MAX_PASSWORD = 4096
 MAX_MESSAGE = 4 * 1024 * 1024
 VIOLATION = "08P01"
+TLS_HANDSHAKE = 0x16
 
 _SSL, _GSS, _CANCEL = 80877103, 80877104, 80877102
 _INT = struct.Struct("!i")
@@ -187,6 +188,14 @@ class MessageReader:
     def feed(self, data: bytes) -> None:
         """Take bytes as they arrived."""
         self._bytes += data
+
+    def first_byte(self) -> int | None:
+        """The first byte that arrived, which stays; a TLS handshake starts with TLS_HANDSHAKE."""
+        return self._bytes[0] if self._bytes else None
+
+    def take_all(self) -> bytes:
+        """All bytes that arrived."""
+        return self._take(0, len(self._bytes))
 
     def startup_packet(self) -> StartupPacket | None:
         """The next packet of a connection that has not started up."""

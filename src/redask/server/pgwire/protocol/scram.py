@@ -9,9 +9,11 @@ A user may have several tokens, all with one salt: the proof is checked against 
 against dummies up to `LEAST`, always against all, so that neither how many there are nor
 which one it was shows in the time it takes. An unknown user has none, and costs the same.
 
-Channel binding is not offered: `n` and `y` are fine, `p=` is refused. What is no SCRAM is a
-`SqlStateError` 08P01; a proof that is wrong is None, for the caller to refuse like all others. The
-name inside is ignored, as PostgreSQL does: the one of the start-up message counts.
+With TLS a client may bind the sign-in to the server's certificate, SCRAM-SHA-256-PLUS: its header
+is `p=tls-server-end-point,,`, and `c=` has the header and the `end_point`. Then a client that says
+`y`, "you do not offer it", was lied to: 28000. What is no SCRAM is a `SqlStateError` 08P01; a proof
+that is wrong is None, for the caller to refuse like all others. The name inside is ignored, as
+PostgreSQL does: the one of the start-up message counts.
 """
 
 import base64
@@ -22,9 +24,10 @@ import re
 from dataclasses import dataclass
 
 from redask.core.access.credentials import TokenVerifier, Verifiers
+from redask.server.pgwire.protocol import channel_binding
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 
-MECHANISM = "SCRAM-SHA-256"
+MECHANISM, BOUND = "SCRAM-SHA-256", "SCRAM-SHA-256-PLUS"
 LEAST = 16
 _KEY_BYTES = 32
 _DUMMY = TokenVerifier("", bytes(_KEY_BYTES), bytes(_KEY_BYTES))
@@ -44,8 +47,13 @@ class Proven:
 class Exchange:
     """One attempt to sign in; `nonce` is ours, fresh and random."""
 
-    def __init__(self, verifiers: Verifiers, nonce: str) -> None:
+    def __init__(
+        self, verifiers: Verifiers, nonce: str, end_point: bytes | None = None, mechanism: str = ""
+    ) -> None:
+        """`end_point` is there when channel binding was offered; `mechanism` is what was chosen."""
         self._verifiers = verifiers
+        self._end_point = end_point
+        self._is_bound = mechanism == BOUND
         self._nonce = nonce
         self._bare = ""
         self._header = b""
@@ -54,11 +62,21 @@ class Exchange:
     def first(self, words: bytes) -> bytes:
         """The challenge."""
         header, self._bare, nonce = _first(words)
-        self._header = header
+        self._check_header(header)
+        self._header = header.encode() + (self._end_point or b"" if self._is_bound else b"")
         self._nonce = nonce + self._nonce
         salt = base64.b64encode(self._verifiers.salt).decode()
         self._challenge = f"r={self._nonce},s={salt},i={self._verifiers.iterations}"
         return self._challenge.encode()
+
+    def _check_header(self, header: str) -> None:
+        flag = header.partition(",")[0]
+        if self._is_bound != flag.startswith("p="):
+            raise _bad("the channel binding of SCRAM")
+        if self._is_bound and (self._end_point is None or flag != f"p={channel_binding.NAME}"):
+            raise SqlStateError("08P01", f"the only channel binding is {channel_binding.NAME}")
+        if flag == "y" and self._end_point is not None:
+            raise SqlStateError("28000", "SCRAM channel binding negotiation error")
 
     def final(self, words: bytes) -> Proven | None:
         """Whose token it is; None for nobody's."""
@@ -88,16 +106,14 @@ class Exchange:
         return proven
 
 
-def _first(words: bytes) -> tuple[bytes, str, str]:
+def _first(words: bytes) -> tuple[str, str, str]:
     """The header, the bare message and the client's nonce."""
     text = _text(words)
     found = _FIRST.fullmatch(text)
     if found is None:
         raise _bad("the first message of SCRAM")
-    flag, bare, nonce = found.groups()
-    if flag.startswith("p="):
-        raise SqlStateError("08P01", "channel binding is not offered here: channel_binding=disable")
-    return text[: len(text) - len(bare)].encode(), bare, nonce
+    _, bare, nonce = found.groups()
+    return text[: len(text) - len(bare)], bare, nonce
 
 
 def _text(words: bytes) -> str:

@@ -3,7 +3,9 @@
 Any name can be set, because drivers and pools set many; only a few have an effect:
 `statement_timeout` (milliseconds or with a unit), `application_name`, and those that would make
 a client read results wrongly (`client_encoding`, `DateStyle`, `IntervalStyle`, `TimeZone`,
-`standard_conforming_strings`): of these only our own value is accepted.
+`standard_conforming_strings`): of these only our own value is accepted. A parameter that is on or
+off takes PostgreSQL's words for it. Nothing can be written, so transactions are read-only, whatever
+is set. Settings of the start-up parameter `options` count as those of SET: a bad one is refused.
 """
 
 import re
@@ -11,6 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.startup_options import startup_options
 
 SERVER_VERSION = "15.0"
 DEFAULTS: dict[str, str] = {
@@ -24,7 +27,7 @@ DEFAULTS: dict[str, str] = {
     "default_tablespace": "",
     "default_transaction_deferrable": "off",
     "default_transaction_isolation": "read committed",
-    "default_transaction_read_only": "off",
+    "default_transaction_read_only": "on",
     "extra_float_digits": "1",
     "idle_in_transaction_session_timeout": "0",
     "in_hot_standby": "off",
@@ -49,12 +52,12 @@ DEFAULTS: dict[str, str] = {
     "TimeZone": "UTC",
     "transaction_deferrable": "off",
     "transaction_isolation": "read committed",
-    "transaction_read_only": "off",
+    "transaction_read_only": "on",
 }
 _BY_NAME = {name.lower(): name for name in DEFAULTS}
 _REPORTED = (
     *("server_version", "application_name", "client_encoding", "DateStyle", "IntervalStyle"),
-    *("TimeZone", "standard_conforming_strings"),
+    *("TimeZone", "standard_conforming_strings", "default_transaction_read_only"),
 )
 _FIXED: dict[str, tuple[str, ...]] = {
     "client_encoding": ("utf8", "utf-8", "unicode", "default"),
@@ -83,6 +86,8 @@ class RuntimeParameters:
                     self.set(name, value)
                 except SqlStateError:
                     continue  # a client that needs another value finds ours in ParameterStatus
+        for name, value in startup_options(startup.get("options", "")):
+            self.set(name, value)
         self._initial = dict(self._values)
 
     def get(self, name: str) -> str | None:
@@ -104,6 +109,8 @@ class RuntimeParameters:
             raise SqlStateError("54000", "too many settings, or one that is too long")
         if known == "statement_timeout" and _milliseconds(value) is None:
             raise SqlStateError("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
+        if taken is None and DEFAULTS.get(known) in ("on", "off"):
+            value = _switch(known, value)
         if taken is None and known != "DateStyle":
             self._values[known] = value
 
@@ -137,6 +144,15 @@ class RuntimeParameters:
         found = {name: value for name, value in now.items() if self._reported.get(name) != value}
         self._reported = now
         return found
+
+
+def _switch(name: str, value: str) -> str:
+    word = value.strip().lower()
+    for known, longest in (("on", "true yes 1 on"), ("off", "false no 0 off")):
+        starts = [each for each in longest.split() if word and each.startswith(word)]
+        if starts and word != "o":
+            return known
+    raise SqlStateError("22023", f'parameter "{name}" requires a Boolean value')
 
 
 @lru_cache(64)

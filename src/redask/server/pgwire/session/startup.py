@@ -10,8 +10,11 @@ or token (unknown, truncated, expired, revoked, without keys because it is older
 transport), the work is the same and so is the response: 28P01 with one text. Where unauthenticated
 clients may act as the local owner (`--no-auth`), no password is requested.
 
-With a certificate, TLS is required, as at the other transports. A newer protocol 3.x is negotiated
-down to 3.0. What is not the protocol gets no response.
+With a certificate, TLS is required, as at the other transports; a client asks for it or, with ALPN
+`postgresql`, begins it directly. Then the sign-in may be bound to the certificate (see `scram`).
+Where there is one tenant only, whoever proved a token is told that another does not exist (3D000):
+nothing that a client sees before depends on the database it named. A newer protocol 3.x is
+negotiated down to 3.0. What is not the protocol gets no response.
 """
 
 import asyncio
@@ -62,16 +65,24 @@ class AuthenticatedClient:
 
 
 async def start_session(
-    connection: ClientConnection, authenticator: Authenticator, context: ssl.SSLContext | None
+    connection: ClientConnection,
+    authenticator: Authenticator,
+    context: ssl.SSLContext | None,
+    end_point: bytes | None = None,
 ) -> AuthenticatedClient | CancelRequest:
     """The client, or its cancel request. Raises `ConnectionRejected`, `ProtocolViolation`."""
     requested: set[type] = set()
+    if await connection.next(connection.reader.first_byte) == frontend_messages.TLS_HANDSHAKE:
+        if context is None:
+            raise ProtocolViolation("TLS, for which there is no certificate")
+        await connection.start_tls_directly(context, SECONDS)
     while True:
         packet = await connection.next(connection.reader.startup_packet)
         if isinstance(packet, CancelRequest):
             return packet
         if isinstance(packet, StartupMessage):
-            return await _start(connection, authenticator, context, packet)
+            _check_secure(connection, context, packet)
+            return await _start(connection, authenticator, packet, end_point)
         if type(packet) in requested:
             raise ProtocolViolation("the same request twice")
         requested.add(type(packet))
@@ -83,11 +94,19 @@ async def start_session(
             await connection.flush()
 
 
+def _check_secure(
+    connection: ClientConnection, context: ssl.SSLContext | None, start: StartupMessage
+) -> None:
+    is_named = start.major == 3 and start.parameters.get("user")
+    if is_named and context is not None and not connection.is_secure:
+        raise ConnectionRejected("28000", "here one signs in over TLS only: sslmode=require")
+
+
 async def _start(
     connection: ClientConnection,
     authenticator: Authenticator,
-    context: ssl.SSLContext | None,
     start: StartupMessage,
+    end_point: bytes | None,
 ) -> AuthenticatedClient:
     if start.major != 3:
         raise ConnectionRejected(
@@ -101,36 +120,46 @@ async def _start(
     user = given.get("user", "")
     if not user:
         raise ConnectionRejected("28000", "the client did not say who it is: name a user")
-    if context is not None and not connection.is_secure:
-        raise ConnectionRejected("28000", "here one signs in over TLS only: sslmode=require")
     if given.get("replication", "false").lower() not in ("false", "off", "no", "0"):
         raise ConnectionRejected("0A000", "there is nothing to replicate here")
     database = given.get("database") or user
     try:
         session = await authenticator.sign_in(None)
     except Unauthenticated:
-        session = await _authenticate(connection, authenticator, user, database)
+        offered = end_point if connection.is_secure else None
+        session = await _authenticate(connection, authenticator, (user, database), offered)
+    only = await authenticator.only_tenant()
+    if only is not None and database != only:
+        raise ConnectionRejected(
+            "3D000", f'database "{database[:100]}" does not exist', f"The database is here: {only}"
+        )
     connection.send(backend_messages.AUTHENTICATION_OK)
     return AuthenticatedClient(session, user, database, given)
 
 
 async def _authenticate(
-    connection: ClientConnection, authenticator: Authenticator, user: str, tenant: str
+    connection: ClientConnection,
+    authenticator: Authenticator,
+    named: tuple[str, str],
+    end_point: bytes | None,
 ) -> AsyncDatabase:
     """SCRAM-SHA-256: the client proves its token, and the server that it knows it."""
+    user, tenant = named
     loop = asyncio.get_running_loop()
     due = loop.time() + LOOKUP_SECONDS
-    verifiers = await authenticator.verifiers(user, tenant)
+    verifiers = await authenticator.verifiers(user, await authenticator.only_tenant() or tenant)
     await asyncio.sleep(due - loop.time())
-    exchange = scram.Exchange(verifiers, secrets.token_urlsafe(_NONCE_BYTES))
-    connection.send(backend_messages.authentication_sasl(scram.MECHANISM))
+    offered = (scram.MECHANISM,) if end_point is None else (scram.BOUND, scram.MECHANISM)
+    connection.send(backend_messages.authentication_sasl(*offered))
     try:
         mechanism, response = frontend_messages.sasl_initial(await _password(connection))
-        if mechanism != scram.MECHANISM:
+        if mechanism not in offered:
             raise ConnectionRejected(
                 frontend_messages.VIOLATION,
-                f"the only supported SASL mechanism is {scram.MECHANISM}",
+                f"the supported SASL mechanisms are {', '.join(offered)}",
             )
+        nonce = secrets.token_urlsafe(_NONCE_BYTES)
+        exchange = scram.Exchange(verifiers, nonce, end_point, mechanism)
         connection.send(backend_messages.authentication_sasl_continue(exchange.first(response)))
         proven = exchange.final(await _password(connection))
     except SqlStateError as fault:
