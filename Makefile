@@ -34,7 +34,7 @@ types: $(VENV)/.installed
 clients: $(VENV)/.clients
 
 $(VENV)/.clients: tools/clients.sh tests/node/package.json | $(VENV)/.installed
-	tools/clients.sh
+	PYTHON=$(VENV)/bin/python tools/clients.sh
 	touch $@
 
 # the reference page, from the tables in the code

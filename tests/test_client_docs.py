@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pages
+import pyodbc
 import pytest
 
 CLIENTS = sorted((pages.ROOT / "docs" / "clients").glob("*.md"))
@@ -27,6 +28,8 @@ def missing(page: str) -> list[str]:
             absent.append(package)
     if "java " in page and not Path("/usr/share/java/postgresql.jar").exists():
         absent.append("the JDBC driver")
+    if "pyodbc" in page and "PostgreSQL Unicode" not in pyodbc.drivers():
+        absent.append("psqlODBC")
     return absent
 
 
@@ -46,9 +49,9 @@ def test_the_packages_of_node_are_those_the_pages_name() -> None:
 
 
 def test_there_is_a_page_for_every_transport() -> None:
-    assert {"http", "rpc", "mcp", "grpc", "postgres", "assistants"} <= {
-        path.stem for path in CLIENTS
-    }
+    there = {path.stem for path in CLIENTS}
+    assert {"http", "rpc", "mcp", "grpc", "postgres", "assistants"} <= there
+    assert {"bi", "dataframes", "notebooks"} <= there
     for path in CLIENTS:
         assert len(pages.read(path.read_text(encoding="utf-8"))) >= 3
 

@@ -18,6 +18,12 @@ node_packages() { # what tests/node/package.json names, beside it
     (cd tests/node && npm install --silent --no-audit --no-fund --no-package-lock)
 }
 
+duckdb_packages() { # DuckDB's postgres extension, of a version of DuckDB that is not ours
+    [ -d tests/clients/duckdb_packages/duckdb_extensions ] && return 0
+    "${PYTHON:-python3}" -m pip install --quiet --no-warn-conflicts --target tests/clients/duckdb_packages \
+        duckdb==1.5.5 duckdb-extensions==1.5.5 duckdb-extension-postgres-scanner==1.5.5 pytz==2026.2
+}
+
 need curl curl
 need openssl openssl
 need node nodejs
@@ -26,4 +32,14 @@ need psql postgresql-client
 ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || need initdb postgresql
 need java default-jre-headless
 [ -e /usr/share/java/postgresql.jar ] || need no-jdbc-driver libpostgresql-jdbc-java
+[ -e /usr/lib/x86_64-linux-gnu/odbc/psqlodbcw.so ] || [ -e /usr/lib/odbc/psqlodbcw.so ] ||
+    need no-odbc-driver odbc-postgresql
+need go golang-go
+[ -d /usr/share/gocode/src/github.com/jackc/pgx/v4 ] || need no-pgx golang-github-jackc-pgx-v4-dev
+perl -MDBD::Pg -e 1 2> /dev/null || need no-dbd-pg libdbd-pg-perl
+need php php-cli
+php -m 2> /dev/null | grep -q pdo_pgsql || need no-php-pgsql php-pgsql
+need Rscript r-base-core
+[ -d /usr/lib/R/site-library/RPostgreSQL ] || need no-rpostgresql r-cran-rpostgresql
 node_packages
+duckdb_packages

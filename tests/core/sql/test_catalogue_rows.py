@@ -107,8 +107,11 @@ def test_what_is_no_name_is_refused(text: str) -> None:
 def test_what_is_the_same_for_everybody_tells_of_nobody() -> None:
     one = CatalogueFacts("mia", "local", {"a": "b"}, [("secrets", [("x", SqlType("int4"))])])
     other = CatalogueFacts("sam", "other")
-    for name in ("pg_namespace", "pg_type", "pg_am", "pg_collation", "pg_tablespace", "pg_index"):
+    for name in ("pg_namespace", "pg_type", "pg_am", "pg_collation", "pg_tablespace", "pg_trigger"):
         assert is_fixed("pg_catalog", name)
         assert rows_of("pg_catalog", name, one) == rows_of("pg_catalog", name, other)
-    for name in ("pg_class", "pg_attribute", "pg_settings", "pg_database", "pg_roles", "pg_user"):
+    for name in (
+        *("pg_class", "pg_attribute", "pg_settings", "pg_database", "pg_roles", "pg_user"),
+        *("pg_index", "pg_constraint", "redask_definitions"),
+    ):
         assert not is_fixed("pg_catalog", name)

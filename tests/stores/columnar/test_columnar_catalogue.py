@@ -76,6 +76,6 @@ def test_a_table_of_the_catalogue_hides_a_collection_of_its_name(tmp_path: Path)
     with redask.open(place, embedder="none") as db:
         db.put("pg_am", [{"id": 7}])
     opened = ColumnarSelector(place)
-    assert opened.select("SELECT amname FROM pg_am", [], OWNER).rows == [("heap",)]
+    assert opened.select("SELECT amname FROM pg_am", [], OWNER).rows == [("heap",), ("btree",)]
     assert opened.select("SELECT id FROM public.pg_am", [], OWNER).rows == [(7,)]
     opened.close()

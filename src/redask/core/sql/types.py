@@ -57,6 +57,12 @@ TYPE_ROWS: dict[str, TypeRow] = {
     "timestamptz": TypeRow(1184, 1185, "D", True, "timestamp with time zone", "TIMESTAMP"),
     "interval": TypeRow(1186, 1187, "T", True, "interval", "INTERVAL"),
     "numeric": TypeRow(1700, 1231, "N", False, "numeric", "VARCHAR"),
+    "regprocedure": TypeRow(2202, 2207, "N", False, "regprocedure", "BIGINT"),
+    "regoper": TypeRow(2203, 2208, "N", False, "regoper", "BIGINT"),
+    "regoperator": TypeRow(2204, 2209, "N", False, "regoperator", "BIGINT"),
+    "regconfig": TypeRow(3734, 3735, "N", False, "regconfig", "BIGINT"),
+    "regdictionary": TypeRow(3769, 3770, "N", False, "regdictionary", "BIGINT"),
+    "regcollation": TypeRow(4191, 4192, "N", False, "regcollation", "BIGINT"),
     "regclass": TypeRow(2205, 2210, "N", False, "regclass", "BIGINT"),
     "regtype": TypeRow(2206, 2211, "N", False, "regtype", "BIGINT"),
     "regnamespace": TypeRow(4089, 4090, "N", False, "regnamespace", "BIGINT"),
@@ -67,6 +73,7 @@ TYPE_ROWS: dict[str, TypeRow] = {
     "int2vector": TypeRow(22, 1006, "A", False, "int2vector", "SMALLINT[]"),
     "oidvector": TypeRow(30, 1013, "A", False, "oidvector", "BIGINT[]"),
 }
+REGISTERED = tuple(name for name in TYPE_ROWS if name.startswith("reg"))  # OIDs that show names
 
 
 @dataclass(frozen=True, slots=True)

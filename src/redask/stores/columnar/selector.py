@@ -30,7 +30,8 @@ class ColumnarSelector:
         self._backend = row.open(location, closed=closed)
         folder = row.directory(location) / FOLDER
         self._projection = ColumnarProjection(folder, self._backend.store, self._backend.audit)
-        self._statements = Statements(self._projection)
+        keys = self._backend.manifest.declared_keys
+        self._statements = Statements(self._projection, keys)
         self._planning = PlanTables()
 
     def select(

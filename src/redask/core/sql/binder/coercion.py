@@ -15,6 +15,7 @@ from typing import Literal
 
 from redask.core.errors import SqlError
 from redask.core.sql import literals
+from redask.core.sql.array_input import split_array
 from redask.core.sql.binder.bound import (
     INTEGER_DIGITS,
     MAX_DIGITS,
@@ -25,16 +26,18 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
+from redask.core.sql.catalogue.object_ids import NOTHING_NAMED
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
+from redask.core.sql.catalogue.vectors import array_type, as_array, is_vector, vector_text
 from redask.core.sql.functions.overloads import fits
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
-from redask.core.sql.types import SqlType
+from redask.core.sql.types import REGISTERED, SqlType
 
 CastContext = Literal["implicit", "assignment", "explicit"]
 _STRINGS = frozenset(("text", "varchar", "bpchar", "name", "char"))
 _INTEGERS = frozenset(("int2", "int4", "int8"))
 _FLOATS = frozenset(("float4", "float8"))
-_REGISTERED = frozenset(("regclass", "regtype", "regproc", "regnamespace"))
+_REGISTERED = frozenset(REGISTERED)
 _READABLE = frozenset(
     """bool int2 int4 int8 oid float4 float8 numeric date time timestamp timestamptz interval uuid
     json jsonb""".split()
@@ -90,6 +93,7 @@ class Coercion:
         """Whether there is such a cast."""
         if fits(given, wanted) or given.bare == wanted.bare:
             return True
+        given = array_type(given)
         if given.is_array or wanted.is_array:
             if given.is_array and wanted.is_array:
                 return self.can(given.element, wanted.element, context)
@@ -137,6 +141,8 @@ class Coercion:
             if self.registered is None:
                 unsupported(f"the type {wanted.name}", value.location)
             return self._read(value, wanted, self.registered.constant)
+        if wanted.name in _REGISTERED and self.registered is not None:
+            return self.registered.constants(split_array(value.literal), wanted, value.location)
         if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
             return self._modified(replace(bare, type=wanted.bare), wanted)
@@ -176,6 +182,11 @@ class Coercion:
 
     def _cast(self, value: Bound, wanted: SqlType) -> Bound:
         given = value.type
+        if is_vector(given) and wanted.name in _STRINGS and not wanted.is_array:
+            return vector_text(value, wanted)
+        value, given = as_array(value), as_array(value).type
+        if given == wanted:
+            return value
         if given.is_array or wanted.is_array:
             return self._cast_array(value, wanted)
         if self.registered is not None and given.name in _STRINGS and wanted.name in _REGISTERED:
@@ -191,14 +202,18 @@ class Coercion:
         if wanted.name in _STRINGS and not wanted.is_array:
             return _array_to_text(value, wanted)
         if not value.type.is_array:
-            return unsupported(f"the cast from text to {wanted.sql_name}", value.location)
-        plain = _INTEGERS | {"float8", "oid"}
+            texts = value.like(f"pg_text_elements({value.sql})", type=TEXT.array)
+            return texts if wanted == TEXT.array else self._cast_array(texts, wanted)
+        plain = _INTEGERS | _REGISTERED | {"float8", "oid"}
         if value.type.name in plain and wanted.name in plain:
             return value.like(f"CAST({value.sql} AS {wanted.duckdb_type})", type=wanted)
         if value.type.name in _STRINGS and wanted.name in _STRINGS:
             return replace(value, type=wanted)
-        if value.type.name in _INTEGERS and wanted.name in _STRINGS:
+        if value.type.name in _INTEGERS | {"oid"} and wanted.name in _STRINGS:
             return value.like(f"CAST({value.sql} AS VARCHAR[])", type=wanted)
+        if value.type.name in _REGISTERED - {"regclass"} and wanted.name in _STRINGS:
+            item = call_text(f"pg_{value.type.name}_out", "x")
+            return value.like(f"list_transform({value.sql}, lambda x: {item})", type=wanted)
         if value.type.name in _STRINGS and wanted.name in _READABLE - {"numeric", "interval"}:
             item = call_text(f"pg_in_{wanted.name}", "x")
             return value.like(f"list_transform({value.sql}, lambda x: {item})", type=wanted)
@@ -313,6 +328,7 @@ def _from_text(value: Bound, wanted: SqlType) -> Bound:
 def _array_to_text(value: Bound, wanted: SqlType) -> Bound:
     name = value.type.name
     item = {"int2": "int8", "int4": "int8", "oid": "int8", "varchar": "text", "name": "text"}
+    item |= dict.fromkeys(NOTHING_NAMED, "int8")
     function = f"pg_{item.get(name, name)}_array_text"
     if function not in RUNTIME:
         unsupported(f"the cast from {value.type.sql_name} to text", value.location)

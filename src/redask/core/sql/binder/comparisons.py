@@ -15,6 +15,7 @@ from redask.core.sql.binder.bound import (
     shared,
     unsupported,
 )
+from redask.core.sql.catalogue.vectors import as_array
 from redask.core.sql.functions import numeric_rules, pattern_operators, row_operators
 from redask.core.sql.functions.operator_rows import INVERSE
 
@@ -148,7 +149,7 @@ def _contains(whole: str, part: str) -> str:
 def _with_array(self: "Expressions", node: TreeNode, name: str, word: str) -> Bound:
     """x = ANY (array)."""
     location = node.get("location", 0)
-    left, array = self.bind(node["lexpr"]), self.bind(node["rexpr"])
+    left, array = self.bind(node["lexpr"]), as_array(self.bind(node["rexpr"]))
     if array.is_untyped:
         element = TEXT if left.is_untyped else left.type
         array = self.coercion.coerce(array, element.bare.array)

@@ -34,9 +34,9 @@ from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.type_names import read_type
-from redask.core.sql.functions import array_functions, operator_rows, set_functions
+from redask.core.sql.catalogue.vectors import as_array
+from redask.core.sql.functions import array_functions, operator_rows
 from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
-from redask.core.sql.functions.set_functions import RECORD
 from redask.core.sql.types import SqlType
 
 _C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
@@ -103,6 +103,7 @@ class Expressions:
     def operator(self, name: str, left: Bound, right: Bound, location: int) -> Bound:
         """A binary operator."""
         name = operator_rows.SYNONYMS.get(name, name)
+        left, right = as_array(left), as_array(right)
         special = comparisons.special_operator(self, name, left, right, location)
         if special is not None:
             return special
@@ -192,6 +193,10 @@ class Expressions:
         return self.coercion.parameters.typed(number, location)
 
     def _cast(self, node: TreeNode) -> Bound:
+        length = _plain_character(node)
+        if length is not None:
+            plain = self.coercion.coerce(self.bind(node["arg"]), SqlType("bpchar"), "explicit")
+            return replace(plain, type=SqlType("bpchar", (length,)))
         wanted, field = read_type(node["typeName"])
         location = node.get("location", 0)
         if wanted.is_array and not node["arg"].get("A_ArrayExpr", {"elements": 1}).get("elements"):
@@ -276,54 +281,6 @@ class Expressions:
         text = f"CAST([{', '.join(each.sql for each in cast)}] AS {type.array.duckdb_type})"
         return made(text, type.bare.array, *cast, location=location)
 
-    def _indirection(self, node: TreeNode) -> Bound:
-        value = self.bind(node["arg"])
-        for each in node["indirection"]:
-            if "String" in each and value.type == RECORD:
-                value = set_functions.field(value, each["String"]["sval"])
-                continue
-            subscript = each.get("A_Indices")
-            if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
-                fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
-                     " support subscripting", value.location)  # fmt: skip
-            if subscript is not None and value.type.name == "jsonb" and not value.type.is_array:
-                return self._within_document(value, node["indirection"])
-            if subscript is not None and subscript.get("is_slice") and value.type.is_array:
-                if len(node["indirection"]) > 1:
-                    unsupported("several subscripts with a slice", value.location)
-                low, high = (
-                    self.coercion.coerce(self.bind(subscript[key]), INT4, "assignment")
-                    if key in subscript
-                    else None
-                    for key in ("lidx", "uidx")
-                )
-                return array_functions.sliced(value, low, high)
-            if subscript is None or subscript.get("is_slice") or not value.type.is_array:
-                unsupported("a field or slice of a value", value.location)
-            place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
-            text = once(
-                "(CASE WHEN {1} >= 1 THEN list_extract({0}, {1}) END)".format, value.sql, place.sql
-            )
-            value = made(text, value.type.element, value, place, location=value.location)
-        return value
-
-    def _within_document(self, value: Bound, subscripts: list[TreeNode]) -> Bound:
-        """doc['a'][0] of a jsonb."""
-        steps = []
-        for each in subscripts:
-            subscript = each.get("A_Indices")
-            if subscript is None:
-                unsupported("a field of a value", value.location)
-            if subscript.get("is_slice"):
-                fail("42804", "jsonb subscript does not support slices", value.location)
-            step = self.bind(subscript["uidx"])
-            if step.type.name in ("int2", "int4", "int8"):
-                step = self.coercion.coerce(step, INT4, "assignment")
-            steps.append(self.coercion.coerce(step, TEXT, "explicit"))
-        path = f"CAST([{', '.join(each.sql for each in steps)}] AS VARCHAR[])"
-        text = f"pg_jsonb_get_path({value.sql}, {path})"
-        return made(text, value.type, value, *steps, location=value.location)
-
     def _value_function(self, node: TreeNode) -> Bound:
         location = node.get("location", 0)
         facts = self.context.facts
@@ -367,6 +324,20 @@ class Expressions:
         return replace(made(text, INT4, *values, location=location), has_aggregate=True)
 
 
+def _plain_character(node: TreeNode) -> int | None:
+    """The n of a literal's cast to character(n) that is as long as that: its text is the value."""
+    kind = node["typeName"]
+    if [each["String"]["sval"] for each in kind["names"]] != ["pg_catalog", "bpchar"]:
+        return None
+    text = node["arg"].get("A_Const", {}).get("sval", {}).get("sval", "")
+    lengths = [
+        each.get("A_Const", {}).get("ival", {}).get("ival") for each in kind.get("typmods", [])
+    ]
+    if lengths != [len(text)] or text.endswith(" ") or kind.get("arrayBounds"):
+        return None
+    return len(text)
+
+
 def _number(text: str, location: int) -> Bound:
     """A constant with a point, an exponent or too many digits for an integer."""
     plain = text.replace("_", "")
@@ -387,7 +358,7 @@ _KINDS: dict[str, Callable[[Expressions, TreeNode], Bound]] = {
     "CoalesceExpr": Expressions._coalesce,
     "MinMaxExpr": Expressions._min_max,
     "A_ArrayExpr": Expressions._array,
-    "A_Indirection": Expressions._indirection,
+    "A_Indirection": array_functions.indirection,
     "SQLValueFunction": Expressions._value_function,
     "CollateClause": Expressions._collate,
     "GroupingFunc": Expressions._grouping,

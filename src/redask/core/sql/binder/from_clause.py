@@ -11,6 +11,7 @@ from redask.core.sql.binder.context import BindingContext
 from redask.core.sql.binder.expressions import ExpressionClause, Expressions
 from redask.core.sql.binder.namespace import Relation, RelationColumn, Scope
 from redask.core.sql.functions import set_functions
+from redask.core.sql.types import SqlType
 
 _JOINS = {
     "JOIN_INNER": "INNER JOIN",
@@ -76,7 +77,21 @@ class _From:
             for own, type, physical in table.columns
         ]
         text = f"{self._context.marker(table)} AS {alias}"
-        return text, [_named(node, name, columns, table.schema)]
+        relation = _named(node, name, columns, table.schema)
+        if table.schema == "pg_catalog":
+            relation.hidden = self._system_columns(name, columns[0].sql)
+        return text, [relation]
+
+    def _system_columns(self, name: str, filled: str) -> tuple[RelationColumn, ...]:
+        """What a table of the catalogue has and `*` does not show; NULL where a join fills up."""
+        oid = self._context.oid("pg_catalog", name)
+        return tuple(
+            RelationColumn(own, f"(CASE WHEN {filled} IS NOT NULL THEN {value} END)", kind)
+            for own, value, kind in (
+                ("tableoid", f"CAST({oid} AS BIGINT)", SqlType("oid")),
+                ("xmin", "CAST(1 AS BIGINT)", SqlType("xid")),
+            )
+        )
 
     def _sees(self, lateral: bool, also: list[Relation] | None = None) -> Scope:
         """What a subquery at this place can see."""
@@ -124,7 +139,13 @@ class _From:
         query = found.table or f"SELECT unnest({found.sql}) AS c1"
         is_one = len(found.columns) == 1
         columns = [replace(each, sql=f"{alias}.{each.sql}") for each in found.columns]
-        if node.get("ordinality"):
+        if node.get("ordinality") and found.lists:
+            # side by side, as far as the longest goes
+            longest = ", ".join(f"len({each})" for each in found.lists)
+            numbers = f"generate_series(1, greatest({longest}))"
+            query = f"{found.table}, unnest({numbers}) AS n1"
+            columns.append(RelationColumn("ordinality", f"{alias}.n1", INT8))
+        elif node.get("ordinality"):
             if not is_one or not found.sql:
                 unsupported(f"{name} WITH ORDINALITY", location)
             # side by side: DuckDB does not keep the order of an unnest before it numbers rows

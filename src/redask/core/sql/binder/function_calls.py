@@ -20,8 +20,11 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
+from redask.core.sql.catalogue.catalogue_sets import RECORD
+from redask.core.sql.catalogue.vectors import PLACES, as_array, is_vector, one_less
 from redask.core.sql.functions import (
     aggregate_rows,
+    array_functions,
     function_rows,
     json_functions,
     set_functions,
@@ -47,8 +50,9 @@ def bind_call(self: "Expressions", node: TreeNode) -> Bound:
         fail("3F000", f'schema "{names[0]}" does not exist', location)
     if node.get("func_variadic"):
         unsupported("VARIADIC", location)
-    if name == "make_interval":
-        return _make_interval(self, node, location)
+    own = {"make_interval": _make_interval, **dict.fromkeys(_WHOLE_ROWS, _of_attribute)}.get(name)
+    if own is not None:
+        return own(self, node, location)
     if any("NamedArgExpr" in each for each in node.get("args", [])):
         unsupported("an argument by name", location)
     is_aggregate = name in aggregate_rows.ALL_NAMES
@@ -71,13 +75,26 @@ def bind_call(self: "Expressions", node: TreeNode) -> Bound:
             )
         values = [self.bind(each) for each in node.get("args", [])]
         found = set_functions.as_list(self, name, values, location)
-        if len(found.columns) != 1:
+        if not found.sql:
             unsupported(f"{name} in a select list", location)
-        text = f"unnest({found.sql})"
-        column = found.columns[0]
-        return replace(made(text, column.type, *values, location=location), has_set=True)
+        kind = found.columns[0].type if len(found.columns) == 1 else RECORD
+        whole = made(f"unnest({found.sql})", kind, *values, location=location)
+        return replace(whole, has_set=True)
     values = [self.bind(each) for each in node.get("args", [])]
     return scalar(self, name, values, location)
+
+
+_WHOLE_ROWS = {"_pg_truetypid": "atttypid", "_pg_truetypmod": "atttypmod"}
+
+
+def _of_attribute(self: "Expressions", node: TreeNode, location: int) -> Bound:
+    """_pg_truetypid(a.*, t.*): the type of a column; there are no domains behind which it hides."""
+    name = node["funcname"][-1]["String"]["sval"]
+    fields = node.get("args", [{}])[0].get("ColumnRef", {}).get("fields", [])
+    row = [each["String"]["sval"] for each in fields if "String" in each]
+    if len(node.get("args", [])) != 2 or len(row) != 1:
+        unsupported(f"{name} of anything but the rows of two tables", location)
+    return self.scope.column([*row, _WHOLE_ROWS[name]], location)
 
 
 _INTERVAL_PARTS = ("years", "months", "weeks", "days", "hours", "mins", "secs")
@@ -105,6 +122,9 @@ def _make_interval(self: "Expressions", node: TreeNode, location: int) -> Bound:
 
 def scalar(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:
     """A scalar function of bound arguments."""
+    if name in array_functions.SPECIAL and any(is_vector(each.type) for each in values):
+        whole = scalar(self, name, [as_array(each) for each in values], location)
+        return one_less(whole) if name in PLACES else whole
     special = function_rows.SPECIAL.get(name)
     if special is not None:
         found = special(self, values, location)

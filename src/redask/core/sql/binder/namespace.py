@@ -40,6 +40,7 @@ class Relation:
         self.is_open = True
         self.is_scalar = False  # a function of one value: its name is its value too
         self.schema = schema
+        self.hidden: tuple[RelationColumn, ...] = ()  # system columns, which `*` leaves out
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +115,9 @@ class Scope:
             relation = self.relation(path, location)
             if relation is None:
                 return None
-            own = [each for each in relation.columns if each.name == name]
+            own = [each for each in relation.columns if each.name == name] or [
+                each for each in relation.hidden if each.name == name
+            ]
             if not own:
                 fail("42703", f"column {'.'.join(names)} does not exist", location,
                      _hint(name, [relation]))  # fmt: skip
@@ -123,7 +126,7 @@ class Scope:
                 each
                 for relation in self.relations
                 if relation.is_open
-                for each in relation.columns
+                for each in (*relation.columns, *relation.hidden)
                 if each.name == name
             ]
         if len(own) > 1:

@@ -11,6 +11,13 @@ _REFUSED = frozenset(
     xid xml""".split()
 )
 _NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
+# information_schema's own types, as they travel
+_DOMAINS = {
+    "cardinal_number": "int4",
+    "character_data": "varchar",
+    "sql_identifier": "name",
+    "time_stamp": "timestamptz",
+}
 
 
 def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
@@ -18,6 +25,8 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
     names = [each["String"]["sval"] for each in node["names"]]
     location = node.get("location", 0)
     name = names[-1]
+    if names[0] == "information_schema" and name in _DOMAINS:
+        return SqlType(_DOMAINS[name], (), bool(node.get("arrayBounds"))), None
     if len(names) > 2 or (len(names) == 2 and names[0] != "pg_catalog"):
         fail("42704", f'type "{".".join(names)}" does not exist', location)
     if node.get("setof") or node.get("pct_type"):

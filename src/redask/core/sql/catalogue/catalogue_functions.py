@@ -1,14 +1,24 @@
 """Functions that clients call beside the catalogue: format_type(), pg_get_userbyid() and the like.
 
-What a function of PostgreSQL would find in catalogues that are empty here (indexes, constraints,
-comments, sequences) is NULL. Nobody can write, so of the privileges there are SELECT, USAGE and
+What a function of PostgreSQL would find in catalogues that are empty here (views, comments,
+sequences) is NULL. Nobody can write, so of the privileges there are SELECT, USAGE and
 CONNECT.
 """
 
 from typing import TYPE_CHECKING
 
 from redask.core.errors import SqlError
-from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made, quoted
+from redask.core.sql.binder.bound import (
+    BOOL,
+    INT4,
+    INT8,
+    TEXT,
+    Bound,
+    fail,
+    made,
+    numeric_text,
+    quoted,
+)
 from redask.core.sql.binder.coercion import constant
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
@@ -19,17 +29,22 @@ from redask.core.sql.types import SqlType
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
 
-_NAME, _OID, _VOID = SqlType("name"), SqlType("oid"), SqlType("void")
+_NAME, _OID, _VOID, _XID = SqlType("name"), SqlType("oid"), SqlType("void"), SqlType("xid")
 _REGCLASS, _REGTYPE, _ZONED = SqlType("regclass"), SqlType("regtype"), SqlType("timestamptz")
-_TEXT_NULLS = """obj_description col_description shobj_description pg_get_expr pg_get_indexdef
-    pg_get_constraintdef pg_get_viewdef pg_get_ruledef pg_get_triggerdef pg_get_functiondef
-    pg_get_function_result pg_get_function_arguments pg_get_function_identity_arguments
-    pg_get_serial_sequence pg_get_partkeydef pg_get_statisticsobjdef_columns
-    pg_get_partition_constraintdef inet_client_addr inet_server_addr""".split()
+_TEXT_NULLS = """
+    obj_description col_description shobj_description pg_get_expr pg_get_function_sqlbody
+    pg_describe_object pg_get_function_arg_default pg_get_viewdef pg_get_ruledef
+    pg_get_triggerdef pg_get_functiondef pg_get_function_result pg_get_function_arguments
+    pg_get_function_identity_arguments pg_get_serial_sequence pg_get_partkeydef
+    pg_get_statisticsobjdef_columns pg_get_partition_constraintdef inet_client_addr
+    inet_server_addr
+""".split()
 _NUMBER_NULLS = "pg_sequence_last_value txid_current_if_assigned".split()
 _PORT_NULLS = "inet_client_port inet_server_port".split()
 _TRUE = """pg_table_is_visible pg_type_is_visible pg_function_is_visible pg_operator_is_visible
-    pg_collation_is_visible pg_opclass_is_visible pg_try_advisory_lock pg_advisory_unlock
+    pg_collation_is_visible pg_opclass_is_visible pg_opfamily_is_visible pg_conversion_is_visible
+    pg_statistics_obj_is_visible pg_ts_parser_is_visible pg_ts_dict_is_visible
+    pg_ts_template_is_visible pg_ts_config_is_visible pg_try_advisory_lock pg_advisory_unlock
     pg_has_role""".split()
 _FALSE = """pg_is_in_recovery pg_is_wal_replay_paused pg_is_other_temp_schema
     pg_relation_is_publishable pg_jit_available row_security_active pg_cancel_backend
@@ -38,6 +53,8 @@ _VOIDS = """pg_advisory_unlock_all pg_advisory_lock pg_advisory_lock_shared
     pg_advisory_xact_lock pg_stat_clear_snapshot pg_notify""".split()
 _SIZES = """pg_total_relation_size pg_relation_size pg_table_size pg_indexes_size
     pg_database_size pg_tablespace_size pg_stat_get_numscans""".split()
+_BTREE_YES = "asc nulls_last orderable search_array search_nulls returnable".split()
+_BTREE_NO = "desc nulls_first distance_orderable".split()
 _STARTED = "2000-01-01 00:00:00"
 _PRIVILEGES = ("select", "usage", "connect", "member")
 
@@ -143,12 +160,51 @@ def _set_config(self: "Expressions", values: list[Bound], location: int) -> Boun
     return constant(values[1].literal, TEXT, location)
 
 
+def _definition(part: str, most: int) -> "Special":
+    """pg_get_indexdef(oid [, column, pretty]) and pg_get_constraintdef(oid [, pretty])."""
+
+    def call(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+        if not 1 <= len(values) <= most:
+            return None
+        oid = self.coercion.coerce(values[0], _OID)
+        given = [oid]
+        wanted = part
+        if len(values) == 3:
+            given.append(self.coercion.coerce(values[1], INT4))
+            wanted = given[1].sql
+        alias, known = self.context.alias("k"), self.context.catalogue("redask_definitions")
+        text = (
+            f"(SELECT min({alias}.c3) FROM {known} AS {alias}"
+            f" WHERE {alias}.c1 = {oid.sql} AND {alias}.c2 = {wanted})"
+        )
+        return made(text, TEXT, *given)
+
+    return call
+
+
+def _column_property(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    """pg_index_column_has_property(index, column, property): those of a btree's columns."""
+    if len(values) != 3:
+        return None
+    name = self.coercion.coerce(values[2], TEXT)
+    listed = ", ".join(quoted(each) for each in _BTREE_YES)
+    other = ", ".join(quoted(each) for each in _BTREE_NO)
+    text = (
+        f"(CASE WHEN lower({name.sql}) IN ({listed}) THEN true"
+        f" WHEN lower({name.sql}) IN ({other}) THEN false END)"
+    )
+    return made(text, BOOL, name, *values[:2])
+
+
 def _size_pretty(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     if len(values) != 1:
         return None
-    size = self.coercion.coerce(values[0], INT8)
+    is_numeric = values[0].type.name == "numeric"
+    size = values[0] if is_numeric else self.coercion.coerce(values[0], INT8)
+    shown = numeric_text(size) if is_numeric else f"CAST({size.sql} AS VARCHAR)"
     text = (
-        f"(CASE WHEN abs({size.sql}) < 10240 THEN CAST({size.sql} AS VARCHAR) || ' bytes' ELSE"
+        f"(CASE WHEN {size.sql} IS NULL THEN NULL"
+        f" WHEN abs(CAST({shown} AS DOUBLE)) < 10240 THEN {shown} || ' bytes' ELSE"
         f" error('pg:0A000:pg size pretty of this size is not supported') END)"
     )
     return made(text, TEXT, size)
@@ -164,6 +220,28 @@ FUNCTIONS: dict[str, list[Overload]] = {
         Overload((_NAME,), INT4, "(CASE WHEN lower({0}) IN ('utf8', 'utf-8', 'unicode')"
                  " THEN 6 ELSE CAST(-1 AS INTEGER) END)")
     ],
+    "getdatabaseencoding": [Overload((), _NAME, "'UTF8'")],
+    "pg_blocking_pids": [Overload((INT4,), INT4.array, "CAST([] AS INTEGER[])")],
+    "parse_ident": [Overload((TEXT,), TEXT.array, "pg_parse_ident({0})")],
+    "oidvectortypes": [Overload((SqlType("oidvector"),), TEXT, "pg_oidvectortypes({0})")],
+    "bpchar": [Overload((SqlType("char"),), SqlType("bpchar"), "{0}")],
+    "mxid_age": [Overload((_XID,), INT4, "CAST(1 AS INTEGER)")],
+    "_pg_char_max_length": [Overload((_OID, INT4), INT4,
+        "(CASE WHEN {1} <> -1 AND {0} IN (1042, 1043) THEN {1} - 4 END)")],
+    "_pg_numeric_precision": [Overload((_OID, INT4), INT4,
+        "CAST(CASE {0} WHEN 21 THEN 16 WHEN 23 THEN 32 WHEN 20 THEN 64 WHEN 700 THEN 24"
+        " WHEN 701 THEN 53 WHEN 1700 THEN CASE WHEN {1} <> -1 THEN (({1} - 4) // 65536) & 65535 END"
+        " END AS INTEGER)")],
+    "_pg_numeric_precision_radix": [Overload((_OID, INT4), INT4,
+        "CAST(CASE WHEN {0} IN (20, 21, 23, 700, 701) THEN 2 WHEN {0} = 1700 THEN 10 END"
+        " AS INTEGER)")],
+    "_pg_numeric_scale": [Overload((_OID, INT4), INT4,
+        "CAST(CASE WHEN {0} IN (20, 21, 23) THEN 0 WHEN {0} = 1700 AND {1} <> -1"
+        " THEN ({1} - 4) & 65535 END AS INTEGER)")],
+    "_pg_datetime_precision": [Overload((_OID, INT4), INT4,
+        "CAST(CASE WHEN {0} = 1082 THEN 0 WHEN {0} IN (1083, 1114, 1184, 1266) THEN"
+        " CASE WHEN {1} < 0 THEN 6 ELSE {1} END WHEN {0} = 1186 THEN"
+        " CASE WHEN {1} < 0 OR {1} & 65535 = 65535 THEN 6 ELSE {1} & 65535 END END AS INTEGER)")],
 }  # fmt: skip
 SPECIAL: "dict[str, Special]" = {
     **dict.fromkeys(_TEXT_NULLS, _always("NULL", TEXT)),
@@ -196,4 +274,7 @@ SPECIAL: "dict[str, Special]" = {
     "to_regtype": _to_regtype,
     "set_config": _set_config,
     "pg_size_pretty": _size_pretty,
+    "pg_get_indexdef": _definition("0", 3),
+    "pg_get_constraintdef": _definition("-1", 2),
+    "pg_index_column_has_property": _column_property,
 }  # fmt: skip

@@ -1,24 +1,25 @@
 """The content of `pg_catalog` and `information_schema`: what one caller can read, as rows.
 
-Filled are the tables below; the rest is there and empty, because clients ask for indexes, keys,
-rules, policies and comments, and an empty answer is the true one. A cell that no row sets is
-false, 0, empty or NULL by its type: `DEFAULTS`, and NULL in `information_schema`.
+Filled are the tables below and those of `key_rows`; the rest is there and empty, because clients
+ask for rules, policies and comments, and an empty answer is the true one. A cell that no row sets
+is false, 0, empty or NULL by its type: `DEFAULTS`, and NULL in `information_schema`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
-from redask.core.sql.catalogue.object_ids import OWNER, PUBLIC, SCHEMAS, SYSTEM, numbered
-from redask.core.sql.catalogue.object_ids import modifier_number as _modifier
-from redask.core.sql.catalogue.type_rows import (
-    COLLATION,
-    alignment,
-    by_value,
-    collation,
-    storage,
-    type_length,
-    type_rows,
+from redask.core.sql.catalogue.key_rows import (
+    BTREE,
+    KEY_ROWS,
+    CatalogueKeys,
+    TableKey,
+    attribute_row,
 )
+from redask.core.sql.catalogue.keywords import keyword_rows
+from redask.core.sql.catalogue.object_ids import OWNER, PUBLIC, SCHEMAS, SYSTEM, numbered
+from redask.core.sql.catalogue.system_ids import FUNCTIONS, INTERNAL
+from redask.core.sql.catalogue.type_rows import COLLATION, type_rows
 from redask.core.sql.types import SqlType
 
 Row = dict[str, object]
@@ -40,7 +41,7 @@ _PRECISION: Mapping[str, Row] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CatalogueFacts:
     """Who asks, where, the run-time parameters, and what the caller can read."""
 
@@ -48,6 +49,12 @@ class CatalogueFacts:
     database: str
     settings: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[tuple[str, Sequence[tuple[str, SqlType]]]] = ()
+    keys: Sequence[TableKey] = ()
+
+    @cached_property
+    def catalogue_keys(self) -> CatalogueKeys:
+        """The keys with their names and numbers."""
+        return CatalogueKeys(self.tables, self.keys)
 
 
 def rows_of(schema: str, table: str, facts: CatalogueFacts) -> list[Row]:
@@ -66,38 +73,37 @@ def _namespaces(_facts: CatalogueFacts) -> list[Row]:
 
 
 def _classes(facts: CatalogueFacts) -> list[Row]:
-    oids = numbered([name for name, _ in facts.tables])
-    return [
+    oids, keys = numbered([name for name, _ in facts.tables]), facts.catalogue_keys
+    tables: list[Row] = [
         {
             "oid": oids[name], "relname": name, "relnamespace": PUBLIC, "relowner": OWNER,
             "relam": 2, "reltuples": -1.0, "relpersistence": "p", "relkind": "r",
             "relnatts": len(columns), "relispopulated": True, "relreplident": "d",
-            "relfilenode": oids[name],
+            "relfilenode": oids[name], "relhasindex": keys.has_index(name),
+            "relhastriggers": keys.is_referenced(name),
         }
         for name, columns in facts.tables
     ]  # fmt: skip
+    return [*tables, *keys.index_classes()]
 
 
 def _attributes(facts: CatalogueFacts) -> list[Row]:
-    oids = numbered([name for name, _ in facts.tables])
-    return [
-        {
-            "attrelid": oids[table], "attname": name, "atttypid": kind.oid, "attstattarget": -1,
-            "attlen": type_length(kind), "attnum": number, "attndims": int(kind.is_array),
-            "attcacheoff": -1, "atttypmod": _modifier(kind), "attbyval": by_value(kind),
-            "attalign": alignment(kind), "attstorage": storage(kind),
-            "attnotnull": name in _NEVER_NULL, "attislocal": True, "attcollation": collation(kind),
-        }
-        for table, columns in facts.tables
-        for number, (name, kind) in enumerate(columns, start=1)
-    ]  # fmt: skip
+    oids, keys = numbered([name for name, _ in facts.tables]), facts.catalogue_keys
+    rows = []
+    for table, columns in facts.tables:
+        never = (*_NEVER_NULL, *keys.never_null(table))
+        for number, (name, kind) in enumerate(columns, start=1):
+            row = attribute_row(oids[table], name, kind, number)
+            rows.append(row | {"attnotnull": name in never})
+    return [*rows, *keys.index_attributes()]
 
 
 def _tables(facts: CatalogueFacts) -> list[Row]:
     return [
-        {"schemaname": "public", "tablename": name, "tableowner": facts.user}
+        {"schemaname": "public", "tablename": name, "tableowner": facts.user,
+         "hasindexes": facts.catalogue_keys.has_index(name)}
         for name, _ in facts.tables
-    ]
+    ]  # fmt: skip
 
 
 def _user_tables(facts: CatalogueFacts) -> list[Row]:
@@ -151,13 +157,14 @@ def _information_columns(facts: CatalogueFacts) -> list[Row]:
             "table_catalog": facts.database, "table_schema": "public", "table_name": table,
             "column_name": name, "ordinal_position": number,
             "data_type": "ARRAY" if kind.is_array else kind.bare.sql_name,
-            "is_nullable": "NO" if name in _NEVER_NULL else "YES",
+            "is_nullable": "NO" if name in never else "YES",
             "udt_catalog": facts.database, "udt_schema": "pg_catalog",
             "udt_name": f"_{kind.name}" if kind.is_array else kind.name, "is_identity": "NO",
             "dtd_identifier": str(number), "is_self_referencing": "NO", "is_generated": "NEVER",
             "identity_cycle": "NO", "is_updatable": "NO", **_precision(kind),
         }
         for table, columns in facts.tables
+        for never in [(*_NEVER_NULL, *facts.catalogue_keys.never_null(table))]
         for number, (name, kind) in enumerate(columns, start=1)
     ]  # fmt: skip
 
@@ -182,6 +189,18 @@ def _privileges(facts: CatalogueFacts) -> list[Row]:
     ]  # fmt: skip
 
 
+def _functions(_facts: CatalogueFacts) -> list[Row]:
+    """What reads and writes values of a type: drivers know an array type by its functions."""
+    return [
+        {
+            "oid": oid, "proname": name, "pronamespace": SYSTEM, "proowner": OWNER, "prolang": 12,
+            "procost": 1.0, "prokind": "f", "proisstrict": True, "provolatile": "i",
+            "proparallel": "s", "prorettype": INTERNAL, "proargtypes": [], "prosrc": name,
+        }
+        for name, oid in sorted(FUNCTIONS.items())
+    ]  # fmt: skip
+
+
 def _same(*rows: Row) -> Callable[[CatalogueFacts], list[Row]]:
     return lambda _facts: list(rows)
 
@@ -192,11 +211,18 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     "pg_catalog.pg_attribute": _attributes,
     "pg_catalog.pg_tables": _tables,
     "pg_catalog.pg_stat_user_tables": _user_tables,
+    "pg_catalog.pg_proc": _functions,
+    "pg_catalog.pg_language": _same(
+        {"oid": 12, "lanname": "internal", "lanowner": OWNER, "lanvalidator": 2246}
+    ),
     "pg_catalog.pg_type": lambda _facts: type_rows(),
     "pg_catalog.pg_database": _databases,
     "pg_catalog.pg_roles": _roles,
     "pg_catalog.pg_user": lambda facts: [{"usesysid": OWNER, "usename": facts.user}],
-    "pg_catalog.pg_am": _same({"oid": 2, "amname": "heap", "amhandler": 3, "amtype": "t"}),
+    "pg_catalog.pg_am": _same(
+        {"oid": 2, "amname": "heap", "amhandler": 3, "amtype": "t"},
+        {"oid": BTREE, "amname": "btree", "amhandler": 330, "amtype": "i"},
+    ),
     "pg_catalog.pg_collation": _same(
         {"oid": COLLATION, "collname": "default", "collnamespace": SYSTEM, "collowner": OWNER,
          "collprovider": "d", "collisdeterministic": True, "collencoding": -1},
@@ -208,6 +234,8 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
         {"oid": 1663, "spcname": "pg_default", "spcowner": OWNER}
     ),
     "pg_catalog.pg_settings": _settings,
+    "pg_catalog.pg_get_keywords": lambda _facts: keyword_rows(),
+    **KEY_ROWS,
     "information_schema.schemata": _schemata,
     "information_schema.tables": _information_tables,
     "information_schema.columns": _information_columns,
@@ -219,5 +247,15 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     "information_schema.enabled_roles": lambda facts: [{"role_name": facts.user}],
 }  # fmt: skip
 _FIXED = frozenset(
-    f"pg_catalog.pg_{name}" for name in ("namespace", "type", "am", "collation", "tablespace")
+    f"pg_catalog.pg_{name}"
+    for name in (
+        "namespace",
+        "type",
+        "am",
+        "collation",
+        "tablespace",
+        "get_keywords",
+        "proc",
+        "language",
+    )
 )

@@ -1,5 +1,7 @@
 """The catalogue's functions over values of rows: names to OIDs and back, without the tables."""
 
+from functools import partial
+
 from redask.core.sql.catalogue import object_ids
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 
@@ -9,8 +11,14 @@ def _type_name(oid: int) -> str:
     return str(oid) if known == "???" else known
 
 
+def _vector_types(oids: list[int]) -> str:
+    """oidvectortypes(): what each OID of a type is called."""
+    return ", ".join(object_ids.format_type(each, None) or "" for each in oids)
+
+
 FUNCTIONS = functions_by_name(
     RuntimeFunction("pg_relation_name", ("VARCHAR",), "VARCHAR", object_ids.relation_name),
+    RuntimeFunction("pg_system_number", ("VARCHAR",), "BIGINT", object_ids.system_number, True),
     RuntimeFunction("pg_system_relation", ("BIGINT",), "VARCHAR", object_ids.system_relation),
     RuntimeFunction("pg_regtype_in", ("VARCHAR",), "BIGINT", object_ids.type_number),
     RuntimeFunction("pg_regtype_out", ("BIGINT",), "VARCHAR", _type_name),
@@ -21,5 +29,19 @@ FUNCTIONS = functions_by_name(
     RuntimeFunction(
         "pg_format_type", ("BIGINT", "INTEGER"), "VARCHAR", object_ids.format_type, True
     ),
+    RuntimeFunction("pg_parse_ident", ("VARCHAR",), "VARCHAR[]", object_ids.identifier_parts),
+    RuntimeFunction("pg_regprocedure_in", ("VARCHAR",), "BIGINT", object_ids.procedure_number),
+    RuntimeFunction("pg_regprocedure_out", ("BIGINT",), "VARCHAR", object_ids.function_name),
+    *(
+        row
+        for kind in object_ids.NOTHING_NAMED
+        for row in (
+            RuntimeFunction(
+                f"pg_{kind}_in", ("VARCHAR",), "BIGINT", partial(object_ids.no_number, kind)
+            ),
+            RuntimeFunction(f"pg_{kind}_out", ("BIGINT",), "VARCHAR", object_ids.number_text),
+        )
+    ),
+    RuntimeFunction("pg_oidvectortypes", ("BIGINT[]",), "VARCHAR", _vector_types),
     RuntimeFunction("pg_find_type", ("VARCHAR",), "BIGINT", object_ids.find_type, True),
 )

@@ -9,27 +9,28 @@ import re
 from collections.abc import Sequence
 
 from redask.core.errors import SqlError
-from redask.core.sql.catalogue.system_ids import FUNCTIONS, SYSTEM_TABLES
+from redask.core.sql.catalogue.system_ids import FUNCTIONS, OTHER_TYPES, SYSTEM_TABLES
 from redask.core.sql.types import BY_OID, TYPE_ROWS, SqlType
 
 OWNER, PUBLIC, SYSTEM, INFORMATION = 10, 2200, 11, 13_000
 SCHEMAS = {"pg_catalog": SYSTEM, "public": PUBLIC, "information_schema": INFORMATION}
-FIRST = 16_384
+FIRST, FIRST_INDEX = 16_384, 16_384 + (1 << 30)
 _OTHER_NAMES = {
     "int": "int4", "integer": "int4", "bigint": "int8", "smallint": "int2", "decimal": "numeric",
     "real": "float4", "float": "float8", "character": "bpchar",
 }  # fmt: skip
 _BY_SQL_NAME = {row.sql_name: name for name, row in TYPE_ROWS.items()}
+_OTHER_NUMBERS = {name: oid for oid, name in OTHER_TYPES.items()}
 _MODIFIED = re.compile(r"(.+?)\s*\((\s*\d+\s*(?:,\s*\d+\s*)*)\)(.*)", re.S)
 _PART = re.compile(r'\s*(?:"((?:[^"]|"")+)"|([^\W\d][\w$]*))\s*(?:\.|\Z)')
 
 
-def numbered(names: Sequence[str]) -> dict[str, int]:
-    """The OID of each table."""
+def numbered(names: Sequence[str], first: int = FIRST) -> dict[str, int]:
+    """The OID of each table, or of each of what is numbered from another `first` on."""
     taken: dict[int, str] = {}
     for name in sorted(names):
         digest = hashlib.sha256(name.encode()).digest()
-        oid = FIRST + int.from_bytes(digest[:4], "big") % (1 << 30)
+        oid = first + int.from_bytes(digest[:4], "big") % (1 << 30)
         while oid in taken:
             oid += 1
         taken[oid] = name
@@ -50,6 +51,14 @@ def name_parts(text: str) -> list[str]:
     return parts
 
 
+def identifier_parts(text: str) -> list[str]:
+    """parse_ident(): the parts of a name; 22023 where it is none."""
+    try:
+        return name_parts(text)
+    except SqlError:
+        raise SqlError("22023", f'string is not a valid identifier: "{text}"') from None
+
+
 def relation_name(text: str) -> str:
     """The last part of a table's name, without the schemas that the catalogue has."""
     parts = name_parts(text)
@@ -62,6 +71,13 @@ def system_relation(oid: int) -> str:
     """The name of a table of PostgreSQL's own; the number when there is none."""
     known = next((name for name, own in SYSTEM_TABLES.items() if own == oid), None)
     return known or ("-" if oid == 0 else str(oid))
+
+
+def system_number(text: str) -> int | None:
+    """The OID of a table of PostgreSQL's own by its name, or None."""
+    parts = name_parts(text)
+    is_system = len(parts) == 1 or parts[-2] == "pg_catalog"
+    return SYSTEM_TABLES.get(parts[-1]) if is_system else None
 
 
 def modifier_number(kind: SqlType) -> int:
@@ -81,7 +97,7 @@ def format_type(oid: int | None, modifier: int | None) -> str | None:
         return "-"
     known = BY_OID.get(oid)
     if known is None:
-        return "???"
+        return OTHER_TYPES.get(oid, "???")
     if modifier is None or modifier < 4 or known.name not in ("numeric", "varchar", "bpchar"):
         if known.name == "bpchar" and modifier is not None:
             return f"bpchar{'[]' if known.is_array else ''}"
@@ -126,7 +142,7 @@ def find_type(text: str) -> int | None:
         if name.startswith("_") and name[1:] in TYPE_ROWS:
             name, is_array = name[1:], True
     if name not in TYPE_ROWS:
-        return None
+        return None if is_array else _OTHER_NUMBERS.get(name)
     row = TYPE_ROWS[name]
     return (row.array_oid or None) if is_array else row.oid
 
@@ -147,6 +163,30 @@ def schema_name(oid: int) -> str:
     return known or ("-" if oid == 0 else str(oid))
 
 
+# what there is nothing of here, so that no name is one of these
+NOTHING_NAMED = {
+    "regoper": "operator",
+    "regoperator": "operator",
+    "regconfig": "text search configuration",
+    "regdictionary": "text search dictionary",
+    "regcollation": "collation",
+}
+
+
+def no_number(kind: str, text: str) -> int:
+    """The OID that a text means where nothing has a name: a number, or none; 42704 else."""
+    if text.strip().isdecimal():
+        return int(text)
+    if text == "-":
+        return 0
+    raise SqlError("42704", f'{NOTHING_NAMED[kind]} "{text}" does not exist')
+
+
+def number_text(oid: int) -> str:
+    """An OID that nothing is called by."""
+    return str(oid) if oid else "-"
+
+
 def function_number(text: str) -> int:
     """The OID of a function by its name; 42883 when there is none."""
     if text.strip().isdecimal():
@@ -155,6 +195,11 @@ def function_number(text: str) -> int:
     if name != "-" and name not in FUNCTIONS:
         raise SqlError("42883", f'function "{text}" does not exist')
     return FUNCTIONS.get(name, 0)
+
+
+def procedure_number(text: str) -> int:
+    """The OID of a function by its name and the types of its arguments, which tell nothing more."""
+    return function_number(text.partition("(")[0].strip())
 
 
 def function_name(oid: int) -> str:

@@ -5,7 +5,7 @@ by a subquery over pg_class or by a function of the runtime. A table that the ca
 one that does not exist.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from redask.core.errors import SqlError
@@ -33,10 +33,13 @@ def number_of(kind: str, text: str, find: Find) -> int:
     """The OID that a text means; raises what PostgreSQL raises."""
     if kind == "regclass":
         return table_number(text, find)
+    if kind in object_ids.NOTHING_NAMED:
+        return object_ids.no_number(kind, text)
     readers: dict[str, Callable[[str], int]] = {
         "regtype": object_ids.type_number,
         "regnamespace": object_ids.schema_number,
         "regproc": object_ids.function_number,
+        "regprocedure": object_ids.procedure_number,
     }
     return readers[kind](text)
 
@@ -65,16 +68,24 @@ class RegisteredTypes:
         number = number_of(wanted.name, text, self._catalogue.oid)
         return Bound(f"CAST({number} AS BIGINT)", wanted, location=location)
 
+    def constants(self, texts: Sequence[str | None], wanted: SqlType, location: int) -> Bound:
+        """The elements of a literal that is an array."""
+        items = [
+            "NULL" if each is None else str(number_of(wanted.name, each, self._catalogue.oid))
+            for each in texts
+        ]
+        return Bound(f"CAST([{', '.join(items)}] AS BIGINT[])", wanted, location=location)
+
     def from_text(self, value: Bound, wanted: SqlType) -> Bound:
         """A text of a row."""
         if wanted.name != "regclass":
             return value.like(f"pg_{wanted.name}_in({value.sql})", type=wanted)
         alias = self._catalogue.alias("k")
         text = (
-            f"(SELECT coalesce(min({alias}.c1), CASE WHEN {value.sql} IS NOT NULL THEN"
+            f"coalesce((SELECT min({alias}.c1) FROM {self._catalogue.classes()} AS {alias}"
+            f" WHERE {alias}.c2 = pg_relation_name({value.sql})), pg_system_number({value.sql}),"
+            f" CASE WHEN {value.sql} IS NOT NULL THEN"
             f" error('pg:42P01:relation does not exist') END)"
-            f" FROM {self._catalogue.classes()} AS {alias}"
-            f" WHERE {alias}.c2 = pg_relation_name({value.sql}))"
         )
         return value.like(text, type=wanted)
 

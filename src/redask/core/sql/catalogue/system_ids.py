@@ -23,6 +23,23 @@ SYSTEM_TABLES = _read(
     pg_publication_rel:6106 pg_publication_namespace:6237 pg_parameter_acl:6243
     """
 )
+INTERNAL = 2281  # the type that PostgreSQL gives functions which SQL cannot call
+# types that nothing here has a value of: what their OIDs are called
+OTHER_TYPES = {
+    oid: name
+    for name, oid in _read(
+        """
+        tid:27 cid:29 xml:142 pg_node_tree:194 point:600 lseg:601 path:602 box:603 polygon:604
+        line:628 cidr:650 circle:718 macaddr8:774 money:790 macaddr:829 inet:869 aclitem:1033
+        timetz:1266 bit:1560 varbit:1562 refcursor:1790 cstring:2275
+        any:2276 anyarray:2277 trigger:2279 language_handler:2280 internal:2281 anyelement:2283
+        anynonarray:2776 fdw_handler:3115 pg_lsn:3220 anyenum:3500 tsvector:3614 tsquery:3615
+ anyrange:3831 event_trigger:3838 int4range:3904
+        numrange:3906 tsrange:3908 tstzrange:3910 daterange:3912 int8range:3926 jsonpath:4072
+        regrole:4096 xid8:5069
+        """
+    ).items()
+}
 FUNCTIONS = _read(
     """
     array_in:750 array_out:751 array_recv:2400 array_send:2401 array_typanalyze:3816
@@ -53,6 +70,11 @@ FUNCTIONS = _read(
     unknownsend:2417 uuid_in:2952 uuid_out:2953 uuid_recv:2961 uuid_send:2962 varcharin:1046
     varcharout:1047 varcharrecv:2432 varcharsend:2433 varchartypmodin:2915 varchartypmodout:2916
     void_in:2298 void_out:2299 void_recv:3120 void_send:3121 xidin:50 xidout:51 xidrecv:2440
-    xidsend:2441 heap_tableam_handler:3
+    xidsend:2441 heap_tableam_handler:3 bthandler:330 regprocedurein:2212 regprocedureout:2213
+    regprocedurerecv:2446 regproceduresend:2447 regoperin:2214 regoperout:2215 regoperrecv:2448
+    regopersend:2449 regoperatorin:2216 regoperatorout:2217 regoperatorrecv:2450
+    regoperatorsend:2451 regconfigin:3736 regconfigout:3737 regconfigrecv:3738 regconfigsend:3739
+    regdictionaryin:3771 regdictionaryout:3772 regdictionaryrecv:3773 regdictionarysend:3774
+    regcollationin:4193 regcollationout:4194 regcollationrecv:4196 regcollationsend:4197
     """
 )

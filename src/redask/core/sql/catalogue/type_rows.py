@@ -2,18 +2,18 @@
 
 from redask.core.sql.catalogue.object_ids import OWNER, SYSTEM
 from redask.core.sql.catalogue.system_ids import FUNCTIONS
-from redask.core.sql.types import TYPE_ROWS, SqlType
+from redask.core.sql.types import REGISTERED, TYPE_ROWS, SqlType
 
 # typlen, typalign and typstorage; other types have varying length: -1, i, x
 _LAYOUT = {
     "bool": (1, "c", "p"), "char": (1, "c", "p"), "name": (64, "c", "p"), "int8": (8, "d", "p"),
-    "int2": (2, "s", "p"), "int4": (4, "i", "p"), "regproc": (4, "i", "p"), "oid": (4, "i", "p"),
+    "int2": (2, "s", "p"), "int4": (4, "i", "p"), "oid": (4, "i", "p"),
     "xid": (4, "i", "p"), "float4": (4, "i", "p"), "float8": (8, "d", "p"), "void": (4, "i", "p"),
     "unknown": (-2, "c", "p"), "date": (4, "i", "p"), "time": (8, "d", "p"),
     "timestamp": (8, "d", "p"), "timestamptz": (8, "d", "p"), "interval": (16, "d", "p"),
-    "numeric": (-1, "i", "m"), "regclass": (4, "i", "p"), "regtype": (4, "i", "p"),
-    "regnamespace": (4, "i", "p"), "uuid": (16, "c", "p"), "record": (-1, "d", "x"),
+    "numeric": (-1, "i", "m"), "uuid": (16, "c", "p"), "record": (-1, "d", "x"),
     "int2vector": (-1, "i", "p"), "oidvector": (-1, "i", "p"),
+    **dict.fromkeys(REGISTERED, (4, "i", "p")),
 }  # fmt: skip
 _BY_REFERENCE = ("name", "interval", "uuid")
 _UNDERSCORED = """json date time timestamp timestamptz interval numeric record void uuid

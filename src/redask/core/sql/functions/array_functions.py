@@ -1,8 +1,20 @@
-"""Functions of arrays."""
+"""Functions of arrays, and what stands behind a value in brackets or after a point."""
 
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import INT4, TEXT, Bound, held, made, once, unsupported
+from redask.core.sql.binder.bound import (
+    INT4,
+    TEXT,
+    Bound,
+    TreeNode,
+    fail,
+    held,
+    made,
+    once,
+    unsupported,
+)
+from redask.core.sql.catalogue.catalogue_sets import RECORD, record_field
+from redask.core.sql.catalogue.vectors import as_array, is_vector, one_more
 from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.types import SqlType
 
@@ -133,6 +145,60 @@ def sliced(array: Bound, low: Bound | None, high: Bound | None) -> Bound:
         f" ELSE list_filter({{0}}, lambda x, i: {' AND '.join(tests)}) END)"
     )
     return made(held(text.format, array, *values), array.type, array, *values)
+
+
+def indirection(self: "Expressions", node: TreeNode) -> Bound:
+    """a[1], a[1:2], doc['key'], (record).field."""
+    value = self.bind(node["arg"])
+    for each in node["indirection"]:
+        if "String" in each and value.type == RECORD:
+            value = record_field(value, each["String"]["sval"])
+            continue
+        subscript = each.get("A_Indices")
+        counts_from_0 = is_vector(value.type)
+        value = as_array(value)
+        if subscript is not None and not value.type.is_array and value.type.name != "jsonb":
+            fail("42804", f"cannot subscript type {value.type.sql_name} because it does not"
+                 " support subscripting", value.location)  # fmt: skip
+        if subscript is not None and value.type.name == "jsonb" and not value.type.is_array:
+            return _within_document(self, value, node["indirection"])
+        if subscript is not None and subscript.get("is_slice") and value.type.is_array:
+            if len(node["indirection"]) > 1 or counts_from_0:
+                unsupported("several subscripts with a slice", value.location)
+            low, high = (
+                self.coercion.coerce(self.bind(subscript[key]), INT4, "assignment")
+                if key in subscript
+                else None
+                for key in ("lidx", "uidx")
+            )
+            return sliced(value, low, high)
+        if subscript is None or subscript.get("is_slice") or not value.type.is_array:
+            unsupported("a field or slice of a value", value.location)
+        place = self.coercion.coerce(self.bind(subscript["uidx"]), INT4, "assignment")
+        place = one_more(place) if counts_from_0 else place
+        text = once(
+            "(CASE WHEN {1} >= 1 THEN list_extract({0}, {1}) END)".format, value.sql, place.sql
+        )
+        value = made(text, value.type.element, value, place, location=value.location)
+    return value
+
+
+def _within_document(self: "Expressions", value: Bound, subscripts: list[TreeNode]) -> Bound:
+    """doc['a'][0] of a jsonb."""
+    steps = []
+    for each in subscripts:
+        subscript = each.get("A_Indices")
+        if subscript is None:
+            unsupported("a field of a value", value.location)
+        if subscript.get("is_slice"):
+            fail("42804", "jsonb subscript does not support slices", value.location)
+        step = self.bind(subscript["uidx"])
+        if step.type.name in ("int2", "int4", "int8"):
+            step = self.coercion.coerce(step, INT4, "assignment")
+        steps.append(self.coercion.coerce(step, TEXT, "explicit"))
+    path = f"CAST([{', '.join(each.sql for each in steps)}] AS VARCHAR[])"
+    text = f"pg_jsonb_get_path({value.sql}, {path})"
+    return made(text, value.type, value, *steps, location=value.location)
 
 
 def _counted(word: str) -> "Special":

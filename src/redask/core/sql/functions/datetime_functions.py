@@ -125,6 +125,8 @@ def _now(type: SqlType) -> "Special":
 
 
 def _age(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    if len(values) == 1 and values[0].type == SqlType("xid"):  # of a row of the catalogue
+        return made("CAST(1 AS INTEGER)", INT4, values[0])
     if len(values) == 1:
         today = self.context.facts.now.replace(tzinfo=None, hour=0, minute=0, second=0,
                                                microsecond=0)  # fmt: skip

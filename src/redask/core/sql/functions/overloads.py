@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from redask.core.sql.binder.bound import Bound
-from redask.core.sql.types import SqlType
+from redask.core.sql.types import REGISTERED, SqlType
 
 EmitCall = str | Callable[..., Bound]
 AMBIGUOUS: Literal["ambiguous"] = "ambiguous"
@@ -46,36 +46,9 @@ class Overload:
 
 # source → targets of PostgreSQL's implicit casts
 IMPLICIT: dict[str, frozenset[str]] = {
-    "int2": frozenset(
-        (
-            "int4",
-            "int8",
-            "numeric",
-            "float4",
-            "float8",
-            "oid",
-            "regclass",
-            "regtype",
-            "regproc",
-            "regnamespace",
-        )
-    ),
-    "int4": frozenset(
-        (
-            "int8",
-            "numeric",
-            "float4",
-            "float8",
-            "oid",
-            "regclass",
-            "regtype",
-            "regproc",
-            "regnamespace",
-        )
-    ),
-    "int8": frozenset(
-        ("numeric", "float4", "float8", "oid", "regclass", "regtype", "regproc", "regnamespace")
-    ),
+    "int2": frozenset(("int4", "int8", "numeric", "float4", "float8", "oid", *REGISTERED)),
+    "int4": frozenset(("int8", "numeric", "float4", "float8", "oid", *REGISTERED)),
+    "int8": frozenset(("numeric", "float4", "float8", "oid", *REGISTERED)),
     "numeric": frozenset(("float4", "float8")),
     "float4": frozenset(("float8",)),
     "date": frozenset(("timestamp", "timestamptz")),
@@ -86,11 +59,10 @@ IMPLICIT: dict[str, frozenset[str]] = {
     "text": frozenset(("varchar", "bpchar", "name", "regclass")),
     "name": frozenset(("text",)),
     "char": frozenset(("text",)),
-    "regclass": frozenset(("oid", "int8")),
-    "regtype": frozenset(("oid", "int8")),
-    "regproc": frozenset(("oid", "int8")),
-    "regnamespace": frozenset(("oid", "int8")),
-    "oid": frozenset(("regclass", "regtype", "regproc", "regnamespace")),
+    **dict.fromkeys(REGISTERED, frozenset(("oid", "int8"))),
+    "regproc": frozenset(("oid", "int8", "regprocedure")),
+    "regprocedure": frozenset(("oid", "int8", "regproc")),
+    "oid": frozenset(REGISTERED),
     "int2vector": frozenset(("int2[]",)),
     "oidvector": frozenset(("oid[]",)),
 }

@@ -1,7 +1,8 @@
 """LIKE, ILIKE, SIMILAR TO and the regular expression operators.
 
 A pattern that is a constant is translated when the statement is bound. Another LIKE pattern goes
-to DuckDB with the backslash as its escape character; another regular expression is refused.
+to DuckDB with the backslash as its escape character; another regular expression is translated row
+by row (`pg_match_pattern`), and DuckDB's RE2 runs it.
 """
 
 import re
@@ -10,11 +11,13 @@ from typing import TYPE_CHECKING
 from redask.core.sql.binder.bound import BOOL, TEXT, Bound, TreeNode, made, quoted, unsupported
 from redask.core.sql.functions.operator_rows import ASCII_LOWER, ASCII_UPPER
 from redask.core.sql.runtime.patterns import pattern_calls
+from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
 
 _COLUMN = re.compile(r"\w+\.\w+")
+_CHAR = SqlType("char")
 
 
 def _folded(text: str) -> str:
@@ -65,11 +68,15 @@ def bind_match(
 ) -> Bound | None:
     """x ~ y and its kin; None when these are no texts."""
     for each in (left, right):
-        if not each.is_untyped and each.type.category != "S":
+        if not each.is_untyped and each.type.category != "S" and each.type != _CHAR:
             return None
-    if right.literal is None:
-        unsupported("a regular expression that is no literal", location)
     value = self.coercion.coerce(left, TEXT)
+    if right.literal is None:
+        pattern = self.coercion.coerce(right, TEXT)
+        ignore_case = "true" if name.endswith("*") else "false"
+        text = f"regexp_matches({value.sql}, pg_match_pattern({pattern.sql}, {ignore_case}))"
+        found = made(text, BOOL, value, pattern, location=location)
+        return _negated(found, name.startswith("!"))
     text = pattern_calls.match_text(value.sql, right.literal, name.endswith("*"))
     found = made(text, BOOL, value, location=location)
     return _negated(found, name.startswith("!"))

@@ -18,6 +18,9 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.namespace import RelationColumn
+from redask.core.sql.catalogue import catalogue_sets
+from redask.core.sql.catalogue.catalogue_sets import RECORD
+from redask.core.sql.catalogue.vectors import as_array, is_vector
 from redask.core.sql.functions import regexp_functions, text_functions
 from redask.core.sql.types import SqlType
 
@@ -37,26 +40,29 @@ _EACH = {
     for kind in ("json", "jsonb")
     for suffix in ("", "_text")
 }
+_CATALOGUE = ("_pg_expandarray", *catalogue_sets.TABLES, *catalogue_sets.EMPTY)
 _NAMES = frozenset(
     (
-        *("generate_series", "unnest", "generate_subscripts", "_pg_expandarray"),
+        *("generate_series", "unnest", "generate_subscripts"),
         *("regexp_matches", "regexp_split_to_table", "string_to_table"),
         *_EACH,
         *_JSON_SETS,
+        *_CATALOGUE,
     )
 )
-# what _pg_expandarray gives: an item of an int2[] with its place
-RECORD = SqlType("record")
-_FIELDS = {"x": SqlType("int2"), "n": INT4}
 
 
 @dataclass(frozen=True, slots=True)
 class SetResult:
-    """The rows of a call: a list in DuckDB, or (`table`) a query that gives them as `c1`."""
+    """The rows of a call: a list in DuckDB, or (`table`) a query that gives them as `c1`.
+
+    `lists` are those that the query puts side by side.
+    """
 
     sql: str
     columns: tuple[RelationColumn, ...]
     table: str | None = None
+    lists: tuple[str, ...] = ()
 
 
 def is_set(name: str) -> bool:
@@ -66,6 +72,10 @@ def is_set(name: str) -> bool:
 
 def as_list(self: "Expressions", name: str, values: list[Bound], location: int) -> SetResult:
     """The call as a list."""
+    counts_from_0 = any(is_vector(each.type) for each in values)
+    values = [as_array(each) for each in values]
+    if name in _CATALOGUE:
+        return _of_catalogue(self, name, values, location)
     if name == "generate_series":
         return _series(self, values, location)
     if name == "unnest" and len(values) > 1 and all(each.type.is_array for each in values):
@@ -92,10 +102,9 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     if name == "generate_subscripts":
         if len(values) != 2 or not values[0].type.is_array:
             unsupported("generate_subscripts of anything but an array", location)
-        listed = f"CAST(generate_series(1, len({values[0].sql})) AS INTEGER[])"
+        first, last = ("0", " - 1") if counts_from_0 else ("1", "")
+        listed = f"CAST(generate_series({first}, len({values[0].sql}){last}) AS INTEGER[])"
         return _one(listed, name, INT4)
-    if name == "_pg_expandarray":
-        return _expanded(self, values, location)
     given, column, item = _JSON_SETS[name]
     if len(values) != 1:
         unsupported(name, location)
@@ -103,22 +112,23 @@ def as_list(self: "Expressions", name: str, values: list[Bound], location: int) 
     return _one(f"pg_{name}({value.sql})", column, SqlType(item))
 
 
-def _expanded(self: "Expressions", values: list[Bound], location: int) -> SetResult:
-    """information_schema._pg_expandarray(int2[]): rows of an item and its place."""
-    if len(values) != 1 or values[0].type != SqlType("int2", (), True):
-        unsupported("_pg_expandarray of anything but smallint[]", location)
-    text = (
-        f"list_transform({values[0].sql},"
-        " lambda v, i: struct_pack(x := v, n := CAST(i AS INTEGER)))"
+def _of_catalogue(self: "Expressions", name: str, values: list[Bound], location: int) -> SetResult:
+    """The rows of a table of the catalogue, or none: what the function reads is not there."""
+    if name == "_pg_expandarray":
+        return _one(catalogue_sets.expanded(values, location), name, RECORD)
+    if name in catalogue_sets.TABLES:
+        table = self.context.schema.table("pg_catalog", catalogue_sets.TABLES[name])
+        assert table is not None, name
+        found = tuple(RelationColumn(own, physical, kind) for own, kind, physical in table.columns)
+        listed = ", ".join(each.sql for each in found)
+        return SetResult("", found, f"SELECT {listed} FROM {self.context.marker(table)}")
+    catalogue_sets.checked(self, values)
+    columns = tuple(
+        RelationColumn(own, f"c{place}", kind)
+        for place, (own, kind) in enumerate(catalogue_sets.EMPTY[name], 1)
     )
-    return _one(text, "_pg_expandarray", RECORD)
-
-
-def field(value: Bound, name: str) -> Bound:
-    """A field of a row that _pg_expandarray gave."""
-    if name not in _FIELDS:
-        fail("42703", f'column "{name}" not found in data type record', value.location)
-    return value.like(f"struct_extract({value.sql}, '{name}')", type=_FIELDS[name])
+    nulls = ", ".join(f"CAST(NULL AS {each.type.duckdb_type}) AS {each.sql}" for each in columns)
+    return SetResult(catalogue_sets.no_records(name), columns, f"SELECT {nulls} WHERE false")
 
 
 def _one(sql: str, name: str, type: SqlType, table: str | None = None) -> SetResult:
@@ -131,7 +141,7 @@ def _several(name: str, parts: list[tuple[str, str, SqlType]]) -> SetResult:
     columns = tuple(
         RelationColumn(own, f"c{place}", type) for place, (_, own, type) in enumerate(parts, 1)
     )
-    return SetResult("", columns, f"SELECT {items}")
+    return SetResult("", columns, f"SELECT {items}", tuple(text for text, _, _ in parts))
 
 
 def _as_array(self: "Expressions", name: str, values: list[Bound], location: int) -> Bound:

@@ -18,11 +18,13 @@ from redask.server.pgwire.session.startup_options import startup_options
 SERVER_VERSION = "15.0"
 DEFAULTS: dict[str, str] = {
     "application_name": "",
+    "block_size": "8192",
     "bytea_output": "hex",
     "client_encoding": "UTF8",
     "client_min_messages": "notice",
     "DateStyle": "ISO, MDY",
     "default_table_access_method": "heap",
+    "default_tablespace": "",
     "default_transaction_deferrable": "off",
     "default_transaction_isolation": "read committed",
     "default_transaction_read_only": "on",
@@ -39,6 +41,7 @@ DEFAULTS: dict[str, str] = {
     "lock_timeout": "0",
     "max_identifier_length": "63",
     "max_index_keys": "32",
+    "role": "none",
     "row_security": "on",
     "search_path": "public",
     "server_encoding": "UTF8",

@@ -1,7 +1,8 @@
 """The tables of the catalogue with PostgreSQL's own columns: `definition(schema, name)`.
 
-`relations.txt` has one table a line, `schema.table column:type …`. Vectors (`int2vector`) are
-arrays here: the tables that have them are empty.
+`relations.txt` has one table a line, `schema.table column:type …`. Types that SELECT does not have
+(`aclitem`, `pg_node_tree`, `inet`) are text; those columns are empty. `redask_definitions` is ours:
+what pg_get_indexdef() and pg_get_constraintdef() look up.
 """
 
 from functools import cache
@@ -11,7 +12,6 @@ from redask.core.sql.binder.context import TableDefinition
 from redask.core.sql.types import SqlType
 
 SYSTEM, INFORMATION = "pg_catalog", "information_schema"
-_VECTORS = {"int2vector": "_int2", "oidvector": "_oid"}
 
 
 def definition(schema: str, name: str) -> TableDefinition | None:
@@ -35,5 +35,4 @@ def _definitions() -> dict[tuple[str, str], TableDefinition]:
 
 
 def _type(kind: str) -> SqlType:
-    known = _VECTORS.get(kind, kind)
-    return SqlType(known.removeprefix("_"), (), known.startswith("_"))
+    return SqlType(kind.removeprefix("_"), (), kind.startswith("_"))

@@ -5,11 +5,13 @@ A name without a schema means `pg_catalog` first and then `public`, as PostgreSQ
 a table of it is made when a statement names it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from redask.core.model import Caller
+from redask.core.ports import DeclaredKey
 from redask.core.sql.binder.context import TableDefinition
 from redask.core.sql.catalogue.catalogue_rows import CatalogueFacts
+from redask.core.sql.catalogue.key_rows import TableKey
 from redask.core.sql.catalogue.object_ids import numbered
 from redask.core.sql.catalogue.system_ids import SYSTEM_TABLES
 from redask.core.sql.types import SqlType
@@ -23,11 +25,16 @@ class CallerSchema:
     """See `binder.context.Schema`; `cursor` runs statements over the tables."""
 
     def __init__(
-        self, tables: ReadableTables, caller: Caller, facts: Mapping[str, str] | None = None
+        self,
+        tables: ReadableTables,
+        caller: Caller,
+        facts: Mapping[str, str] | None = None,
+        keys: Callable[[str], Sequence[DeclaredKey]] | None = None,
     ) -> None:
         self._tables = tables
         self._caller = caller
         self._session = facts or {}
+        self._keys = keys
         self._catalogue: dict[TableDefinition, str] = {}
         self._facts: CatalogueFacts | None = None
         self.cursor = tables.cursor
@@ -59,7 +66,9 @@ class CallerSchema:
         if schema not in (None, "public"):
             return None
         names = self._tables.names()
-        return numbered(names)[name] if name in names else None
+        if name in names:
+            return numbered(names)[name]
+        return self._known().catalogue_keys.indexes.get(name)
 
     def _known(self) -> CatalogueFacts:
         if self._facts is None:
@@ -71,8 +80,34 @@ class CallerSchema:
             }
             user = self._session.get("session:user", self._caller.user)
             database = self._session.get("session:database", self._caller.tenant)
-            self._facts = CatalogueFacts(user, database, settings, shapes)
+            self._facts = CatalogueFacts(user, database, settings, shapes, self._declared())
         return self._facts
+
+    def _declared(self) -> list[TableKey]:
+        """The declared keys of which the caller reads every column, in the caller's names."""
+        declared = self._keys(self._caller.tenant) if self._keys is not None else ()
+        if not declared:
+            return []
+        names = {self._tables.collection(name): name for name in self._tables.names()}
+        found = []
+        for key in declared:
+            own = self._named(names, key.collection, key.columns)
+            if own is not None and key.target is None:
+                found.append(TableKey(*own))
+            elif own is not None and key.target is not None:
+                other = self._named(names, key.target, key.target_columns)
+                found += [] if other is None else [TableKey(*own, *other)]
+        return found
+
+    def _named(
+        self, names: Mapping[str | None, str], collection: str, keys: Sequence[str]
+    ) -> tuple[str, tuple[str, ...]] | None:
+        table = names.get(collection)
+        if table is None:
+            return None
+        columns = {self._tables.key(table, own): own for own, _ in self._shape(table)}
+        found = tuple(columns[collection, key] for key in keys if (collection, key) in columns)
+        return (table, found) if len(found) == len(keys) else None
 
     def _shape(self, name: str) -> list[tuple[str, SqlType]]:
         return [(own, kind) for own, kind, _ in self._tables.columns(name) or ()]

@@ -12,13 +12,13 @@ import pickle
 import re
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from redask.core.errors import LimitExceeded
 from redask.core.model import Caller
-from redask.core.ports import SelectResult, SelectShape
+from redask.core.ports import DeclaredKey, SelectResult, SelectShape
 from redask.core.ports.selecting import Columns, SelectPage
 from redask.core.sql.binder.bound_statement import BoundStatement
 from redask.stores.columnar.projection import ColumnarProjection
@@ -40,10 +40,15 @@ _PARAMETER = re.compile(r"\$([0-9]+)")
 
 
 class Statements:
-    """The SELECTs of one projection."""
+    """The SELECTs of one projection; `keys` are those that a tenant's files declare."""
 
-    def __init__(self, projection: ColumnarProjection) -> None:
+    def __init__(
+        self,
+        projection: ColumnarProjection,
+        keys: Callable[[str], Sequence[DeclaredKey]] | None = None,
+    ) -> None:
         self._projection = projection
+        self._keys = keys or (lambda _tenant: ())
         self._plans = Plans()
         self._lock = threading.Lock()
         self._running: set[Watch] = set()
@@ -132,7 +137,7 @@ class Statements:
     @contextmanager
     def _reading(self, caller: Caller, facts: Mapping[str, str]) -> Iterator[CallerSchema]:
         with self._projection.reading(caller) as tables:
-            yield CallerSchema(tables, caller, facts)
+            yield CallerSchema(tables, caller, facts, self._keys)
 
 
 def _most_rows(bound: BoundStatement, max_rows: int) -> int:

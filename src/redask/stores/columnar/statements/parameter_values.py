@@ -15,12 +15,11 @@ from redask.core.sql import literals
 from redask.core.sql.catalogue.registered_types import Find, number_of
 from redask.core.sql.runtime.dates.intervals import Interval, carried
 from redask.core.sql.runtime.numbers.numerics import spell
-from redask.core.sql.types import SqlType
+from redask.core.sql.types import REGISTERED, SqlType
 
 _LONE = re.compile("[\ud800-\udfff]")
 _INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32}
 _WORDS = {"int2": "smallint", "int4": "integer", "int8": "bigint", "oid": "OID"}
-_REGISTERED = ("regclass", "regtype", "regnamespace", "regproc")
 MAX_TEXT = 4 * 1024 * 1024
 
 
@@ -73,7 +72,7 @@ def parameter(
         if not isinstance(value, list | tuple):
             raise _wrong(value, type, number)
         return [parameter(each, type.element, number) for each in value]
-    if type.name in _REGISTERED:
+    if type.name in REGISTERED:
         if isinstance(value, str):
             return number_of(type.name, value, find)
         type = SqlType("oid")

@@ -52,6 +52,7 @@ _TIME = (
 _OFFSET = r"[+-]\d{1,2}(?::\d{2}(?::\d{2})?)?|[+-]\d{4}"
 _ZONE = rf" *(?P<zone>z|utc|gmt|{_OFFSET}|(?<= )[a-z_]+(?:/[a-z_+-]+)+)"
 _MOMENT = re.compile(rf"(?:{_DATE})(?:(?: +|(?P<t>t)){_TIME}(?:{_ZONE})?)?\Z")
+_ZONED_DAY = re.compile(rf"({_ISO}) +[+-](?:0\d|1[0-5])(?::?[0-5]\d)?\Z")  # how JDBC writes a date
 _TIME_ONLY = re.compile(rf"{_TIME}(?:{_ZONE})?\Z")
 _TOO_SHORT = re.compile(r"\d{1,4}\Z|\d{4}-\d\d?\Z")
 _LETTERS = re.compile(r"[a-z]+")
@@ -65,7 +66,8 @@ class _Read(NamedTuple):
 
 
 def read_date(text: str) -> date:
-    return _read(text, "date").day
+    zoned = _ZONED_DAY.match(text.strip())
+    return _read(zoned[1] if zoned else text, "date").day
 
 
 def read_timestamp(text: str, digits: int = 6) -> datetime:

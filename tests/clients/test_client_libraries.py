@@ -1,0 +1,282 @@
+"""Libraries at the Postgres wire transport: psqlODBC, polars, ADBC, connectorx, Django.
+
+Each reads a table, groups by month, binds a parameter where it can, gets an error of each kind
+and, where it can, cancels. polars, ADBC and connectorx read by COPY, psqlODBC with
+`UseDeclareFetch` by cursors: their tests skip themselves on a server that has neither.
+"""
+
+import threading
+from collections.abc import Iterator
+from datetime import date, datetime
+from decimal import Decimal
+from typing import Any
+
+import adbc_driver_postgresql.dbapi
+import connectorx
+import polars
+import psycopg
+import pyodbc
+import pytest
+from pgwire_server import PgwireServer
+from shop_world import BY_MONTH, CUSTOMERS, MONTHS, fill_shop
+
+FAILING = {
+    "SELEC 1": "42601",
+    "SELECT * FROM nosuch": "42P01",
+    "SELECT * FROM secrets": "42501",
+    "SELECT nope FROM orders": "42703",
+    "SELECT 1 / 0": "22012",
+}
+SLOW = (
+    "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b,"
+    " generate_series(1, 1000) c WHERE a + b + c < 0"
+)
+BOUND = (
+    "SELECT c.name, o.placed, o.total FROM orders o"
+    " JOIN customers c ON c.id = o.customer_id WHERE o.id = "
+)
+FOUND = ("Bob", date(2024, 1, 31), Decimal("20.25"))
+SUMS = [(month, Decimal(total)) for month, total in MONTHS]
+
+
+@pytest.fixture(scope="module")
+def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
+    directory = tmp_path_factory.mktemp("libraries")
+    with PgwireServer(directory / "db") as opened:
+        fill_shop(opened, directory)
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def url(transport: PgwireServer) -> str:
+    token = transport.tokens["mia"]
+    return f"postgresql://mia:{token}@{transport.host}:{transport.port}/local"
+
+
+def needs(url: str, *statements: str) -> None:
+    """Skip where the server does not have a statement yet."""
+    try:
+        with psycopg.connect(url) as connection:
+            for sql in statements:
+                connection.pgconn.exec_(sql.encode())
+                found = connection.pgconn.exec_(b"SELECT 1")
+                if found.status == psycopg.pq.ExecStatus.FATAL_ERROR:
+                    pytest.skip(f"the server does not have {sql.split()[0]}")
+    except psycopg.Error as error:
+        pytest.skip(f"the server does not have this: {error}")
+
+
+# --- psqlODBC --------------------------------------------------------------------------------
+
+
+def odbc(transport: PgwireServer, more: str = "") -> pyodbc.Connection:
+    if "PostgreSQL Unicode" not in pyodbc.drivers():
+        pytest.fail("psqlODBC is not installed: run tools/clients.sh")
+    token = transport.tokens["mia"]
+    return pyodbc.connect(
+        f"Driver={{PostgreSQL Unicode}};Server={transport.host};Port={transport.port};"
+        f"Database=local;Uid=mia;Pwd={token};{more}",
+        autocommit=True,
+    )
+
+
+@pytest.mark.parametrize("more", ["", "UseServerSidePrepare=0;", "UseDeclareFetch=1;Fetch=2;"])
+def test_odbc_reads_groups_binds_and_fails(transport: PgwireServer, url: str, more: str) -> None:
+    if "Declare" in more:
+        needs(url, "BEGIN", "DECLARE c CURSOR FOR SELECT 1")
+    connection = odbc(transport, more)
+    cursor = connection.cursor()
+    rows = cursor.execute("SELECT id, name, city FROM customers ORDER BY id").fetchall()
+    assert [tuple(row) for row in rows] == CUSTOMERS
+    assert [tuple(row) for row in cursor.execute(BY_MONTH).fetchall()] == SUMS
+    assert tuple(cursor.execute(f"{BOUND}?", 2).fetchone()) == FOUND
+    for sql, state in FAILING.items():
+        with pytest.raises(pyodbc.Error) as caught:
+            cursor.execute(sql).fetchall()
+        assert caught.value.args[0] == state
+    cursor.execute("SET statement_timeout = '300ms'")
+    with pytest.raises(pyodbc.Error, match="statement_timeout") as caught:
+        cursor.execute(SLOW).fetchall()
+    assert caught.value.args[0] in ("57014", "HYT00")
+    connection.close()
+
+
+def test_odbc_knows_the_tables_their_columns_and_keys(transport: PgwireServer) -> None:
+    connection = odbc(transport)
+    cursor = connection.cursor()
+    names = [row.table_name for row in cursor.tables(schema="public", tableType="TABLE")]
+    assert {"customers", "orders"} <= set(names)
+    assert "secrets" not in names
+    columns = [(row.column_name, row.type_name) for row in cursor.columns("orders")]
+    assert columns == [
+        *(("id", "int4"), ("urn", "text"), ("customer_id", "int4"), ("paid", "text")),
+        *(("placed", "date"), ("total", "numeric")),
+    ]
+    assert [row.column_name for row in cursor.primaryKeys("orders")] == ["id"]
+    [found] = cursor.foreignKeys(foreignTable="orders").fetchall()
+    assert (found.pktable_name, found.pkcolumn_name) == ("customers", "id")
+    assert (found.fktable_name, found.fkcolumn_name) == ("orders", "customer_id")
+    connection.close()
+
+
+def test_odbc_cancels_and_goes_on(transport: PgwireServer) -> None:
+    connection = odbc(transport)
+    cursor = connection.cursor()
+    canceller = threading.Timer(0.7, cursor.cancel)
+    canceller.start()
+    with pytest.raises(pyodbc.Error) as caught:
+        cursor.execute(SLOW).fetchall()
+    canceller.join()
+    assert caught.value.args[0] in ("57014", "HY008")
+    assert connection.cursor().execute("SELECT 1").fetchone()[0] == 1
+    connection.close()
+
+
+# --- what reads by COPY ----------------------------------------------------------------------
+
+
+def all_rows(connection: Any, sql: str) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(sql)
+        return cursor.fetchall()
+
+
+def test_adbc_reads_groups_binds_and_fails(url: str) -> None:
+    needs(url, "COPY (SELECT 1) TO STDOUT (FORMAT binary)")
+    with adbc_driver_postgresql.dbapi.connect(url) as connection:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT id, name, city FROM customers ORDER BY id")
+            assert cursor.fetchall() == CUSTOMERS
+            cursor.execute(BY_MONTH.replace("sum(total)", "sum(total)::float8"))
+            assert cursor.fetchall() == [(month, float(total)) for month, total in MONTHS]
+            cursor.execute("SELECT name FROM customers WHERE id = $1", (2,))
+            assert cursor.fetchall() == [("Bob",)]
+        for sql, state in FAILING.items():
+            with pytest.raises(adbc_driver_postgresql.dbapi.Error) as caught:
+                all_rows(connection, sql)
+            assert caught.value.sqlstate == state
+            connection.rollback()
+        known = connection.adbc_get_objects(
+            depth="tables", db_schema_filter="public", table_name_filter="orders"
+        ).read_all()
+        assert "orders" in str(known)
+        shape = connection.adbc_get_table_schema("orders")
+        assert shape.names == ["id", "urn", "customer_id", "paid", "placed", "total"]
+
+
+@pytest.mark.parametrize("engine", ["adbc", "connectorx"])
+def test_polars_reads_and_groups(url: str, engine: Any) -> None:
+    needs(url, "COPY (SELECT 1) TO STDOUT (FORMAT binary)")
+    frame = polars.read_database_uri(
+        "SELECT id, name, city FROM customers ORDER BY id", url, engine=engine
+    )
+    assert frame.rows() == CUSTOMERS
+    months = polars.read_database_uri(
+        BY_MONTH.replace("sum(total)", "sum(total)::float8"), url, engine=engine
+    )
+    assert months.rows() == [(month, float(total)) for month, total in MONTHS]
+
+
+def test_polars_reads_by_a_connection_and_binds(transport: PgwireServer, url: str) -> None:
+    with psycopg.connect(url) as connection:
+        frame = polars.read_database(
+            f"{BOUND}%(id)s", connection, execute_options={"params": {"id": 2}}
+        )
+        assert frame.rows() == [FOUND]
+        assert frame.schema["placed"] == polars.Date
+
+
+@pytest.mark.parametrize("protocol", ["binary", "csv", "cursor"])
+def test_connectorx_reads_and_fails(url: str, protocol: Any) -> None:
+    if protocol != "cursor":
+        needs(url, "COPY (SELECT 1) TO STDOUT (FORMAT binary)")
+    sql = "SELECT id, name FROM customers ORDER BY id"
+    table = connectorx.read_sql(url, sql, protocol=protocol, return_type="arrow")
+    assert table.to_pydict() == {"id": [1, 2, 3], "name": ["Ann", "Bob", "Çelik"]}
+    with pytest.raises(RuntimeError, match="nosuch"):
+        connectorx.read_sql(url, "SELECT * FROM nosuch", protocol=protocol, return_type="arrow")
+
+
+# --- Django ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def django_connection(transport: PgwireServer) -> Iterator[Any]:
+    import django
+    from django.conf import settings
+    from django.db import connections
+
+    if not settings.configured:
+        settings.configure(
+            DATABASES={
+                "default": {
+                    "ENGINE": "django.db.backends.postgresql",
+                    "NAME": "local",
+                    "USER": "mia",
+                    "PASSWORD": transport.tokens["mia"],
+                    "HOST": transport.host,
+                    "PORT": transport.port,
+                }
+            },
+            USE_TZ=True,
+        )
+        django.setup()
+    connection = connections["default"]
+    yield connection
+    connection.close()
+
+
+def test_django_inspects_with_keys(django_connection: Any) -> None:
+    from io import StringIO
+
+    from django.core.management import call_command
+
+    written = StringIO()
+    call_command("inspectdb", stdout=written)
+    models = written.getvalue()
+    assert "class Customers(models.Model):" in models
+    assert "    id = models.IntegerField(primary_key=True)" in models
+    assert "    customer = models.ForeignKey(Customers, models.DO_NOTHING" in models
+    assert "    placed = models.DateField(blank=True, null=True)" in models
+    assert "    total = models.DecimalField(max_digits=18, decimal_places=2" in models
+    assert "Secrets" not in models
+
+
+def test_django_reads_groups_binds_and_fails(django_connection: Any) -> None:
+    from django.db import models
+    from django.db.models.functions import TruncMonth
+
+    class Orders(models.Model):  # type: ignore[misc]  # Django has no types
+        id = models.IntegerField(primary_key=True)
+        placed = models.DateField()
+        total = models.DecimalField(max_digits=18, decimal_places=2)
+
+        class Meta:
+            app_label = "shop"
+            managed = False
+            db_table = "orders"
+
+    assert Orders.objects.get(id=2).placed == date(2024, 1, 31)
+    months = (
+        Orders.objects.annotate(month=TruncMonth("placed"))
+        .values("month")
+        .annotate(total=models.Sum("total"))
+        .order_by("month")
+    )
+    assert [(row["month"].strftime("%Y-%m"), row["total"]) for row in months] == SUMS
+    from django.db import DatabaseError
+
+    with django_connection.cursor() as cursor:
+        cursor.execute(f"{BOUND}%s", [2])
+        assert cursor.fetchone() == FOUND
+        for sql, state in FAILING.items():
+            with pytest.raises(DatabaseError) as caught:
+                cursor.execute(sql)
+            assert getattr(caught.value.__cause__, "sqlstate", "") == state
+        cursor.execute("SET statement_timeout = '300ms'")
+        with pytest.raises(DatabaseError) as caught:
+            cursor.execute(SLOW)
+        assert getattr(caught.value.__cause__, "sqlstate", "") == "57014"
+        cursor.execute("RESET statement_timeout")
+        cursor.execute("SELECT now()")
+        assert isinstance(cursor.fetchone()[0], datetime)
