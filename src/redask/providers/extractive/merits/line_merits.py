@@ -77,8 +77,7 @@ class LineMerits:
         self._words = frozenset((*terms.words(question), *(each.lower() for each in literals)))
         self._literals = tuple(map(whole, literals))
         self._about_changes = _ABOUT_CHANGES.search(question) is not None
-        asked = _WHAT_IS.match(question)
-        self._defined = tuple(terms.words(asked[1])) if asked else ()
+        self._defined = _asked_for(question)
 
     def of(self, excerpt: Excerpt, passage: QuotableSource, opens: bool) -> float:
         """The sum; `opens`: it is the first sentence below its heading."""
@@ -160,6 +159,17 @@ def unlinked(text: str) -> str:
     """A text without its links and its code, if it is only a few words then."""
     rest = " ".join(_LINK.sub(" ", text).split())
     return rest if rest.count(" ") < _LEAST_WORDS else text
+
+
+def defines(question: str, excerpt: Excerpt, passage: QuotableSource) -> bool:
+    """Whether a line stands below the name of what a question asks about: "What is …?"."""
+    wanted = _asked_for(question)
+    return bool(wanted) and wanted in _names(excerpt, passage)
+
+
+def _asked_for(question: str) -> tuple[str, ...]:
+    asked = _WHAT_IS.match(question)
+    return tuple(terms.words(asked[1])) if asked else ()
 
 
 def _names(excerpt: Excerpt, passage: QuotableSource) -> set[tuple[str, ...]]:

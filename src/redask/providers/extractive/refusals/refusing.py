@@ -9,7 +9,7 @@
       NEAR_COSINE or more
     a phone number, a salary …, and nothing like it     attribute_missing   it, of whom
       in the sources that would be cited
-    the score of `answerability` is above LIMIT, and
+    the score of `answerability` is above LIMIT (but for a definition below its name), and
       a name or value of the question is not near       entity_missing      it
       a word of the question is not near                attribute_missing   it, of whom
       else                                              no_evidence         the question
@@ -121,7 +121,8 @@ def decide(
         return refused_answers.no_evidence(question)
     found = answerability.measure(question, passages, chosen, bare or 0.0)
     weights = BY_WORDS if bare is None else WITH_VECTORS
-    if score(found, weights) <= weights.limit:
+    is_defined = line_merits.defines(question, chosen[0].excerpt, passages[chosen[0].number])
+    if is_defined or score(found, weights) <= weights.limit:
         return None
     return _refusal(question, found)
 
