@@ -53,6 +53,15 @@ def test_show_prints_the_source_of_a_footnote_with_its_quotation(ship: Path) -> 
     assert run(ship, "show", told["urn"]).output == shown
 
 
+def test_show_says_that_the_last_answer_has_no_sources(ship: Path) -> None:
+    with redask.open(ship) as db:
+        answer = replace(db.ask(QUESTION), sources_flat=())
+    last_answer.keep(str(ship), Caller(), QUESTION, answer, last_answer.LastAnswer())
+    shown = run(ship, "show", "1")
+    assert shown.exit_code != 0
+    assert "the last answer has no sources" in shown.output
+
+
 def test_show_takes_any_urn_and_a_row_is_shown_by_its_columns(ship: Path) -> None:
     shown = run(ship, "show", "urn:reddb:row:notes/1").output
     assert shown == "urn:reddb:row:notes/1\n\n  id: 1\n  text: The jib is small.\n"

@@ -238,6 +238,8 @@ def test_one_users_selects_keep_neither_anothers_nor_an_ask_waiting(tmp_path: Pa
         for each in work:
             each.result(SECONDS)
     made.close()
+
+
 def test_pages_come_one_by_one(selector: ProcessSelector) -> None:
     found = list(selector.select_pages("rows 3", (), MIA, timeout_ms=LONG))
     assert [pickle.loads(page.rows) for page in found] == [[(0, "x")], [(1, "x")], [(2, "x")]]

@@ -165,7 +165,10 @@ def test_a_name_of_one_word_in_too_many_texts_is_no_mention(world: World) -> Non
     assert world.reached("What is Notfilm?", depth=1) == [start]
 
 
-def test_incoming_mentions_of_a_name_in_too_many_texts_are_not_followed(world: World) -> None:
+def test_incoming_mentions_of_a_name_in_too_many_texts_are_not_followed(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traversal, "EVERYWHERE", 1.0)
     paris = world.put("paris", name="Paris")
     for number in range(traversal.MAX_DOCUMENT_FREQUENCY + 1):
         world.put(f"more {number}", text="somewhere in Paris")
@@ -384,7 +387,28 @@ def test_a_hidden_hit_is_no_seed(world: World) -> None:
     assert world.reached("What about it?", hits=[(start, 0.9)], projection_keys=OPEN) == []
 
 
-def test_document_frequency_is_counted_over_visible_entities(world: World) -> None:
+def test_a_name_that_is_everywhere_is_no_name_of_a_question(world: World) -> None:
+    start = world.put("start", name="Paris")
+    for number in range(traversal.UNDAMPED_FAN_OUT - 1):
+        world.put(f"more {number}", text="somewhere in Paris")
+    assert start in world.reached("What is said of Paris?", depth=0)
+    world.put("secret", "secret", text="hidden in Paris")
+    assert world.reached("What is said of Paris?", depth=0, projection_keys=OPEN) == [start]
+    world.put("one more", text="still in Paris")
+    world.put("and another", text="still in Paris")
+    assert world.reached("What is said of Paris?", depth=0) == []
+
+
+def test_the_title_of_a_long_document_is_a_name(world: World) -> None:
+    for number in range(2 * traversal.UNDAMPED_FAN_OUT):
+        world.put(f"part {number}", title="The Long Report", text=f"part {number}")
+    assert len(world.reached("What says the Long Report?", depth=0, top_k=100)) == 40
+
+
+def test_document_frequency_is_counted_over_visible_entities(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(traversal, "EVERYWHERE", 1.0)
     paris, fair = world.put("paris", name="Paris"), world.put("fair", text="the fair in Paris")
     for number in range(traversal.MAX_DOCUMENT_FREQUENCY):
         world.put(f"more {number}", "secret", text="somewhere in Paris")

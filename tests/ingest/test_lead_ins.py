@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from redask.core.token_count import estimate
 from redask.ingest.readers import chunks, markdown
 from redask.ingest.readers.block_cutting import MAX_TOKENS
-from redask.ingest.readers.chunks import Chunk
+from redask.ingest.readers.chunks import MAX_TOGETHER, Chunk
 
 
 def cut(text: str) -> list[Chunk]:
@@ -54,6 +54,36 @@ def test_of_a_long_paragraph_the_last_sentence_stays_with_the_code() -> None:
     lead = " ".join(f"Stop {number} is open in summer." for number in range(20))
     found = cut(f"{lead} Run this:\n\n{code(18)}")
     assert [chunk.text for chunk in found] == [lead, f"Run this:\n\n{code(18)}"]
+
+
+def test_a_list_stays_with_its_lead_in_up_to_twice_the_length_of_a_chunk() -> None:
+    items = "\n".join(f"- stop {number} is {words(20)}" for number in range(15))
+    assert MAX_TOKENS < estimate(items) < MAX_TOGETHER
+    text = f"There are stops. These are the stops:\n\n{items}"
+    assert [chunk.text for chunk in cut(text)] == [text]
+    assert [chunk.text for chunk in cut(f"{words(90)}. {text}")] == [
+        f"{words(90)}. There are stops.",
+        f"These are the stops:\n\n{items}",
+    ]
+
+
+def test_a_longer_list_repeats_its_lead_in() -> None:
+    items = [f"- stop {number} is {words(20)}" for number in range(60)]
+    found = cut("These are the stops:\n\n" + "\n".join(items))
+    assert len(found) > 2
+    assert all(chunk.text.startswith("These are the stops:\n\n- stop") for chunk in found)
+    assert all(estimate(chunk.text) <= MAX_TOKENS for chunk in found)
+    kept = [line for chunk in found for line in chunk.text.split("\n") if line.startswith("-")]
+    assert kept == items
+    lines = ["", "These are the stops:", "", *items]
+    for chunk in found[1:]:
+        assert lines[int(chunk.place["line"])] == chunk.text.split("\n")[2]
+
+
+def test_a_long_lead_in_is_not_repeated() -> None:
+    items = "\n".join(f"- stop {number} is {words(20)}" for number in range(60))
+    found = cut(f"{words(80)}:\n\n{items}")
+    assert not any(words(80) in chunk.text for chunk in found[1:])
 
 
 def test_a_long_table_repeats_its_header() -> None:
@@ -105,7 +135,7 @@ _BLOCKS = st.sampled_from(
 @given(st.lists(_BLOCKS, max_size=12))
 def test_no_chunk_is_too_long_and_lead_ins_are_not_alone(blocks: list[str]) -> None:
     found = cut("\n\n".join(blocks))
-    assert all(0 < estimate(chunk.text) <= MAX_TOKENS for chunk in found)
+    assert all(0 < estimate(chunk.text) <= MAX_TOGETHER for chunk in found)
     assert not any(chunk.text.endswith("Run:") for chunk in found[:-1])
     gone = set("".join(blocks).split()) - set("".join(chunk.text for chunk in found).split())
     assert {word for word in gone if word.isalpha() and len(word) < 5} == set()

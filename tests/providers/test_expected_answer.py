@@ -18,6 +18,8 @@ from redask.providers.extractive.expected_answer import AnswerShape, AnswerType
         ("What percentage is it?", AnswerType.NUMBER),
         ("What is the default timeout?", AnswerType.VALUE),
         ("What is the largest limit of rows?", AnswerType.VALUE),
+        ("On which port does it run by default?", AnswerType.VALUE),
+        ("Which Python versions does it support?", AnswerType.VERSION),
         ("What is it when it rains?", None),
         ("How does it work?", None),
         ("Why who?", None),

@@ -20,6 +20,14 @@ def refused(question: str, *sources: Source) -> list[str]:
         ("Who paid for ticket 9999 of the ferry?", "entity_missing: 9999"),
         ("Does the ferry have HTTP/3?", "entity_missing: HTTP/3"),
         ("What is the default of max_ferries?", "entity_missing: max_ferries"),
+        (
+            "How tall is the lighthouse on Sundays?",
+            "no_evidence: How tall is the lighthouse on Sundays?",
+        ),
+        (
+            "Who has the phone number of the ferry to Amrum?",
+            "attribute_missing: phone number of Amrum",
+        ),
         ("volcano eruption temperature", "no_evidence: volcano eruption temperature"),
         ("What does the ferry to Amrum not carry?", "attribute_missing: carry of Amrum"),
     ],

@@ -173,7 +173,8 @@ class Prompt:
     """What a provider is given; `user` is the rendered text, `sources` what it was made of.
 
     `weights` are those of the search words (IDF), so that a provider that quotes instead of
-    generating need not parse the prompt.
+    generating need not parse the prompt; `read_as` is the question as the search read it, its
+    misspelt words as the data spells them, empty where nothing was read otherwise.
     """
 
     system: str
@@ -181,6 +182,7 @@ class Prompt:
     question: str
     sources: tuple[Source, ...]
     weights: Mapping[str, float] = field(default_factory=dict)
+    read_as: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -160,7 +160,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-4",
+        "extractive-5",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

@@ -104,7 +104,8 @@ class SourceFinder:
             prompt_tokens=frame + sum(tokens_ for tokens_, _ in sizes[:kept]),
             sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
         )
-        made = prompt.assemble(ask.question, sources, _system(kept, hits, today))
+        system, read_as = _system(kept, hits, today), hits.read_as(ask.question)
+        made = prompt.assemble(ask.question, sources, system, read_as=read_as)
         print_ = fingerprint.of(pairs)
         return Findings(hits, sources, print_, made, size, warnings, query, refusal, today=today)
 

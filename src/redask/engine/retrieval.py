@@ -48,6 +48,15 @@ class Hits:
         """What there is to say about the first so many sources."""
         return redaction.notice(self.redacted[:kept])
 
+    def read_as(self, question: str) -> str:
+        """The question as it was searched for; empty if no word of it was read otherwise."""
+        read, end = [], 0
+        for typed, word in (pair for bucket in self.buckets for pair in bucket.taken_for):
+            at = question.find(typed, end)
+            read += [question[end:at], word]
+            end = at + len(typed)
+        return "".join([*read, question[end:]]) if read else ""
+
 
 @dataclass(frozen=True, slots=True)
 class Retriever:

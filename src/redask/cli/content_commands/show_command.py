@@ -41,12 +41,15 @@ def command(db: str, source: str, as_json: bool) -> None:
 
 
 def _chosen(db: str, source: str, caller: Caller) -> ShownSource:
-    kept = last_answer.read(db, caller).sources
+    last = last_answer.read(db, caller)
+    kept = last.sources
     if source.startswith("urn:"):
         return next((each for each in kept if each.urn == source), ShownSource(source, ()))
     number = source.removeprefix("[^").removesuffix("]")
     if not (number.isascii() and number.isdigit()):
         raise BadAsk(f"{source[:100]!a} is neither a footnote's number nor a URN", detail="source")
+    if not kept and last.turns:
+        raise BadAsk("the last answer has no sources: nothing was found for it", detail="source")
     if not kept:
         raise BadAsk("no answer was printed yet: ask something, or name a URN", detail="source")
     if len(number) > _MOST_DIGITS or not 0 < int(number) <= len(kept):

@@ -56,11 +56,12 @@ def assemble(
     sources: Sequence[Source],
     system: str = SYSTEM,
     weights: Mapping[str, float] | None = None,
+    read_as: str = "",
 ) -> Prompt:
     """The prompt for a question over these sources, numbered from 1 in their order."""
     bodies = "".join(element(number, source) for number, source in enumerate(sources, start=1))
     user = f"<sources>\n{bodies}</sources>\n\n<question>\n{escaped(question)}\n</question>\n"
-    return Prompt(system, user, question, tuple(sources), weights or {})
+    return Prompt(system, user, question, tuple(sources), weights or {}, read_as)
 
 
 def render(prompt: Prompt) -> str:

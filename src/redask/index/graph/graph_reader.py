@@ -23,6 +23,13 @@ class ForwardReader(Protocol):
 class TermReader(Protocol):
     """What a traversal needs of the inverted index; over what the caller may see."""
 
+    @property
+    def entities(self) -> int:
+        """How many rows there are."""
+
+    def row_count(self, group: Sequence[Term]) -> int:
+        """How many rows have a term of a group, at most."""
+
     def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
         """A function from rows to their scores for a query, from 0 to 1, without phrases."""
 

@@ -9,6 +9,8 @@
              the entity's name in another text                         INCOMING_WEIGHT
              of n > UNDAMPED_FAN_OUT links of one sort, each weight is multiplied by
              UNDAMPED_FAN_OUT / n
+    names    one whose words are each in more than EVERYWHERE of all entities, its owners apart, and
+             in more than UNDAMPED_FAN_OUT, is none: a product's in its own documentation
     score    score at the start of the link × weight × (1 + similarity) / 2, the maximum over all
              paths; a traversed edge: (1 + 3 × similarity) / 4 of the score at its far end
     hops     `depth` of them; the first from the MAX_SEEDS best seeds of each sort, every other
@@ -54,6 +56,7 @@ from redask.index.graph.mentions import Mention
 OUTGOING_WEIGHT = 0.7
 INCOMING_WEIGHT = 0.35
 UNDAMPED_FAN_OUT = 20
+EVERYWHERE = 0.1
 MIN_SHARE = 0.12  # of the best score: what is left after two links without similarity
 MAX_SEEDS = 10
 BEAM_WIDTH = 5
@@ -180,13 +183,22 @@ class _Traversal:
         for found in self._names_in([np.array(one, np.uint32) for one in sorted(versions)]):
             for mention in found:
                 span = range(mention.start, mention.start + mention.size)
-                if not content.isdisjoint(span):
+                if not content.isdisjoint(span) and not self._is_everywhere(mention, words):
                     names[mention.name_hash] = None
                     covered.update(span)
         rest = " ".join(word for position, word in enumerate(words) if position not in covered)
         text = rest if content - covered else question
         analysed = analyzer.question(text, self._query.terms.literals, self._reader.languages)
         return list(names), replace(analysed, phrases=())
+
+    def _is_everywhere(self, mention: Mention, words: Sequence[str]) -> bool:
+        """Whether the words of a name are in so many entities that they tell none apart."""
+        most = max(UNDAMPED_FAN_OUT, EVERYWHERE * self._reader.terms.entities)
+        most += len(self._owners_of(mention.name_hash))
+        known = tuple(self._reader.languages)
+        named = words[mention.start : mention.start + mention.size]
+        groups = (analyzer.alternatives(word, known) for word in named)
+        return all(self._reader.terms.row_count(group) > most for group in groups)
 
     # --- hops ------------------------------------------------------------------------------
 

@@ -128,6 +128,11 @@ class LexicalSearcher:
                 return found[:count]
         return None
 
+    @property
+    def entities(self) -> int:
+        """How many rows are readable."""
+        return self._statistics.entities
+
     def row_count(self, group: Sequence[Term]) -> int:
         """How many readable rows have a term of a group, at most; 0 if none has."""
         return sum(self._document_frequencies(group))

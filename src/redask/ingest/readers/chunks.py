@@ -4,9 +4,10 @@
                       pages, slides or sheets
     code, list, table stays with the paragraph right before it, anything with a line before it that
                       ends in a colon, what belongs to an item of a list with that; items follow
-                      their list. All of that is one chunk if it fits
+                      their list. All of that is one chunk of up to MAX_TOGETHER tokens
     … too long        the last sentence of that paragraph stays with the block
-    a long block      is cut by `block_cutting`, its first piece stays with what introduces it
+    a long block      is cut by `block_cutting`, its first piece stays with what introduces it; that
+                      is repeated above every further piece of a list
     label             the slugs of the headings above it, joined by dots; `top` before the first
     … further chunks  of a section: ~2, ~3 …
     … duplicates      -2, -3 … for a section whose label is taken
@@ -19,7 +20,7 @@ on nothing else in the file. Tokens are those of `core.token_count`, of the text
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import groupby
 
@@ -28,6 +29,9 @@ from redask.ingest.readers.block_cutting import cut as cut_block
 from redask.ingest.readers.outlines import LIST, TEXT, Block, Outline
 
 TOP = "top"
+MAX_TOGETHER = 2 * MAX_TOKENS  # an embedder reads the first half of it, the search by words all
+_MAX_LEAD = 40
+_MAX_HEAD = 64
 _BETWEEN = 2  # tokens of a blank line
 _MAX_SLUG = 60
 _NOT_IN_SLUG = re.compile(r"[\W_]+")
@@ -89,11 +93,12 @@ def _packed(blocks: list[Block]) -> Iterator[list[Block]]:
     packer = _Packer()
     sized = [(block, size_of(block.text)) for block in blocks]
     for unit in _runs(sized, _belongs):
-        if _total(unit) <= MAX_TOKENS:
-            yield from packer.add(unit)
+        rest = unit if _total(unit) <= MAX_TOKENS else (yield from packer.begin(unit))
+        if _total(rest) <= _most(rest):
+            yield from packer.add(rest)
         else:
-            for part in _runs(unit, _introduces):
-                yield from packer.add(part) if _total(part) <= MAX_TOKENS else packer.cut(part)
+            for part in _runs(rest, _introduces):
+                yield from packer.add(part) if _total(part) <= _most(part) else packer.cut(part)
     yield from packer.flush()
 
 
@@ -127,6 +132,11 @@ def _belongs(one: Block, other: Block) -> bool:
     return _introduces(one, other)
 
 
+def _most(unit: list[Sized]) -> int:
+    """How long blocks may be that stay together; one alone is cut."""
+    return MAX_TOGETHER if len(unit) > 1 else MAX_TOKENS
+
+
 def _total(blocks: list[Sized]) -> int:
     return sum(size for _, size in blocks) + _BETWEEN * (len(blocks) - 1)
 
@@ -144,6 +154,15 @@ class _Packer:
             yield from self.flush()
         self._tokens += _total(blocks) + (_BETWEEN if self._blocks else 0)
         self._blocks += [block for block, _ in blocks]
+
+    def begin(self, blocks: list[Sized]) -> Generator[list[Block], None, list[Sized]]:
+        """Add all but the last sentence of what introduces blocks; what is left of them."""
+        parts = _lead_in(blocks[0][0], blocks[1]) if len(blocks) > 1 else []
+        if not parts or parts[0][1] <= _MAX_HEAD:
+            return blocks
+        yield from self.add(parts[:1])
+        yield from self.flush()
+        return [*parts[1:], *blocks[1:]]
 
     def cut(self, blocks: list[Sized]) -> Iterator[list[Block]]:
         """Add blocks that do not fit into one chunk, but belong together."""
@@ -169,19 +188,33 @@ class _Packer:
         self._blocks, self._tokens = [], 0
 
     def _add_pieces(self, block: Block) -> Iterator[list[Block]]:
+        lead: list[Sized] = []
         if not self._introduces(block):
             yield from self.flush()
-        for number, piece in enumerate(cut_block(block, self._room())):
+        elif block.kind == LIST:
+            lead = _repeated(self._blocks[-1])
+        limit = MAX_TOKENS - sum(size + _BETWEEN for _, size in lead)
+        for number, piece in enumerate(cut_block(block, min(self._room(), limit), limit)):
             if number:
                 yield from self.flush()
             line = block.line and block.line + piece.offset
-            yield from self.add([(replace(block, text=piece.text, line=line), piece.size)])
+            part = replace(block, text=piece.text, line=line)
+            above = [(replace(one, line=line), size) for one, size in lead] if number else []
+            yield from self.add([*above, (part, piece.size)])
 
     def _introduces(self, block: Block) -> bool:
         return bool(self._blocks) and _introduces(self._blocks[-1], block)
 
     def _room(self) -> int:
         return MAX_TOKENS - self._tokens - (_BETWEEN if self._blocks else 0)
+
+
+def _repeated(block: Block) -> list[Sized]:
+    """The last sentence of what introduces a list, if it is short."""
+    ends = [found.end() for found in SENTENCE.finditer(block.text) if found.end() < len(block.text)]
+    text = block.text[ends[-1] if ends else 0 :].strip()
+    size = size_of(text)
+    return [(replace(block, text=text), size)] if block.kind == TEXT and size <= _MAX_LEAD else []
 
 
 def _lead_in(block: Block, following: Sized) -> list[Sized]:

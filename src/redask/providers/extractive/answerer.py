@@ -38,7 +38,7 @@ from redask.providers.extractive.refusals import conflicts, refusing
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-4"
+MODEL = "extractive-5"
 
 RERANKED = 16
 COSINE_WEIGHT = 1.3
@@ -83,8 +83,9 @@ class Extractive:
         if told is not None:
             lines = result_text.tell(told, range(2, len(prompt.sources) + 1))
             return await self._completed(_fit_lines(lines, max_tokens), emit)
-        ranker = ExcerptRanker(prompt.question, prompt.weights)
-        joins = JoinGraph(prompt.question)
+        question = prompt.read_as or prompt.question
+        ranker = ExcerptRanker(question, prompt.weights)
+        joins = JoinGraph(question)
         passages: dict[int, excerpts.QuotableSource] = {}
         for number, source in enumerate(prompt.sources, start=1):
             passage = passages[number] = excerpts.read(source)
@@ -93,11 +94,9 @@ class Extractive:
             await asyncio.sleep(0)
         scored = ranker.rank()
         if self._cosines is not None and scored and not scored[0].excerpt.fields:
-            scored = await asyncio.to_thread(
-                _reranked, self._cosines, prompt.question, scored, ranker
-            )
+            scored = await asyncio.to_thread(_reranked, self._cosines, question, scored, ranker)
         chosen = choosing.choose(scored, joins, ranker)
-        refusal = await self._refusal(prompt.question, ranker, passages, chosen)
+        refusal = await self._refusal(question, ranker, passages, chosen)
         if refusal is not None:
             near = chosen[:1] if refusal.near else []
             nearest = [quotation.cite(ranker.line(one), _holders(one, scored)) for one in near]
@@ -105,7 +104,7 @@ class Extractive:
             return replace(
                 await self._completed([said] if said else [], None), warnings=(refusal.warning,)
             )
-        conflict = conflicts.find(prompt.question, chosen[0], scored)
+        conflict = conflicts.find(question, chosen[0], scored)
         if conflict is not None and conflict.other not in chosen:
             chosen = [chosen[0], conflict.other]
         pieces = _fit(_quotations(ranker, chosen, scored), max_tokens)

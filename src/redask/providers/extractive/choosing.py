@@ -141,7 +141,7 @@ def _other(
         merit = one.score + NOVELTY * _novelty(one, covered)
         if (one.number, one.position - 1) in places and naming.opens_with_pronoun(one.excerpt.text):
             merit += FOLLOWING
-        if wants_code and one.number in quoted and one.excerpt.below.startswith("```"):
+        if wants_code and one.excerpt.below.startswith("```"):
             merit += CODE
         gap = SAME_GAP if one.number in quoted else OTHER_GAP
         if is_third:

@@ -52,8 +52,8 @@ class Excerpt:
 class QuotableSource:
     """The excerpts of one source in source order, and its context (`about`).
 
-    `name` is the source's name or title, `headings` the path of headings to it, `ends` are the
-    URNs that an edge connects.
+    `name` is the source's name or title, `headings` the path of headings to it, `path` that of its
+    file, `ends` are the URNs that an edge connects.
     """
 
     about: str
@@ -61,6 +61,7 @@ class QuotableSource:
     name: str = ""
     headings: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
+    path: str = ""
 
 
 def read(source: Source) -> QuotableSource:
@@ -91,7 +92,8 @@ def read(source: Source) -> QuotableSource:
         *(Excerpt(each) for each in headings if any(map(str.isdigit, each))),
         *(excerpt for text in prose for excerpt in _prose(text, title)),
     )
-    return QuotableSource(" ".join([address, *about]), quotable, name, headings)
+    file = next((text for key, text in short if is_document and key == "path"), "")
+    return QuotableSource(" ".join([address, *about]), quotable, name, headings, path=file)
 
 
 def _is_document(address: str, content: Mapping[str, object]) -> bool:

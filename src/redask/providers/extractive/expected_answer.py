@@ -4,7 +4,10 @@
     when, what year, which century …               DATE     a year, a month, 19th, century
                                                             (any other number is half a date)
     how many, how old, what percentage …           NUMBER   digits, or a number word
-    what is the default, maximum, limit …          VALUE    a number outside code; half: `code`
+    what is the default, maximum, limit …          VALUE    a number outside code; half: `code`; of
+                                                            a default less, unless it is said to be
+      which port … by default
+    which version(s), which Python version …       VERSION  3.9
     anything else, other languages too             none, and 0 is found
 
 The first question word decides. Words of the question itself are never its answer.
@@ -32,6 +35,7 @@ class AnswerType(StrEnum):
     DATE = "date"
     NUMBER = "number"
     VALUE = "value"
+    VERSION = "version"
 
 
 class AnswerShape(StrEnum):
@@ -60,10 +64,22 @@ _ASKS = re.compile(
 )
 _VALUE = re.compile(
     r"\b(?:what|which) (?:is|are|was) (?:the )?(?:\w{1,32} ){0,2}?"
-    r"(?:default|maximum|minimum|limit)\b",
+    r"(?:default|maximum|minimum|limit)\b"
+    r"|\b(?:what|which) (?:port|size|timeout|limit|interval|ttl)\b[^?]{0,80}\bdefault\b",
     re.IGNORECASE,
 )
+_VERSIONED = re.compile(r"\b(?:what|which) (?:\w{1,32} ){0,2}?versions?\b", re.IGNORECASE)
+_VERSION = re.compile(r"(?<![\w.])v?[0-9]{1,4}(?:\.[0-9a-z]{1,8}){1,3}\b")
 _NO_VALUE = re.compile(r"`[^`]{1,64}`|#[0-9]{1,10}")  # code, and numbers of issues
+_DEFAULT = re.compile(
+    r"\bdefault(?:s|ed|ing)?(?: (?:value|setting|is|to|of|at|being))*+\W{1,4}[\w.]{1,32}"
+    r"|\(default\b|\[default",
+    re.IGNORECASE,
+)
+_STATED = re.compile(
+    r"[0-9`]|\(default|\[default|\b(?:on|off|true|false|none|null)$", re.IGNORECASE
+)
+_NOT_SAID = 0.4
 _SETTING = re.compile(r"`[^`]{1,64}`|\b(?:on|off|true|false|none|null)\b", re.IGNORECASE)
 _MEASURES = frozenset(
     "many much old long far tall high big large fast often deep wide heavy".split()
@@ -100,6 +116,8 @@ def of(question: str) -> AnswerType | None:
         return None
     if _VALUE.search(question):
         return AnswerType.VALUE
+    if _VERSIONED.search(question):
+        return AnswerType.VERSION
     named, dated, measured, following = asks.groups(default="")
     if named or dated:
         return AnswerType.NAME if named else AnswerType.DATE
@@ -121,14 +139,23 @@ def found(expected: AnswerType | None, text: str, question_words: Collection[str
         return float(_has(_NAME, text, question_words, terms.ENGLISH))
     if expected is AnswerType.NUMBER:
         return float(_has(_NUMBER, text, question_words))
+    if expected is AnswerType.VERSION:
+        return float(_has(_VERSION, text, question_words))
     if expected is AnswerType.VALUE:
         number = _has(_NUMBER, _NO_VALUE.sub(" ", text), question_words)
-        return 1.0 if number else 0.5 * _has(_SETTING, text, question_words)
+        kind = 1.0 if number else 0.5 * _has(_SETTING, text, question_words)
+        is_said = "default" not in question_words or _states_default(text)
+        return kind if is_said else _NOT_SAID * kind
     if expected is AnswerType.DATE:
         return (
             1.0 if _has(_DATE, text, question_words) else 0.5 * _has(_NUMBER, text, question_words)
         )
     return 0.0
+
+
+def _states_default(text: str) -> bool:
+    """Whether a text says what the default is: "defaults to 5", "default=off"."""
+    return any(_STATED.search(each[0]) for each in _DEFAULT.finditer(text))
 
 
 def names(question: str) -> list[str]:
@@ -142,7 +169,7 @@ def names(question: str) -> list[str]:
 
 def _has(pattern: re.Pattern[str], text: str, *known: Collection[str]) -> bool:
     for one in pattern.finditer(text):
-        word = one[0].rstrip(".,").lower()
+        word = one[0].strip("`").rstrip(".,").lower()
         if not any(word in words for words in known):
             return True
     return False

@@ -59,7 +59,7 @@ def named(
         before = passage.excerpts[position - 1]
         if _is_antecedent(before, excerpt, passage, tokens):
             return f"{before.text} {line}"
-    if _ASKS_WHEN.search(question) and not _DATED.search(line):
+    if _ASKS_WHEN.search(question) and not _is_dated(line, question):
         dated = [each for each in known if _DATED.search(each)]
         if dated:
             return f"[{dated[-1]}] {line}"
@@ -74,6 +74,11 @@ def named(
     if _is_name(passage.name) and (pronoun or _is_part_of_name(line, passage.name)):
         return f"[{passage.name}] {line}"
     return line
+
+
+def _is_dated(line: str, question: str) -> bool:
+    """Whether a line has a date or version that the question does not have."""
+    return any(each not in question for each in _DATED.findall(line))
 
 
 def _is_name(text: str) -> bool:

@@ -11,17 +11,10 @@ A question word counts its share of the question's weight, by where it occurs:
 The sum is `coverage`. The score adds to it
 
     + 0.5 · the share of adjacent question words that are within two words of each other here
-    + 0.5 · the share of its identifiers and quoted phrases that occur here literally; 0.3 in the
-            heading above
     + 0.5 · the BM25 score of the whole source, divided by that of the best source
     + 0.1 · 10 / (9 + number of the source): a prior for the search rank
-    + 0.2 if the excerpt has the expected answer type (a name, a date, a number); 0.6 for the value
-          of a default or a limit, which is all that is asked for
-    + 0.2 if the question asks how to do something and the excerpt introduces code, or asks for a
-          list and the excerpt introduces one
     + 0.3 if the question has the whole name of the source
-    − 0.6 if it only refers to another place ("For more, see …"), or introduces what is not there
-    − 0.3 · the part that is missing to eight words: headings and fragments are no sentences
+    + what speaks for it beside words                                      `merits/line_merits`
 
 An excerpt without a question word in itself, in the sentence before or in its source's context is
 no candidate, unless it introduces something: it may be a step of others. Ties go to the lower
@@ -37,49 +30,36 @@ the order of the question: the same in every process.
 import difflib
 import math
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from itertools import chain
 
 from redask.core.rules import terms
 from redask.providers.extractive import expected_answer, naming, record_fields
 from redask.providers.extractive.excerpts import Excerpt, QuotableSource
-from redask.providers.extractive.expected_answer import AnswerShape, AnswerType
+from redask.providers.extractive.merits import line_merits
+from redask.providers.extractive.merits.line_merits import LineMerits
+from redask.providers.extractive.merits.weighted_query import PREFIX, WeightedQuery
 from redask.providers.extractive.source_names import SourceNames
 from redask.providers.extractive.word_forms import Tokenizer
 
-SAME_PREFIX = 0.6
 SENTENCE_BEFORE = 0.4
 SENTENCE_BEFORE_PRONOUN = 0.7
 CONTEXT = 0.4
 PROXIMITY = 0.5
-LITERALS = 0.5
-LITERALS_ABOVE = 0.3
-SHAPE = 0.2
 NAMED = 0.3
 SOURCE_SCORE = 0.5
 RANK_PRIOR = 0.1
-ANSWER_TYPE = 0.2
-VALUE = 0.6
-REFERRAL = 0.6
-SHORT = 0.3
 BACKGROUND_SOURCES = 200
 EVERYWHERE = 0.25
 
-_K1, _B = 1.2, 0.75
-_PREFIX = 5
 _MIN_SIMILARITY = 0.75
 _MIN_TYPO = 5
 _MIN_TYPO_SIMILARITY = 0.8
 _MAX_NAMES = 20
 _SEVERAL = 3
-_SENTENCE_WORDS = 8
 _MAX_NAME = 200
 _LINK_TARGET = re.compile(r"\]\([^()\s]{1,500}\)")
-_REFERRAL = re.compile(
-    r"(?:for|see) [^.]{0,60}\b(?:see|refer to|information|details)\b|see ", re.IGNORECASE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,13 +110,11 @@ class ExcerptRanker:
         self._tokenizer = Tokenizer(frozenset() if only_stop_words else terms.ENGLISH)
         self._words = tuple(dict.fromkeys(words))
         self._weights = weights
-        self._literals = asked.literals
-        self._question_words = frozenset(terms.words(question))
-        self._answer_type = expected_answer.of(question)
+        self._merits = LineMerits(question, asked.literals)
         self._order = self._tokenizer.tokens(question)
         self._passages: dict[int, _TokenizedPassage] = {}
         self.names = SourceNames()
-        self.shape = expected_answer.shape(question)
+        self.shape = self._merits.shape
 
     def add(self, number: int, passage: QuotableSource) -> None:
         """Add a passage; `number` is its source's."""
@@ -151,7 +129,7 @@ class ExcerptRanker:
 
     def rank(self) -> list[ScoredExcerpt]:
         """Every candidate, the best first."""
-        query = _WeightedQuery(self._shares(), self._order)
+        query = WeightedQuery(self._shares(), self._order)
         source_scores = self._source_scores(query)
         named = frozenset(self.names.named_in(self.question))
         scored = [
@@ -165,13 +143,13 @@ class ExcerptRanker:
     def unmentioned(self) -> list[str]:
         """The names and numbers in the question that no passage has, not even misspelt."""
         held = set().union(*(each.all_tokens() for each in self._passages.values()))
-        prefixes = {token[:_PREFIX] for token in held if len(token) >= _PREFIX}
+        prefixes = {token[:PREFIX] for token in held if len(token) >= PREFIX}
         return [
             name
             for name in expected_answer.names(self.question)[:_MAX_NAMES]
             for token in self._tokenizer.tokens(name)
             if token not in held
-            and token[:_PREFIX] not in prefixes
+            and token[:PREFIX] not in prefixes
             and not _similar(token, held, _MIN_SIMILARITY)
         ]
 
@@ -220,7 +198,7 @@ class ExcerptRanker:
         about = [each.about for each in self._passages.values()]
         return about[0].intersection(*about) if len(about) >= _SEVERAL else frozenset()
 
-    def _source_scores(self, query: "_WeightedQuery") -> list[float]:
+    def _source_scores(self, query: WeightedQuery) -> list[float]:
         """The BM25 score of each source as a whole, divided by the best."""
         texts = [[*each.all_tokens()] for each in self._passages.values()]
         lengths = [len(text) for text in texts]
@@ -234,7 +212,7 @@ class ExcerptRanker:
     def _score(
         self,
         passage: _TokenizedPassage,
-        query: "_WeightedQuery",
+        query: WeightedQuery,
         source_score: float,
         named: float,
     ) -> list[ScoredExcerpt]:
@@ -243,9 +221,12 @@ class ExcerptRanker:
         headings: dict[str, frozenset[str]] = {"": frozenset()}
         prior = SOURCE_SCORE * source_score + RANK_PRIOR * 10 / (9 + passage.number) + named
         is_about = query.intersects(passage.about)
+        opened: set[str] = set()
         for position, excerpt in enumerate(passage.passage.excerpts):
-            if excerpt.text in passage.passage.headings and not self._may_answer(excerpt):
+            if excerpt.text in passage.passage.headings and not self._merits.may_answer(excerpt):
                 continue
+            opens = excerpt.heading not in opened and line_merits.is_worded(excerpt.text)
+            opened |= {excerpt.heading} if opens else set()
             tokens = passage.tokens[position]
             matched = query.matched_by(tokens)
             same_prefix = query.same_prefix(tokens)
@@ -268,114 +249,15 @@ class ExcerptRanker:
                     passage.number,
                     position,
                     excerpt,
-                    coverage + proximity + prior + self._adjustment(excerpt, passage.passage),
+                    coverage + proximity + prior + self._merits.of(excerpt, passage.passage, opens),
                     coverage,
                     matched,
                     SOURCE_SCORE * source_score,
-                    sum(self._literals_of(excerpt, passage.passage)),
+                    sum(self._merits.literals(excerpt, passage.passage)),
                 )
             )
             before = frozenset() if excerpt.fields else frozenset(matched)
         return scored
-
-    def _may_answer(self, heading: Excerpt) -> bool:
-        """Whether a heading may be the answer: it has the date that is asked for."""
-        is_date = self._answer_type is AnswerType.DATE
-        return is_date and self._type_found(heading.text) == 1.0
-
-    def _type_found(self, text: str) -> float:
-        return expected_answer.found(self._answer_type, text, self._question_words)
-
-    def _adjustment(self, excerpt: Excerpt, passage: QuotableSource) -> float:
-        """The part of a score that does not depend on word weights."""
-        weight = VALUE if self._answer_type is AnswerType.VALUE else ANSWER_TYPE
-        adjustment = weight * self._type_found(excerpt.text)
-        if self._literals:
-            here, above = self._literals_of(excerpt, passage)
-            adjustment += (LITERALS * here + LITERALS_ABOVE * above) / len(self._literals)
-        adjustment += SHAPE * (self._shape_of(excerpt) is self.shape is not None)
-        leads_nowhere = not excerpt.below and excerpt.text.endswith((":", "..."))
-        adjustment -= REFERRAL * (leads_nowhere or _REFERRAL.match(excerpt.text) is not None)
-        if not excerpt.fields and excerpt.text not in passage.headings:
-            missing = max(0, _SENTENCE_WORDS - 1 - excerpt.text.count(" "))
-            adjustment -= SHORT * missing / _SENTENCE_WORDS
-        return adjustment
-
-    def _literals_of(self, excerpt: Excerpt, passage: QuotableSource) -> tuple[int, int]:
-        """How many literals of the question are in the excerpt, and only in the headings above."""
-        headings = " ".join((*passage.headings, excerpt.heading))
-        here = [literal for literal in self._literals if literal in excerpt.text]
-        above = [one for one in self._literals if one in headings and one not in here]
-        return len(here), len(above)
-
-    @staticmethod
-    def _shape_of(excerpt: Excerpt) -> AnswerShape | None:
-        """What the excerpt introduces."""
-        if not excerpt.below:
-            return None
-        return AnswerShape.STEPS if excerpt.below.startswith("```") else AnswerShape.LIST
-
-
-class _WeightedQuery:
-    """The question's tokens with their shares, and which of them are adjacent."""
-
-    def __init__(self, shares: dict[str, float], order: list[str]) -> None:
-        self._shares = shares
-        self._position = {token: position for position, token in enumerate(shares)}
-        self._by_prefix: dict[str, list[str]] = {}
-        for token in shares:
-            if len(token) >= _PREFIX:
-                self._by_prefix.setdefault(token[:_PREFIX], []).append(token)
-        asked = [token for token in order if token in shares]
-        self._pairs = {
-            frozenset(pair): min(shares[pair[0]], shares[pair[1]])
-            for pair in pairwise(asked)
-            if pair[0] != pair[1]
-        }
-
-    def matched_by(self, tokens: list[str]) -> dict[str, float]:
-        """The tokens of the question among these with their shares, in the question's order."""
-        found = sorted(self._shares.keys() & tokens, key=self._position.__getitem__)
-        return {token: self._shares[token] for token in found}
-
-    def intersects(self, tokens: frozenset[str]) -> bool:
-        """Whether a token of the question is among these."""
-        return not tokens.isdisjoint(self._shares)
-
-    def same_prefix(self, tokens: list[str]) -> list[str]:
-        """The tokens of the question that have the prefix of one of these."""
-        return [other for token in tokens for other in self._by_prefix.get(token[:_PREFIX], ())]
-
-    def coverage(
-        self, credit: dict[str, float], matched: Mapping[str, float], same_prefix: list[str]
-    ) -> float:
-        """The share of the question that is covered; `credit` has the weights of context words."""
-        for token in same_prefix:
-            credit[token] = max(SAME_PREFIX, credit.get(token, 0.0))
-        credit.update(dict.fromkeys(matched, 1.0))
-        found = sorted(self._position.keys() & credit.keys(), key=self._position.__getitem__)
-        return sum(self._shares[token] * credit[token] for token in found)
-
-    def bm25(self, tokens: Iterable[str], length: float) -> float:
-        """The BM25 score of a text; `length` is relative to the average."""
-        counts = Counter(token for token in tokens if token in self._shares)
-        saturation = _K1 * (1 - _B + _B * length)
-        return sum(
-            share * counts[token] * (_K1 + 1) / (counts[token] + saturation)
-            for token, share in self._shares.items()
-            if token in counts
-        )
-
-    def proximity(self, tokens: list[str]) -> float:
-        """The share of the question's adjacent word pairs that are within two tokens here."""
-        positions = [position for position, token in enumerate(tokens) if token in self._shares]
-        found: dict[frozenset[str], float] = {}
-        for start, position in enumerate(positions):
-            for other in positions[start + 1 : start + 3]:
-                pair = frozenset((tokens[position], tokens[other]))
-                if other - position <= 2 and pair in self._pairs:
-                    found[pair] = self._pairs[pair]
-        return math.fsum(found.values())
 
 
 def _similar(token: str, held: Collection[str], least: float) -> list[str]:

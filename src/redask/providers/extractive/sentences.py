@@ -7,11 +7,11 @@
     always            at the end of a block: a heading, a list item, a table row …  `text_blocks`
     too long          is cut at a space, else anywhere; "…" shows where
 
-Code is not split: it belongs to the sentences of the block before it, as a list or a table does,
-up to MAX_LINES and MAX_BLOCK characters. White space becomes one space, but in code. The
-time is linear: every pattern is bounded. (The package `nupunkt` splits the passages of ClapNQ no
-better, precision 0.95 and recall 0.87 against 0.94 and 0.86, knows only English, and took half
-a minute for 100 KB of "!?".)
+Code is not split, but for the lines of a help text (`help_lines`): it belongs to the sentences of
+the block before it, as a list or a table does, up to MAX_LINES and MAX_BLOCK characters. White
+space becomes one space, but in code. The time is linear: every pattern is bounded. (The package
+`nupunkt` splits the passages of ClapNQ no better, precision 0.95 and recall 0.87 against 0.94 and
+0.86, knows only English, and took half a minute for 100 KB of "!?".)
 """
 
 import re
@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from redask.core.rules.terms import ENGLISH
-from redask.providers.extractive import text_blocks
+from redask.providers.extractive import help_lines, text_blocks
 from redask.providers.extractive.text_blocks import TextBlock, TextBlockKind
 
 MAX_LENGTH = 500
@@ -70,6 +70,7 @@ def split(text: str) -> list[Sentence]:
     for number, block in enumerate(blocks):
         before = blocks[number - 1].kind if number else TextBlockKind.HEADING
         if block.kind is TextBlockKind.CODE:
+            found += [Sentence(line, heading) for line in help_lines.find(block.text)]
             if number == 0 or before is TextBlockKind.CODE:
                 found.append(Sentence("", heading, below=_fenced(block)))
             continue

@@ -5,7 +5,11 @@
     a name or identifier that no source mentions        entity_missing      it
     the attribute asked of a record is no field of it   attribute_missing   it, of whom
     how many, and no number in what would be quoted     no_evidence         the question
-    the score of `answerability` is above LIMIT, and
+    who, and no name in it, unless its cosine is        no_evidence         the question
+      NEAR_COSINE or more
+    a phone number, a salary …, and nothing like it     attribute_missing   it, of whom
+      in the sources that would be cited
+    the score of `answerability` is above LIMIT (but for a definition below its name), and
       a name or value of the question is not near       entity_missing      it
       a word of the question is not near                attribute_missing   it, of whom
       else                                              no_evidence         the question
@@ -29,15 +33,29 @@ from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.text import lower
 from redask.providers.extractive import expected_answer
 from redask.providers.extractive.excerpts import QuotableSource
+from redask.providers.extractive.merits import line_merits
 from redask.providers.extractive.refusals import answerability
 from redask.providers.extractive.refusals.answerability import MOST_COUNTED, Answerability, texts
 from redask.providers.extractive.relevance import ScoredExcerpt
 
+NEAR_COSINE = 0.6
 _SHORTEST_NAME = 4
 _MOST_UNKNOWN = 20
 _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
 _WHO = re.compile(r"\W{0,4}who\b", re.IGNORECASE)
-_COUNTS = re.compile(r"\bhow many\b", re.IGNORECASE)
+_COUNTS = re.compile(r"\bhow (?:many|much|old|tall|far|heavy)\b", re.IGNORECASE)
+_FREE = re.compile(r"\bfree\b|\bno (?:charge|fee|cost)")
+_PERSONAL = tuple(  # what is asked for, and what a line with it has
+    (re.compile(asked, re.IGNORECASE), re.compile(held, re.IGNORECASE))
+    for asked, held in (
+        (r"\b(?:tele)?phone numbers?\b", r"[0-9](?:[ ()/.-]{0,2}[0-9]){5}"),
+        (r"\be-?mail address(?:es)?\b", r"\S@\S"),
+        (r"\bsalar(?:y|ies)\b", r"\bsalar"),
+        (r"\bbirthday\b", r"\bborn\b|\bbirth"),
+    )
+)
+_MARKED = re.compile(r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)|https?://\S{1,500}")  # code, links
+_VERSION = re.compile(r"[0-9]\.[0-9]")
 _PERIOD = re.compile("[0-9]{3,4}s|[0-9]{1,4}[-–][0-9]{1,4}")  # the 1700s, 4-5: said in many ways
 _IDENTIFIER = re.compile("[0-9]|[a-z]_[a-z]")
 _NOUN = r"((?:[\w-]{1,30}\s){0,2}?[\w-]{1,30})"
@@ -93,9 +111,18 @@ def decide(
         return refused_answers.attribute_missing([attribute], subject)
     if _COUNTS.search(question) and not _has_number(question, chosen):
         return refused_answers.no_evidence(question)
+    personal = _personal_missing(question, passages, chosen)
+    if personal:
+        return refused_answers.attribute_missing([personal], expected_answer.names(question))
+    is_near = bare is not None and bare >= NEAR_COSINE
+    is_text = not (chosen[0].excerpt.fields or passages[chosen[0].number].ends)
+    is_unsure = _WHO.match(question) and is_text and not is_near
+    if is_unsure and not _has_name(question, passages, chosen):
+        return refused_answers.no_evidence(question)
     found = answerability.measure(question, passages, chosen, bare or 0.0)
     weights = BY_WORDS if bare is None else WITH_VECTORS
-    if score(found, weights) <= weights.limit:
+    is_defined = line_merits.defines(question, chosen[0].excerpt, passages[chosen[0].number])
+    if is_defined or score(found, weights) <= weights.limit:
         return None
     return _refusal(question, found)
 
@@ -149,15 +176,51 @@ def _unknown(
         return []
     held = lower("\n".join(text for each in passages.values() for text in texts(each)))
     plain = _GROUPED.sub("", held)
-    return [each for each in wanted if lower(each) not in held and lower(each) not in plain]
+    return [each for each in wanted if not any(map(_whole(each).search, (held, plain)))]
+
+
+def _whole(name: str) -> re.Pattern[str]:
+    """A version as it is written, any other also inside a longer word: ps3 in PS3s."""
+    return (
+        line_merits.whole(lower(name))
+        if _VERSION.search(name)
+        else re.compile(re.escape(lower(name)))
+    )
 
 
 def _has_number(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
     """Whether what would be quoted, or stands below it, has a number that is not the question's."""
     asked = frozenset(terms.words(question))
     kind = expected_answer.AnswerType.NUMBER
+    may_be_free = "much" in asked
     quoted = (lower(f"{one.excerpt.text}\n{one.excerpt.below}") for one in chosen)
-    return any(expected_answer.found(kind, text, asked) for text in quoted)
+    return any(
+        expected_answer.found(kind, text, asked) or (may_be_free and _FREE.search(text))
+        for text in quoted
+    )
+
+
+def _has_name(
+    question: str, passages: Mapping[int, QuotableSource], chosen: Sequence[ScoredExcerpt]
+) -> bool:
+    """Whether what would be quoted has a name that is not the question's; one of code is none."""
+    asked = frozenset(terms.words(question))
+    lines = [f"{one.excerpt.text}\n{one.excerpt.below}" for one in chosen]
+    names = [each.name for each in map(passages.__getitem__, (one.number for one in chosen))]
+    told = (f" {_MARKED.sub(' ', text)}" for text in (*lines, *names))
+    return any(expected_answer.found(expected_answer.AnswerType.NAME, text, asked) for text in told)
+
+
+def _personal_missing(
+    question: str, passages: Mapping[int, QuotableSource], chosen: Sequence[ScoredExcerpt]
+) -> str:
+    """What of a person a question asks for that the cited sources have nothing of."""
+    numbers = dict.fromkeys(one.number for one in chosen)
+    for asked, held in _PERSONAL:
+        wanted = asked.search(question)
+        if wanted and not any(held.search(text) for n in numbers for text in texts(passages[n])):
+            return wanted[0]
+    return ""
 
 
 def _names_all(question: str, text: str) -> bool:

@@ -1,0 +1,1 @@
+"""What speaks for a line beside the words of the question."""

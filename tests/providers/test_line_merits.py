@@ -1,0 +1,136 @@
+"""What speaks for a line beside its words: definitions, values, changes, referrals, help texts."""
+
+import asyncio
+import json
+
+import pytest
+from quotable import ask, complete
+
+from redask.core.model import Knobs, Source
+from redask.core.rules import prompt
+from redask.providers.extractive import help_lines
+from redask.providers.extractive.answerer import Extractive
+from redask.providers.extractive.merits import line_merits
+
+SETTINGS = "Rows that a page of a table shows: the default is 100 of them."
+CHANGED = "The default of page_size is 50 rows now."
+
+
+def chunk(path: str, heading: str, text: str) -> Source:
+    payload = {"heading": heading, "path": path, "text": text, "title": path}
+    return Source(
+        f"urn:reddb:document:docs/{path}~{heading}".replace(" ", "%20"), json.dumps(payload)
+    )
+
+
+@pytest.mark.parametrize("path", ["CHANGELOG.md", "docs/changes.rst", "history.md", "NEWS.txt"])
+def test_a_list_of_changes_comes_behind_a_reference(path: str) -> None:
+    old = chunk(path, "0.2 (2018-05-20)", CHANGED)
+    new = chunk("settings.md", "page_size", SETTINGS)
+    assert ask("What is the default of page_size?", old, new).startswith(f"{SETTINGS} [^2]")
+    assert "50 rows now. [^1]" in ask("When was the default of page_size changed?", old, new)
+
+
+def test_headings_of_versions_are_changes_too() -> None:
+    old = chunk("notes.md", "Version 0.2.1 > Fixed", CHANGED)
+    new = chunk("settings.md", "page_size", SETTINGS)
+    assert ask("What is the default of page_size?", old, new).startswith(f"{SETTINGS} [^2]")
+
+
+def test_what_something_is_says_the_line_that_opens_its_section() -> None:
+    use = chunk("caching.md", "Caching", "If you use a cache elsewhere, you can use Hishel here.")
+    text = "[GitHub](https://a.example) - [Docs](https://b.example)\n\nAn elegant HTTP cache."
+    assert "An elegant HTTP cache. [^2]" in ask(
+        "What is Hishel?", use, chunk("p.md", "Hishel", text)
+    )
+
+
+def test_a_line_of_code_or_links_alone_is_no_answer() -> None:
+    signature = chunk("api.md", "Response", "* `def .raise_for_status()` - **Response**")
+    prose = chunk(
+        "quick.md", "Errors", "Call `raise_for_status()` and an error of the server is raised."
+    )
+    answer = ask("What does raise_for_status do?", signature, prose)
+    assert answer.startswith("Call `raise_for_status()`")
+
+
+def test_a_version_is_a_whole_number() -> None:
+    source = chunk("CHANGELOG.md", "0.13.0 (May 6th, 2020)", "The release of ferry 0.13.0 is here.")
+    refused = complete("When was ferry 3.0 released?", [source])
+    assert [each.detail for each in refused.warnings] == ["entity_missing: 3.0"]
+    assert complete("When was ferry 0.13.0 released?", [source]).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("literal", "text", "found"),
+    [
+        ("3.0", "in 3.0.", True),
+        ("3.0", "in 3.0.1", False),
+        ("3.0", "in 0.13.0", False),
+        ("max_rows", "`max_rows`", True),
+        ("max_rows", "max_rows_2", False),
+        ("$PORT", "the $PORT", True),
+    ],
+)
+def test_literals_are_whole(literal: str, text: str, found: bool) -> None:
+    assert bool(line_merits.whole(literal).search(text)) is found
+
+
+def test_how_to_brings_the_code_of_another_source() -> None:
+    told = chunk(
+        "sql.md", "SQL", "The easiest way to disable arbitrary queries is the setting allow_sql."
+    )
+    code = "Arbitrary queries are disabled so:\n\n```\nferry --setting allow_sql off\n```"
+    answer = ask(
+        "How do I disable arbitrary queries?", told, chunk("settings.md", "allow_sql", code)
+    )
+    assert "ferry --setting allow_sql off" in answer
+
+
+HELP = """\
+Usage: ferry serve [OPTIONS]
+
+  -p, --port INTEGER RANGE  Port for the server,
+                            defaults to 8001
+  --cors                    Enable CORS for all of them
+  --load PATH
+                            Path to an extension to load
+
+settings:
+  page_size                 Rows of a page (default=100)
+"""
+
+
+def test_options_of_a_help_text_are_lines_of_their_own() -> None:
+    assert help_lines.find(HELP) == [
+        "-p, --port INTEGER RANGE Port for the server, defaults to 8001",
+        "--cors Enable CORS for all of them",
+        "--load PATH Path to an extension to load",
+        "page_size Rows of a page (default=100)",
+    ]
+    source = chunk("cli.md", "ferry serve", f"This is its help:\n\n```\n{HELP}```")
+    assert "defaults to 8001 [^1]" in ask("On which port is the ferry served by default?", source)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "",
+        "def f(x):\n    return x",
+        "x = 1  # the first of them\ny = 2  # and the second one",
+        HELP[:120],
+    ],
+)
+def test_other_code_has_no_options(code: str) -> None:
+    assert help_lines.find(code) == []
+
+
+def test_a_question_is_read_as_the_search_read_it() -> None:
+    source = chunk("time.md", "Timeouts", "The default timeout is 5 seconds for all of them.")
+    typed = "what is the defualt timeuot"
+
+    def told(read_as: str) -> str:
+        asked = prompt.assemble(typed, [source], read_as=read_as)
+        return asyncio.run(Extractive().complete(asked, Knobs(None, None), max_tokens=200)).text
+
+    assert told("what is the default timeout").endswith("5 seconds for all of them. [^1]")
