@@ -28,6 +28,7 @@ from redask.providers.extractive.text_blocks import one_line
 MOST_SHOWN = 50
 DECIMALS = 3
 _DECIMAL = re.compile(r"-?[0-9]{1,20}\.[0-9]{4,40}(?:e[+-]?[0-9]{1,3})?")
+_AVERAGE = re.compile(r"-?[0-9]+\.[0-9]{16,}")  # as PostgreSQL writes what it divided
 _QUERY = "urn:reddb:query:"
 _AGGREGATES = {"avg": "average", "max": "largest", "min": "smallest", "sum": "total"}
 _MIDNIGHT = re.compile(r"(?<=\A[0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00\Z")  # a date, no time
@@ -122,4 +123,6 @@ def _rounded(text: str) -> str:
     value = Decimal(text)
     places = DECIMALS if abs(value) >= 1 else DECIMALS - value.adjusted() - 1
     rounded = value.quantize(Decimal(1).scaleb(-places))
-    return text if rounded == value else f"about {rounded:f}"
+    if rounded == value:
+        return text.rstrip("0").rstrip(".") if _AVERAGE.fullmatch(text) else text
+    return f"about {rounded:f}"

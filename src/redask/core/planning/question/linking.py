@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
+from redask.core.planning.flag_values import BOOLEAN, ColumnFlag, flag_of, is_adjective
 from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
 from redask.core.planning.question import cues
 from redask.core.planning.question.words import identifier_words
@@ -149,6 +150,18 @@ class Linker:
     def knows(self, word: str) -> bool:
         """Whether a stem, or another for it, is in a name."""
         return word in self._words or any(other in self._words for other in _others(word))
+
+    def flag(self, table: str, column: str) -> ColumnFlag | None:
+        """What a column stores for yes and no, if it says so of its rows."""
+        place = self.columns[table, column]
+        flag = place.flag or flag_of(place.type, ())
+        is_number = flag is not None and not flag.quoted and flag != BOOLEAN
+        return flag if not is_number or is_adjective(column) else None
+
+    def is_adjective(self, table: str, column: str, last: set[str]) -> bool:
+        """Whether a flag and then its table are named: `paid invoices`."""
+        is_said = last <= self._owners[table] and not last & set(identifier_words(column))
+        return is_said and self.flag(table, column) is not None
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
         """The columns that these stems may name, best first."""

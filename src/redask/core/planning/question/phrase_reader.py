@@ -66,6 +66,13 @@ class PhraseReader:
     def values(self, place: int) -> tuple[ValuePhrase, ...]:
         return self.phrases.values[place] if place < self.size else ()
 
+    def flags(self, place: int) -> Iterator[tuple[ColumnPhrase, bool]]:
+        """The columns that may be flags, and whether the opposite is said."""
+        for column in self.columns(place):
+            yield column, False
+        for column in self.phrases.opposites[place] if place < self.size else ():
+            yield column, True
+
     def numbers(self, place: int) -> Iterator[tuple[ValuePhrase, str]]:
         """The values that are numbers, and their digits."""
         for value in self.values(place):
@@ -169,6 +176,7 @@ class PhraseReader:
             or phrases.tables[place]
             or phrases.values[place]
             or phrases.cues[place]
+            or phrases.opposites[place]
             or self.low(place) in cues.DIMENSIONS
         )
 

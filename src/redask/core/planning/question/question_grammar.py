@@ -4,7 +4,8 @@ question  := [each COLUMN ,] [show] items [link noun] tail
 items     := item { (, | and | as well as) item }
 item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
            | most common COLUMN | all details | share of TABLE
-noun      := [n] [ADJECTIVE] [values] TABLE [value]
+noun      := [n] [ADJECTIVE] [said [[and] said]] TABLE [value]
+said      := [not] FLAG | OPPOSITE | values
 restated  := a second sentence: show items
 """
 
@@ -228,12 +229,21 @@ class QuestionGrammar(ModifierGrammar):
         behind, adjective = self.superlative(start)
         if adjective:
             yield (Extreme("max", None, None, number, adjective),), behind, 1
-        for column in self.columns(place):
-            flag = AskedCondition("flag", (), column)
-            yield (flag,), column.end, 1 + column.links[0].cost
+        for flag, end, cost in self._adjectives_before(place):
+            yield (flag,), end, cost
+            behind = end + (self.low(end) in ("and", ","))
+            for second, last, more in self._adjectives_before(behind):
+                yield (flag, second), last, cost + more
+
+    def _adjectives_before(self, place: int) -> Iterator[FoundModifier]:
+        """`active`, `unpaid`, `German`: a flag or a value."""
+        negated = self.low(place) in ("not", "non")
+        for column, opposite in self.flags(place + negated):
+            flag = AskedCondition("flag", (), column, negated != opposite)
+            yield flag, column.end, 1 + column.links[0].cost
         for values, end, joined in self.value_lists(place):
             if all(value.stored for value in values):
-                yield (AskedCondition("=", values, joined=joined, hint="adjective"),), end, 1
+                yield AskedCondition("=", values, joined=joined, hint="adjective"), end, 1
 
     # --- second sentences ----------------------------------------------------------------
 
