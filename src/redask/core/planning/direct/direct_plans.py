@@ -32,7 +32,7 @@ def plan_directly(
     if len(words) > _MOST_WORDS:
         return plan(question, schema, values, today)
     if row := row_statement(words, names, values):
-        return Certain(row[0], "row", 1.0, (), row[1])
+        return row
     planned = plan(question, schema, values, today)
     if isinstance(planned, Certain):
         return planned

@@ -81,7 +81,8 @@ class Linker:
         for key in schema.keys:
             if key.table in self.tables and key.to_table in self.tables:
                 self.keys_of[key.table].append(key)
-                self.keys_of[key.to_table].append(key)
+                if key.table != key.to_table:
+                    self.keys_of[key.to_table].append(key)
         self._columns: dict[NameKey, dict[tuple[str, str], int]] = {}
         self._tables: dict[NameKey, dict[str, int]] = {}
         self._owners: dict[str, frozenset[str]] = {}
