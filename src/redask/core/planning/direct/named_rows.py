@@ -52,7 +52,7 @@ def row_statement(
     words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
 ) -> Certain | None:
     """The SELECT of the row, and that of its URN; or of one column alone. None: no such row."""
-    found = _row(words, linker, values)
+    found = row_at_end(words, linker, values)
     if found is None:
         return None
     row, before = found
@@ -69,7 +69,7 @@ def row_statement(
     return Certain(f"SELECT {', '.join(shown)} {source}", "row", 1.0, (), itself)
 
 
-def _row(
+def row_at_end(
     words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
 ) -> tuple[NamedRow, Sequence[QuestionWord]] | None:
     """The row that the end of a question names, and what stands before it."""

@@ -48,6 +48,7 @@ def _condition(
         joined=joined,
         both="both" in said,
         apart=bool(said & cues.JOINING),
+        alternative=glue.alternative,
     )
 
 

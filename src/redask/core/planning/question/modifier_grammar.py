@@ -74,8 +74,11 @@ class ModifierGrammar(ConditionGrammar):
         """Every modifier that starts behind some glue."""
         if glue.end >= self.size:
             return
-        if glue.verb:
+        if glue.verb and not glue.alternative:
             yield from self._linked(glue)
+        if glue.alternative and not glue.verb:
+            yield from self.conditions(glue)
+        if glue.verb or glue.alternative:
             return
         yield from self.conditions(glue)
         yield from self._counted(glue)

@@ -29,7 +29,7 @@ ValuePhrases = tuple[tuple[ValuePhrase, ...], int, str]
 class Glue:
     """What joins a modifier to what came before; `verb` says that two things belong.
 
-    An "or" joins values only: between conditions it leaves open what it is an alternative to.
+    An "or" stands first: what follows is an alternative to the condition before it.
     """
 
     end: int
@@ -37,6 +37,7 @@ class Glue:
     words: tuple[str, ...] = ()
     verb: str = ""
     sentence: bool = False
+    alternative: bool = False
 
 
 class PhraseReader:
@@ -159,6 +160,8 @@ class PhraseReader:
         more = replace(glue, end=glue.end + 1, words=(*glue.words, low))
         if token.kind == "mark":
             return replace(more, sentence=glue.sentence or low in ".?!")
+        if low == "or" and not glue.words:
+            return replace(more, alternative=True)
         if low in cues.NEGATIVE or low.endswith("n't"):
             doubled = glue.negative and low != "nor"
             return None if doubled else replace(more, negative=True)

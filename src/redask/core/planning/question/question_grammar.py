@@ -250,7 +250,7 @@ class QuestionGrammar(ModifierGrammar):
     def modifier(self, glue: Glue) -> Iterator[FoundModifier]:
         """The modifiers, and what a second sentence says."""
         yield from super().modifier(glue)
-        if glue.end < self.size and not glue.negative:
+        if glue.end < self.size and not glue.negative and not glue.alternative:
             if glue.sentence and self.cue(glue.end, "show"):
                 for items, mods, end, cost in self.item_lists(self._shown(glue.end)):
                     if not mods:

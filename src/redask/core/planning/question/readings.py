@@ -34,7 +34,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AskedCondition:
-    """`near` is the table that the value stands beside; `apart`: joined by "and" or a comma."""
+    """`near` is the table that the value stands beside; `apart`: joined by "and" or a comma.
+
+    `alternative`: joined by "or" to the condition before it.
+    """
 
     op: str
     values: tuple[ValuePhrase, ...]
@@ -47,6 +50,7 @@ class AskedCondition:
     hint: str = ""
     both: bool = False
     apart: bool = False
+    alternative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
