@@ -189,3 +189,21 @@ def test_a_reference_to_rows_without_names_is_told_as_it_is() -> None:
     found = plan_directly("the tag of ticket T-1043", DESK, VALUES)
     assert isinstance(found, Certain), found
     assert (found.sql, found.told) == (f"SELECT tag_id {OF_TICKET}", None)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How many hours are in T-1043?", f"SELECT hours {OF_TICKET}"),
+        ("How many hours does ticket T-1043 have?", f"SELECT hours {OF_TICKET}"),
+        ("How many hours are in T-9999?", ""),
+        ("How many hours are in the cheap ticket T-1043?", ""),
+        ("How many subjects are in T-1043?", ""),
+        ("How many tag ids are in T-1043?", ""),
+        ("How many agents are in T-1043?", ""),
+        ("How many hours?", ""),
+    ],
+)
+def test_a_number_of_a_row_is_asked_like_a_count(question: str, sql: str) -> None:
+    found = plan_directly(question, DESK, VALUES)
+    assert (found.sql if isinstance(found, Certain) else "") == sql

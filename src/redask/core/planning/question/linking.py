@@ -125,7 +125,7 @@ class Linker:
         if not words:
             return  # a name of signs alone
         kept = tuple(word for word in words if word not in _SILENT) or words
-        initial = len(kept[0]) == 1 and bool(owner) and owner[0].startswith(kept[0])
+        initial = bool(owner) and owner[0] != kept[0] and owner[0].startswith(kept[0])
         if len(kept) > 1 and (initial or kept[0] in _FLAGS):
             kept = kept[1:]  # `cName` of the table college; `is_active`
         bare = tuple(word for word in kept if word not in owner)

@@ -184,5 +184,15 @@ class PhraseReader:
         )
 
     def _is_verb(self, place: int) -> bool:
-        """Whether a word says that two things belong together, and names nothing."""
-        return self.low(place) in cues.RELATIONS and not self._starts(place)
+        """Whether a word says that two things belong together, and names nothing.
+
+        Before the name of a table it may be a part of a column's name: `built a mill`.
+        """
+        if self.low(place) not in cues.RELATIONS:
+            return False
+        phrases = self.phrases
+        if phrases.tables[place] or phrases.values[place] or phrases.cues[place]:
+            return False
+        named = any(each.links[0].cost == 0 for each in self.tables(place + 1))
+        whole = any(each.links[0].cost == 0 for each in phrases.columns[place])
+        return not self._starts(place) or (named and not whole)

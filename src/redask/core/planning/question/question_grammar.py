@@ -2,8 +2,8 @@
 
 question  := [each COLUMN ,] [show] items [link noun] tail
 items     := item { (, | and | as well as) item }
-item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
-           | most common COLUMN | all details | share of TABLE
+item      := [distinct] COLUMN [of TABLE] | [full] names [of TABLE] | aggregates COLUMN
+           | count (noun | COLUMN) | noun | most common COLUMN | all details | share of TABLE
 noun      := [n] [ADJECTIVE] [said [[and] said]] TABLE [value]
 said      := [not] FLAG | OPPOSITE | values
 restated  := a second sentence: show items
@@ -111,6 +111,7 @@ class QuestionGrammar(ModifierGrammar):
         distinct = self.cue(place, "distinct")
         start = distinct.end if distinct else place
         yield from self._plain_columns(start, distinct is not None)
+        yield from self._names(start, distinct is not None)
         yield from self._aggregates(place)
         yield from self._counts(place)
         yield from self._common(place)
@@ -145,6 +146,16 @@ class QuestionGrammar(ModifierGrammar):
                         item = Item("column", owned, table, distinct=distinct)
                         more = cost + table.links[0].cost
                         yield (item,), (TableMention(table),), table.end, more
+
+    def _names(self, place: int, distinct: bool) -> Iterator[Items]:
+        """`names`, `full names`: what names a row, be it a title, or a first and a last name."""
+        place += self.low(place) == "full"
+        if self.low(place) in ("name", "names"):
+            yield (Item("named", distinct=distinct),), (), place + 1, 3
+            if self.low(place + 1) in ("of", "for"):
+                for table in self.tables(place + 2):
+                    item = Item("named", None, table, distinct=distinct)
+                    yield (item,), (TableMention(table),), table.end, 3 + table.links[0].cost
 
     def _aggregates(self, place: int) -> Iterator[Items]:
         behind, adjective = self.superlative(place)
