@@ -2,7 +2,8 @@
 
     the planner says     what comes of it
     certain              Computed: the statement is run as the caller; its result is the first
-                         source, rows that stand behind it follow under their own URNs
+                         source; the same rows with names and numbers to tell follow as a second
+                         where there are any, then rows behind it under their own URNs
     unclear              Uncomputed: what was not understood, and the nearest statement, not run
     not computed         None: search as ever
 
@@ -92,11 +93,11 @@ class Computing:
                 refusal = refused_answers.not_planned(kind, missing, nearest)
                 query = QueryPlan(intent, 0.0, None)
                 return Uncomputed(refusal, query, sources, _is_only(ask), named)
-            case Certain(sql, intent, coverage, _, examples):
+            case Certain(sql, intent, coverage):
                 query = QueryPlan(intent, coverage, sql)
                 if _is_only(ask):
                     return _plan_only(query)
-                return self.run(query, sql, caller, examples)
+                return self._run(query, planned, caller)
             case other:
                 assert_never(other)
 
@@ -136,18 +137,18 @@ class Computing:
         others = [each for each in found if each[1] != chosen][:_MOST_LOST]
         return [{"sql": sql, "why": _why(cost - best)} for cost, sql in others]
 
-    def run(
-        self, query: QueryPlan, sql: str, caller: Caller, examples: str | None
-    ) -> Computed | Uncomputed:
+    def _run(self, query: QueryPlan, planned: Certain, caller: Caller) -> Computed | Uncomputed:
         """Run a statement as the caller. → its result as a source, or why there is none."""
+        sql, examples = planned.sql, planned.examples
         try:
             with telemetry.step("compute"):
                 source = self.result(sql, caller)
+                told = (self.result(planned.told, caller),) if planned.told else ()
                 rows = self._examples(examples, caller) if examples else ()
         except (SqlError, LimitExceeded) as error:
             nearest = (query_source.not_run(sql),)
             return Uncomputed(refused_answers.failed(error.message, sql), query, nearest, True)
-        return Computed(query, (source, *rows))
+        return Computed(query, (source, *told, *rows))
 
     def result(self, sql: str, caller: Caller) -> Source:
         """The result of a statement as a source; the errors of SELECT."""

@@ -1,7 +1,8 @@
 """Whether a result is the gold one: `is_right(rows, gold, ordered)`.
 
 rows       as a set, in which a row counts once; in order, if order counts
-columns    in any order, but the same for all rows; as many as in the gold
+columns    in any order, but the same for all rows; as many as in the gold; of many columns those
+           with the same values are taken for each other
 numbers    equal, fractions to 6 digits; a number and the same number as text are equal
 dates      as SQLite has them, as text; a midnight may be left out
 text       equal but for white space at the ends
@@ -27,12 +28,20 @@ def is_right(rows: Sequence[ResultRow], gold: Sequence[ResultRow], *, ordered: b
         return False
     ours = [tuple(map(_cell, row)) for row in rows]
     theirs = list(dict.fromkeys(tuple(map(_cell, row)) for row in gold))
+    if width > _MOST_COLUMNS:
+        ours, theirs = _by_columns(ours), list(dict.fromkeys(_by_columns(theirs)))
     orders = permutations(range(width)) if width <= _MOST_COLUMNS else [tuple(range(width))]
     for order in orders:
         turned = list(dict.fromkeys(tuple(row[place] for place in order) for row in ours))
         if _equal(turned, theirs, ordered=ordered):
             return True
     return False
+
+
+def _by_columns(rows: list[tuple[object, ...]]) -> list[tuple[object, ...]]:
+    """The rows with their columns in one order, that of what they hold."""
+    columns = sorted(zip(*rows, strict=True), key=lambda column: sorted(map(repr, column)))
+    return list(zip(*columns, strict=True))
 
 
 def _equal(ours: list[tuple[object, ...]], theirs: list[tuple[object, ...]], ordered: bool) -> bool:

@@ -46,14 +46,15 @@ VALUES = StoredTexts(
         ("Agent", "LastName"): ("Peacock", "Stone"),
     }
 )
-AGENT = (
-    'SELECT "FirstName", "LastName", (SELECT referred."FirstName" || \' \' || referred."LastName" '
-    'FROM "Agent" AS referred WHERE referred."AgentId" = "Agent"."BossId") AS "Boss", "HireDate" '
-    'FROM "Agent" WHERE "AgentId" = 3'
+NAMED = """coalesce((SELECT referred."FirstName" || ' ' || referred."LastName" FROM "Agent" AS """
+BOSS = (
+    f'{NAMED}referred WHERE referred."AgentId" = "Agent"."BossId"), '
+    'CAST("Agent"."BossId" AS text)) AS "Boss"'
 )
+AGENT = f'SELECT "FirstName", "LastName", {BOSS}, "HireDate" FROM "Agent" WHERE "AgentId" = 3'
 TICKET = (
-    'SELECT (SELECT referred."FirstName" || \' \' || referred."LastName" FROM "Agent" AS referred '
-    'WHERE referred."AgentId" = tickets.agent_id) AS agent, tag_id, opened, hours, subject '
+    f'SELECT {NAMED}referred WHERE referred."AgentId" = tickets.agent_id), '
+    "CAST(tickets.agent_id AS text)) AS agent, tag_id, opened, hours, subject "
     "FROM tickets WHERE code = 'T-1043'"
 )
 _LOVE = r"'\m(love|loves|loved|loving)\M'"
@@ -164,3 +165,45 @@ def test_the_statements_that_lost_are_named_with_their_distance() -> None:
         (5, "SELECT max(max_speed) FROM products"),
     )
     assert considered("", SHOP, SHOP_VALUES) == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "told"),
+    [
+        ("the boss of agent 3", '"BossId"', BOSS),
+        ("the boss id of agent 3", '"BossId"', None),
+        ("the first name of agent 3", '"FirstName"', None),
+    ],
+)
+def test_a_row_that_is_referred_to_is_told_by_its_name(
+    question: str, sql: str, told: str | None
+) -> None:
+    found = plan_directly(question, DESK, VALUES)
+    assert isinstance(found, Certain), found
+    source = 'FROM "Agent" WHERE "AgentId" = 3'
+    assert found.sql == f"SELECT {sql} {source}"
+    assert found.told == (f"SELECT {told} {source}" if told else None)
+
+
+def test_a_reference_to_rows_without_names_is_told_as_it_is() -> None:
+    found = plan_directly("the tag of ticket T-1043", DESK, VALUES)
+    assert isinstance(found, Certain), found
+    assert (found.sql, found.told) == (f"SELECT tag_id {OF_TICKET}", None)
+
+
+@pytest.mark.parametrize(
+    ("question", "sql"),
+    [
+        ("How many hours are in T-1043?", f"SELECT hours {OF_TICKET}"),
+        ("How many hours does ticket T-1043 have?", f"SELECT hours {OF_TICKET}"),
+        ("How many hours are in T-9999?", ""),
+        ("How many hours are in the cheap ticket T-1043?", ""),
+        ("How many subjects are in T-1043?", ""),
+        ("How many tag ids are in T-1043?", ""),
+        ("How many agents are in T-1043?", ""),
+        ("How many hours?", ""),
+    ],
+)
+def test_a_number_of_a_row_is_asked_like_a_count(question: str, sql: str) -> None:
+    found = plan_directly(question, DESK, VALUES)
+    assert (found.sql if isinstance(found, Certain) else "") == sql

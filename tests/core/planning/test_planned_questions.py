@@ -10,6 +10,64 @@ from redask.core.planning.plan import Certain, NotComputed, Unclear, plan
 TODAY = date(2026, 3, 15)
 SHOP_CERTAIN = [
     (
+        "What are the names of customers that placed the most orders?",
+        "top",
+        (
+            "SELECT customers.customer_name FROM orders JOIN customers ON orders.customer_id = "
+            "customers.customer_id GROUP BY customers.customer_id, customers.customer_name "
+            "ORDER BY count(*) DESC NULLS LAST FETCH FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "Which customers placed more than 2 orders?",
+        "comparison",
+        (
+            "SELECT customers.customer_name FROM customers WHERE (SELECT count(*) FROM orders "
+            "WHERE customers.customer_id = orders.customer_id) > 2"
+        ),
+    ),
+    ("Show the max speeds and ranks.", "list", "SELECT DISTINCT max_speed, rank FROM products"),
+    (
+        "What is the average weight for each category?",
+        "group",
+        "SELECT category, avg(weight) FROM products GROUP BY category",
+    ),
+    (
+        "Which category is the most common?",
+        "top",
+        (
+            "SELECT category FROM products GROUP BY category ORDER BY count(*) DESC NULLS LAST "
+            "FETCH FIRST 1 ROWS WITH TIES"
+        ),
+    ),
+    (
+        "What are the names of products and the names of suppliers that they are supplied by?",
+        "list",
+        (
+            'SELECT products.product_name, suppliers."name" FROM products JOIN suppliers ON '
+            "products.supplier_id = suppliers.supplier_id"
+        ),
+    ),
+    (
+        "How many customers live in Brazil or in France?",
+        "count",
+        "SELECT count(*) FROM customers WHERE (country = 'Brazil' OR country = 'France')",
+    ),
+    (
+        "How many customers are from Brazil or older than 30?",
+        "count",
+        "SELECT count(*) FROM customers WHERE (country = 'Brazil' OR age > 30)",
+    ),
+    (
+        "How many customers have orders whose status is paid or whose total is over 5?",
+        "count",
+        (
+            "SELECT count(*) FROM customers WHERE EXISTS (SELECT 1 FROM orders WHERE "
+            "customers.customer_id = orders.customer_id AND (orders.status = 'paid' OR "
+            "orders.total > 5))"
+        ),
+    ),
+    (
         "What is the share of customers from Brazil?",
         "share",
         "SELECT avg(CASE WHEN country = 'Brazil' THEN 1.0 ELSE 0 END) AS share FROM customers",
@@ -922,6 +980,22 @@ SHOP_CERTAIN = [
 ]
 SCHOOL_CERTAIN = [
     (
+        "What are the full names of students?",
+        "list",
+        'SELECT "Fname", "LName" FROM "Student"',
+    ),
+    (
+        "What are the names and ages of students?",
+        "list",
+        'SELECT "Fname", "LName", "Age" FROM "Student"',
+    ),
+    (
+        "Show the ids of students whose first name is Linda or last name is Smith.",
+        "filter",
+        """SELECT "StuID" FROM "Student" WHERE ("Fname" = 'Linda' OR "LName" = 'Smith')""",
+    ),
+    ("What are the names of events?", "list", "SELECT title FROM events"),
+    (
         "How many female students are there?",
         "count",
         'SELECT count(*) FROM "Student" WHERE "Sex" = \'F\'',
@@ -1112,6 +1186,20 @@ SCHOOL_CERTAIN = [
     ),
 ]
 SHOP_UNCLEAR = [
+    (
+        "How many customers live in Brazil and are older than 30 or younger than 20?",
+        "comparison",
+        "ambiguous",
+        ("or",),
+    ),
+    ("How many customers do not live in Brazil or in France?", "negation", "ambiguous", ("or",)),
+    (
+        "How many customers live in Brazil or have orders whose total is over 5?",
+        "count",
+        "not_computable",
+        ("orders",),
+    ),
+    ("What are the average ages of customers they bought?", "average", "not_computable", ("they",)),
     ("How many customers are from Brazil and Paris?", "count", "ambiguous", ("Brazil",)),
     ("How many suppliers created in 2001?", "count", "ambiguous", ("2001",)),
     ("What is the share of customers?", "share", "not_computable", ("share",)),
@@ -1129,7 +1217,7 @@ SHOP_UNCLEAR = [
         "List the ids of orders with total less than 10 or more than 20.",
         "sum",
         "not_computable",
-        ("or",),
+        ("more",),
     ),
     ("List the ids of orders placed after 2020-05-01.", "date_range", "ambiguous", ("2020-05-01",)),
     ("How many orders are there in 2019?", "count", "ambiguous", ("2019",)),
@@ -1154,7 +1242,7 @@ SHOP_UNCLEAR = [
         "List the names of customers whose age is at most 20 or at least 60.",
         "top",
         "not_computable",
-        ("age",),
+        ("at",),
     ),
     (
         "How many orders have an order date after 12/03/2019?",
@@ -1265,20 +1353,14 @@ SHOP_UNCLEAR = [
         "ambiguous",
         ("and",),
     ),
-    ("How many suppliers opened before open year 1999?", "count", "not_computable", ()),
+    ("How many suppliers opened before open year 1999?", "count", "ambiguous", ("open_year",)),
     (
         "How many orders are there after order date 2019-05-06 or later?",
         "top",
         "not_computable",
-        ("or",),
+        ("later",),
     ),
     ("How many products contain Furniture?", "count", "not_computable", ("contain",)),
-    (
-        "What are the names of customers that placed the most orders?",
-        "top",
-        "not_computable",
-        ("placed",),
-    ),
     ("How many orders placed by customers in 2019?", "count", "ambiguous", ("2019",)),
     (
         "Show the names of customers. Show the 3 most common cities.",
@@ -1379,7 +1461,6 @@ SHOP_UNCLEAR = [
         ("and",),
     ),
     ("How many products have 2 suppliers?", "count", "ambiguous", ("suppliers",)),
-    ("Show the max speeds and ranks.", "top", "not_computable", ()),
     ("What is the number of customers with the most orders?", "count", "ambiguous", ("number",)),
     (
         "What are the names of customers with no orders and no messages?",
@@ -1432,7 +1513,7 @@ SHOP_UNCLEAR = [
     (
         "What are the names of customers and order ids without orders?",
         "negation",
-        "ambiguous",
+        "not_computable",
         ("columns of several tables",),
     ),
     (
@@ -1505,7 +1586,6 @@ SHOP_UNCLEAR = [
     ),
     ("How many customers joined other than 2019?", "count", "ambiguous", ("joined_date",)),
     ("Which customers live outside Paris?", "comparison", "not_computable", ("outside",)),
-    ("Which customers placed more than 2 orders?", "comparison", "not_computable", ("placed",)),
     ("How many orders placed the most orders?", "count", "ambiguous", ("what to group by",)),
     ("How many suppliers created highest open year?", "top", "not_computable", ("created",)),
     ("How many products sold in Paris?", "count", "not_computable", ("sold",)),
@@ -1646,7 +1726,6 @@ NOT_COMPUTED = [
     ("shop", "Tell me a joke."),
     ("shop", "What is the meaning of life?"),
     ("school", "What are the titles of courses in both the Physics and Biology departments?"),
-    ("school", "Show the ids of students whose first name is Linda or last name is Smith."),
     ("school", "What is the city code of the students named Kim?"),
     ("shop", "What is the status of order 5?"),
     ("shop", "Which orders have id 5 or 6?"),
@@ -1667,7 +1746,6 @@ NOT_COMPUTED = [
     ("shop", "What are the names of customers from Japan?"),
     ("shop", "What are the names of products from Japan?"),
     ("shop", "Show all the ids."),
-    ("shop", "Show all prices and weights."),
     ("school", "What are the buildings of departments of students from HKG?"),
     (
         "school",

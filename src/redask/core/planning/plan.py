@@ -27,6 +27,7 @@ from redask.core.planning.statement import sql_text
 from redask.core.planning.statement.counted_rows import counted_rows
 from redask.core.planning.statement.key_paths import Doubt
 from redask.core.planning.statement.resolution import statements
+from redask.core.planning.statement.told_results import told
 from redask.core.planning.statement.trees import Statement
 
 _MARGIN, _LIMIT, _FOR_EACH_TEST = 2, 10, 2
@@ -38,7 +39,8 @@ _ASKING = frozenset("what which who whom whose when where why how".split())
 class Certain:
     """The statement that answers the question; `reading` holds the phrases and what they name.
 
-    `examples` gives the URNs of some rows behind a count.
+    `examples` gives the URNs of some rows behind a count, `told` the same rows with more to tell:
+    names, the number behind the most, the period that was meant.
     """
 
     sql: str
@@ -46,6 +48,7 @@ class Certain:
     coverage: float
     reading: tuple[str, ...]
     examples: str | None = None
+    told: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,9 @@ def plan(
         close = any(price <= cost + _MARGIN for price, _, _ in ranked[1:])
         if not close and cost <= _LIMIT + _FOR_EACH_TEST * len(statement.where):
             intent = intent_of(statement, phrases)
-            return Certain(sql, intent, 1.0, _named(phrases), counted_rows(statement))
+            examples, words = counted_rows(statement), [token.low for token in phrases.words]
+            more = told(statement, names, words)
+            return Certain(sql, intent, 1.0, _named(phrases), examples, more)
         return _unclear(phrases, (), sql, "ambiguous" if close else "not_computable")
     if doubts:
         _, first = doubts[0]

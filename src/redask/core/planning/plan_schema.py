@@ -15,16 +15,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from redask.core.planning.flag_values import ColumnFlag
+
 
 @dataclass(frozen=True, slots=True)
 class PlanColumn:
-    """A column; `distinct` leaves NULLs out, `words` are the user's own for it."""
+    """A column; `distinct` leaves NULLs out, `words` are the user's own for it.
+
+    `flag`: what it stores for yes and no, if it holds nothing else.
+    """
 
     name: str
     type: str
     distinct: int = 0
     nulls: int = 0
     words: tuple[str, ...] = ()
+    flag: ColumnFlag | None = None
 
 
 @dataclass(frozen=True, slots=True)

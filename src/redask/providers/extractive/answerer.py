@@ -79,9 +79,8 @@ class Extractive:
         emit: Callable[[str], Awaitable[None]] | None = None,
     ) -> Completion:
         """Quote the excerpts that answer the question, line by line; or tell a result."""
-        told = result_text.read(prompt.sources[0]) if prompt.sources else None
-        if told is not None:
-            lines = result_text.tell(told, range(2, len(prompt.sources) + 1))
+        lines = result_text.told(prompt.sources)
+        if lines:
             return await self._completed(_fit_lines(lines, max_tokens), emit)
         question = prompt.read_as or prompt.question
         ranker = ExcerptRanker(question, prompt.weights)

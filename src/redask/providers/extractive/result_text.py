@@ -17,7 +17,7 @@ no count of rows and no name of a column.
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
@@ -28,6 +28,8 @@ from redask.providers.extractive.text_blocks import one_line
 MOST_SHOWN = 50
 DECIMALS = 3
 _DECIMAL = re.compile(r"-?[0-9]{1,20}\.[0-9]{4,40}(?:e[+-]?[0-9]{1,3})?")
+_AVERAGE = re.compile(r"-?[0-9]+\.[0-9]{16,}")  # as PostgreSQL writes what it divided
+_COUNTED_IN = "counted in"  # the label of `told_results.COUNTED_IN`
 _QUERY = "urn:reddb:query:"
 _AGGREGATES = {"avg": "average", "max": "largest", "min": "smallest", "sum": "total"}
 _MIDNIGHT = re.compile(r"(?<=\A[0-9]{4}-[0-9]{2}-[0-9]{2})[T ]00:00:00\Z")  # a date, no time
@@ -58,26 +60,50 @@ def read(source: Source) -> ToldResult | None:
     )
 
 
-def tell(result: ToldResult, examples: Sequence[int]) -> list[str]:
-    """The lines of the answer; the result is source 1, `examples` are sources of rows behind it."""
+def told(sources: Sequence[Source]) -> list[str]:
+    """The lines of the answer, if the first source is a result; else none.
+
+    A result that follows, of as many rows and no fewer columns, is the same with more to tell: it
+    is told instead, and both are cited.
+    """
+    first = read(sources[0]) if sources else None
+    if first is None:
+        return []
+    second = read(sources[1]) if len(sources) > 1 else None
+    if second and second.count == first.count and len(second.names) >= len(first.names):
+        return tell(second, range(3, len(sources) + 1), (1, 2))
+    return tell(first, range(2, len(sources) + 1))
+
+
+def tell(result: ToldResult, examples: Sequence[int], proof: Sequence[int] = (1,)) -> list[str]:
+    """The lines of the answer; `proof` are the results that it cites, `examples` rows behind it."""
     if not result.rows:
         return [quotation.cite("Nothing in the data fits.", [1])]
+    result, period = _without_period(result)
     pairs = zip(result.names, result.rows[0], strict=True)
-    line = ", ".join(f"{name}: {value}" for name, value in pairs)
+    line = ", ".join(f"{name}: {value}" for name, value in pairs) + period
     if result.count == 1 and not (len(result.names) > 1 and _STOP.search(line)):
         if len(result.names) > 1:  # the source beside it is the row itself
-            return [quotation.cite(line, [1, *examples])]
+            return [quotation.cite(line, [*proof, *examples])]
         behind = "".join(f"[^{number}]" for number in examples)
-        return [quotation.cite(line, [1]) + (f", for example {behind}" if behind else "")]
+        return [quotation.cite(line, proof) + (f", for example {behind}" if behind else "")]
     shown = result.rows[:MOST_SHOWN]
     what = "rows" if len(result.names) > 1 else _plural(result.names[0])
     what = "row" if result.count == 1 else what
     some = f"The first {len(shown)} of " if len(shown) < result.count else ""
     beside = examples if result.count == 1 else ()
-    lead = quotation.cite(f"{some}{result.count} {what}", [1, *beside]) + ":"
+    lead = quotation.cite(f"{some}{result.count} {what}{period}", [*proof, *beside]) + ":"
     if len(result.names) == 1:
         return [lead, *(quotation.escape(f"- {row[0]}") for row in shown)]
     return [lead, *_table(result.names, shown)]
+
+
+def _without_period(result: ToldResult) -> tuple[ToldResult, str]:
+    """The result without the column that says from when all its rows are, and ", in March 2026"."""
+    if len(result.names) < 2 or result.names[-1] != _COUNTED_IN:
+        return result, ""
+    rows = tuple(row[:-1] for row in result.rows)
+    return replace(result, names=result.names[:-1], rows=rows), f", in {result.rows[0][-1]}"
 
 
 def label(name: str) -> str:
@@ -122,4 +148,6 @@ def _rounded(text: str) -> str:
     value = Decimal(text)
     places = DECIMALS if abs(value) >= 1 else DECIMALS - value.adjusted() - 1
     rounded = value.quantize(Decimal(1).scaleb(-places))
-    return text if rounded == value else f"about {rounded:f}"
+    if rounded == value:
+        return text.rstrip("0").rstrip(".") if _AVERAGE.fullmatch(text) else text
+    return f"about {rounded:f}"

@@ -4,6 +4,7 @@ question                                    plan
 names a row by its table and key            Certain, intent `row`             `named_rows`
 certain by its words                        as `plan.plan` has it
 a column of a person by both names          Certain, intent `row`             `named_people`
+a number that a row with a key holds        Certain, intent `row`             `keyed_quantities`
 counts or lists rows that hold a word       Certain, intent `mixed`: a        `mentioning_rows`
                                             search, computed over
 anything else                               as `plan.plan` has it
@@ -11,6 +12,7 @@ anything else                               as `plan.plan` has it
 
 from datetime import date
 
+from redask.core.planning.direct.keyed_quantities import quantity_statement
 from redask.core.planning.direct.mentioning_rows import mention_statement
 from redask.core.planning.direct.named_people import person_statement
 from redask.core.planning.direct.named_rows import row_statement
@@ -32,12 +34,14 @@ def plan_directly(
     if len(words) > _MOST_WORDS:
         return plan(question, schema, values, today)
     if row := row_statement(words, names, values):
-        return Certain(row[0], "row", 1.0, (), row[1])
+        return row
     planned = plan(question, schema, values, today)
     if isinstance(planned, Certain):
         return planned
     if person := person_statement(words, names, values):
         return Certain(person, "row", 1.0, ())
+    if quantity := quantity_statement(words, names, values):
+        return quantity
     if mention := mention_statement(words, names):
         return Certain(mention[0], "mixed", 1.0, (), mention[1])
     return planned

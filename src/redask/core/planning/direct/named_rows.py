@@ -2,8 +2,8 @@
 
     question                                        statement
     invoice 98 · show me ticket T-1043              the row: at most MOST columns
-    the total of invoice 98 · what is the email     that column alone
-    of customer 12?
+    the total of invoice 98 · what is the email     that column alone; one that refers to a row is
+    of customer 12?                                 told by what names that row
 
 The table is named by all its words, the key is the table's one key column; a key that is text must
 be there, a number may not be. What is left over in the question: None.
@@ -17,8 +17,10 @@ from redask.core.planning.direct.row_columns import (
     OF,
     OPENING,
     column_named,
+    shown_name,
     told_columns,
 )
+from redask.core.planning.plan import Certain
 from redask.core.planning.plan_schema import PlanTable, ValueIndex
 from redask.core.planning.question.linking import Linker
 from redask.core.planning.question.words import QuestionWord
@@ -48,21 +50,26 @@ class NamedRow:
 
 def row_statement(
     words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
-) -> tuple[str, str | None] | None:
+) -> Certain | None:
     """The SELECT of the row, and that of its URN; or of one column alone. None: no such row."""
-    found = _row(words, linker, values)
+    found = row_at_end(words, linker, values)
     if found is None:
         return None
     row, before = found
     source = f"FROM {sql_text.identifier(row.table.name)} WHERE {row.where}"
-    shown = _asked(before, row.table, linker)
-    if shown is None:
+    column = _asked(before, row.table, linker)
+    if column is None:
         return None
+    if column:
+        name = shown_name(column, row.table, linker, before)
+        told = f"SELECT {name} {source}" if name else None
+        return Certain(f"SELECT {sql_text.identifier(column)} {source}", "row", 1.0, (), None, told)
+    shown = list(told_columns(row.table, linker))[:MOST]
     itself = f"SELECT urn {source}" if len(shown) > 1 else None
-    return f"SELECT {', '.join(shown)} {source}", itself
+    return Certain(f"SELECT {', '.join(shown)} {source}", "row", 1.0, (), itself)
 
 
-def _row(
+def row_at_end(
     words: Sequence[QuestionWord], linker: Linker, values: ValueIndex
 ) -> tuple[NamedRow, Sequence[QuestionWord]] | None:
     """The row that the end of a question names, and what stands before it."""
@@ -101,12 +108,9 @@ def _literal(
     return sql_text.literal(Literal(here[0])) if len(here) == 1 else None
 
 
-def _asked(before: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> list[str] | None:
-    """What is shown of a row: the column that is asked for, or the first MOST."""
+def _asked(before: Sequence[QuestionWord], table: PlanTable, linker: Linker) -> str | None:
+    """The column that is asked for; "" where it is the row, None where it is anything else."""
     rest = [word for word in before if word.kind != "mark"]
     while rest and rest[0].low in OPENING and not column_named(rest, table, linker):
         rest = rest[1:]
-    if not rest:
-        return list(told_columns(table, linker))[:MOST]
-    column = column_named(rest, table, linker)
-    return None if column is None else [sql_text.identifier(column)]
+    return column_named(rest, table, linker) if rest else ""

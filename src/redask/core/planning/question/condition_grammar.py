@@ -8,6 +8,7 @@ condition  := COLUMN [is] [not] [compare] values [COLUMN]     whose age is over 
             | compare average COLUMN
             | values [COLUMN | TABLE]                         in the Physics department
             | moment [year | COLUMN] VALUE [or later]         opened before 1990
+            | is [not] FLAG | is OPPOSITE                     are not active, are inactive
             | have [no] COLUMN | COLUMN [to] anyone           without an email
             | ADJECTIVE than NUMBER | NUMBER years old        older than 20
 """
@@ -47,6 +48,7 @@ def _condition(
         joined=joined,
         both="both" in said,
         apart=bool(said & cues.JOINING),
+        alternative=glue.alternative,
     )
 
 
@@ -64,10 +66,12 @@ class ConditionGrammar(PhraseReader):
     # --- what is said of a column that is named ------------------------------------------
 
     def _column_conditions(self, glue: Glue) -> Iterator[FoundModifier]:
+        if (cues.AUXILIARIES | {"not"}) & set(glue.words):
+            for flag, opposite in self.flags(glue.end):
+                said = replace(glue, negative=glue.negative != opposite)
+                yield _condition("flag", (), flag, said), flag.end, 1 + flag.links[0].cost
         for column in self.columns(glue.end):
             cost = 1 + column.links[0].cost
-            if cues.AUXILIARIES & set(glue.words):
-                yield _condition("flag", (), column, glue), column.end, cost
             yield from self._presence(column, glue, cost)
             for inner in self.links(column.end, glue):
                 for node, end, more in self._predicate(column, inner):

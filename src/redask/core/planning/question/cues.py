@@ -236,7 +236,15 @@ RELATIONS = frozenset(
     takes took taken attend attends attended visit visits visited play plays played direct directs
     directed manage manages managed publish publishes published perform performs performed design
     designs designed create creates created sell sells sold supply supplies supplied employ employs
-    employed enrolled released sent send sends gave give gives worked work works""".split()
+    employed enrolled released sent send sends gave give gives worked work works operate operates
+    operated operating host hosts hosted hosting join joins joined joining register registers
+    registered book books booked advise advises advised advising climb climbs climbed lead leads led
+    cause causes caused study studies studied studying sponsor sponsors sponsored drive drives drove
+    driven fly flies flew flown participate participates participated participating enroll enrolls
+    compete competes competed rent rents rented review reviews reviewed treat treats treated
+    prescribe prescribes prescribed teaching writing making producing managing performing attending
+    taking playing buying selling supplying serving serve serves served win wins won run runs ran
+    author authors authored compose composes composed sing sings sang sung""".split()
 )
 NEGATIVE = frozenset("not no never without neither nor cannot excluding except n't".split())
 JOINING = frozenset("and or but , either both ; then".split())

@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations
 
+from redask.core.planning.flag_values import BOOLEAN, ColumnFlag, flag_of, is_adjective
 from redask.core.planning.plan_schema import ForeignKey, PlanColumn, PlanSchema, PlanTable
 from redask.core.planning.question import cues
 from redask.core.planning.question.words import identifier_words
@@ -80,7 +81,8 @@ class Linker:
         for key in schema.keys:
             if key.table in self.tables and key.to_table in self.tables:
                 self.keys_of[key.table].append(key)
-                self.keys_of[key.to_table].append(key)
+                if key.table != key.to_table:
+                    self.keys_of[key.to_table].append(key)
         self._columns: dict[NameKey, dict[tuple[str, str], int]] = {}
         self._tables: dict[NameKey, dict[str, int]] = {}
         self._owners: dict[str, frozenset[str]] = {}
@@ -123,7 +125,7 @@ class Linker:
         if not words:
             return  # a name of signs alone
         kept = tuple(word for word in words if word not in _SILENT) or words
-        initial = len(kept[0]) == 1 and bool(owner) and owner[0].startswith(kept[0])
+        initial = bool(owner) and owner[0] != kept[0] and owner[0].startswith(kept[0])
         if len(kept) > 1 and (initial or kept[0] in _FLAGS):
             kept = kept[1:]  # `cName` of the table college; `is_active`
         bare = tuple(word for word in kept if word not in owner)
@@ -149,6 +151,18 @@ class Linker:
     def knows(self, word: str) -> bool:
         """Whether a stem, or another for it, is in a name."""
         return word in self._words or any(other in self._words for other in _others(word))
+
+    def flag(self, table: str, column: str) -> ColumnFlag | None:
+        """What a column stores for yes and no, if it says so of its rows."""
+        place = self.columns[table, column]
+        flag = place.flag or flag_of(place.type, ())
+        is_number = flag is not None and not flag.quoted and flag != BOOLEAN
+        return flag if not is_number or is_adjective(column) else None
+
+    def is_adjective(self, table: str, column: str, last: set[str]) -> bool:
+        """Whether a flag and then its table are named: `paid invoices`."""
+        is_said = last <= self._owners[table] and not last & set(identifier_words(column))
+        return is_said and self.flag(table, column) is not None
 
     def columns_named(self, words: Sequence[str]) -> tuple[ColumnLink, ...]:
         """The columns that these stems may name, best first."""

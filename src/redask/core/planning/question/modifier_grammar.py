@@ -1,6 +1,6 @@
 """The grammar of what follows the things asked for: conditions, extremes, order, groups.
 
-    tail       := { glue modifier } [ ending ]
+    tail       := { glue modifier } [ ending | that they VERB ]
     modifier   := condition | sort | each | extreme | counted | levelled | mention
     sort       := sorted by measure [direction] | direction [by measure]
     each       := for each TABLE | for each COLUMN [and COLUMN] | each [one]
@@ -22,6 +22,7 @@ from redask.core.planning.question.phrase_reader import FoundModifier, Glue
 from redask.core.planning.question.phrases import Phrases
 from redask.core.planning.question.readings import (
     AskedCondition,
+    Belonging,
     Counted,
     Each,
     Extreme,
@@ -36,6 +37,7 @@ _KEPT, _VERB_COST = 8, 2
 _HAVING = frozenset("with have has had having".split())
 _SOME = frozenset("most least fewest".split())
 _ENDING = cues.ENDING | cues.LIGHT | frozenset("from at to".split())
+_RELATING = frozenset("that which where they in to for at on".split())
 _SAYING = cues.RELATIVES | cues.AUXILIARIES
 ModifierTail = tuple[tuple[Modifier, ...], int]
 
@@ -54,6 +56,8 @@ class ModifierGrammar(ConditionGrammar):
             found: dict[tuple[Modifier, ...], int] = {}
             if self._is_end(place):
                 found[()] = 0
+            elif self._is_belonging(place):
+                found[Belonging(),] = 1
             for glue in self.glue(place):
                 self.furthest = max(self.furthest, glue.end)
                 verbs = (Verb(glue.verb),) if glue.verb else ()
@@ -70,12 +74,29 @@ class ModifierGrammar(ConditionGrammar):
         """Whether nothing but words without meaning is left."""
         return all(token.kind == "mark" or token.low in _ENDING for token in self.words[place:])
 
+    def _is_belonging(self, place: int) -> bool:
+        """`they are in`, `that they climbed`, to the end: what was named belongs together."""
+        words = [token.low for token in self.words[place:] if token.kind != "mark"]
+        while words and words[0] in _RELATING:
+            del words[0]
+        if len(words) == len(self.words[place:]) or "they" not in self._lows(place):
+            return False
+        verbs = [word for word in words if word not in _ENDING | cues.AUXILIARIES]
+        verbs = [word for word in verbs if word not in cues.PREPOSITIONS]
+        return len(verbs) <= 1 and all(each in cues.RELATIONS | cues.LIGHT for each in verbs)
+
+    def _lows(self, place: int) -> list[str]:
+        return [token.low for token in self.words[place:]]
+
     def modifier(self, glue: Glue) -> Iterator[FoundModifier]:
         """Every modifier that starts behind some glue."""
         if glue.end >= self.size:
             return
-        if glue.verb:
+        if glue.verb and not glue.alternative:
             yield from self._linked(glue)
+        if glue.alternative and not glue.verb:
+            yield from self.conditions(glue)
+        if glue.verb or glue.alternative:
             return
         yield from self.conditions(glue)
         yield from self._counted(glue)

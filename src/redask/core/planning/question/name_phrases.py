@@ -3,15 +3,19 @@
 A name may hold prepositions ("date of birth", "number in season"), but neither starts nor ends with
 one. The name of a table is no part of a column's name, and the name of a column no part of a
 table's. In "first and last names", `first` is the column that is named with the noun behind.
+`unpaid`, `inactive` and `non-smoking` are opposites of the flags `paid`, `is_active` and `smoking`.
 """
 
+import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from redask.core.planning.question import cues
 from redask.core.planning.question.linking import PART_COST, ColumnLink, Linker, TableLink
-from redask.core.planning.question.words import QuestionWord, spoken_stem
+from redask.core.planning.question.words import QuestionWord, spoken_stem, stem
 
 _LONGEST = 7
+_OPPOSITE = re.compile(r"(?:un|in|non)-?([a-z]{3,30})")
 _FUNCTION_WORDS = (
     cues.PREPOSITIONS | cues.RELATIVES | cues.AUXILIARIES | cues.NEGATIVE | cues.JOINING
 )
@@ -56,6 +60,27 @@ def name_phrases(
     return tuple(columns), tuple(tables)
 
 
+def opposite_phrases(words: tuple[QuestionWord, ...], linker: Linker) -> ColumnPhrases:
+    """At each word the flags of which it says the opposite."""
+    return tuple(
+        tuple(ColumnPhrase(place, place + 1, links) for links in _opposites(token, linker))
+        for place, token in enumerate(words)
+    )
+
+
+def _opposites(token: QuestionWord, linker: Linker) -> Iterator[tuple[ColumnLink, ...]]:
+    found = _OPPOSITE.fullmatch(token.low) if token.kind == "word" else None
+    if found is None or linker.knows(token.stem):
+        return
+    links = tuple(
+        link
+        for link in linker.columns_named((stem(found[1]),))
+        if link.cost <= 1 and linker.flag(link.table, link.column)
+    )
+    if links:
+        yield links
+
+
 def _stems(token: QuestionWord, linker: Linker) -> tuple[str, ...]:
     """The stems of a word that names may hold; none where no name does."""
     if token.kind not in ("word", "number"):
@@ -83,7 +108,7 @@ def _names(
         if not stems[end]:
             break
         spoken += stems[end]
-        links, named = linker.columns_named(spoken), linker.tables_named(spoken)
+        links, named = _attributes(spoken, linker), linker.tables_named(spoken)
         if named and named[0].cost == 0:
             links = tuple(link for link in links if link.cost < PART_COST)
         elif links and links[0].cost == 0:
@@ -93,6 +118,16 @@ def _names(
         if named:
             tables.append(TablePhrase(start, end + 1, named))
     return columns, tables
+
+
+def _attributes(spoken: tuple[str, ...], linker: Linker) -> tuple[ColumnLink, ...]:
+    """The columns that words name; `paid invoices` is no column, but the invoices that are so."""
+    last = set(spoken[-1:])
+    return tuple(
+        link
+        for link in linker.columns_named(spoken)
+        if not (link.owned and linker.is_adjective(link.table, link.column, last))
+    )
 
 
 def _shared_head(

@@ -29,7 +29,7 @@ ValuePhrases = tuple[tuple[ValuePhrase, ...], int, str]
 class Glue:
     """What joins a modifier to what came before; `verb` says that two things belong.
 
-    An "or" joins values only: between conditions it leaves open what it is an alternative to.
+    An "or" stands first: what follows is an alternative to the condition before it.
     """
 
     end: int
@@ -37,6 +37,7 @@ class Glue:
     words: tuple[str, ...] = ()
     verb: str = ""
     sentence: bool = False
+    alternative: bool = False
 
 
 class PhraseReader:
@@ -65,6 +66,13 @@ class PhraseReader:
 
     def values(self, place: int) -> tuple[ValuePhrase, ...]:
         return self.phrases.values[place] if place < self.size else ()
+
+    def flags(self, place: int) -> Iterator[tuple[ColumnPhrase, bool]]:
+        """The columns that may be flags, and whether the opposite is said."""
+        for column in self.columns(place):
+            yield column, False
+        for column in self.phrases.opposites[place] if place < self.size else ():
+            yield column, True
 
     def numbers(self, place: int) -> Iterator[tuple[ValuePhrase, str]]:
         """The values that are numbers, and their digits."""
@@ -152,6 +160,8 @@ class PhraseReader:
         more = replace(glue, end=glue.end + 1, words=(*glue.words, low))
         if token.kind == "mark":
             return replace(more, sentence=glue.sentence or low in ".?!")
+        if low == "or" and not glue.words:
+            return replace(more, alternative=True)
         if low in cues.NEGATIVE or low.endswith("n't"):
             doubled = glue.negative and low != "nor"
             return None if doubled else replace(more, negative=True)
@@ -169,9 +179,20 @@ class PhraseReader:
             or phrases.tables[place]
             or phrases.values[place]
             or phrases.cues[place]
+            or phrases.opposites[place]
             or self.low(place) in cues.DIMENSIONS
         )
 
     def _is_verb(self, place: int) -> bool:
-        """Whether a word says that two things belong together, and names nothing."""
-        return self.low(place) in cues.RELATIONS and not self._starts(place)
+        """Whether a word says that two things belong together, and names nothing.
+
+        Before the name of a table it may be a part of a column's name: `built a mill`.
+        """
+        if self.low(place) not in cues.RELATIONS:
+            return False
+        phrases = self.phrases
+        if phrases.tables[place] or phrases.values[place] or phrases.cues[place]:
+            return False
+        named = any(each.links[0].cost == 0 for each in self.tables(place + 1))
+        whole = any(each.links[0].cost == 0 for each in phrases.columns[place])
+        return not self._starts(place) or (named and not whole)

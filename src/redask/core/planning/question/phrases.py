@@ -13,7 +13,12 @@ from redask.core.planning.plan_schema import StoredValue, ValueIndex
 from redask.core.planning.question import cues
 from redask.core.planning.question.dates import UNDATED, relative_period, written_date
 from redask.core.planning.question.linking import Linker
-from redask.core.planning.question.name_phrases import ColumnPhrase, TablePhrase, name_phrases
+from redask.core.planning.question.name_phrases import (
+    ColumnPhrase,
+    TablePhrase,
+    name_phrases,
+    opposite_phrases,
+)
 from redask.core.planning.question.words import QuestionWord, identifier_words, stem, tokens
 from redask.core.planning.value_text import normalised
 
@@ -68,6 +73,7 @@ class Phrases:
     tables: tuple[tuple[TablePhrase, ...], ...]
     values: tuple[tuple[ValuePhrase, ...], ...]
     cues: tuple[tuple[Cue, ...], ...]
+    opposites: tuple[tuple[ColumnPhrase, ...], ...]
 
 
 def read(question: str, linker: Linker, values: ValueIndex, today: date | None = None) -> Phrases:
@@ -87,7 +93,7 @@ def read(question: str, linker: Linker, values: ValueIndex, today: date | None =
         (*_periods(words, start, marks[start], today), *values)
         for start, values in enumerate(_values(words, written, kept, stored))
     )
-    return Phrases(words, columns, tables, found, marks)
+    return Phrases(words, columns, tables, found, marks, opposite_phrases(words, linker))
 
 
 def _periods(
@@ -114,6 +120,7 @@ def unknown_words(phrases: Phrases) -> tuple[str, ...]:
         ends += [each.end for each in phrases.tables[start]]
         ends += [each.end for each in phrases.values[start]]
         ends += [each.end for each in phrases.cues[start]]
+        ends += [each.end for each in phrases.opposites[start]]
         covered.update(range(start, max(ends, default=start)))
     return tuple(
         token.text

@@ -2,9 +2,10 @@
 
 question  := [each COLUMN ,] [show] items [link noun] tail
 items     := item { (, | and | as well as) item }
-item      := [distinct] COLUMN [of TABLE] | aggregates COLUMN | count (noun | COLUMN) | noun
-           | most common COLUMN | all details | share of TABLE
-noun      := [n] [ADJECTIVE] [values] TABLE [value]
+item      := [distinct] COLUMN [of TABLE] | [full] names [of TABLE] | aggregates COLUMN
+           | count (noun | COLUMN) | noun | most common COLUMN | all details | share of TABLE
+noun      := [n] [ADJECTIVE] [said [[and] said]] TABLE [value]
+said      := [not] FLAG | OPPOSITE | values
 restated  := a second sentence: show items
 """
 
@@ -110,6 +111,7 @@ class QuestionGrammar(ModifierGrammar):
         distinct = self.cue(place, "distinct")
         start = distinct.end if distinct else place
         yield from self._plain_columns(start, distinct is not None)
+        yield from self._names(start, distinct is not None)
         yield from self._aggregates(place)
         yield from self._counts(place)
         yield from self._common(place)
@@ -144,6 +146,16 @@ class QuestionGrammar(ModifierGrammar):
                         item = Item("column", owned, table, distinct=distinct)
                         more = cost + table.links[0].cost
                         yield (item,), (TableMention(table),), table.end, more
+
+    def _names(self, place: int, distinct: bool) -> Iterator[Items]:
+        """`names`, `full names`: what names a row, be it a title, or a first and a last name."""
+        place += self.low(place) == "full"
+        if self.low(place) in ("name", "names"):
+            yield (Item("named", distinct=distinct),), (), place + 1, 3
+            if self.low(place + 1) in ("of", "for"):
+                for table in self.tables(place + 2):
+                    item = Item("named", None, table, distinct=distinct)
+                    yield (item,), (TableMention(table),), table.end, 3 + table.links[0].cost
 
     def _aggregates(self, place: int) -> Iterator[Items]:
         behind, adjective = self.superlative(place)
@@ -228,19 +240,28 @@ class QuestionGrammar(ModifierGrammar):
         behind, adjective = self.superlative(start)
         if adjective:
             yield (Extreme("max", None, None, number, adjective),), behind, 1
-        for column in self.columns(place):
-            flag = AskedCondition("flag", (), column)
-            yield (flag,), column.end, 1 + column.links[0].cost
+        for flag, end, cost in self._adjectives_before(place):
+            yield (flag,), end, cost
+            behind = end + (self.low(end) in ("and", ","))
+            for second, last, more in self._adjectives_before(behind):
+                yield (flag, second), last, cost + more
+
+    def _adjectives_before(self, place: int) -> Iterator[FoundModifier]:
+        """`active`, `unpaid`, `German`: a flag or a value."""
+        negated = self.low(place) in ("not", "non")
+        for column, opposite in self.flags(place + negated):
+            flag = AskedCondition("flag", (), column, negated != opposite)
+            yield flag, column.end, 1 + column.links[0].cost
         for values, end, joined in self.value_lists(place):
             if all(value.stored for value in values):
-                yield (AskedCondition("=", values, joined=joined, hint="adjective"),), end, 1
+                yield AskedCondition("=", values, joined=joined, hint="adjective"), end, 1
 
     # --- second sentences ----------------------------------------------------------------
 
     def modifier(self, glue: Glue) -> Iterator[FoundModifier]:
         """The modifiers, and what a second sentence says."""
         yield from super().modifier(glue)
-        if glue.end < self.size and not glue.negative:
+        if glue.end < self.size and not glue.negative and not glue.alternative:
             if glue.sentence and self.cue(glue.end, "show"):
                 for items, mods, end, cost in self.item_lists(self._shown(glue.end)):
                     if not mods:

@@ -11,6 +11,7 @@
     Sort            the order asked for
     Each            what to group by
     Restated        a second sentence that says again what to show
+    Belonging       what was named belongs together: "mountains they climbed"
 
 Every word of the question is in exactly one phrase, or in a closed list of function words.
 """
@@ -23,7 +24,7 @@ from redask.core.planning.question.phrases import ValuePhrase
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One thing to show; `kind` is column, aggregate, count, entity or star."""
+    """One thing to show; `kind` is column, named, aggregate, count, entity or star."""
 
     kind: str
     column: ColumnPhrase | None = None
@@ -34,7 +35,10 @@ class Item:
 
 @dataclass(frozen=True, slots=True)
 class AskedCondition:
-    """`near` is the table that the value stands beside; `apart`: joined by "and" or a comma."""
+    """`near` is the table that the value stands beside; `apart`: joined by "and" or a comma.
+
+    `alternative`: joined by "or" to the condition before it.
+    """
 
     op: str
     values: tuple[ValuePhrase, ...]
@@ -47,6 +51,7 @@ class AskedCondition:
     hint: str = ""
     both: bool = False
     apart: bool = False
+    alternative: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +138,11 @@ class Restated:
     items: tuple[Item, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Belonging:
+    """Rows of the tables that are shown belong together."""
+
+
 Modifier = (
     AskedCondition
     | Counted
@@ -144,6 +154,7 @@ Modifier = (
     | Sort
     | Each
     | Restated
+    | Belonging
 )
 
 

@@ -4,7 +4,8 @@
     text          stored values, quotations        refused                   ILIKE
     number        numbers                          numbers                   refused
     date          a day, month or year as a range  before or after it        refused
-    bool          refused; a flag is true or not   refused                   refused
+    bool          refused                          refused                   refused
+    a flag        what it stores for yes or no; no only where it is never NULL
 
 A value without a column is one of the column where it is stored: the only one of the table that
 the question is of, else of the tables it names, else of all.
@@ -55,10 +56,7 @@ def test_of(condition: AskedCondition, scope: ColumnScope) -> tuple[ColumnOf, Te
         return _unnamed(condition, scope)
     column, cost = _valued(condition.column, condition, scope)
     if condition.op == "flag":
-        if scope.type_of(column) not in ("bool", "boolean"):
-            raise Doubt("not_computable", column.name)
-        word = "false" if condition.negative else "true"
-        return column, Comparison(column, "=", Literal(word, number=True)), cost
+        return column, _flagged(column, condition.negative, scope), cost
     if condition.op == "present":
         if not scope.linker.columns[column.table, column.name].nulls:
             raise Doubt("not_computable", column.name)
@@ -68,6 +66,17 @@ def test_of(condition: AskedCondition, scope: ColumnScope) -> tuple[ColumnOf, Te
             raise Doubt("not_computable", column.name)
         return column, Against(column, _op(condition), condition.against), cost
     return column, _typed(column, condition, scope), cost
+
+
+def _flagged(column: ColumnOf, negative: bool, scope: ColumnScope) -> Test:
+    """A flag is what it stores for yes; it is not so where no is stored, which NULL is not."""
+    flag = scope.linker.flag(column.table, column.name)
+    if flag is None:
+        raise Doubt("not_computable", column.name)
+    if negative and scope.linker.columns[column.table, column.name].nulls:
+        raise Doubt("ambiguous", f"whether those count of which {column.name} is not known")
+    text = flag.no if negative else flag.yes
+    return Comparison(column, "=", Literal(text, number=not flag.quoted))
 
 
 def _valued(

@@ -106,6 +106,11 @@ class OutputBuilder:
         if item.kind == "entity":
             columns = shown(self._scope, self.table(item.table))
             return [MeasuredColumn(column=column) for column in columns]
+        if item.kind == "named":
+            names = naming(self._scope, self.table(item.table))
+            if not names:
+                raise Doubt("attribute_missing", "name")
+            return [MeasuredColumn(column=column) for column in names]
         return [self._output(item)]
 
     def _output(self, item: Item) -> MeasuredColumn:

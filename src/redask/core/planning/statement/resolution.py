@@ -5,7 +5,8 @@
     shows things "of TABLE", or the table itself       that table
     names a table in a column's phrase                 that table ("names of students")
     names a table later on                             the first that is not excluded
-    names none                                         the only one with the one column shown
+    names none                                         the only one with the one column shown, or
+                                                       with every column that is named
 
 `Doubt` says why a reading does not hold.
 """
@@ -21,6 +22,7 @@ from redask.core.planning.question.readings import (
     Counted,
     Each,
     Extreme,
+    Levelled,
     Reading,
     Restated,
     Sort,
@@ -33,6 +35,7 @@ from redask.core.planning.statement.statement_builder import build
 from redask.core.planning.statement.trees import Statement
 
 _MAX_CHOICES = 16
+_ALONE = 3  # what it costs that no table is named: more than another reading may be away
 
 
 def statements(reading: Reading, linker: Linker) -> Iterator[tuple[Statement, int] | Doubt]:
@@ -129,14 +132,15 @@ def _owners(reading: Reading) -> list[str]:
 def _holding(reading: Reading) -> list[tuple[str, int]]:
     """The tables that hold a column for each item, cheapest first.
 
-    Without a table that is named, only one column that no other table has is safe.
+    Without a table that is named, only one column that no other table has is safe, or columns
+    that are named in full and are together in one table only.
     """
     prices: dict[str, int] = {}
     items = reading.items
     columns = [item.column for item in items if item.column is not None]
     owners = _owners(reading)
     if not owners and (reading.modifiers or len(items) > 1 or len(columns[:1]) != 1):
-        return []
+        return _only_holder(reading)
     if not owners and len({link.table for link in columns[0].links if link.cost <= 4}) > 1:
         return []
     for place, column in enumerate(columns):
@@ -155,3 +159,32 @@ def _holding(reading: Reading) -> list[tuple[str, int]]:
     least = min(prices.values(), default=0)
     ranked = sorted(prices.items(), key=lambda each: (each[1], each[0]))
     return [(table, (price - least) * 2) for table, price in ranked]
+
+
+def _only_holder(reading: Reading) -> list[tuple[str, int]]:
+    """The one table that has every column of a reading; one of them only it has.
+
+    What is compared must have its column named: a value alone may be of any table.
+    """
+    columns = [item.column for item in reading.items]
+    for each in reading.modifiers:
+        match each:
+            case Each(phrases, None) if phrases and reading.items[0].aggregate:
+                columns += phrases
+            case Extreme(column=None, common=True):
+                pass
+            case AskedCondition() | Sort() | Extreme() | Levelled():
+                columns.append(each.column)
+            case _:
+                return []
+    known = [column for column in columns if column is not None]
+    if len(known) < len(columns):
+        return []
+    holders = [
+        {link.table for link in column.links if link.cost <= column.links[0].cost + 1}
+        for column in known
+    ]
+    common = set.intersection(*holders) if holders else set()
+    if len(common) != 1 or min(map(len, holders)) != 1:
+        return []
+    return [(table, _ALONE) for table in common]

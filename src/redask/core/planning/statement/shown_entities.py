@@ -1,7 +1,7 @@
 """What stands for a row of a table where the question names only the table: `shown(scope, table)`.
 
 the table has                                  shown
-one column `name`, `full_name`, or its own     that (`customer_name` of customers)
+one column `name`, `full_name`, or its own     that (`customer_name`, `CustName` of customers)
 first and last name                            both: a person; never a `title`, which is a job
 one column `title`                             that
 no name of any kind, one column as key, `id`   the key
@@ -54,13 +54,21 @@ def _numbering(scope: ColumnScope, table: str) -> tuple[ColumnOf, ...]:
 
 def _called(scope: ColumnScope, table: str, wanted: tuple[str, ...]) -> tuple[ColumnOf, ...]:
     """The columns with this name, with or without the table's words in it."""
-    owner = set(identifier_words(table))
+    owner = identifier_words(table)
     found = []
     for column in scope.linker.tables[table].columns:
         words = identifier_words(column.name)
-        if wanted in (words, tuple(word for word in words if word not in owner)):
+        bare = tuple(word for word in words if word not in owner)
+        if wanted in (words, bare) or (len(bare) > 1 and _begins(bare[0], owner, bare[1:], wanted)):
             found.append(ColumnOf(table, column.name))
     return tuple(found)
+
+
+def _begins(
+    word: str, owner: tuple[str, ...], rest: tuple[str, ...], wanted: tuple[str, ...]
+) -> bool:
+    """Whether a word is the beginning of the table's name: `ResName` of restaurants."""
+    return rest == wanted and bool(owner) and len(word) > 1 and owner[0].startswith(word)
 
 
 def says_nothing(statement: Statement, reading: Reading) -> bool:

@@ -17,7 +17,9 @@ from redask.core.planning.statement.trees import (
     MeasuredColumn,
     Membership,
     Missing,
+    NewestPeriod,
     Recent,
+    ReferredName,
     Statement,
     Tally,
     Test,
@@ -58,6 +60,25 @@ def write(statement: Statement) -> str:
     return _StatementText(statement).text()
 
 
+def output(shown: MeasuredColumn) -> str:
+    """What stands in the place of a column, with its label."""
+    if isinstance(shown.name, NewestPeriod):
+        start = _newest(shown.name.column, shown.name.unit, shown.name.back)
+        text = f"to_char({start}, '{_WRITTEN[shown.name.unit]}')"
+    else:
+        assert shown.name is not None
+        text = _referred(shown.name)
+    return f"{text} AS {identifier(shown.label)}"
+
+
+def _referred(name: ReferredName) -> str:
+    text = " || ' ' || ".join(f"referred.{identifier(each.name)}" for each in name.names)
+    source = f"{identifier(name.target.table)} AS referred"
+    own = f"{identifier(name.column.table)}.{identifier(name.column.name)}"
+    test = f"referred.{identifier(name.target.name)} = {own}"
+    return f"coalesce((SELECT {text} FROM {source} WHERE {test}), CAST({own} AS text))"
+
+
 class _StatementText:
     def __init__(self, statement: Statement) -> None:
         self._statement = statement
@@ -68,7 +89,7 @@ class _StatementText:
         asked = self._statement
         if asked.outputs[0].aggregate in SHARES:
             return self._share(asked.outputs[0].aggregate)
-        shown = ", ".join(map(self._measure, asked.outputs))
+        shown = ", ".join(map(self._output, asked.outputs))
         parts = [f"SELECT {'DISTINCT ' if asked.distinct else ''}{shown}"]
         parts.append(f"FROM {identifier(asked.table)}")
         parts += [self._join(step) for step in asked.steps]
@@ -96,6 +117,12 @@ class _StatementText:
         if self._qualified:
             return f"{identifier(column.table)}.{identifier(column.name)}"
         return identifier(column.name)
+
+    def _output(self, each: MeasuredColumn) -> str:
+        if each.name is not None:
+            return output(each)
+        shown = self._measure(each)
+        return f"{shown} AS {identifier(each.label)}" if each.label else shown
 
     def _measure(self, measure: MeasuredColumn) -> str:
         inner = "*" if measure.column is None else self._column(measure.column)
@@ -139,12 +166,11 @@ class _StatementText:
                 return f"({word.join(map(self._test, junction.parts))})"
 
     def _recent(self, column: ColumnOf, unit: str, back: int) -> str:
-        newest = f"SELECT max({identifier(column.name)}) FROM {identifier(column.table)}"
-        end = f"date_trunc('{unit}', ({newest}))"
         shown = self._column(column)
         if not back:
-            return f"{shown} >= {end}"
-        return f"({shown} >= {end} - interval '{back} {unit}' AND {shown} < {end})"
+            return f"{shown} >= {_newest(column, unit, 0)}"
+        start, end = _newest(column, unit, back), _newest(column, unit, 0)
+        return f"({shown} >= {start} AND {shown} < {end})"
 
     def _subquery(self, shown: str, steps: tuple[KeyStep, ...], tests: tuple[Test, ...]) -> str:
         first, *others = steps
@@ -154,6 +180,14 @@ class _StatementText:
         return f"{source} WHERE {' AND '.join(where)}"
 
 
+def _newest(column: ColumnOf, unit: str, back: int) -> str:
+    """The start of the unit that holds a column's newest date, or of one before it."""
+    newest = f"SELECT max({identifier(column.name)}) FROM {identifier(column.table)}"
+    start = f"date_trunc('{unit}', ({newest}))"
+    return f"{start} - interval '{back} {unit}'" if back else start
+
+
+_WRITTEN = {"month": "FMMonth YYYY", "year": "YYYY"}
 _DIRECTIONS = {"asc": "ASC", "desc": "DESC NULLS LAST"}
 
 

@@ -13,7 +13,14 @@ SUM, AVG and COUNT are refused where a join repeats rows.
 from dataclasses import replace
 from itertools import pairwise
 
-from redask.core.planning.question.readings import Counted, Extreme, Reading, TableMention, Verb
+from redask.core.planning.question.readings import (
+    Belonging,
+    Counted,
+    Extreme,
+    Reading,
+    TableMention,
+    Verb,
+)
 from redask.core.planning.statement import key_paths, sql_text
 from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.condition_tests import contradictory
@@ -61,6 +68,8 @@ def build(reading: Reading, scope: ColumnScope, tables: Names) -> tuple[Statemen
     if groups and (len(steps) > 1 or (steps and len({column.table for column in plain}) > 1)):
         raise Doubt("not_computable", "groups over several tables")
     _check_fan_out(measures, steps, scope)
+    if not steps and any(isinstance(each, Belonging) for each in reading.modifiers):
+        raise Doubt("not_computable", "they")
     if steps and not groups:
         _check_joined(reading, steps, scope)
     _check_least(order, steps, scope)
@@ -102,7 +111,7 @@ def _check_verbs(reading: Reading, scope: ColumnScope, builder: OutputBuilder) -
         if isinstance(verb, Verb) and isinstance(node, TableMention | Counted | Extreme):
             table = builder.table(node.table)
             steps = key_paths.steps_between(scope.linker, scope.first, table)
-            if len(steps) > isinstance(node, TableMention):
+            if len(steps) > 1:
                 raise Doubt("not_computable", verb.word)
 
 
@@ -123,7 +132,7 @@ def _check_joined(reading: Reading, steps: tuple[KeyStep, ...], scope: ColumnSco
     """Columns of two tables are shown together if each is named in full, one row for one row."""
     named = all(item.column.links[0].cost == 0 for item in reading.items if item.column)
     if len(steps) > 1 or not named or key_paths.fans_out(scope.linker, steps[0]):
-        raise Doubt("ambiguous", "columns of several tables")
+        raise Doubt("not_computable", "columns of several tables")
 
 
 def _check_fan_out(

@@ -112,15 +112,36 @@ Test = Comparison | Membership | Match | Against | Missing | Recent | Existence 
 
 
 @dataclass(frozen=True, slots=True)
+class ReferredName:
+    """What names the row that a column refers to; the column's own value where nothing does."""
+
+    column: ColumnOf
+    target: ColumnOf
+    names: tuple[ColumnOf, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class NewestPeriod:
+    """The month or year of a column's newest date, or one `back`, in words."""
+
+    column: ColumnOf
+    unit: str
+    back: int
+
+
+@dataclass(frozen=True, slots=True)
 class MeasuredColumn:
     """What is shown or ordered by: a column, an aggregate of one, a count, or a share of rows.
 
-    `share` and `percentage` are of all rows, those that pass the tests of the statement.
+    `share` and `percentage` are of all rows, those that pass the tests of the statement. `name`
+    stands in the place of the column; `label` is what the output is called.
     """
 
     aggregate: str = ""
     column: ColumnOf | None = None
     distinct: bool = False
+    name: ReferredName | NewestPeriod | None = None
+    label: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,8 @@
     not, no, never               NOT EXISTS, with the conditions that follow
     so many of it                a count, if one key leads there and may lead to many rows
 
+Two conditions that "or" joins are one test, if both are of one table and it is the only one.
+
 Refused: conditions beside NOT EXISTS on other tables; two conditions on columns that refer to each
 other; a table that only a preposition names, or that is far away and nothing is said of; a pattern
 on a column that is named in part, or of which two tables have one.
@@ -13,7 +15,13 @@ on a column that is named in part, or of which two tables have one.
 from dataclasses import dataclass, field, replace
 
 from redask.core.planning.question.name_phrases import ColumnPhrase
-from redask.core.planning.question.readings import AskedCondition, Counted, Reading, TableMention
+from redask.core.planning.question.readings import (
+    AskedCondition,
+    Counted,
+    Modifier,
+    Reading,
+    TableMention,
+)
 from redask.core.planning.statement import key_paths
 from redask.core.planning.statement.column_choice import ColumnScope
 from redask.core.planning.statement.condition_tests import test_of
@@ -24,6 +32,7 @@ from redask.core.planning.statement.trees import (
     OPPOSITE,
     ColumnOf,
     Existence,
+    Junction,
     KeyStep,
     Tally,
     Test,
@@ -58,7 +67,11 @@ class WhereBuilder:
     def tests(self) -> tuple[Test, ...]:
         """All tests, which must hold together."""
         found = _Gathered()
+        before: Modifier | None = None
         for each in self._reading.modifiers:
+            if isinstance(each, AskedCondition) and each.alternative:
+                self._check_alternative(before)
+            before = each
             if isinstance(each, TableMention):
                 self._mention(each, found)
             elif isinstance(each, Counted):
@@ -111,8 +124,22 @@ class WhereBuilder:
         place = self._place(each, column, found)
         if each.negative and place is not found.direct:
             _, test, _ = test_of(replace(each, negative=False), self._scope)
+        if each.alternative:
+            test = self._either(found, place, test)
         place.append(test)
         found.seen.append((each, column))
+
+    def _check_alternative(self, before: Modifier | None) -> None:
+        """What "or" is an alternative to is said only if it is the one condition before it."""
+        conditions = [one for one in self._reading.modifiers if isinstance(one, AskedCondition)]
+        if len(conditions) != 2 or before != conditions[0] or any(c.negative for c in conditions):
+            raise Doubt("ambiguous", "or")
+
+    def _either(self, found: _Gathered, place: list[Test], test: Test) -> Test:
+        """The test of a condition, and the one before it, of which one must hold."""
+        if not place or found.negative or found.counted:
+            raise Doubt("ambiguous", "or")
+        return Junction("or", (place.pop(), test))
 
     def _check(self, each: AskedCondition, column: ColumnOf, found: _Gathered) -> None:
         """Doubts that come of a condition beside those before it."""

@@ -15,6 +15,7 @@ refusal if it is that sentence and nothing else. The built-in answerer says itse
 (`Completion.warnings`). `is_refusal` asks an answer's warnings.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -27,6 +28,7 @@ NO_ANSWER = "The data does not hold an answer to this question."
 _FEW_WORDS = 3
 _MOST_WORDS = 8
 _MOST_CHARACTERS = 60
+_PARTS = re.compile(r"[-_/.:#]")
 
 
 class RefusalReason(StrEnum):
@@ -82,7 +84,7 @@ def not_said_of(names: Sequence[str]) -> Refusal:
 
 def attribute_missing(words: Sequence[str], subject: Sequence[str]) -> Refusal:
     """What was found does not speak of this, of somebody or something that is there."""
-    whom = f" of {_cut(' '.join(subject))}" if subject else ""
+    whom = f" of {_cut(' '.join(_whole(subject)))}" if subject else ""
     what = f"Nothing here says {_listed(words)}{whom or ' of what is asked'}."
     about = f"{_plain(words)}{whom}"
     return Refusal(what, _warning(RefusalReason.ATTRIBUTE_MISSING, about), near=True)
@@ -133,11 +135,19 @@ def _warning(reason: RefusalReason, about: str) -> Notice:
 
 
 def _listed(words: Sequence[str]) -> str:
-    return ", ".join(map(_quoted, words[:_FEW_WORDS]))
+    return ", ".join(map(_quoted, _whole(words)[:_FEW_WORDS]))
 
 
 def _plain(words: Sequence[str]) -> str:
-    return ", ".join(map(_cut, words[:_FEW_WORDS]))
+    return ", ".join(map(_cut, _whole(words)[:_FEW_WORDS]))
+
+
+def _whole(words: Sequence[str]) -> list[str]:
+    """The words, each once, without those that are a part of another: FDD-12316, not 12316."""
+    parts = {
+        part for word in words for part in _PARTS.split(word) if part != word and len(part) > 1
+    }
+    return [word for word in dict.fromkeys(words) if word not in parts]
 
 
 def _quoted(word: str) -> str:

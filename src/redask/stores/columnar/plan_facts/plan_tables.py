@@ -267,7 +267,9 @@ def _own(
 
 def _table(name: str, facts: TableFacts, primary: tuple[str, ...] | None) -> PlanTable:
     columns = tuple(
-        PlanColumn(each.column.name, str(each.column.type), each.distinct, each.nulls)
+        PlanColumn(
+            each.column.name, str(each.column.type), each.distinct, each.nulls, flag=each.flag
+        )
         for each in facts.columns
     )
     table = PlanTable(name, columns, primary or (), facts.rows)

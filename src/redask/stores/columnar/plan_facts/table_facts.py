@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from redask.core.model import Kind
+from redask.core.planning.flag_values import INTEGERS, MOST_VALUES, TEXTS, ColumnFlag, flag_of
 from redask.core.planning.value_text import LONGEST_VALUE
 from redask.stores.columnar.plan_facts.value_hashes import ColumnValue, ValueHashes
 from redask.stores.columnar.typed_tables import TableColumn
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 _SEARCHED = " OR ".join(
     f"starts_with(c2, 'urn:reddb:{kind}:')" for kind in (Kind.DOCUMENT, Kind.VECTOR, Kind.EDGE)
 )
-_TEXTS = {"text", "varchar", "bpchar"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class ColumnFacts:
     column: TableColumn
     distinct: int
     nulls: int
+    flag: ColumnFlag | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,8 @@ def read_facts(
         distinct, known = _row(
             cursor, f"SELECT count(DISTINCT {each.physical}), count({each.physical}) FROM {table}"
         )
-        facts.append(ColumnFacts(each, distinct, rows - known))
+        flag = _flag(cursor, table, each, distinct)
+        facts.append(ColumnFacts(each, distinct, rows - known, flag))
     texts = {
         number: _values(cursor, table, each.physical)
         for number, each in enumerate(told)
@@ -97,16 +99,18 @@ def following_facts(
     went: list[ColumnValue] = []
     for number, each in enumerate(known.columns):
         column = each.column.physical
-        distinct = each.distinct
+        distinct, is_same = each.distinct, True
         for value, difference, now in cursor.execute(_CHANGED.format(c=column, t=table)).fetchall():
+            is_same &= bool(now) and now != difference
             if now and now == difference:
                 distinct += 1
                 came += [(number, value)] if _is_text(each.column) else []
             elif not now:
                 distinct -= 1
                 went += [(number, value)] if _is_text(each.column) else []
+        flag = each.flag if is_same else _flag(cursor, table, each.column, distinct)
         (nulls,) = _row(cursor, f"SELECT count(*) - count({column}) FROM {table}")
-        facts.append(ColumnFacts(each.column, distinct, nulls))
+        facts.append(ColumnFacts(each.column, distinct, nulls, flag))
     values = known.values.after(came, went)
     if values is None:
         return None
@@ -138,7 +142,21 @@ def told_columns(columns: Sequence[TableColumn], *, has_ids: bool) -> list[Table
 
 
 def _is_text(column: TableColumn) -> bool:
-    return column.type.name in _TEXTS and not column.type.is_array
+    return column.type.name in TEXTS and not column.type.is_array
+
+
+def _flag(
+    cursor: "DuckDBPyConnection", table: str, column: TableColumn, distinct: int
+) -> ColumnFlag | None:
+    """What a column stores for yes and no, if it is a flag; only a few values are looked at."""
+    kind, name = column.type.name, column.physical
+    if column.type.is_array:
+        return None
+    values: list[object] = []
+    if kind in INTEGERS | TEXTS and distinct <= MOST_VALUES:
+        query = f"SELECT DISTINCT {name} FROM {table} WHERE {name} IS NOT NULL ORDER BY {name}"
+        values = [value for (value,) in cursor.execute(query).fetchall()]
+    return flag_of(kind, values)
 
 
 def _rows(cursor: "DuckDBPyConnection", table: str) -> tuple[int, ...]:
