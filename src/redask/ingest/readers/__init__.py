@@ -46,8 +46,12 @@ _MB = 1024 * 1024
 READERS = (
     ReaderRow("markdown", (".md", ".markdown"), prose.read_markdown, version=3, plain=True),
     ReaderRow("text", (".txt", ".text", ".log"), prose.read_text, version=3, plain=True),
-    ReaderRow("restructuredtext", (".rst", ".rest"), prose.read_restructured, version=2, plain=True),
-    ReaderRow("asciidoc", (".adoc", ".asciidoc", ".asc"), prose.read_asciidoc, version=2, plain=True),
+    ReaderRow(
+        "restructuredtext", (".rst", ".rest"), prose.read_restructured, version=2, plain=True
+    ),
+    ReaderRow(
+        "asciidoc", (".adoc", ".asciidoc", ".asc"), prose.read_asciidoc, version=2, plain=True
+    ),
     ReaderRow("document", tuple(documents.MIME), documents.read, version=3, max_bytes=128 * _MB),
     ReaderRow("spreadsheet", (".xlsx", ".xlsm", ".ods"), workbooks.read, version=2),
     ReaderRow("code", tuple(source_code.LANGUAGES), source_code.read, max_bytes=8 * _MB),
