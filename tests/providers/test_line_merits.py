@@ -61,6 +61,16 @@ def test_a_version_is_a_whole_number() -> None:
     assert complete("When was ferry 0.13.0 released?", [source]).warnings == ()
 
 
+def test_what_changed_in_a_version_is_what_stands_below_it() -> None:
+    text = "* Parsing of a zone in an address of the harbour. (#2990)"
+    source = chunk("CHANGELOG.md", "0.24.1 (17th May, 2023) > Fixed", text)
+    other = chunk("CHANGELOG.md", "0.24.2 (1st June, 2023) > Fixed", "* Colours of boats. (#2991)")
+    answered = complete("What was fixed in 0.24.1?", [other, source])
+    assert answered.warnings == ()
+    assert "Parsing of a zone" in answered.text
+    assert "Colours" not in answered.text
+
+
 @pytest.mark.parametrize(
     ("literal", "text", "found"),
     [

@@ -167,6 +167,13 @@ def defines(question: str, excerpt: Excerpt, passage: QuotableSource) -> bool:
     return bool(wanted) and wanted in _names(excerpt, passage)
 
 
+def is_version(question: str, excerpt: Excerpt, passage: QuotableSource) -> bool:
+    """Whether a line stands below the versions that a question names: "What was fixed in 0.2?"."""
+    versions = [each for each in terms.literals(question) if _VERSION_HEADING.fullmatch(each)]
+    above = " ".join((*passage.headings, excerpt.heading))
+    return bool(versions) and all(whole(each).search(above) for each in versions)
+
+
 def _asked_for(question: str) -> tuple[str, ...]:
     asked = _WHAT_IS.match(question)
     return tuple(terms.words(asked[1])) if asked else ()

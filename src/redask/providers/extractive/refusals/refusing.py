@@ -9,7 +9,7 @@
       NEAR_COSINE or more
     a phone number, a salary …, and nothing like it     attribute_missing   it, of whom
       in the sources that would be cited
-    the score of `answerability` is above LIMIT (but for a definition below its name), and
+    the score of `answerability` is above LIMIT (not below the name or version asked about), and
       a name or value of the question is not near       entity_missing      it
       a word of the question is not near                attribute_missing   it, of whom
       else                                              no_evidence         the question
@@ -121,8 +121,9 @@ def decide(
         return refused_answers.no_evidence(question)
     found = answerability.measure(question, passages, chosen, bare or 0.0)
     weights = BY_WORDS if bare is None else WITH_VECTORS
-    is_defined = line_merits.defines(question, chosen[0].excerpt, passages[chosen[0].number])
-    if is_defined or score(found, weights) <= weights.limit:
+    place = chosen[0].excerpt, passages[chosen[0].number]
+    is_headed = line_merits.defines(question, *place) or line_merits.is_version(question, *place)
+    if is_headed or score(found, weights) <= weights.limit:
         return None
     return _refusal(question, found)
 
