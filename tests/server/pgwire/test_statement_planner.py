@@ -388,15 +388,17 @@ def test_transactions_are_steps_and_tags(talk: Talk) -> None:
         ("COMMIT", "commit", "COMMIT"),
         ("END", "commit", "COMMIT"),
         ("/* x */ Rollback", "rollback", "ROLLBACK"),
-        ("ROLLBACK TO SAVEPOINT a", "restore", "ROLLBACK"),
         ("SAVEPOINT a", None, "SAVEPOINT"),
+        ("ROLLBACK TO SAVEPOINT a", "restore", "ROLLBACK"),
         ("RELEASE a", None, "RELEASE"),
         ("DEALLOCATE ALL", None, "DEALLOCATE ALL"),
-        ("CLOSE ALL", None, "CLOSE CURSOR"),
+        ("CLOSE ALL", None, "CLOSE CURSOR ALL"),
         ("UNLISTEN *", None, "UNLISTEN"),
     ):
+        talk.of["mia"].state.status = "T"  # savepoints are there in a transaction only
         planned = talk.run(talk.of["mia"].plan(sql, ()))
         assert (planned.step, planned.columns, talk.tag(sql)) == (step, None, tag)
+    talk.of["mia"].state.status = "I"
 
 
 @pytest.mark.parametrize(
