@@ -63,7 +63,8 @@ fuzz-sql: $(VENV)/.installed
 test-sql: $(VENV)/.clients
 	$(BIN)/python tests/sql/differential.py $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
-# the drivers' own tests that need no writes (DRIVERS="psycopg" with PSYCOPG_SOURCE=checkout)
+# the drivers' own tests (DRIVERS="psycopg" with PSYCOPG_SOURCE=checkout); first, once, with
+# DRIVERS="--measure asyncpg pg8000", which lists those that write
 test-driver-suites: $(VENV)/.clients
 	PYTHONPATH=src $(BIN)/python tests/drivers/driver_suites.py $(DRIVERS)
 

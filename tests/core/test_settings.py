@@ -46,6 +46,8 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.redact.personal", "redact_personal", (), '["ipv4", "email"]', ("email", "ipv4")),
     ("select.timeout_ms", "select_timeout_ms", 5000, "100", 100),
     ("select.max_rows", "select_max_rows", 10_000, "50", 50),
+    ("select.max_bytes", "select_max_bytes", 1 << 30, "2000000", 2_000_000),
+    ("select.spool_bytes", "select_spool_bytes", 8 << 30, "2000000", 2_000_000),
     ("select.workers", "select_workers", None, "0", 0),
     *(
         row
@@ -134,6 +136,8 @@ def test_a_broken_value_in_the_file_does_not_matter_when_the_environment_wins() 
         ("ask.audit.retention_days", ["1", "36500"], ["0", "36501"]),
         ("select.timeout_ms", ["1", "3600000"], ["0", "3600001", "1.5"]),
         ("select.max_rows", ["1", "1000000"], ["0", "1000001"]),
+        ("select.max_bytes", ["1048576"], ["1048575", "-1"]),
+        ("select.spool_bytes", ["1048576"], ["0"]),
         ("select.workers", ["0", "64"], ["-1", "65"]),
         ("ask.audit.question", ['"text"', '"hash"'], ['"HASH"', "true", "[]", "{}"]),
         ("ask.redact.secrets", ["true", "false"], ['"yes"', "1", "[]"]),

@@ -2,9 +2,11 @@
 
 import asyncio
 import os
+import pickle
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
 from types import MappingProxyType
 
@@ -209,3 +211,17 @@ def test_selects_that_wait_hold_up_nothing_else(tmp_path: Path) -> None:
             await asyncio.wait(running)
 
     asyncio.run(main())
+
+
+def test_pages_come_one_by_one(selector: ProcessSelector) -> None:
+    found = list(selector.select_pages("rows 3", (), MIA, timeout_ms=LONG))
+    assert [pickle.loads(page.rows) for page in found] == [[(0, "x")], [(1, "x")], [(2, "x")]]
+    with pytest.raises(SqlError):
+        list(selector.select_pages("fail", (), MIA, timeout_ms=LONG))
+    with closing(selector.select_pages("rows 1000", (), MIA, timeout_ms=LONG)) as left:  # type: ignore[type-var]
+        next(left)
+    # who stops taking them has the worker replaced
+    assert len(list(selector.select_pages("rows 0", (), MIA, timeout_ms=LONG))) == 1
+    # the bound on a result's bytes is one of a page here
+    many = selector.select_pages("rows 20000", (), MIA, timeout_ms=LONG)
+    assert sum(page.count for page in many) == 20000

@@ -159,6 +159,7 @@ def _limit(name: str, help_text: str) -> Setting:
     return Setting(f"ask.{name}", f"limits.{name}", values.whole(1, _MANY), help_text)
 
 
+_SELECT_WORKERS = "processes that run SELECTs, 0 for none; 2 for a server, 0 embedded"
 ROWS: tuple[Setting, ...] = (
     Setting("ask.strict", "strict", values.strictness, "judge citations strictly by default"),
     Setting(
@@ -240,35 +241,15 @@ ROWS: tuple[Setting, ...] = (
         _personal,
         f"take these out as well, of {', '.join(PERSONAL)}",
     ),
-    Setting(
-        "select.timeout_ms",
-        "select_timeout_ms",
-        values.whole(1, 3_600_000),
-        "time for one SELECT",
-    ),
-    Setting(
-        "select.max_rows",
-        "select_max_rows",
-        values.whole(1, 1_000_000),
-        "rows that one SELECT may return, but on the Postgres wire, which sends any number",
-    ),
-    Setting(
-        "select.max_bytes",
-        "select_max_bytes",
-        values.whole(1 << 20, 1 << 50),
-        "bytes that one result on the Postgres wire may have",
-    ),
-    Setting(
-        "select.spool_bytes",
-        "select_spool_bytes",
-        values.whole(1 << 20, 1 << 50),
-        "bytes on disk of all results on the Postgres wire that are not read to their end",
-    ),
-    Setting(
-        "select.workers",
-        "select_workers",
-        values.whole(0, 64),
-        "processes that run SELECTs, 0 for none; 2 for a server, 0 embedded",
+    *(
+        Setting(f"select.{name}", f"select_{name}", values.whole(least, most), what)
+        for name, least, most, what in (
+            ("timeout_ms", 1, 3_600_000, "time for one SELECT"),
+            ("max_rows", 1, 1_000_000, "rows that one SELECT may return, but on the Postgres wire"),
+            ("max_bytes", 1 << 20, 1 << 50, "bytes of one result on the Postgres wire"),
+            ("spool_bytes", 1 << 20, 1 << 50, "bytes on disk of all results of the Postgres wire"),
+            ("workers", 0, 64, _SELECT_WORKERS),
+        )
     ),
     *(
         Setting(
