@@ -54,11 +54,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"core.access", "core.planning", "core.settings", "core.sign_in", "core.sql.json_cells"}
     | {"core.synonyms"}
     | {"core.wire.query_source", "embedding.stage"},
-    "parts": _ADAPTER
-    | {"core.access", "core.settings"}
-    | {"engine", "stores", "index", "embedding", "providers", "ingest"},
     "app": _ADAPTER
-    | {"parts"}
     | {"core.access", "core.clauses", "core.settings", "core.synonyms", "core.wire"}
     | {"engine", "__version__"}
     | {"stores", "index", "embedding", "providers", "ingest"},
@@ -319,7 +315,7 @@ def test_the_promises_of_the_design_hold_in_the_table() -> None:
     adapters = {"stores", "index", "embedding", "providers", "ingest"}
     for part in adapters:
         assert "engine" not in MAY_IMPORT[part]
-    for part in set(MAY_IMPORT) - {"app", "parts"}:
+    for part in set(MAY_IMPORT) - {"app"}:
         assert not adapters & MAY_IMPORT[part], "only app knows all adapters"
     for part in PURE:
         assert MAY_IMPORT[part] <= PURE, "what is pure rests on what is pure"

@@ -57,6 +57,10 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("select.max_bytes", "select_max_bytes", 1 << 30, "2000000", 2_000_000),
     ("select.spool_bytes", "select_spool_bytes", 8 << 30, "2000000", 2_000_000),
     ("select.workers", "select_workers", None, "0", 0),
+    ("select.user_seconds_a_minute", "select_user_seconds", None, "30", 30),
+    ("select.tenant_seconds_a_minute", "select_tenant_seconds", None, "90", 90),
+    ("ingest.file_seconds", "ingest_file_seconds", 120, "5", 5),
+    ("ingest.file_memory_mb", "ingest_file_memory_mb", 2048, "96", 96),
     *(
         row
         for name in ("bm25", "vector", "graph")

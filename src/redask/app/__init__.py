@@ -14,6 +14,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
 
+from redask.app.parts import (
+    embedded_text,
+    embedder_of,
+    open_backend,
+    quoting_provider,
+    record_reader,
+    selector_of,
+    signing_in,
+)
 from redask.core import provider_table, synonyms
 from redask.core import settings as choices
 from redask.core.access.policy import must_audit, must_own
@@ -43,9 +52,7 @@ from redask.engine.writers.model_replies import ModelReplies
 from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
 from redask.ingest import pipeline
-from redask.parts import embedded_text, embedder_of, quoting_provider, record_reader, selector_of
 from redask.providers import operator_choices
-from redask.providers.identity.jwt_signatures import JwtSignatures
 from redask.providers.pool import ProviderPool
 from redask.providers.registry import is_installed
 from redask.stores.backend import Backend
@@ -257,13 +264,7 @@ def build(
     directory = row.directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
     maker = embedder_of(chosen.embedder, embedder)
-    claims = JwtSignatures(chosen.sign_in).claims if chosen.sign_in.issuer else None
-    backend = row.open_checked(
-        str(location),
-        modes=chosen.check_modes,
-        closed=chosen.access_closed,
-        keyed=chosen.edge_ids_keyed,
-    )
+    backend = open_backend(row, str(location), chosen)
     index = SearchIndex(directory / "index", backend.store)
     stage = EmbeddingStage(backend.store, maker, embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
@@ -288,7 +289,7 @@ def build(
     )
     return App(
         backend=backend,
-        signing_in=SigningIn(backend.users, claims, chosen.sign_in),
+        signing_in=signing_in(backend, chosen),
         selector=selector,
         spool=ResultSpool(directory, chosen.select_spool_bytes),
         computing=computing,

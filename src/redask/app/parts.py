@@ -12,6 +12,7 @@ from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
 from redask.embedding.stage import EmbeddedText
+from redask.engine.access.signing_in import SigningIn
 from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.processes.worker_messages import WorkerLimits
 from redask.engine.processes.worker_processes import WorkerProcesses
@@ -19,11 +20,30 @@ from redask.index.analysis import analyzer, languages
 from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
+from redask.providers.identity.jwt_signatures import JwtSignatures
+from redask.stores.backend import Backend
+from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entity
 from redask.stores.selectors import open_selector
 
 _SERVING_WORKERS = 2
 _SELECTOR = "redask.stores.selectors:open_selector"
+
+
+def open_backend(row: BackendRow, location: str, chosen: choices.Settings) -> Backend:
+    """The backend at a location, as the settings have it."""
+    return row.open_checked(
+        location,
+        modes=chosen.check_modes,
+        closed=chosen.access_closed,
+        keyed=chosen.edge_ids_keyed,
+    )
+
+
+def signing_in(backend: Backend, chosen: choices.Settings) -> SigningIn:
+    """Who a token is of: ours, and those of the company's identity provider."""
+    claims = JwtSignatures(chosen.sign_in).claims if chosen.sign_in.issuer else None
+    return SigningIn(backend.users, claims, chosen.sign_in)
 
 
 def selector_of(location: str, chosen: choices.Settings, serving: bool) -> Selector:
