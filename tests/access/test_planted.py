@@ -155,9 +155,9 @@ def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
 def columns_are_masked_in_the_answer_but_not_in_the_prompt(patch: pytest.MonkeyPatch) -> None:
     assemble = prompt.assemble
 
-    def leaking(question: str, sources: Any, *rest: Any) -> Any:
+    def leaking(question: str, sources: Any, *rest: Any, **named: Any) -> Any:
         whole = [dataclasses.replace(s, payload=ORIGINALS.get(s.urn, s.payload)) for s in sources]
-        return assemble(question, whole, *rest)
+        return assemble(question, whole, *rest, **named)
 
     patch.setattr(prompt, "assemble", leaking)
     show = Projection.show

@@ -16,7 +16,7 @@ REDACT = '[ask.redact]\nsecrets = true\npersonal = ["email"]\n'
 def test_the_data_is_redacted_before_it_leaves(tmp_path: Path, redacts: bool) -> None:
     with hosting() as host:
         chosen = f'[embedder]\nname = "openai_compatible"\nbase_url = "{host.url}"\nmodel = "m"\n'
-        settings = load(chosen + (REDACT if redacts else ""), {})
+        settings = load(REDACT if redacts else "", {}, chosen)
         with redask.open(tmp_path / "db", settings=settings) as db:
             db.put("notes", [ROW])
             assert list(db.search("ferry"))

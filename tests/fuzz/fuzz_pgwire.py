@@ -60,7 +60,7 @@ A_VOLLEY = 120
 SECONDS = 60.0  # in which everything must have been answered
 SILENCE = 0.03  # how long to wait for replies to an unframed volley
 WARM, GROWTH_MB = 0.2, 32  # what a warm process may still take, as caches fill
-KINDS = frozenset("RSKZTDCEN123nItsv")
+KINDS = frozenset("RSKZTDCEN123nItsvHdc")
 BEFORE_SIGN_IN = frozenset("REv")
 FEW = SETTINGS + "\n[select]\ntimeout_ms = 300\nmax_rows = 200\n"
 HONEST = "ASK 'When does the ferry leave?' USING scripted NOCACHE"

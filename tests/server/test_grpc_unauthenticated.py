@@ -217,7 +217,7 @@ def test_silent_unauthenticated_clients_do_not_keep_others_from_health_and_refle
         response = [
             each async for each in reflecting.ServerReflectionInfo(iter([asked]), timeout=SECONDS)
         ]
-        assert len(response[0].list_services_response.service) == 3
+        assert len(response[0].list_services_response.service) == 4
 
     play(scene, at_once=1, waiting=1)
 

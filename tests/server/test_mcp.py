@@ -307,7 +307,11 @@ def test_the_command_serves_a_client_that_starts_it(transports: Transports, tmp_
         server = StdioServerParameters(
             command=sys.executable,
             args=words,
-            env={"REDASK_EMBEDDER_NAME": "none", "PYTHONPATH": ":".join(filter(None, sys.path))},
+            env={
+                "REDASK_EMBEDDER_NAME": "none",
+                "REDASK_ASK_PROVIDERS_TESTING": "true",
+                "PYTHONPATH": ":".join(filter(None, sys.path)),
+            },
         )
         async with Client(server) as started:
             return await started.call_tool("redask_ask", FERRY)

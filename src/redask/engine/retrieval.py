@@ -26,6 +26,7 @@ from redask.core.ports import Found, Index, Query, Store, StoreView
 from redask.core.rules import explain, fusion, terms
 from redask.core.rules.search import bucket_weights
 from redask.core.settings import Settings
+from redask.core.text import lower
 from redask.embedding.stage import EmbeddingStage
 from redask.engine import telemetry
 
@@ -49,9 +50,15 @@ class Hits:
         return redaction.notice(self.redacted[:kept])
 
     def read_as(self, question: str) -> str:
-        """The question as it was searched for; empty if no word of it was read otherwise."""
+        """The question as it was searched for; empty if no word of it was read otherwise.
+
+        A word that a source holds, if only in the name of a field or collection, is not misspelt.
+        """
+        held = lower("\n".join(f"{source.urn} {source.payload}" for source in self.sources))
         read, end = [], 0
         for typed, word in (pair for bucket in self.buckets for pair in bucket.taken_for):
+            if lower(typed) in held:
+                continue
             at = question.find(typed, end)
             read += [question[end:at], word]
             end = at + len(typed)

@@ -46,7 +46,7 @@ _EDGE = ("from", "label", "to")
 
 Told = Mapping[str, frozenset[str] | None]  # columns by collection; None is every column
 ReadPage = Callable[[str], Sequence[Source]]
-Relation = tuple[str, str, str]  # collection, label, collection
+EdgeRelation = tuple[str, str, str]  # collection, label, collection
 
 
 class AddressedEntity(NamedTuple):
@@ -64,13 +64,13 @@ class KeyColumns:
     """What the keys that files declare make of columns: addresses of rows, and edges."""
 
     addresses: Mapping[str, frozenset[str]] = field(default_factory=lambda: MappingProxyType({}))
-    relations: Mapping[Relation, Told] = field(default_factory=lambda: MappingProxyType({}))
+    relations: Mapping[EdgeRelation, Told] = field(default_factory=lambda: MappingProxyType({}))
 
     @classmethod
     def of(cls, keys: Iterable[DeclaredKey]) -> "KeyColumns":
         """The same by collection, and by relation."""
         addresses: dict[str, frozenset[str]] = {}
-        relations: dict[Relation, Told] = {}
+        relations: dict[EdgeRelation, Told] = {}
         for key in keys:
             if key.target is None:
                 known = addresses.get(key.collection, frozenset())

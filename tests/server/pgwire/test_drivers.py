@@ -454,13 +454,15 @@ def test_unknown_users_wrong_tokens_and_wrong_tenants_get_the_same_error(
         received(transport, "mia", "x"),
         received(transport, "nobody", mia),
         received(transport, "local", mia),
-        received(transport, "mia", mia, "elsewhere"),
-        received(transport, "mia", mia, "mia"),
+        received(transport, "mia", "x", "elsewhere"),
+        received(transport, "nobody", mia, "mia"),
     }
     time.sleep(1.1)
     said.add(received(transport, "mia", expired))
     assert len(said) == 1
     assert "not a valid token" in said.pop()
+    # whoever has proven a token of the only tenant is told that there is no other
+    assert 'database "elsewhere" does not exist' in received(transport, "mia", mia, "elsewhere")
 
 
 def test_a_token_from_before_has_no_keys_and_is_refused_alike(transport: PgwireServer) -> None:
@@ -497,7 +499,7 @@ def test_every_driver_comes_in_over_tls(tmp_path: Path) -> None:
 def test_without_authentication_every_client_is_the_local_owner(tmp_path: Path) -> None:
     with (
         PgwireServer(tmp_path / "db", anonymous=True) as open_transport,
-        psycopg.connect(f"{open_transport.address}/anything", user="anybody") as connection,
+        psycopg.connect(f"{open_transport.address}/local", user="anybody") as connection,
     ):
         assert connection.execute("SELECT count(*) FROM secrets").fetchone() == (1,)
         connection.execute("ASK 'ferry' USING scripted")

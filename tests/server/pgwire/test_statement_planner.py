@@ -250,7 +250,7 @@ def test_a_simple_query_is_described_by_its_result(talk: Talk) -> None:
     planned = talk.run(talk.of["mia"].plan("SELECT price AS p FROM tickets WHERE id = 1", None))
     assert (planned.columns, planned.parameters) == (None, ())
     found = talk.run(planned.run(()))
-    assert (found.rows, found.tag) == ([(Decimal("1.5"),)], "SELECT 1")
+    assert (list(found.read(0, 1)), found.tag) == ([(Decimal("1.5"),)], "SELECT 1")
     assert [(each.name, each.oid) for each in found.columns or ()] == [("p", oids.NUMERIC)]
     bound = talk.run(talk.of["mia"].plan("SELECT $1::int", None))
     with pytest.raises(SqlStateError) as caught:

@@ -39,7 +39,7 @@ from redask.providers.extractive import expected_answer, naming, record_fields
 from redask.providers.extractive.excerpts import Excerpt, QuotableSource
 from redask.providers.extractive.merits import line_merits
 from redask.providers.extractive.merits.line_merits import LineMerits
-from redask.providers.extractive.merits.weighted_query import PREFIX, WeightedQuery
+from redask.providers.extractive.merits.weighted_query import PREFIX, QuestionShares
 from redask.providers.extractive.source_names import SourceNames
 from redask.providers.extractive.word_forms import Tokenizer
 
@@ -129,7 +129,7 @@ class ExcerptRanker:
 
     def rank(self) -> list[ScoredExcerpt]:
         """Every candidate, the best first."""
-        query = WeightedQuery(self._shares(), self._order)
+        query = QuestionShares(self._shares(), self._order)
         source_scores = self._source_scores(query)
         named = frozenset(self.names.named_in(self.question))
         scored = [
@@ -198,7 +198,7 @@ class ExcerptRanker:
         about = [each.about for each in self._passages.values()]
         return about[0].intersection(*about) if len(about) >= _SEVERAL else frozenset()
 
-    def _source_scores(self, query: WeightedQuery) -> list[float]:
+    def _source_scores(self, query: QuestionShares) -> list[float]:
         """The BM25 score of each source as a whole, divided by the best."""
         texts = [[*each.all_tokens()] for each in self._passages.values()]
         lengths = [len(text) for text in texts]
@@ -212,7 +212,7 @@ class ExcerptRanker:
     def _score(
         self,
         passage: _TokenizedPassage,
-        query: WeightedQuery,
+        query: QuestionShares,
         source_score: float,
         named: float,
     ) -> list[ScoredExcerpt]:

@@ -46,14 +46,14 @@ from redask.server.http.responses import EventStream, not_found, plain
 from redask.server.sessions import Authenticator, audit_rows, bearer
 
 HEARTBEAT_SECONDS = 10.0
-Health = Callable[[], str]
+PortHealth = Callable[[], str]
 
 
 class HttpTransport:
     """The handlers, around an authenticator and an admission."""
 
     def __init__(
-        self, authenticator: Authenticator, admission: Admission, health: Health = lambda: "ok"
+        self, authenticator: Authenticator, admission: Admission, health: PortHealth = lambda: "ok"
     ) -> None:
         self._authenticator = authenticator
         self._admission = admission
@@ -174,7 +174,7 @@ def application(
     *,
     local_only: bool = False,
     origins: Origins | None = None,
-    health: Health = lambda: "ok",
+    health: PortHealth = lambda: "ok",
 ) -> ASGIApp:
     """The ASGI application of this transport, with MCP at /mcp where its SDK is installed.
 

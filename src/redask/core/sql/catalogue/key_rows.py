@@ -26,7 +26,7 @@ from redask.core.sql.types import SqlType
 if TYPE_CHECKING:
     from redask.core.sql.catalogue.catalogue_rows import CatalogueFacts
 
-Row = dict[str, object]
+KeyRow = dict[str, object]
 BTREE = 403
 _CLASSES, _CONSTRAINTS = SYSTEM_TABLES["pg_class"], SYSTEM_TABLES["pg_constraint"]
 
@@ -108,7 +108,7 @@ class CatalogueKeys:
             table in (one.key.table, one.key.to_table) for one in self.named if not one.is_primary
         )
 
-    def index_classes(self) -> list[Row]:
+    def index_classes(self) -> list[KeyRow]:
         """The indexes in pg_class."""
         return [
             {
@@ -120,7 +120,7 @@ class CatalogueKeys:
             for one in self.named if one.is_primary
         ]  # fmt: skip
 
-    def index_attributes(self) -> list[Row]:
+    def index_attributes(self) -> list[KeyRow]:
         """The columns of the indexes in pg_attribute."""
         return [
             attribute_row(self.indexes[one.name], name, kind, number)
@@ -129,7 +129,7 @@ class CatalogueKeys:
             for number, (name, kind) in enumerate(self._of(one.key.table, one.key.columns), 1)
         ]
 
-    def index_rows(self) -> list[Row]:
+    def index_rows(self) -> list[KeyRow]:
         """pg_index."""
         return [
             {
@@ -146,11 +146,11 @@ class CatalogueKeys:
             for one in self.named if one.is_primary
         ]  # fmt: skip
 
-    def constraint_rows(self) -> list[Row]:
+    def constraint_rows(self) -> list[KeyRow]:
         """pg_constraint."""
         rows = []
         for one in self.named:
-            row: Row = {
+            row: KeyRow = {
                 "oid": self.constraints[one.name], "conname": one.name, "connamespace": PUBLIC,
                 "contype": "p" if one.is_primary else "f", "convalidated": True,
                 "conrelid": self._tables[one.key.table], "conislocal": True, "connoinherit": True,
@@ -167,9 +167,9 @@ class CatalogueKeys:
             rows.append(row)
         return rows
 
-    def depend_rows(self) -> list[Row]:
+    def depend_rows(self) -> list[KeyRow]:
         """pg_depend: keys on their columns, an index on its key, a foreign key on an index."""
-        rows: list[Row] = []
+        rows: list[KeyRow] = []
         for one in self.named:
             key = _object("", _CONSTRAINTS, self.constraints[one.name])
             for table, columns, kind in (
@@ -188,9 +188,9 @@ class CatalogueKeys:
                 rows.append(key | _object("ref", _CLASSES, index) | {"deptype": "n"})
         return rows
 
-    def definition_rows(self) -> list[Row]:
+    def definition_rows(self) -> list[KeyRow]:
         """What pg_get_constraintdef() and pg_get_indexdef() give: part 0, and each column."""
-        rows: list[Row] = []
+        rows: list[KeyRow] = []
         for one in self.named:
             rows.append(
                 {"oid": self.constraints[one.name], "part": -1, "definition": _text(one.key)}
@@ -213,12 +213,12 @@ class CatalogueKeys:
         return [names.index(name) + 1 for name in columns]
 
 
-def _object(prefix: str, catalogue: int, oid: int, part: int = 0) -> Row:
+def _object(prefix: str, catalogue: int, oid: int, part: int = 0) -> KeyRow:
     """One end of a dependency."""
     return {f"{prefix}classid": catalogue, f"{prefix}objid": oid, f"{prefix}objsubid": part}
 
 
-def attribute_row(relation: int, name: str, kind: SqlType, number: int) -> Row:
+def attribute_row(relation: int, name: str, kind: SqlType, number: int) -> KeyRow:
     """A column in pg_attribute."""
     return {
         "attrelid": relation, "attname": name, "atttypid": kind.oid, "attstattarget": -1,
@@ -259,7 +259,7 @@ def _free(name: str, taken: set[str]) -> str:
 # --- information_schema ------------------------------------------------------------------------
 
 
-def _base(facts: "CatalogueFacts", one: NamedKey, table: str) -> Row:
+def _base(facts: "CatalogueFacts", one: NamedKey, table: str) -> KeyRow:
     return {
         "constraint_catalog": facts.database, "constraint_schema": "public",
         "constraint_name": one.name, "table_catalog": facts.database, "table_schema": "public",
@@ -267,7 +267,7 @@ def _base(facts: "CatalogueFacts", one: NamedKey, table: str) -> Row:
     }  # fmt: skip
 
 
-def _table_constraints(facts: "CatalogueFacts") -> Iterator[Row]:
+def _table_constraints(facts: "CatalogueFacts") -> Iterator[KeyRow]:
     for one in facts.catalogue_keys.named:
         yield _base(facts, one, one.key.table) | {
             "constraint_type": "PRIMARY KEY" if one.is_primary else "FOREIGN KEY",
@@ -275,7 +275,7 @@ def _table_constraints(facts: "CatalogueFacts") -> Iterator[Row]:
         }  # fmt: skip
 
 
-def _key_columns(facts: "CatalogueFacts") -> Iterator[Row]:
+def _key_columns(facts: "CatalogueFacts") -> Iterator[KeyRow]:
     for one in facts.catalogue_keys.named:
         for number, name in enumerate(one.key.columns, 1):
             yield _base(facts, one, one.key.table) | {
@@ -284,19 +284,19 @@ def _key_columns(facts: "CatalogueFacts") -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _used_columns(facts: "CatalogueFacts") -> Iterator[Row]:
+def _used_columns(facts: "CatalogueFacts") -> Iterator[KeyRow]:
     for one in facts.catalogue_keys.named:
         table = one.key.to_table or one.key.table
         for name in one.key.to_columns or one.key.columns:
             yield _base(facts, one, table) | {"column_name": name}
 
 
-def _used_tables(facts: "CatalogueFacts") -> Iterator[Row]:
+def _used_tables(facts: "CatalogueFacts") -> Iterator[KeyRow]:
     for one in facts.catalogue_keys.named:
         yield _base(facts, one, one.key.to_table or one.key.table)
 
 
-def _referential(facts: "CatalogueFacts") -> Iterator[Row]:
+def _referential(facts: "CatalogueFacts") -> Iterator[KeyRow]:
     for one in facts.catalogue_keys.named:
         if not one.is_primary:
             known = one.target and facts.database
@@ -309,7 +309,7 @@ def _referential(facts: "CatalogueFacts") -> Iterator[Row]:
             }  # fmt: skip
 
 
-def _indexes(facts: "CatalogueFacts") -> Iterator[Row]:
+def _indexes(facts: "CatalogueFacts") -> Iterator[KeyRow]:
     for one in facts.catalogue_keys.named:
         if one.is_primary:
             yield {
@@ -318,7 +318,7 @@ def _indexes(facts: "CatalogueFacts") -> Iterator[Row]:
             }  # fmt: skip
 
 
-KEY_ROWS: "dict[str, Callable[[CatalogueFacts], list[Row]]]" = {
+KEY_ROWS: "dict[str, Callable[[CatalogueFacts], list[KeyRow]]]" = {
     "pg_catalog.pg_constraint": lambda facts: facts.catalogue_keys.constraint_rows(),
     "pg_catalog.pg_depend": lambda facts: facts.catalogue_keys.depend_rows(),
     "pg_catalog.pg_index": lambda facts: facts.catalogue_keys.index_rows(),

@@ -1,6 +1,6 @@
 """The words of PostgreSQL 15's grammar, as pg_get_keywords() lists them: what to quote."""
 
-Row = dict[str, object]
+KeywordRow = dict[str, object]
 _UNRESERVED = """
     abort absolute access action add admin after aggregate also alter always asensitive assertion
     assignment at atomic attach attribute backward before begin breadth by cache call called
@@ -63,9 +63,9 @@ _KINDS = (
 )
 
 
-def keyword_rows() -> list[Row]:
+def keyword_rows() -> list[KeywordRow]:
     """A row for each word, by name."""
-    rows: list[Row] = [
+    rows: list[KeywordRow] = [
         {
             "word": word,
             "catcode": code,

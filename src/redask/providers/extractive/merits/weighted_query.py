@@ -1,4 +1,4 @@
-"""The words of a question with their shares: `WeightedQuery` compares texts with them."""
+"""The words of a question with their shares: `QuestionShares` compares texts with them."""
 
 import math
 from collections import Counter
@@ -10,7 +10,7 @@ PREFIX = 5
 _K1, _B = 1.2, 0.75
 
 
-class WeightedQuery:
+class QuestionShares:
     """The question's tokens with their shares, and which of them are adjacent."""
 
     def __init__(self, shares: dict[str, float], order: list[str]) -> None:

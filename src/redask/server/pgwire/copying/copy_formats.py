@@ -27,7 +27,7 @@ _END = _COUNT.pack(-1)
 _ESCAPES = {8: b"\\b", 12: b"\\f", 10: b"\\n", 13: b"\\r", 9: b"\\t", 11: b"\\v"}
 
 
-class _Writer:
+class _RowWriter:
     """What the formats share: values in their form, messages, what comes before the first row."""
 
     is_binary = False
@@ -62,7 +62,7 @@ class _Writer:
         raise NotImplementedError
 
 
-class _Lines(_Writer):
+class _CopyLines(_RowWriter):
     """A format of lines, which may begin with the names of the columns."""
 
     def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
@@ -92,7 +92,7 @@ class _Lines(_Writer):
         raise NotImplementedError
 
 
-class TextCopy(_Lines):
+class TextCopy(_CopyLines):
     """The text format."""
 
     def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
@@ -108,7 +108,7 @@ class TextCopy(_Lines):
         return self._special.sub(lambda found: self._spelled[found[0]], name)
 
 
-class CsvCopy(_Lines):
+class CsvCopy(_CopyLines):
     """The CSV format."""
 
     def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
@@ -139,7 +139,7 @@ class CsvCopy(_Lines):
         return self._quote + inside + self._quote
 
 
-class BinaryCopy(_Writer):
+class BinaryCopy(_RowWriter):
     """The binary format."""
 
     is_binary = True
