@@ -62,7 +62,7 @@ STATEMENTS: tuple[tuple[str, tuple[object, ...] | None], ...] = (
     ("SELECT 1; SELECT 2", None),
     ("DELETE FROM tickets", None),
     ("CREATE TABLE x (y int)", None),
-    ("COPY tickets TO STDOUT", None),
+    ("COPY tickets FROM STDIN", None),
     ("DECLARE c CURSOR FOR SELECT 1", None),
     ("VACUUM", None),
     ("ASK 'why' LIMIT 500", None),
