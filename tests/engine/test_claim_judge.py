@@ -469,3 +469,16 @@ def test_explain_calls_nobody_and_keeps_its_keys(harbour: Stage) -> None:
     options = {"using": "scripted"}
     assert court.db.explain(FERRY, **options) == plain.db.explain(FERRY, **options)
     assert court.judge.calls == []
+
+
+@pytest.mark.parametrize("strict", [{"strict": "supported"}, *STRICT])
+def test_a_role_that_may_not_use_the_judge_spends_nothing_on_it(
+    harbour: Stage, strict: dict[str, Any]
+) -> None:
+    rules = '[[allow]]\nroles = ["*"]\nproviders = ["scripted"]\n'
+    court = Court(harbour, [NINE], [NO], rules + JUDGE)
+    answer = court.ask(**strict)
+    why = "openai did not judge the claims: the caller's role may not use it"
+    assert (answer.answer, told(answer)) == (NINE, [("not_judged", why)])
+    assert court.judge.calls == []
+    assert court.db.judge() == ""

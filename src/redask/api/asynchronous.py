@@ -161,8 +161,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
 
     async def judge(self) -> str:
         """The provider and model that would judge the claims of answers; empty for nobody."""
-        await self._who()
-        return await self._app.engine.judge_name()
+        caller = await self._who()
+        return await self._app.engine.judge_name(caller)
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""

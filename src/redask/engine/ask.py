@@ -19,6 +19,7 @@
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import ParamSpec, TypeVar, assert_never
 
 from redask.core import errors, provider_table, text, token_count
@@ -120,7 +121,7 @@ class Engine:
     async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         """What `ask` would do, without doing it."""
         _check_caller(caller)
-        await self.judge.open()  # whoever is named wrongly is told of now
+        await self._judge(caller)  # whoever is named wrongly is told of now
         plan = self._plan(ask, caller)
         step = plan[0]
         asked = ask.question
@@ -146,7 +147,7 @@ class Engine:
         )
 
     async def _answer(self, run: AskState) -> Answer:
-        run.judge = await self.judge.open()
+        run.judge = await self._judge(run.caller)
         plan = self._plan(run.ask, run.caller)
         run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
         if whole := await self.followups.understood(run, plan):
@@ -286,9 +287,12 @@ class Engine:
         """The strictness that the first provider's answer is held to."""
         return self._mode(self._walk_of(ask, self._keyed())[0].provider, ask).in_force
 
-    async def judge_name(self) -> str:
+    async def _judge(self, caller: Caller) -> Provider | None:
+        return await self.judge.open(partial(self._may_use, caller))
+
+    async def judge_name(self, caller: Caller) -> str:
         """Who would judge the claims, with the model; nobody is called. Empty for nobody."""
-        judge = await self.judge.open()
+        judge = await self._judge(caller)
         return f"{judge.name} {judge.model}" if judge else ""
 
     def _requested(self, ask: Ask) -> Strictness:

@@ -8,7 +8,8 @@
                        STRICT SUPPORTED, with the one retry
     nothing usable     a warning `not_judged`, and the verdict of the checks stands: the call
                        failed, took more than its share of the time, would break a limit or the
-                       cap, or its reply was no verdict on just these claims (`judge_prompt.read`)
+                       cap, the caller's role may not use it, or its reply was no verdict on
+                       just these claims (`judge_prompt.read`)
 
 So a judge only ever adds: whatever it replies, or a source has talked it into, an answer is at most
 as good as the checks found it. It reads what the provider read, under the same limits, at
@@ -16,7 +17,7 @@ temperature 0; its tokens and cost are the ASK's, and a call that failed is in t
 audit row. The row goes on naming who answered.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from redask.core import errors
@@ -34,6 +35,7 @@ from redask.engine.opened_providers import OpenedProviders
 from redask.engine.provider_calls import ProviderCall, ProviderCalls
 
 _PLACE = query_source.address("claims")
+_NOT_ALLOWED = "the caller's role may not use it"
 _UNREADABLE = "its reply was no verdict on each claim"
 _TWO = 2  # who shares what is left of the time: the judge, and what comes after it
 
@@ -46,19 +48,22 @@ class ClaimJudge:
     opened: OpenedProviders
     known: Collection[str]
 
-    async def open(self) -> Provider | None:
-        """The judge that the settings name, if they name one."""
+    async def open(self, may_use: Callable[[failover.Step], bool]) -> Provider | None:
+        """The judge that the settings name, if they name one that the caller may use."""
         settings = self.calls.settings
         step = failover.judge(settings.judge_provider, settings.judge_model, self.known)
-        return await self.opened.open(step) if step else None
+        return await self.opened.open(step) if step and may_use(step) else None
 
     async def judged(
         self, run: AskState, sources: Sequence[Source], examined: Examined
     ) -> tuple[Examined, tuple[Notice, ...]]:
         """The answer with what the judge of this ASK doubts in it, and what is to be told."""
         asked_about = check.judgeable(examined.findings, len(sources))
-        if run.judge is None or not asked_about:
+        if not asked_about:
             return examined, ()
+        if run.judge is None:
+            named = self.calls.settings.judge_provider
+            return examined, (_not_judged(named, _NOT_ALLOWED),) if named else ()
         try:
             verdicts, told = await self._verdicts(
                 run, run.judge, sources, [examined.findings[number] for number in asked_about]
@@ -67,11 +72,11 @@ class ClaimJudge:
             raise
         except errors.ProviderFailed as failure:
             run.failures.append(failure)
-            return examined, (_not_judged(run.judge, failure.message),)
+            return examined, (_not_judged(run.judge.name, failure.message),)
         except errors.LimitExceeded as broken:
-            return examined, (_not_judged(run.judge, broken.message),)
+            return examined, (_not_judged(run.judge.name, broken.message),)
         if verdicts is None:
-            return examined, (*told, _not_judged(run.judge, _UNREADABLE))
+            return examined, (*told, _not_judged(run.judge.name, _UNREADABLE))
         pairs = zip(asked_about, verdicts, strict=True)
         doubts = [number for number, supported in pairs if not supported]
         return validation.doubt(examined, doubts, run.judge.name), told
@@ -114,5 +119,5 @@ class ClaimJudge:
         return asked, size, knobs
 
 
-def _not_judged(judge: Provider, why: str) -> Notice:
-    return Notice(NOT_JUDGED, f"{judge.name} did not judge the claims: {why}")
+def _not_judged(judge: str, why: str) -> Notice:
+    return Notice(NOT_JUDGED, f"{judge} did not judge the claims: {why}")
