@@ -16,6 +16,7 @@ from worker_selectors import TYPED
 
 import redask
 from redask.app import build
+from redask.core.access.worker_shares import Lane, WorkerQuota
 from redask.core.errors import BadAsk, Cancelled, DeadlineExceeded, LimitExceeded, SqlError
 from redask.core.model import Caller
 from redask.core.planning.plan_schema import PlanColumn, StoredValue
@@ -254,3 +255,19 @@ def test_pages_come_one_by_one(selector: ProcessSelector) -> None:
     # the bound on a result's bytes is one of a page here
     many = selector.select_pages("rows 20000", (), MIA, timeout_ms=LONG)
     assert sum(page.count for page in many) == 20000
+
+
+def test_a_server_has_the_quotas_of_its_settings_and_asks_a_lane_of_their_own(
+    tmp_path: Path,
+) -> None:
+    chosen = Settings(select_user_seconds=5, select_tenant_seconds=9)
+    app = build(tmp_path / "db", settings=chosen, serving=True)
+    try:
+        selects, asks = app.selector, app.computing.selector
+        assert isinstance(selects, ProcessSelector)
+        assert isinstance(asks, ProcessSelector)
+        assert selects._pool is asks._pool
+        assert (selects._lane, asks._lane) == (Lane.SELECT, Lane.ASK)
+        assert selects._pool._quota == WorkerQuota(user_seconds=5, tenant_seconds=9)
+    finally:
+        app.close()

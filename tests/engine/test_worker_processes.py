@@ -17,6 +17,7 @@ import pytest
 from waiting import SECONDS, until
 
 from redask.core import errors
+from redask.core.access.worker_shares import WorkerClaim, WorkerQuota
 from redask.core.errors import (
     AskError,
     BadAsk,
@@ -413,3 +414,36 @@ def test_every_error_survives_pickling_and_copying(error: AskError) -> None:
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error)):
         assert type(again) is type(error)
         assert known(again) == known(error)
+
+
+# --- shares and quotas ---------------------------------------------------------------------
+
+
+def test_a_user_waits_for_so_many_calls_and_has_so_many_seconds(tmp_path: Path) -> None:
+    mia, bo = WorkerClaim("local", "mia"), WorkerClaim("local", "bo")
+    quota = WorkerQuota(user_waiting=1, tenant_seconds=1000)
+    pool = WorkerProcesses("worker_services:make", (str(tmp_path),), size=1, quota=quota)
+    stop = threading.Event()
+
+    def waiting() -> None:
+        with pytest.raises(Cancelled):
+            pool.call("wait", timeout_seconds=MANY, cancelled=stop, claim=mia)
+
+    with ThreadPoolExecutor(2) as threads:
+        work = [threads.submit(waiting)]
+        try:
+            assert until(lambda: len(pool._held) == 1)
+            work.append(threads.submit(waiting))
+            assert until(lambda: len(pool._waiting) == 1)
+            with pytest.raises(errors.Overloaded, match="1 statements of this user are waiting"):
+                pool.call("process", timeout_seconds=SECONDS, claim=mia)
+        finally:
+            stop.set()
+        for each in work:
+            each.result(SECONDS)
+    assert pool._usage._running == {}  # what ended is past
+    assert pool.call("process", timeout_seconds=SECONDS, claim=bo)
+    pool._quota = WorkerQuota(tenant_seconds=0.000001)
+    with pytest.raises(LimitExceeded, match=r"select\.tenant_seconds_a_minute"):
+        pool.call("process", timeout_seconds=SECONDS, claim=bo)
+    pool.close()

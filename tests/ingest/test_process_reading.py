@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 from filing import contents, text_cell, xlsx, zipped
 
 import redask
+from redask.cli import main
 from redask.core.errors import BadAsk, DeadlineExceeded, LimitExceeded, StoreFailed
 from redask.ingest import process_reading
 from redask.ingest.process_reading import ReadingService, in_process, in_worker
@@ -162,3 +164,20 @@ def test_an_interrupt_ends_the_reading_at_once(tmp_path: Path) -> None:
             assert work.cancelled()
 
         db._run(main())
+
+
+def test_the_command_reads_documents_in_a_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    ingest = redask.OpenDatabase.ingest
+
+    def noted(self: redask.OpenDatabase, *paths: Any, **named: Any) -> Any:
+        asked.append(named["isolated"])
+        return ingest(self, *paths, **named)
+
+    monkeypatch.setattr(redask.OpenDatabase, "ingest", noted)
+    (tmp_path / "a.yaml").write_bytes(b"dock: 4\n")
+    words = ["--db", str(tmp_path / "db"), "ingest", "--no-wait", str(tmp_path / "a.yaml")]
+    assert CliRunner().invoke(main, words).exit_code == 0
+    assert asked == [True]

@@ -2,17 +2,18 @@
 
 import asyncio
 import socket
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
 from transports import Transports
-from waiting import SECONDS
+from waiting import SECONDS, until_true
 
 from redask.core import errors
 from redask.server import serving
 from redask.server.http import connection_limits
-from redask.server.http.connection_limits import ConnectionLimits, for_descriptors
+from redask.server.http.connection_limits import ConnectionLimits, IdleConnection, for_descriptors
 
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
@@ -66,24 +67,60 @@ def test_descriptors_are_kept_in_reserve(most: int | None, total: int) -> None:
     assert connection_limits.descriptor_limit() != 0
 
 
-def test_idle_connections_do_not_keep_a_health_check_out(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connection_limits, "TOTAL", 20)
+class Watched(ConnectionLimits):
+    """Limits that note what a server does with them."""
+
+    refuses = False
+    uses = 0
+
+    def enter(self, connection: IdleConnection) -> bool:
+        return not self.refuses and super().enter(connection)
+
+    def used(self, connection: IdleConnection) -> None:
+        self.uses += 1
+        super().used(connection)
+
+
+def served(tmp_path: Path, limits: Watched, work: Callable[[str], list[str]]) -> list[str]:
+    """What clients get of a server that has these limits."""
 
     async def main() -> list[str]:
         stop, ready = asyncio.Event(), asyncio.get_running_loop().create_future()
-        served = asyncio.create_task(
+        running = asyncio.create_task(
             serving.serve(transports.db, serving.Serving(http_port=0), ready.set_result, stop)
         )
-        url = (await ready)[0]
-        answered = await asyncio.to_thread(_besieged, url)
+        answered = await asyncio.to_thread(work, (await ready)[0])
+        if not limits.refuses:
+            await until_true(lambda: not limits._open)  # who has left is not counted
         stop.set()
-        await served
+        await running
         return answered
 
-    with Transports(tmp_path / "db") as transports:
-        assert transports.run(main()) == ["HTTP/1.1 200 OK"] * 3
+    with Transports(tmp_path / "db") as transports, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(connection_limits, "for_descriptors", lambda _: limits)
+        return transports.run(main())
+
+
+def test_idle_connections_do_not_keep_a_health_check_out(tmp_path: Path) -> None:
+    limits = Watched(20, 18)
+    assert served(tmp_path, limits, _besieged) == ["HTTP/1.1 200 OK"] * 3
+    assert limits.uses == 3
+
+
+def test_a_connection_without_room_is_closed(tmp_path: Path) -> None:
+    limits = Watched()
+    limits.refuses = True
+    assert served(tmp_path, limits, _asked) == [""]
+
+
+def _asked(url: str) -> list[str]:
+    host, _, port = url.removeprefix("http://").partition(":")
+    with socket.create_connection((host, int(port)), SECONDS) as probe:
+        try:
+            probe.sendall(HEALTH)
+            return [probe.recv(100).decode()]
+        except ConnectionError:
+            return [""]
 
 
 def _besieged(url: str) -> list[str]:
