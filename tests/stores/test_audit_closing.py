@@ -15,8 +15,8 @@ import pytest
 
 from redask.core.model import Caller
 from redask.core.rules.audit_chain import Intact
-from redask.engine.audit_writer import AuditWriter
-from redask.stores.sqlite.audit_log import SqliteAuditLog
+from redask.engine.auditing.audit_writer import AuditWriter
+from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.connection import Database
 from redask.stores.sqlite.sqlite_backend import open_calls
@@ -66,7 +66,7 @@ def test_close_writes_every_row_that_waits_behind_another_connections_lock(
 ) -> None:
     with closing(open_calls(tmp_path, busy_timeout=60)) as database:
         before = set(threading.enumerate())
-        log = AuditWriter(SqliteAuditLog(database), 90)
+        log = AuditWriter(SqliteAuditLog(database))
         (writer,) = set(threading.enumerate()) - before
         entered = announce_writing(database, monkeypatch)
 
@@ -95,6 +95,6 @@ def written(directory: Path) -> list[int]:
     """The rows that anybody sees who opens the file now, in their order."""
     with closing(sqlite3.connect(directory / CALLS_FILE)) as connection:
         found = connection.execute(
-            "SELECT json_extract(row, '$.n') FROM red_ask_audit ORDER BY seq"
+            "SELECT json_extract(row, '$.n') FROM audit_records ORDER BY seq"
         )
         return [number for (number,) in found]

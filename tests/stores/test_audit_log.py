@@ -1,4 +1,4 @@
-"""The audit log: durable, chained, shared by processes; every kind of tampering is found."""
+"""The audit log in its file: durable, chained, shared by processes; every attack is found."""
 
 import asyncio
 import sqlite3
@@ -9,19 +9,20 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
+from tampered_logs import Edit, TamperedLog, statements, then_forge
 
 from redask.core.errors import AuditUnavailable
 from redask.core.model import Caller, Mode
-from redask.core.rules import audit, audit_chain
-from redask.core.rules.audit_chain import Broken, Intact
-from redask.engine.audit_writer import AuditWriter
-from redask.stores.sqlite.audit_log import SqliteAuditLog
+from redask.core.ports import AuditLog
+from redask.core.rules import audit
+from redask.core.rules.audit_chain import Broken, Head, Intact
+from redask.engine.auditing.audit_writer import AuditWriter
+from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
+from redask.stores.sqlite.auditing.chain_tables import save, writer_of
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
-from redask.stores.sqlite.sqlite_backend import open_calls
+from redask.stores.sqlite.sqlite_backend import SqliteBackend, open_calls
 
-DAY_NS = 86_400 * 10**9
 OWNER = Caller()
-ROWS = 200
 
 
 def row(number: int, *, user: str = "ada", tenant: str = "local", ts: int = 0) -> dict[str, object]:
@@ -55,8 +56,8 @@ def opened(directory: Path) -> Iterator[SqliteAuditLog]:
         yield SqliteAuditLog(database)
 
 
-def append(log: SqliteAuditLog, *rows: dict[str, object], retention_days: int = 90) -> None:
-    writer = AuditWriter(log, retention_days)
+def append(log: AuditLog, *rows: dict[str, object]) -> None:
+    writer = AuditWriter(log)
 
     async def all_of_them() -> None:
         await asyncio.gather(*(writer.append(each) for each in rows))
@@ -68,31 +69,30 @@ def append(log: SqliteAuditLog, *rows: dict[str, object], retention_days: int = 
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """The file of a log of 200 rows."""
+def rows(request: pytest.FixtureRequest) -> int:
+    return int(request.config.getoption("--audit-rows"))
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, rows: int) -> TamperedLog:
+    """A log of many rows that the store remembers in four parts, and another tenant's."""
     directory = tmp_path_factory.mktemp("whole")
-    with opened(directory) as log:
-        append(log, *(row(number) for number in range(1, ROWS + 1)))
-    with closing(sqlite3.connect(directory / CALLS_FILE)) as connection:
-        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-    return (directory / CALLS_FILE).read_bytes()
+    with SqliteBackend(directory) as backend:
+        for part in range(4):
+            numbers = range(part * rows // 4 + 1, (part + 1) * rows // 4 + 1)
+            append(backend.audit, *(row(number) for number in numbers))
+            append(backend.audit, *(row(number, tenant="other") for number in range(3)))
+            backend.anchor()
+    return TamperedLog(directory)
 
 
-def verdict_after(directory: Path, whole: bytes, *statements: str) -> Intact | Broken:
-    """What `verify` says of the whole log after somebody edited the file."""
-    (directory / CALLS_FILE).write_bytes(whole)
-    with closing(sqlite3.connect(directory / CALLS_FILE, isolation_level=None)) as connection:
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        for statement in statements:
-            connection.execute(statement)
-    with opened(directory) as log:
-        verdict = log.verify()
-    for leftover in directory.iterdir():
-        leftover.unlink()
-    return verdict
+def test_there_is_nothing_without_a_row(tmp_path: Path) -> None:
+    with opened(tmp_path) as log:
+        assert log.entries(OWNER, limit=10) == []
+        assert log.verify() == Intact(0, Head())
 
 
-def test_a_row_is_there_when_append_returns_and_survives_reopening(tmp_path: Path) -> None:
+def test_a_row_is_there_after_reopening(tmp_path: Path) -> None:
     with opened(tmp_path) as log:
         append(log, row(1))
     with opened(tmp_path) as log:
@@ -108,87 +108,161 @@ def test_rows_at_once_get_consecutive_numbers_and_one_chain(tmp_path: Path) -> N
         assert (verdict.rows, verdict.head.seq) == (100, 100)
 
 
-def test_an_untouched_log_verifies(tmp_path: Path, whole: bytes) -> None:
-    assert isinstance(verdict_after(tmp_path, whole), Intact)
+def test_an_untouched_log_verifies(whole: TamperedLog, rows: int) -> None:
+    verdict = whole.verdict(lambda _: None)
+    assert isinstance(verdict, Intact)
+    assert verdict.rows == rows + 12
+    assert [(each.tenant, each.anchored) for each in verdict.chains] == [
+        ("local", rows),
+        ("other", 12),
+    ]
 
 
-EDITS: dict[str, Callable[[int], list[str]]] = {
-    "flip a row": lambda n: [
-        f"UPDATE red_ask_audit SET row = replace(row, 'question {n}?', 'question 0?')"
-        f" WHERE seq = {n}"
-    ],
-    "flip a hash": lambda n: [
-        f"UPDATE red_ask_audit SET hash = 'f' || substr(hash, 2) WHERE seq = {n}"
-        f" AND substr(hash, 1, 1) <> 'f'",
-        f"UPDATE red_ask_audit SET hash = hash || '0' WHERE seq = {n}",
-    ],
-    "drop": lambda n: [f"DELETE FROM red_ask_audit WHERE seq = {n}"],
-    "insert": lambda n: [
-        f"UPDATE red_ask_audit SET seq = -seq - 1 WHERE seq >= {n}",
-        "UPDATE red_ask_audit SET seq = -seq WHERE seq < 0",
-        f"INSERT INTO red_ask_audit SELECT {n}, ts, tenant, user, row, hash"
-        f" FROM red_ask_audit WHERE seq = {1 if n > 1 else 3}",
-    ],
-    "file under another user": lambda n: [f"UPDATE red_ask_audit SET user = 'eve' WHERE seq = {n}"],
+MINE = "chain = (SELECT id FROM audit_chains WHERE tenant = 'local')"
+
+
+def shifted(n: int) -> list[str]:
+    """Room for a record before number `n`."""
+    return [
+        f"UPDATE audit_records SET seq = -seq - 1 WHERE {MINE} AND seq >= {n}",
+        f"UPDATE audit_records SET seq = -seq WHERE {MINE} AND seq < 0",
+    ]
+
+
+def swapped(n: int) -> list[str]:
+    return [
+        f"UPDATE audit_records SET seq = -1 WHERE {MINE} AND seq = {n}",
+        f"UPDATE audit_records SET seq = {n} WHERE {MINE} AND seq = {n + 1}",
+        f"UPDATE audit_records SET seq = {n + 1} WHERE {MINE} AND seq = -1",
+    ]
+
+
+def inserted(n: int) -> list[str]:
+    copied = "chain, kind, at, user, own, row, beside, opening, leaf, hash"
+    other = 1 if n > 1 else 3
+    return [
+        *shifted(n),
+        f"INSERT INTO audit_records (seq, {copied}) SELECT {n}, {copied} FROM audit_records"
+        f" WHERE {MINE} AND seq = {other}",
+    ]
+
+
+def cut(n: int) -> list[str]:
+    """Everything from number `n` on, the head included."""
+    last = f"SELECT hash FROM audit_records WHERE {MINE} AND seq = {n - 1}"
+    return [
+        f"DELETE FROM audit_records WHERE {MINE} AND seq >= {n}",
+        f"UPDATE audit_chains SET seq = {n - 1}, hash = coalesce(({last}), pruned_hash)"
+        " WHERE tenant = 'local'",
+    ]
+
+
+def taken(n: int) -> list[str]:
+    """Everything up to number `n`, as if retention had taken it."""
+    last = f"SELECT hash FROM audit_records WHERE {MINE} AND seq = {n}"
+    return [
+        f"UPDATE audit_chains SET pruned_seq = {n}, pruned_hash = ({last}) WHERE tenant = 'local'",
+        f"DELETE FROM audit_records WHERE {MINE} AND seq <= {n}",
+    ]
+
+
+def changed(n: int, what: str) -> str:
+    return f"UPDATE audit_records SET {what} WHERE {MINE} AND seq = {n}"
+
+
+ATTACKS: dict[str, Callable[[int], Edit]] = {
+    "flip a row": lambda n: statements(changed(n, "row = replace(row, '?\"', '!\"')")),
+    "flip what stands beside": lambda n: statements(changed(n, 'beside = \'{"build":"x"}\'')),
+    "flip a nonce": lambda n: statements(changed(n, "opening = reverse_of(opening)")),
+    "flip its time": lambda n: statements(changed(n, "at = at + 1")),
+    "flip its kind": lambda n: statements(changed(n, "kind = 'erased'")),
+    "flip a hash": lambda n: statements(changed(n, "hash = reverse_of(hash)")),
+    "drop": lambda n: statements(f"DELETE FROM audit_records WHERE {MINE} AND seq = {n}"),
+    "insert": lambda n: statements(*inserted(n)),
+    "file under another user": lambda n: statements(changed(n, "user = 'eve'")),
+    "truncate": lambda n: statements(*cut(n)),
+    "flip and make the chain anew": lambda n: then_forge(changed(n, "row = replace(row, '?', '')")),
+    "flip the time and make the chain anew": lambda n: then_forge(changed(n, "at = at + 1")),
+    "drop and make the chain anew": lambda n: then_forge(
+        f"DELETE FROM audit_records WHERE {MINE} AND seq = {n}"
+    ),
+    "insert and make the chain anew": lambda n: then_forge(*inserted(n)),
 }
 
 
-@pytest.mark.parametrize("edit", EDITS)
-def test_every_edit_of_every_row_is_found_and_the_right_row_named(
-    tmp_path: Path, whole: bytes, edit: str
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_every_attack_on_every_row_is_found_and_the_right_row_named(
+    whole: TamperedLog, attack: str, rows: int
 ) -> None:
-    for number in range(1, ROWS + 1):
-        verdict = verdict_after(tmp_path, whole, *EDITS[edit](number))
-        assert isinstance(verdict, Broken), (edit, number)
-        assert verdict.seq == number, (edit, number, verdict)
+    for number in range(1, rows + 1):
+        verdict = whole.verdict(with_reverse(ATTACKS[attack](number)))
+        assert isinstance(verdict, Broken), (attack, number)
+        assert (verdict.seq, verdict.tenant) == (number, "local"), (attack, number, verdict)
 
 
+def with_reverse(edit: Edit) -> Edit:
+    def edited(copy: sqlite3.Connection) -> None:
+        copy.create_function("reverse_of", 1, lambda text: "f" + text[:0:-1] + "0")
+        edit(copy)
+
+    return edited
+
+
+@pytest.mark.parametrize("forged", [False, True])
 def test_every_swap_of_neighbours_is_found_at_the_first_of_them(
-    tmp_path: Path, whole: bytes
+    whole: TamperedLog, forged: bool, rows: int
 ) -> None:
-    for number in range(1, ROWS):
-        swap = [
-            f"UPDATE red_ask_audit SET seq = -1 WHERE seq = {number}",
-            f"UPDATE red_ask_audit SET seq = {number} WHERE seq = {number + 1}",
-            f"UPDATE red_ask_audit SET seq = {number + 1} WHERE seq = -1",
-        ]
-        verdict = verdict_after(tmp_path, whole, *swap)
+    for number in range(1, rows):
+        edit = then_forge(*swapped(number)) if forged else statements(*swapped(number))
+        verdict = whole.verdict(edit)
         assert isinstance(verdict, Broken)
         assert verdict.seq == number
 
 
-def test_a_row_behind_the_end_and_a_changed_head_are_found(tmp_path: Path, whole: bytes) -> None:
-    more = f"INSERT INTO red_ask_audit SELECT {ROWS + 1}, ts, tenant, user, row, hash"
-    verdict = verdict_after(tmp_path, whole, f"{more} FROM red_ask_audit WHERE seq = {ROWS}")
-    assert verdict == Broken(ROWS + 1, f"row {ROWS + 1} was added behind the end of the log")
-    verdict = verdict_after(tmp_path, whole, "UPDATE audit_head SET gone_seq = 1")
-    assert verdict == Broken(0, "the head of the log was changed")
+def test_rows_that_retention_did_not_take_are_missed(whole: TamperedLog, rows: int) -> None:
+    for number in range(1, rows):
+        verdict = whole.verdict(statements(*taken(number)))
+        assert isinstance(verdict, Broken)
+        assert verdict.seq == number
+        verdict = whole.verdict(with_forged_pruning(number))
+        assert isinstance(verdict, Broken)
+        assert verdict.seq == 1  # the store allowed none
 
 
-def test_a_caller_sees_own_rows_an_auditor_the_tenants_nobody_anothers(tmp_path: Path) -> None:
-    with opened(tmp_path) as log:
-        append(log, row(1), row(2, user="bob"), row(3, tenant="other"))
+def with_forged_pruning(number: int) -> Edit:
+    """A record in the chain says that retention took the rows; the store knows of nothing."""
 
-        def seen(caller: Caller) -> list[int]:
-            return [entry.seq for entry in log.entries(caller, limit=10)]
+    def edit(copy: sqlite3.Connection) -> None:
+        writer = writer_of(copy, "ask", lambda: b"n" * 32)
+        [(last,)] = copy.execute(
+            f"SELECT hash FROM audit_records WHERE {MINE} AND seq = {number}"
+        ).fetchall()
+        writer.prune("local", number, last, "ask.audit.retention_days = 90")
+        save(copy, writer)
+        copy.execute(f"DELETE FROM audit_records WHERE {MINE} AND seq <= {number}")
 
-        assert seen(Caller("local", "zoe", "auditor")) == [2, 1]
-        assert seen(Caller("local", "bob", "analyst")) == [2]
-        assert seen(Caller("other", "bob", "auditor")) == [3]
-        assert [each.seq for each in log.entries(OWNER, limit=1, before=2)] == [1]
+    return edit
 
 
-def test_retention_takes_old_rows_and_leaves_a_log_that_verifies(tmp_path: Path) -> None:
-    with opened(tmp_path) as log:
-        append(log, *(row(number, ts=number * DAY_NS) for number in range(1, 31)))
-    with opened(tmp_path) as log:
-        append(log, row(31, ts=31 * DAY_NS), retention_days=10)
-    with opened(tmp_path) as log:
-        left = [entry.seq for entry in log.entries(OWNER, limit=100)]
-        assert left == list(range(31, 20, -1))
-        verdict = log.verify()
-    assert isinstance(verdict, Intact)
-    assert verdict.head.pruned_seq == 20
+def test_a_tenant_that_is_gone_and_a_row_behind_the_end_are_found(
+    whole: TamperedLog, rows: int
+) -> None:
+    gone = statements(
+        f"DELETE FROM audit_records WHERE {MINE}", "DELETE FROM audit_chains WHERE tenant = 'local'"
+    )
+    assert whole.verdict(gone) == Broken(1, "row 1 is missing", "local")
+    assert isinstance(whole.verdict(gone, tenant="other"), Intact)
+    more = statements(*inserted(rows + 1))
+    assert whole.verdict(more) == Broken(
+        rows + 1, f"row {rows + 1} was added behind the end of the log", "local"
+    )
+
+
+def test_a_row_moved_to_another_tenants_chain_is_found(whole: TamperedLog) -> None:
+    moved = "UPDATE audit_chains SET tenant = CASE tenant WHEN 'local' THEN 'x' ELSE 'local' END"
+    verdict = whole.verdict(statements(moved))
+    assert isinstance(verdict, Broken)
+    assert verdict.seq == 1
 
 
 def test_when_the_row_cannot_be_written_append_says_so(tmp_path: Path) -> None:
@@ -206,22 +280,23 @@ WRITER = """
 import asyncio, sys
 from pathlib import Path
 from contextlib import closing
-from redask.engine.audit_writer import AuditWriter
-from redask.stores.sqlite.audit_log import SqliteAuditLog
+from redask.engine.auditing.audit_writer import AuditWriter
+from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
 from redask.stores.sqlite.sqlite_backend import open_calls
 
 async def main(writer, rows):
     for number in range(rows):
-        await writer.append({"ts": number, "tenant": "local", "user": sys.argv[2], "n": number})
+        row = {"ts": number, "tenant": f"t{number % 2}", "user": sys.argv[2], "n": number}
+        await writer.append(row)
 
 with closing(open_calls(Path(sys.argv[1]), busy_timeout=20)) as database:
-    writer = AuditWriter(SqliteAuditLog(database), 90)
+    writer = AuditWriter(SqliteAuditLog(database))
     asyncio.run(main(writer, 40))
     writer.close()
 """
 
 
-def test_several_processes_extend_one_chain(tmp_path: Path) -> None:
+def test_several_processes_extend_the_chains_of_several_tenants(tmp_path: Path) -> None:
     writers = [
         subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path), name])
         for name in ("ada", "bob", "zoe")
@@ -230,12 +305,7 @@ def test_several_processes_extend_one_chain(tmp_path: Path) -> None:
     with opened(tmp_path) as log:
         verdict = log.verify()
         assert isinstance(verdict, Intact)
-        assert verdict.rows == 120
-        mine = [entry.row["n"] for entry in log.entries(Caller(user="bob", role=""), limit=100)]
-    assert mine == list(range(39, -1, -1))
-
-
-def test_the_chain_starts_from_nothing() -> None:
-    assert audit_chain.verify(
-        [], audit_chain.Head(), audit_chain.seal(audit_chain.Head())
-    ) == Intact(0, audit_chain.Head())
+        assert [(each.tenant, each.rows) for each in verdict.chains] == [("t0", 60), ("t1", 60)]
+        bob = log.entries(Caller("t1", "bob", ""), limit=100)
+    assert [entry.row["n"] for entry in bob] == list(range(39, -1, -2))
+    assert [entry.seq for entry in bob] == list(range(20, 0, -1))

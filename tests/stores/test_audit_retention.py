@@ -1,56 +1,45 @@
-"""Retention of the audit log: what a provider said about its build goes with its row."""
+"""Retention by an open database: it follows the settings, and no clock that jumps."""
 
-import asyncio
-import sqlite3
-from contextlib import closing
+from collections.abc import Callable
 from pathlib import Path
 
-from redask.core.model import Caller
-from redask.engine.audit_writer import AuditWriter
-from redask.stores.sqlite.audit_log import SqliteAuditLog
-from redask.stores.sqlite.calls_migrations import CALLS_FILE
-from redask.stores.sqlite.sqlite_backend import open_calls
+import redask
+from redask.core.rules.audit_chain import Intact
+from redask.core.settings import Settings
 
 DAY_NS = 86_400 * 10**9
-KEPT_DAYS = 10
+KEPT = Settings(audit_retention_days=10)
 
 
-def append(directory: Path, *days: int) -> None:
-    """Open the log, add a row for each of these days, and close it."""
-    with closing(open_calls(directory, busy_timeout=5)) as database:
-        log = AuditWriter(SqliteAuditLog(database), KEPT_DAYS)
-
-        async def all_of_them() -> None:
-            for day in days:
-                row: dict[str, object] = {"ts": day * DAY_NS, "tenant": "local", "user": "ada"}
-                await log.append(row, f"build of day {day}")
-
-        asyncio.run(all_of_them())
-        log.close()
+def ask_at(directory: Path, *days: float) -> None:
+    """Open the database, ask once at each of these times by its clock, and close it."""
+    now = [0]
+    clock: Callable[[], int] = lambda: now[0]  # noqa: E731
+    with redask.open(directory, settings=KEPT, embedder="none", clock=clock) as db:
+        for day in days:
+            now[0] = int((20_000 + day) * DAY_NS)
+            db.ask(f"What is on day {day}?")
 
 
-def column(directory: Path, query: str) -> list[object]:
-    with closing(sqlite3.connect(directory / CALLS_FILE)) as connection:
-        return [value for (value,) in connection.execute(query)]
+def verified(directory: Path) -> Intact:
+    with redask.open(directory, settings=KEPT, embedder="none") as db:
+        verdict = db.verify_audit()
+    assert isinstance(verdict, Intact), verdict
+    return verdict
 
 
-def test_the_build_records_of_rows_that_are_taken_go_with_them(tmp_path: Path) -> None:
-    append(tmp_path, *range(1, 31))
-    assert column(tmp_path, "SELECT count(*) FROM audit_builds") == [30]
-    append(tmp_path, 31)  # the first commit after opening prunes
-    left = list(range(21, 32))
-    assert column(tmp_path, "SELECT seq FROM red_ask_audit ORDER BY seq") == left
-    assert column(tmp_path, "SELECT seq FROM audit_builds ORDER BY seq") == left
-    assert column(tmp_path, "SELECT build FROM audit_builds ORDER BY seq") == [
-        f"build of day {day}" for day in left
-    ]
+def test_closing_takes_what_is_old_and_verify_reports_it(tmp_path: Path) -> None:
+    ask_at(tmp_path, *range(30))
+    ask_at(tmp_path, 30)
+    [chain] = verified(tmp_path).chains
+    assert (chain.rows, chain.rule) == (18, "ask.audit.retention_days = 10")
+    assert chain.anchored == chain.head.seq - 1  # the record of the last pruning came after it
 
 
-def test_what_is_left_after_retention_still_says_its_build(tmp_path: Path) -> None:
-    append(tmp_path, *range(1, 31))
-    append(tmp_path, 31)
-    with closing(open_calls(tmp_path, busy_timeout=5)) as database:
-        entries = SqliteAuditLog(database).entries(Caller(), limit=100)
-    assert [(each.seq, each.build) for each in entries] == [
-        (day, f"build of day {day}") for day in range(31, 20, -1)
-    ]
+def test_an_ask_in_2038_takes_nothing(tmp_path: Path) -> None:
+    ask_at(tmp_path, *range(5))
+    ask_at(tmp_path, 4400)
+    ask_at(tmp_path, 4401)
+    ask_at(tmp_path, 6)
+    verdict = verified(tmp_path)
+    assert (verdict.rows, verdict.head.pruned_seq) == (8, 0)

@@ -58,14 +58,29 @@ def test_a_call_over_midnight_is_booked_on_the_day_it_began(ledger: SqliteLedger
 
 
 def test_a_lost_reservation_counts_on_its_day_alone_and_is_swept_later(
-    ledger: SqliteLedger,
+    ledger: SqliteLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr("redask.stores.sqlite.ledger._KEPT", 3)
     lost = held(ledger, MINE, 700)
     assert ledger.total("t", DAY + 1) == 0
+    for _ in range(4):
+        held(ledger, Account("t", DAY + 2, "openai"), 1)
+        assert ledger.total("t", DAY) == 0
+        assert [each.account.day for each in ledger.report(0)] == [DAY + 2]
     held(ledger, Account("t", DAY + 2, "openai"), 1)
-    assert ledger.total("t", DAY) == 0
     ledger.settle(lost, 300)  # it is over
     assert ledger.total("t", DAY) == 0
+
+
+def test_what_runs_while_the_clock_jumps_ahead_is_booked_nevertheless(
+    ledger: SqliteLedger,
+) -> None:
+    running = held(ledger, MINE, 700)
+    held(ledger, Account("t", DAY + 4000, "openai"), 1)
+    ledger.settle(running, 300)
+    assert ledger.total("t", DAY) == 300
+    ledger.settle(running, 300)
+    assert ledger.total("t", DAY) == 300
 
 
 def test_the_rule_sees_spent_and_reserved_of_this_tenant_and_day(ledger: SqliteLedger) -> None:
@@ -197,7 +212,7 @@ def test_eight_processes_asking_at_once_never_pass_the_cap(tmp_path: Path) -> No
         for child in children:
             _, complaint = child.communicate()
             assert (child.returncode, complaint) == (0, "")
-        found = watching.execute("SELECT row FROM red_ask_audit").fetchall()
+        found = watching.execute("SELECT row FROM audit_records").fetchall()
         assert watching.execute("SELECT count(*) FROM reserved").fetchone() == (0,)
         (booked,) = watching.execute("SELECT sum(nanos) FROM spent").fetchone()
     rows = [json.loads(row) for (row,) in found]

@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,6 +17,7 @@ from redask.core.errors import StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Entity
 from redask.stores import entity_rows
+from redask.stores.sqlite import migrations
 from redask.stores.sqlite.store import FILE, SqliteStore
 
 ME = Caller()
@@ -63,7 +65,7 @@ def test_pages_full_of_rubbish_are_noticed_when_they_are_read(tmp_path: Path) ->
     data = (tmp_path / FILE).read_bytes()
     pages = range(len(data) // 4096)
     spoiled = b"".join(
-        data[n * 4096 : n * 4096 + 4096] if n < 40 else b"\xa5" * 4096 for n in pages
+        data[n * 4096 : n * 4096 + 4096] if n < 60 else b"\xa5" * 4096 for n in pages
     )
     (tmp_path / FILE).write_bytes(spoiled)
     with pytest.raises(StoreFailed, match="damaged"):
@@ -262,3 +264,19 @@ def test_a_full_disk_cannot_hold_a_new_database(tmp_path: Path) -> None:
         with pytest.raises(StoreFailed, match="No space left on device"):
             SqliteStore(tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_new_database_is_written_without_a_log_that_closing_would_have_to_copy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Closing tells nobody when copying fails, and then the file was linked without its content."""
+    modes: list[str] = []
+
+    def upgrade(connection: sqlite3.Connection, *rest: Any) -> None:
+        modes.append(connection.execute("PRAGMA journal_mode").fetchone()[0])
+        migrations.upgrade(connection, *rest)
+
+    monkeypatch.setattr("redask.stores.sqlite.connection.upgrade", upgrade)
+    with SqliteStore(tmp_path) as store:
+        assert store.check() == []
+    assert modes == ["delete", "wal"]  # the draft, and the file as it is opened

@@ -169,7 +169,7 @@ def test_a_writer_that_waits_in_vain_says_so_and_can_try_again(tmp_path: Path) -
     ):
         put(store, "a")
         rival.execute("BEGIN IMMEDIATE")
-        with pytest.raises(StoreFailed, match="written by somebody else"):
+        with pytest.raises(StoreFailed, match="was not free for"):
             put(store, "b")
         assert store.get("urn:reddb:row:t/a", ME) is not None
         rival.rollback()
@@ -187,7 +187,7 @@ def test_a_second_thread_that_waits_in_vain_says_so(tmp_path: Path) -> None:
     with ThreadPoolExecutor(1) as pool:
         with (
             database.writing(),
-            pytest.raises(StoreFailed, match="written by somebody else"),
+            pytest.raises(StoreFailed, match="was not free for"),
         ):
             pool.submit(write).result()
         pool.submit(write).result()

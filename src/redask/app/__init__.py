@@ -4,69 +4,76 @@ The only file that knows every adapter. Nothing here decides anything about an a
 """
 
 import asyncio
-import logging
 import os
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import ParamSpec, TypeVar
+from weakref import finalize
 
+from redask.app.engine_parts import make_engine
+from redask.app.open_parts import CLOSE_SECONDS, OpenParts
 from redask.app.parts import (
+    WAITING_THREADS,
+    ask_parts,
     embedded_text,
     embedder_of,
+    log_writers,
     open_backend,
-    quoting_provider,
+    provider_pool,
     record_reader,
+    relabelling_of,
+    sealing_of,
     selector_of,
     signing_in,
 )
-from redask.core import provider_table, synonyms
+from redask.app.relabelling_thread import RelabellingThread, RelabelProgress
+from redask.app.settling import Settling
 from redask.core import settings as choices
+from redask.core import synonyms
 from redask.core.access.policy import must_audit, must_own
-from redask.core.errors import BadAsk
-from redask.core.model import Caller, IngestProgress, IngestReport, Kind, Terms
-from redask.core.ports import Cancellation, Provider, Query, Selector
+from redask.core.errors import BadAsk, of_the_machine
+from redask.core.model import Ask, Caller, IngestProgress, IngestReport, Kind, Terms
+from redask.core.ports import AuditLog, Cancellation, Provider, Query, Selector
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
 from redask.engine.access.signing_in import SigningIn
-from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask import Engine
-from redask.engine.audit_writer import AuditWriter
+from redask.engine.auditing.log_writers import LogWriters
+from redask.engine.auditing.sealing import Sealing
 from redask.engine.budget import Budget, spending_report
 from redask.engine.computing import Computing
-from redask.engine.findings import SourceFinder
+from redask.engine.findings import AskWork
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
-from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.processes.result_spool import ResultSpool
-from redask.engine.provider_calls import ProviderCalls
-from redask.engine.retrieval import Retriever
+from redask.engine.replaying.past_principals import PastPrincipals
+from redask.engine.replaying.replays import Replays
+from redask.engine.replaying.stale_answers import StaleAnswers
+from redask.engine.retrieval import Hits, Retriever
 from redask.engine.running_calls import RunningCalls
+from redask.engine.spending.payers import Payer, paying
 from redask.engine.workers import Workers
-from redask.engine.writers.claim_judge import ClaimJudge
-from redask.engine.writers.followup_reader import FollowupReader
-from redask.engine.writers.model_replies import ModelReplies
-from redask.engine.writers.statement_writer import StatementWriter
 from redask.index import SearchIndex
 from redask.ingest import pipeline
 from redask.providers import operator_choices
 from redask.providers.pool import ProviderPool
-from redask.providers.registry import is_installed
+from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
 
-_log = logging.getLogger("redask.providers")
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
-_THREADS, _SELECT_THREADS = 8, 128
+_THREADS = 8
 CONFIGURATION = "redask.toml"
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, weakref_slot=True)
 class App:
     """Everything that is open for one database."""
 
@@ -75,18 +82,28 @@ class App:
     selector: Selector
     spool: ResultSpool
     computing: Computing
+    finder: AskWork
     plan_sources: PlanSources
     index: SearchIndex
     retriever: Retriever
-    audit: AuditWriter
+    logs: LogWriters
+    sealing: Sealing
     engine: Engine
     opener: ProviderPool
+    relabelling: RelabellingThread
+    settling: Settling
     running: RunningCalls
-    workers: Workers
-    select_threads: Workers  # SELECTs that wait leave the others theirs
+    workers: Workers  # for what is short, and for owners
+    ask_threads: Workers  # asks and SELECTs that wait for a process leave the others theirs
+    select_threads: Workers
     clock: Callable[[], int]
     settings: choices.Settings
     directory: Path
+    parts: OpenParts
+    uploading: asyncio.Lock = field(default_factory=asyncio.Lock)  # one sent file at a time
+
+    def __post_init__(self) -> None:
+        finalize(self, self.parts.let_go).atexit = False
 
     def put(
         self,
@@ -118,11 +135,32 @@ class App:
         if stage is None:
             return 0
         work = stage.reembed if anew else stage.finish
-        return work(caller.tenant, progress)
+        with paying(Payer(caller)):
+            return work(caller.tenant, progress)
 
-    def set_policy(self, collection: str, document: object | None, caller: Caller) -> None:
-        """Put a collection under a policy, or under none; what must be embedded anew, is."""
-        self.backend.store.set_policy(collection, document, caller)
+    def find(self, ask: Ask, caller: Caller) -> Hits:
+        """What the data holds on a question, best first."""
+        with paying(Payer(caller)):
+            return self.finder.search(ask, caller)
+
+    def set_policy(
+        self,
+        collection: str,
+        document: object | None,
+        caller: Caller,
+        *,
+        wait: bool = True,
+        progress: RelabelProgress | None = None,
+    ) -> None:
+        """Put a collection under a policy, or under none; what must be embedded anew, is.
+
+        With `wait=False` a large one is classified, and embedded, in the background.
+        """
+        self.backend.store.set_policy(collection, document, caller, finish=False)
+        if not wait:
+            self.relabelling.start()
+            return
+        self.relabelling.finish(caller.tenant, collection, progress)
         self.embed(caller)
 
     def link(self, source: str, label: str, target: str, caller: Caller) -> str:
@@ -171,79 +209,68 @@ class App:
         tenant = None if caller == Caller() else caller.tenant
         return spending_report(self.backend.ledger, tenant, self.engine.clock(), days)
 
-    def doctor(self, caller: Caller, rebuild_index: bool) -> dict[str, object]:
-        """What is there, what is pending, what is wrong."""
-        must_own(caller)
-        if rebuild_index:
-            self.index.rebuild(caller.tenant)
-        store, index = self.backend.store.statistics(caller), self.index.health(caller.tenant)
-        problems = self.backend.store.check()
-        verdict = self.backend.audit.verify()
-        if isinstance(verdict, Broken):
-            problems.append(f"audit log: {verdict.reason}")
-        return {
-            "store": {
-                "watermark": store.watermark,
-                "collections": len(store.collections),
-                "entities": store.entities,
-                "edges": store.edges,
-                "vectors": store.vectors,
-            },
-            "index": {
-                "watermark": index.watermark,
-                "pending": index.pending,
-                "entities": index.entities,
-            },
-            "embedding": self._embedding(caller),
-            "audit": {"rows": verdict.rows if isinstance(verdict, Intact) else 0},
-            "files": _with_index(self.backend.files(), index.bytes),
-            "problems": problems,
-            "warnings": [
-                *self.opener.passed_over(),
-                *self.plan_sources.warnings(caller),
-                *self.backend.store.policy_faults(caller),
-            ],
-        }
+    def verify_audit(self, caller: Caller, log: str = ASKS) -> Intact | Broken:
+        """Whether a log is what was written; for those who may read all of it.
 
-    def verify_audit(self, caller: Caller) -> Intact | Broken:
-        """Whether the audit log is what was written; for those who may read all of it."""
+        The owner of an embedded database hears of every tenant's; others who may audit, of theirs.
+        """
         must_audit(caller)
-        return self.backend.audit.verify()
+        return self.log(log).verify(None if caller == Caller() else caller.tenant)
+
+    @property
+    def replays(self) -> Replays:
+        """Asking again what was asked before."""
+        return Replays(self.engine, self.backend.audit, self._principals)
+
+    @property
+    def stale_answers(self) -> StaleAnswers:
+        """Answers whose cited sources are not what they were."""
+        return StaleAnswers(self.backend.audit, self._principals)
+
+    @property
+    def _principals(self) -> PastPrincipals:
+        return PastPrincipals(self.backend.users, self.backend.store, self.computing)
+
+    def log(self, name: str) -> AuditLog:
+        """The log of this name: `ask` or `access`."""
+        logs = {ASKS: self.backend.audit, ACCESSES: self.backend.access}
+        if name not in logs:
+            raise BadAsk("a log is ask or access", detail="log")
+        return logs[name]
 
     def catch_up(self, caller: Caller) -> None:
         """Bring the caller's index up to date."""
         self.index.search(Query("", Terms((), ()), top_k=1, depth=0), caller)
 
-    def _embedding(self, caller: Caller) -> dict[str, object]:
-        """Who makes vectors, who made those there are, and how many entities wait for one."""
-        stage, space = self.retriever.embedding, self.backend.store.view(caller).space
-        return {
-            "embedder": stage.embedder.model if stage else "none",
-            "model": space[0] if space else "none",
-            "pending": self.backend.store.count_unembedded(caller.tenant) if stage else 0,
-        }
-
     async def in_thread(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
-        """Run synchronous work without holding up the loop."""
-        with self.running.begin():
-            return await self.workers.run(partial(work, *args, **kwargs))
+        """Run synchronous work without holding up the loop; closing waits for it, for a time."""
+        with self.running.begin() as call:
+            async with call.finishing():
+                return await self.workers.run(partial(work, *args, **kwargs))
+
+    async def in_ask_thread(self, work: Callable[[Caller], _T], caller: Caller) -> _T:
+        """Run what may be long for a caller, within the time of an ask."""
+        async with self.running.timed(self.settings.limits.timeout_ms, caller):
+            return await self.ask_threads.hop(work, caller)
 
     async def aclose(self) -> None:
-        """Cancel what runs, see its audit rows written, then let go of every file."""
+        """Cancel what runs, see its audit rows written, then let go of every file.
+
+        What goes on for too long fails (see `open_parts`). In a fork nothing is done: threads,
+        worker processes and files are the parent's.
+        """
+        if not self.running.owner.is_this:
+            return
         if self.retriever.embedding:
             self.retriever.embedding.stop()
-        await self.running.close()
+        if not await self.running.close(CLOSE_SECONDS):
+            self.backend.interrupt()
         await asyncio.to_thread(self.close)
         await self.opener.aclose()
 
     def close(self) -> None:
-        """Finish what threads do, then let go of every file."""
-        self.workers.close()
-        self.select_threads.close()
-        self.audit.close()
-        self.index.close()
-        self.selector.close()
-        self.backend.close()
+        """Finish what threads do, then let go of every file; see `open_parts`."""
+        self.parts.close(0.0 if self.running.abandoned else CLOSE_SECONDS)
 
 
 def build(
@@ -255,100 +282,87 @@ def build(
     providers: Mapping[str, Provider] = MappingProxyType({}),
     serving: bool = False,
 ) -> App:
-    """Open everything at a location; `serving` others runs SELECTs in processes of their own.
+    """Open everything at a location; `serving` others works for them in processes of its own.
 
     Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
     row's name, in place of the settings'. `providers` stand beside or in place of our rows.
     """
-    row = backend_for(str(location))
-    directory = row.directory(str(location))
+    with ExitStack() as opened:  # what was opened is closed if the rest fails
+        try:
+            app = _build(
+                *(location, opened),
+                settings=settings,
+                embedder=embedder,
+                clock=clock,
+                providers=providers,
+                serving=serving,
+            )
+        except (RuntimeError, MemoryError) as error:
+            raise of_the_machine(error) from error
+        opened.pop_all()
+    return app
+
+
+def _build(
+    location: str | Path,
+    opened: ExitStack,
+    *,
+    settings: choices.Settings | None,
+    embedder: str | None,
+    clock: Callable[[], int],
+    providers: Mapping[str, Provider],
+    serving: bool,
+) -> App:
+    directory = (row := backend_for(str(location))).directory(str(location))
     chosen, words = settings or load_settings(location), load_synonyms(location)
-    maker = embedder_of(chosen.embedder, embedder)
-    backend = open_backend(row, str(location), chosen)
-    index = SearchIndex(directory / "index", backend.store)
+    backend = opened.enter_context(closing(open_backend(row, str(location), chosen)))
+    budget = Budget(chosen.limits, backend.ledger, clock, chosen.budget)
+    maker = embedder_of(chosen, embedder, budget)
+    index = SearchIndex(directory / "index", backend.store, chosen.limits.timeout_ms)
     stage = EmbeddingStage(backend.store, maker, embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
-    opener = ProviderPool(chosen, {**quoting_provider(maker), **providers})
-    for warning in opener.passed_over():
-        _log.warning(warning)
     running, workers = RunningCalls(), Workers(_THREADS, "redask")
-    audit = AuditWriter(backend.audit, chosen.audit_retention_days)
-    selector = selector_of(str(location), chosen, serving)
-    asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
-    plan_sources = PlanSources(asks, words)
-    computing = Computing(asks, plan_sources, backend.store, chosen)
-    engine = _engine(
-        backend,
-        SourceFinder(retriever, computing, chosen.limits, clock),
-        OpenedProviders(opener, workers),
-        audit=audit,
+    selects = Workers(WAITING_THREADS, "redask-select")
+    made = selector_of(str(location), chosen, words, maker, serving=serving)
+    asking = ask_parts(opened.enter_context(closing(made)), retriever, words, clock, workers)
+    opener = provider_pool(chosen, {**asking.quoting, **providers})
+    sealing = sealing_of(backend, chosen, clock)
+    logs = log_writers(backend, chosen, clock, sealing, opened, serving=serving)
+    relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=serving)))
+    threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
+    engine = make_engine(
+        *(backend, asking, OpenedProviders(opener, asking.threads), workers),
+        audit=logs.asks,
         running=running,
-        clock=clock,
+        budget=budget,
         providers=providers,
         serving=serving,
     )
     return App(
         backend=backend,
         signing_in=signing_in(backend, chosen),
-        selector=selector,
+        selector=made,
         spool=ResultSpool(directory, chosen.select_spool_bytes),
-        computing=computing,
-        plan_sources=plan_sources,
+        computing=asking.computing,
+        finder=asking.finder,
+        plan_sources=asking.computing.sources,
         index=index,
         retriever=retriever,
-        audit=audit,
+        logs=logs,
+        sealing=sealing,
         engine=engine,
         opener=opener,
+        relabelling=relabelling,
+        settling=Settling(backend.store, index, logs.asks, embeds=stage is not None),
         running=running,
         workers=workers,
-        select_threads=Workers(_SELECT_THREADS, "redask-select"),
+        ask_threads=asking.threads,
+        select_threads=selects,
         clock=clock,
         settings=chosen,
         directory=directory,
+        parts=OpenParts(backend, index, made, logs, relabelling, threads),
     )
-
-
-def _engine(
-    backend: Backend,
-    finder: SourceFinder,
-    opened: OpenedProviders,
-    *,
-    audit: AuditWriter,
-    running: RunningCalls,
-    clock: Callable[[], int],
-    providers: Mapping[str, Provider],
-    serving: bool,
-) -> Engine:
-    """The engine over what is open already; `providers` stand beside our rows."""
-    computing, workers, chosen = finder.computing, opened.workers, finder.computing.settings
-    recall = AnswerCaching(backend.answers, chosen, clock)
-    calls = ProviderCalls(
-        Budget(chosen.limits, backend.ledger, clock, chosen.budget), chosen, workers
-    )
-    replies = ModelReplies(calls, recall, opened)
-    known = provider_table.rows(for_tests=chosen.testing_providers or not serving)
-    return Engine(
-        finder=finder,
-        log=audit,
-        recall=recall,
-        calls=calls,
-        writer=StatementWriter(computing, replies),
-        followups=FollowupReader(replies, chosen.followups_by_model),
-        judge=ClaimJudge(calls, opened, {*known, *providers}),
-        providers=frozenset({*known, *providers}),
-        installed=frozenset({*filter(is_installed, known), *providers}),
-        opened=opened,
-        settings=chosen,
-        clock=clock,
-        running=running,
-        workers=workers,
-    )
-
-
-def _with_index(files: Mapping[str, int], size: int) -> dict[str, int]:
-    """The files as `doctor` lists them: the data, the index, then what calls left."""
-    *listed, last = files.items()
-    return dict([*listed, ("index", size), last])
 
 
 def is_database(location: str) -> bool:

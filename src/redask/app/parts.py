@@ -1,33 +1,75 @@
 """Parts that `app.build` puts together: selectors, embedders, readers of files, by the settings."""
 
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
 
+from redask.app import worker_service
+from redask.app.relabelling_thread import RelabellingThread
+from redask.app.worker_service import EmbedderFacts
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
 from redask.core.access.worker_shares import WorkerQuota
-from redask.core.ports import Cancellation, Embedder, Provider, Selector
+from redask.core.model import Caller, Terms
+from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
+from redask.core.rules.auditing.lived_time import DAY_NS
+from redask.core.rules.failover import Step
+from redask.core.synonyms import Synonyms
 from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
 from redask.embedding.stage import EmbeddedText
 from redask.engine.access.signing_in import SigningIn
+from redask.engine.auditing.access_recorder import AccessRecorder
+from redask.engine.auditing.audit_upkeep import AuditUpkeep
+from redask.engine.auditing.audit_writer import AuditWriter
+from redask.engine.auditing.log_writers import LogWriters
+from redask.engine.auditing.sealing import CheckpointSigner, CheckpointSink, Sealing
+from redask.engine.auditing.sealing_thread import SealingThread
+from redask.engine.budget import Budget
+from redask.engine.caching.remembered_findings import RememberedFindings
+from redask.engine.computing import Computing
+from redask.engine.findings import AskWork, SourceFinder
+from redask.engine.plan_sources import PlanSources
+from redask.engine.processes.process_finder import ProcessFinder, ProcessQuoting
 from redask.engine.processes.process_selector import ProcessSelector
 from redask.engine.processes.worker_messages import WorkerLimits
 from redask.engine.processes.worker_processes import WorkerProcesses
+from redask.engine.retrieval import Retriever
+from redask.engine.spending.embedding_meter import LedgerMeter
+from redask.engine.workers import Workers
+from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
 from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.identity.jwt_signatures import JwtSignatures
+from redask.providers.pool import ProviderPool
+from redask.providers.sealing.checkpoint_sinks import CommandSink, FileSink, UrlSink
+from redask.providers.sealing.ed25519_keys import KeyFile, public_key, signature_check
+from redask.providers.sealing.operator_commands import SignerCommand
+from redask.providers.vendors.pricing import pricer
 from redask.stores.backend import Backend
 from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entity
 from redask.stores.selectors import open_selector
 
+_log = logging.getLogger("redask.providers")
+WAITING_THREADS = 128  # of asks, and of SELECTs, that wait for a process
 _SERVING_WORKERS = 2
-_SELECTOR = "redask.stores.selectors:open_selector"
+_SERVICE = "redask.app.worker_service:make"
+
+
+def provider_pool(chosen: choices.Settings, own: Mapping[str, Provider]) -> ProviderPool:
+    """The providers of the settings, with our own beside them; what is passed over is logged."""
+    opener = ProviderPool(chosen, own)
+    for warning in opener.passed_over():
+        _log.warning(warning)
+    return opener
 
 
 def open_backend(row: BackendRow, location: str, chosen: choices.Settings) -> Backend:
@@ -40,28 +82,157 @@ def open_backend(row: BackendRow, location: str, chosen: choices.Settings) -> Ba
     )
 
 
+def log_writers(
+    backend: Backend,
+    chosen: choices.Settings,
+    clock: Callable[[], int],
+    sealing: Sealing,
+    opened: ExitStack,
+    *,
+    serving: bool,
+) -> LogWriters:
+    """Who writes to the logs, lets the store remember them, takes what was kept for long enough.
+
+    And, in a server, seals them.
+    """
+    days, made, thread = chosen.audit_retention_days, chosen.audit_provenance_days, None
+    if serving and sealing.signer is not None:
+        sealing.signer()  # a key that cannot be used is told before anything is served
+        thread = SealingThread(sealing.seal_and_deliver, chosen.sealing.every)
+        opened.callback(thread.close)
+
+    def work() -> None:
+        backend.anchor()
+        backend.sealed.grow()
+        for log in (backend.audit, backend.access):
+            log.prune(days * DAY_NS, f"ask.audit.retention_days = {days}")
+        rule = f"ask.audit.provenance_days = {made}"
+        backend.audit.prune_provenance(made * DAY_NS, rule)
+
+    upkeep = AuditUpkeep(work)
+    opened.callback(upkeep.close)
+    writers = []
+    for log in (backend.audit, backend.access):
+        writers.append(AuditWriter(log, upkeep.wrote))
+        opened.callback(writers[-1].close)
+    asks, accesses = writers
+    recorder = AccessRecorder(accesses, chosen, clock)
+    return LogWriters(asks, accesses, recorder, upkeep, thread, backend.read_only)
+
+
+def sealing_of(backend: Backend, chosen: choices.Settings, clock: Callable[[], int]) -> Sealing:
+    """Who signs checkpoints of the logs, and where they go."""
+    by = chosen.sealing
+    sinks: list[CheckpointSink] = []
+    sinks += [FileSink(by.file)] if by.file else []
+    sinks += [CommandSink(by.command)] if by.command else []
+    sinks += [UrlSink(by.url)] if by.url else []
+    return Sealing(backend.sealed, signer_of(chosen), sinks, signature_check, clock)
+
+
+def signer_of(chosen: choices.Settings) -> Callable[[], CheckpointSigner] | None:
+    """Who signs, made when something is to be signed; None where nobody does."""
+    by = chosen.sealing
+    if by.key:
+        return partial(KeyFile, Path(by.key))
+    command, public = by.signer, by.public_key
+    return (lambda: SignerCommand(command, public_key(public))) if command and public else None
+
+
 def signing_in(backend: Backend, chosen: choices.Settings) -> SigningIn:
     """Who a token is of: ours, and those of the company's identity provider."""
     claims = JwtSignatures(chosen.sign_in).claims if chosen.sign_in.issuer else None
     return SigningIn(backend.users, claims, chosen.sign_in)
 
 
-def selector_of(location: str, chosen: choices.Settings, serving: bool) -> Selector:
-    """SELECT in this process, or in processes that can be ended."""
-    workers, closed = chosen.select_workers, chosen.access_closed
-    processes = (_SERVING_WORKERS if serving else 0) if workers is None else workers
+def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> RelabellingThread:
+    """Who applies policies in the background; in a server also those that others have set."""
+
+    def catch_up(tenant: str) -> None:
+        index.search(Query("", Terms((), ()), top_k=1, depth=0), Caller(tenant=tenant))
+
+    made = RelabellingThread(backend.store, catch_up)
+    made.start(stay=serving)
+    return made
+
+
+def processes_of(chosen: choices.Settings, serving: bool) -> int:
+    """How many worker processes one user's work has; none: it is done in this process."""
+    workers = chosen.select_workers
+    return (_SERVING_WORKERS if serving else 0) if workers is None else workers
+
+
+def selector_of(
+    location: str,
+    chosen: choices.Settings,
+    words: Synonyms,
+    embedder: Embedder | None,
+    *,
+    serving: bool,
+) -> Selector:
+    """SELECT in this process, or in processes that can be ended, which work for asks, too."""
+    processes = processes_of(chosen, serving)
     if not processes:
-        return open_selector(location, closed)
+        return open_selector(location, chosen.access_closed)
     quota = WorkerQuota(
         user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
     )
-    return ProcessSelector(_SELECTOR, (location, closed), processes=processes, quota=quota).warm()
+    arguments = (location, worker_service.sent(chosen), words, EmbedderFacts.of(embedder))
+    work: dict[str, Callable[..., object]] = {}
+    if embedder is not None:
+        work = {"embed": embedder.embed, "cosines": similarity(embedder)}
+    return ProcessSelector(
+        *(_SERVICE, arguments),
+        processes=processes,
+        quota=quota,
+        service=True,
+        parent_work=work,
+    ).warm()
 
 
-def embedder_of(chosen: choices.EmbedderSettings, name: str | None) -> Embedder | None:
-    at = chosen.endpoint
-    remote = RemoteModel(at.base_url, at.model, at.api_key, chosen.dimensions)
-    return make_embedder(chosen.name if name is None else name, remote)
+@dataclass(frozen=True, slots=True)
+class AskParts:
+    """What asks are answered with, and the threads that wait for it."""
+
+    computing: Computing
+    finder: AskWork
+    quoting: dict[str, Provider]
+    threads: Workers
+
+
+def ask_parts(
+    selector: Selector,
+    retriever: Retriever,
+    words: Synonyms,
+    clock: Callable[[], int],
+    workers: Workers,
+) -> AskParts:
+    """Where SELECTs run, sources are found and the built-in answerer answers."""
+    store, chosen, stage = retriever.store, retriever.settings, retriever.embedding
+    asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
+    computing = Computing(asks, PlanSources(asks, words), store, chosen)
+    quoting = quoting_provider(stage.embedder if stage else None)
+    if not isinstance(selector, ProcessSelector):
+        here = SourceFinder(retriever, computing, chosen.limits, clock)
+        return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
+    threads = Workers(WAITING_THREADS, "redask-ask")
+    far = ProcessFinder(selector, clock, chosen.limits.timeout_ms)
+    quotes = ProcessQuoting(quoting.get(EXTRACTIVE) or Extractive(), far, threads)
+    finder = RememberedFindings(far, store.view)
+    return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
+
+
+def embedder_of(chosen: choices.Settings, name: str | None, budget: Budget) -> Embedder | None:
+    """The embedder; one elsewhere is allowed, capped and booked as completions are."""
+    own = chosen.embedder
+    at = own.endpoint
+    remote = RemoteModel(at.base_url, at.model, at.api_key, own.dimensions)
+    made = make_embedder(own.name if name is None else name, remote)
+    if isinstance(made, REMOTE):
+        provider, model = made.price_name
+        price = pricer(provider, model, chosen.prices.get(provider, {}))
+        made.meter = LedgerMeter(budget, Step(provider, model), price, chosen.allow)
+    return made
 
 
 def embedded_text(embedder: Embedder, chosen: choices.Settings) -> EmbeddedText:
@@ -76,11 +247,16 @@ def quoting_provider(embedder: Embedder | None) -> dict[str, Provider]:
     """`extractive` with the embedder, so that it quotes by meaning, too."""
     if embedder is None:
         return {}
+    return {EXTRACTIVE: Extractive(similarity(embedder), embedder.model)}
+
+
+def similarity(embedder: Embedder) -> Similarity:
+    """What compares lines with a question."""
 
     def language_of(question: str) -> str:
         return languages.detect_question(question, analyzer.words(question), ())
 
-    return {EXTRACTIVE: Extractive(Similarity(embedder, language_of), embedder.model)}
+    return Similarity(embedder, language_of)
 
 
 @contextmanager

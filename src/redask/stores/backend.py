@@ -1,9 +1,11 @@
-"""What a database needs to run, as Protocols: `Backend` and its six parts.
+"""What a database needs to run, as Protocols: `Backend` and its eight parts.
 
     store      entities, change log, policies, catalogues, vectors       `EntityStore`
     users      users and tokens                                          `Users`
     manifest   which entities came from which file                       `ports.OriginManifest`
-    audit      the log of calls                                          `ports.AuditLog`
+    audit      the log of asks                                           `ports.AuditLog`
+    access     the log of other reads, refused sign-ins, administration  `ports.AuditLog`
+    sealed     the Merkle trees of both logs, and their checkpoints      `ports.SealedLogs`
     ledger     what was spent                                            `ports.Ledger`
     answers    answers given before                                      `ports.AnswerCache`
 
@@ -14,7 +16,9 @@ backend decides it does not decide itself: see `visibility`, `policy_classes`, `
 rows by URL scheme; a row enrols its backend in tests/contract/stores.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 
 from redask.core.access.credentials import TokenFacts, User, Verifiers
@@ -25,6 +29,7 @@ from redask.core.ports import (
     Entity,
     Ledger,
     OriginManifest,
+    SealedLogs,
     Store,
     VectorStore,
 )
@@ -32,8 +37,55 @@ from redask.stores.statistics import Collection, Column, Statistics
 from redask.stores.write_rules import GIVEN
 
 
+@dataclass(frozen=True, slots=True)
+class BackupReport:
+    """A back-up that was made and verified: of how many bytes, how many of them newly written."""
+
+    name: str
+    made_at: int
+    bytes: int
+    written: int
+    removed: int = 0  # older back-ups
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """A back-up that was restored; `replaced` is where the directory is that was there before."""
+
+    name: str
+    made_at: int
+    directory: str
+    replaced: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """An entity, or its vector, that is not what was written; what `is_derived` is made again."""
+
+    tenant: str
+    urn: str
+    is_vector: bool = False
+    is_derived: bool = False
+
+
+CheckProgress = Callable[[int, int], None]  # what was read, of how much; it may raise to end it
+
+
+@dataclass(frozen=True, slots=True)
+class Relabelling:
+    """A collection that is being classified anew for another policy: how many rows, of how many.
+
+    Until it is done, the policies before and the new one are in force together.
+    """
+
+    tenant: str
+    collection: str
+    done: int
+    total: int
+
+
 class Users(Protocol):
-    """Users and tokens; all but the first four are for owners, about the owner's tenant."""
+    """Users and tokens; all but the first five are for owners, about the owner's tenant."""
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is, or `Unauthenticated`; `tenant` is the one it must be for."""
@@ -46,6 +98,9 @@ class Users(Protocol):
 
     def holder(self, token_id: str, now: int, tenant: str | None = None) -> Caller:
         """Whose token it is that was proven; `Unauthenticated` once it is not good any more."""
+
+    def role_of(self, user: str, tenant: str) -> str | None:
+        """The role that a user has now; None for who is none of the tenant's users."""
 
     def list_users(self, caller: Caller) -> list[User]:
         """The users, by name."""
@@ -82,10 +137,12 @@ class EntityStore(Store, VectorStore, Protocol):
 
     `identity` is drawn at random when a store is made: an index that was built from
     another store notices by it. `edge_key` is what the ids of its edges are made with, decided
-    when it was made; see `entity_rows.link`.
+    when it was made; see `entity_rows.link`. `timeline` is drawn anew when a store is restored,
+    or opened as a copy: leases and cached answers of another timeline count for nothing.
     """
 
     identity: str
+    timeline: str
     edge_key: bytes
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
@@ -111,8 +168,23 @@ class EntityStore(Store, VectorStore, Protocol):
     def policies(self, caller: Caller) -> dict[str, object]:
         """The policies of the caller's tenant, by collection."""
 
-    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
-        """Put a collection under a policy, or (None) under none. → last sequence."""
+    def set_policy(
+        self, collection: str, document: object | None, caller: Caller, *, finish: bool = True
+    ) -> int:
+        """Put a collection under a policy, or (None) under none. → last sequence
+
+        It holds at once. A large collection is then classified anew, which `finish` waits for, or
+        leaves to `relabel`.
+        """
+
+    def tenants(self) -> list[str]:
+        """The names of all tenants that were ever written to."""
+
+    def relabelling(self) -> list[Relabelling]:
+        """The collections of all tenants that are being classified anew."""
+
+    def relabel(self, tenant: str) -> None:
+        """Take the next step with one of them, if any; short, and in a transaction of its own."""
 
     def check_policy(self, collection: str, document: object, caller: Caller) -> None:
         """Raise `BadAsk` if `set_policy` would refuse it; nothing is written."""
@@ -128,11 +200,23 @@ class EntityStore(Store, VectorStore, Protocol):
     ) -> None:
         """Fix the type of a column, or (None) fix none. It counts as a change of the policies."""
 
+    def dump(self, caller: Caller) -> Iterator[dict[str, object]]:
+        """What the owner's tenant holds, in one state, as records of JSON: see `app.dumps`."""
+
     def statistics(self, caller: Caller) -> Statistics:
         """What `doctor` tells about this store and the caller's tenant."""
 
     def check(self) -> list[str]:
         """Read everything and name what is wrong; an empty list means all is well."""
+
+    def examine(self, tenant: str | None, progress: CheckProgress | None = None) -> list[Damage]:
+        """Compare each entity and vector, of a tenant or (None) of all, with its checksum."""
+
+    def forget_vectors(self, tenant: str, urns: Sequence[str]) -> None:
+        """Forget the vectors of these, so that an embedder makes them again."""
+
+    def recount(self) -> None:
+        """Make the counters of catalogues again."""
 
 
 class Backend(Protocol):
@@ -152,7 +236,15 @@ class Backend(Protocol):
 
     @property
     def audit(self) -> AuditLog:
-        """The log of calls."""
+        """The log of asks."""
+
+    @property
+    def access(self) -> AuditLog:
+        """The log of SELECTs, searches, refused sign-ins, and changes of who may do what."""
+
+    @property
+    def sealed(self) -> SealedLogs:
+        """The Merkle trees of both logs, and their checkpoints."""
 
     @property
     def ledger(self) -> Ledger:
@@ -162,11 +254,48 @@ class Backend(Protocol):
     def answers(self) -> AnswerCache:
         """Answers given before."""
 
+    @property
+    def read_only(self) -> bool:
+        """Whether it can be read and verified only: nothing is answered that leaves a row."""
+
+    def anchor(self) -> None:
+        """Let the store remember both logs as they are now; see `rules.audit_chain`.
+
+        Where store and logs do not belong together, nothing changes.
+        """
+
+    def accept_logs(self, caller: Caller, reason: str) -> str:
+        """Take the logs as they are, and note there what was wrong, and why it is accepted.
+
+        For owners. → what was wrong; empty: nothing, and nothing was done.
+        """
+
+    def forget_damaged_answers(self) -> int:
+        """Forget cached answers that are not what was stored. → how many"""
+
     def files(self) -> Mapping[str, int]:
         """The files that it keeps on this machine, by name, in bytes; for `doctor`.
 
         The last is that of what calls leave.
         """
+
+    def back_up(
+        self,
+        destination: Path,
+        *,
+        made_at: int,
+        made_by: str,
+        progress: Callable[[int, int], None] | None = None,
+        keep: int | None = None,
+    ) -> BackupReport:
+        """Add a back-up of all of it, as it is at one moment, to a directory; `made_at` is now.
+
+        `progress` is told how many bytes are done, of how many. Then all but the last `keep`
+        back-ups of the directory are removed.
+        """
+
+    def interrupt(self) -> None:
+        """Let every statement that runs now fail with `StoreFailed`, and leave nothing behind."""
 
     def close(self) -> None:
         """Let go of it; what is called afterwards is a `StoreFailed`. Twice is fine."""

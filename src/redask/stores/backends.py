@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from redask.core.errors import Misconfigured
-from redask.stores.backend import Backend
+from redask.stores.backend import Backend, RestoreReport
+from redask.stores.sqlite.backup.restoring import restore
 from redask.stores.sqlite.directory_modes import check_modes
 from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
 
@@ -33,13 +34,23 @@ class OpenBackend(Protocol):
         """
 
 
+class RestoreBackup(Protocol):
+    """Makes a database at a directory from a back-up, all or nothing."""
+
+    def __call__(
+        self, source: Path, target: Path, *, at: int | None = None, overwrite: bool = False
+    ) -> RestoreReport:
+        """The last back-up, or the last one made by a time (epoch ns)."""
+
+
 @dataclass(frozen=True, slots=True)
 class BackendRow:
     """A kind of backend, and what can be said of a location of its own.
 
     `directory` is where on this machine its configuration and its search index are. `exists`
     says whether there is a database; neither makes anything. `check_modes` refuses one that other
-    users of the machine may read or change. `open` makes what is missing.
+    users of the machine may read or change. `open` makes what is missing. `restore` makes a
+    database from a back-up; None where a backend has none.
     """
 
     name: str
@@ -48,6 +59,7 @@ class BackendRow:
     exists: Callable[[str], bool]
     open: OpenBackend
     check_modes: Callable[[str], None] = lambda _: None
+    restore: RestoreBackup | None = None
 
     def open_checked(self, location: str, *, modes: bool, closed: bool, keyed: bool) -> Backend:
         """The open backend; with `modes`, only if nobody else may read it."""
@@ -58,7 +70,9 @@ class BackendRow:
 
 BACKENDS = {
     row.scheme: row
-    for row in (BackendRow("sqlite", "", Path, database_exists, SqliteBackend, check_modes),)
+    for row in (
+        BackendRow("sqlite", "", Path, database_exists, SqliteBackend, check_modes, restore),
+    )
 }
 
 

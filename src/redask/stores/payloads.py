@@ -54,6 +54,15 @@ def read(urn: str, payload: str) -> dict[str, object]:
     return content
 
 
+def stored_content(payload: str) -> dict[str, object]:
+    """What a payload that was stored holds; nothing, if it is damaged."""
+    try:
+        found = json.loads(payload)
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
 def holds_nul(value: object) -> bool:
     """Whether any text in the value, keys included, holds NUL."""
     if isinstance(value, str):

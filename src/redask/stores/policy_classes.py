@@ -31,7 +31,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from redask.core import places
-from redask.core.access.policy import WHOLE, Policy, Projection
+from redask.core.access.policy import WHOLE, ClassLayout, Policy, Projection
 from redask.core.errors import BadAsk
 from redask.core.model import Kind, Source
 from redask.core.ports import LINK_LABEL, DeclaredKey
@@ -100,15 +100,15 @@ def told_by(entity: AddressedEntity, keys: KeyColumns) -> Told:
 
 
 def class_of(
-    policies: Mapping[str, Policy], entity: AddressedEntity, keys: KeyColumns
+    layouts: Mapping[str, ClassLayout], entity: AddressedEntity, keys: KeyColumns
 ) -> str | None:
     """The policy class of an entity; None when nothing decides who reads it (`UNCLASSIFIED`)."""
-    if not policies:
+    if not layouts:
         return None
-    policy = policies.get(entity.collection)
-    seen = policy.policy_class(entity.content) if policy is not None and policy.columns else ""
-    hidden = _hidden(policies, told_by(entity, keys))
-    return text([seen, hidden]) if hidden else seen or None
+    layout = layouts.get(entity.collection)
+    seen = None if layout is None else layout.policy_class(entity.content)
+    hidden = _hidden(layouts, told_by(entity, keys))
+    return text([seen or "", hidden]) if hidden else seen
 
 
 def split_class(policy_class: str) -> tuple[str, Mapping[str, list[str] | None]]:
@@ -129,7 +129,7 @@ def shows(projection: Projection, columns: Iterable[str] | None) -> bool:
 def check_addresses(policy: Policy, entity: AddressedEntity, keys: KeyColumns) -> None:
     """Refuse a policy that hides what the address of an entity of its collection tells."""
     own = told_by(entity, keys).get(policy.collection, frozenset())
-    if own is not None and not any(map(policy.hides, own)):
+    if own is not None and not any(map(policy.layout.hides, own)):
         return
     for number, rule in enumerate(policy.rules):
         if not shows(rule.projection, own):
@@ -168,16 +168,16 @@ def _reason(policy: Policy, projection: Projection, own: Iterable[str] | None) -
 
 
 @dataclass(frozen=True, slots=True)
-class PolicyChange:
-    """A collection's policy before and after; None is no policy."""
+class LayoutChange:
+    """A collection's layout before and after; None is that of no policy."""
 
-    before: Policy | None
-    after: Policy | None
+    before: ClassLayout | None
+    after: ClassLayout | None
 
     @property
     def reclassifies(self) -> bool:
         """Whether what the collection holds is to be classified and indexed anew."""
-        return _layout(self.before) != _layout(self.after)
+        return self.before != self.after
 
     @property
     def hides_others(self) -> bool:
@@ -192,24 +192,20 @@ class PolicyChange:
         return self.hides_others and space is not None and space[0] != GIVEN
 
 
-def _layout(policy: Policy | None) -> object:
-    return None if policy is None else (policy.columns, policy.projections)
+def _concealed(layout: ClassLayout | None) -> tuple[list[str], list[str] | None]:
+    return ([], None) if layout is None else layout.hidden
 
 
-def _concealed(policy: Policy | None) -> tuple[list[str], list[str] | None]:
-    return ([], None) if policy is None else policy.hidden
-
-
-def _hidden(policies: Mapping[str, Policy], told: Told) -> dict[str, list[str] | None]:
+def _hidden(layouts: Mapping[str, ClassLayout], told: Told) -> dict[str, list[str] | None]:
     """Those of the columns that some rule hides from somebody."""
     found: dict[str, list[str] | None] = {}
-    for name in sorted(policies.keys() & told.keys()):
-        policy, columns = policies[name], told[name]
+    for name in sorted(layouts.keys() & told.keys()):
+        layout, columns = layouts[name], told[name]
         if columns is None:
-            if len(policy.projections) > 1:
+            if len(layout.projections) > 1:
                 found[name] = None
-        elif any(map(policy.hides, columns)):
-            found[name] = sorted(filter(policy.hides, columns))
+        elif any(map(layout.hides, columns)):
+            found[name] = sorted(filter(layout.hides, columns))
     return found
 
 
@@ -230,8 +226,8 @@ def _is_named_by_content(entity: AddressedEntity) -> bool:
     return sha256(entity.payload.encode()).hexdigest().startswith(name)
 
 
-def hidden_columns(policy: Policy | None, payload: str) -> frozenset[str]:
+def hidden_columns(layout: ClassLayout | None, payload: str) -> frozenset[str]:
     """The columns of a payload that are hidden from anybody."""
-    if policy is None or len(policy.projections) == 1:
+    if layout is None or len(layout.projections) == 1:
         return frozenset()
-    return frozenset(filter(policy.hides, json.loads(payload)))
+    return frozenset(filter(layout.hides, json.loads(payload)))

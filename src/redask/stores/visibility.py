@@ -7,14 +7,17 @@ their rule gives. An edge is visible only if both its ends are, and the ends of 
 edges themselves; what tells a column, by an address or an edge, only to who may see that column.
 
 Collections and policy classes are known by the store's own numbers; class 0 is that of an entity
-whose policy, if there is one, looks at no column. A store counts whatever may change an answer
-of `grant` (policies, users, new policy classes, new collections): that is the `version`.
+that no policy spoke of when it was classified. A class is of a layout: who needs a column or a
+projection that the layout has not sees none of it, until it is classified anew. A store counts
+whatever may change an answer of `grant` (policies, users, new policy classes, new collections):
+that is the `version`.
 """
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from types import MappingProxyType
 from typing import NamedTuple, Protocol
 
@@ -22,6 +25,7 @@ from redask.core.access.policy import (
     OPEN,
     OWNER,
     WHOLE,
+    ClassLayout,
     Grant,
     Policy,
     Principal,
@@ -40,7 +44,7 @@ _GUESSABLE = (
     "who finds the id of an edge in the audit log can find out by trying which edge it is: ids are"
     " made with a key in databases that are made from now on"
 )
-_UNRULED = Policy("", ())  # gives the words for classes of what no policy speaks of
+UNRULED = ClassLayout("")  # gives the words for classes of what no policy speaks of
 
 
 class StoredEntity(NamedTuple):
@@ -70,11 +74,33 @@ class ClassCatalogue(Protocol):
     def collection(self, name: str) -> int | None:
         """The number of a collection; None when there is none of this name."""
 
-    def classes(self, collection: int) -> Sequence[tuple[int, str]]:
-        """The policy classes of a collection, by number and by value."""
+    def classes(self, collection: int) -> "Sequence[KnownClass]":
+        """The policy classes of a collection, without `UNCLASSIFIED`."""
 
     def classified(self) -> Sequence[str]:
         """The names of the collections that have policy classes."""
+
+    def has_open_rows(self, collection: int) -> bool:
+        """Whether a collection holds entities of class 0."""
+
+    def hanging_on(self, collection: int) -> frozenset[str]:
+        """The names of collections with edges that hang on such, directly or through edges."""
+
+
+@dataclass(frozen=True, slots=True)
+class KnownClass:
+    """A policy class by number and value, and the layout that it is of."""
+
+    number: int
+    value: str
+    layout: ClassLayout
+
+    def keys(self, projection: Projection) -> tuple[str, str]:
+        """The words for a projection of it, and for itself."""
+        if self.number == UNCLASSIFIED:
+            return OPEN, OPEN
+        layout = self.layout
+        return layout.projection_key(self.value, projection), layout.class_key(self.value)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +166,7 @@ class StoreVisibility(Visibility):
 
 
 EVERYTHING = StoreVisibility()
+_UNCLASSIFIED = KnownClass(UNCLASSIFIED, "", UNRULED)
 
 
 def principal_of(caller: Caller, known: Mapping[str, object] | None) -> Principal:
@@ -161,30 +188,51 @@ def visible(
     `closed` is what has no policy, to all but the owner.
     """
     closed = closed and principal.caller.role != OWNER
-    if not policies and not closed:
-        return StoreVisibility(version)
     granted = {name: grant(policy, principal) for name, policy in policies.items()}
-    collections: dict[int, CollectionVisibility | None] = {}
-    keys = {} if closed else {OPEN: OPEN}
+    identity = _identity(principal, granted, closed)
+    if not policies and not closed:
+        return StoreVisibility(version, identity=identity)
+    unclassified = () if closed else (_UNCLASSIFIED,)
+    admitted: dict[str, list[KnownClass]] = {}
+    withheld: set[str] = set()
+    hanging: set[str] = set()  # collections of edges, some on entities that are withheld
     for name in sorted({*policies, *(() if closed else known.classified())}):
         number = known.collection(name)
+        if number is not None:
+            given = granted.get(name, Grant())
+            admitted[name] = [
+                each
+                for each in (*known.classes(number), *unclassified)
+                if given and given.fits(each.layout) and _admits(given, each.value, granted)
+            ]
+            if _UNCLASSIFIED not in admitted[name] and known.has_open_rows(number):
+                withheld.add(name)
+                hanging |= known.hanging_on(number)
+    collections: dict[int, CollectionVisibility | None] = {}
+    keys = {} if closed else {OPEN: OPEN}
+    for name in sorted({*admitted, *hanging}):
+        number, given = known.collection(name), granted.get(name, Grant())
         if number is None:
             continue
-        given, policy = granted.get(name, Grant()), policies.get(name)
         collections[number] = None
-        if given is not None:
-            classes = [*known.classes(number)]
-            if policy is None or not policy.columns:
-                classes.append((UNCLASSIFIED, ""))
-            admitted = [(each, value) for each, value in classes if _admits(given, value, granted)]
-            numbers = frozenset(each for each, _ in admitted)
+        if given is not None and name not in hanging:
+            numbers = frozenset(each.number for each in admitted[name])
             collections[number] = CollectionVisibility(given.projection, numbers)
-            for _, value in admitted:
-                if policy is not None or value:
-                    ruled = policy or _UNRULED
-                    keys[ruled.projection_key(value, given.projection)] = ruled.class_key(value)
+            keys |= dict(each.keys(given.projection) for each in admitted[name])
     denied = frozenset(name for name, given in granted.items() if given is None)
-    return StoreVisibility(version, keys, denied, closed, collections)
+    not_open = frozenset((OPEN, name) for name in withheld | hanging)
+    return StoreVisibility(version, keys, denied, closed, identity, not_open, collections)
+
+
+def _identity(principal: Principal, granted: Mapping[str, Grant | None], closed: bool) -> str:
+    """Who it is, and what the policies give them; not what the data holds of it."""
+    rules = {
+        name: given and [*given.projection.order(), given.rows and given.rows.text]
+        for name, given in granted.items()
+        if closed or given is None or given.rows or given.projection != WHOLE
+    }
+    told = [dict(principal.values()), rules, closed]
+    return sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def _admits(given: Grant, policy_class: str, granted: Mapping[str, Grant | None]) -> bool:
@@ -236,14 +284,17 @@ def faults_of(
 
 
 def keys_of(
-    policy: Policy | None, policy_class: str, payload: str | None
+    layout: ClassLayout | None, policy_class: str | None, payload: str | None
 ) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """For the change log: an entity's class key, and its payload by projection key."""
+    """For the change log: an entity's class key, and its payload by projection key.
+
+    `layout` is that of the class; None is that of what no policy speaks of.
+    """
     if payload is None:
         return OPEN, ()
-    if policy is None and not policy_class:
+    if policy_class is None:
         return OPEN, ((OPEN, payload),)
-    ruled = policy or _UNRULED
+    ruled = layout or UNRULED
     projections = [
         (ruled.projection_key(policy_class, projection), projection.show(payload))
         for projection in ruled.projections

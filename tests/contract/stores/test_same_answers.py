@@ -15,6 +15,7 @@ import pytest
 from enrolled import ENROLLED, LOCATIONS
 
 from redask.api.sync import OpenDatabase, open_database
+from redask.core.rules.audit_chain import Intact
 from redask.core.wire.json import text
 from redask.evaluation import sample
 from redask.stores.backends import BACKENDS
@@ -99,8 +100,9 @@ def told(db: OpenDatabase, question: str, options: dict[str, Any]) -> str:
     )
 
 
-def audit(db: OpenDatabase) -> list[tuple[int, str, str]]:
-    return [(each.seq, text(each.row), each.hash) for each in db.audit(limit=10_000)]
+def audit(db: OpenDatabase) -> list[tuple[int, str]]:
+    """Numbers and rows; hashes have nonces in them, so that no two are alike."""
+    return [(each.seq, text(each.row)) for each in db.audit(limit=10_000)]
 
 
 def test_every_backend_answers_explains_searches_and_audits_alike(
@@ -134,5 +136,6 @@ def test_every_backend_answers_explains_searches_and_audits_alike(
             rows = audit(db)
             assert len(rows) > QUESTIONS / 4
             assert all(audit(each[who]) == rows for each in others)
-        for each in opened:
-            assert each["owner"].verify_audit() == first["owner"].verify_audit()
+        verdicts = [each["owner"].verify_audit() for each in opened]
+        assert all(isinstance(each, Intact) for each in verdicts)
+        assert len({each.rows for each in verdicts if isinstance(each, Intact)}) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
-from redask.core.ports import Entity
+from redask.core.ports import EmbeddingLease, Entity
 from redask.stores import entity_rows
 from redask.stores.backend import EntityStore
 
@@ -136,14 +136,18 @@ def test_vectors_of_two_models_do_not_mix(store: EntityStore) -> None:
     assert store.view(ME).space == ("mini", 2)
 
 
-def test_a_lease_is_one_holders_until_it_is_released_or_over(store: EntityStore) -> None:
-    assert store.claim_embedding(T, "a", 100, 160) == "a"
-    assert store.claim_embedding(T, "b", 159, 220) == "a"
-    assert store.claim_embedding(T, "a", 159, 220) == "a"  # renewed
-    assert store.claim_embedding(T, "b", 219, 300) == "a"
-    assert store.claim_embedding(T, "b", 220, 300) == "b"
+def test_a_lease_is_one_holders_until_it_is_released_or_seen_to_be_over(
+    store: EntityStore,
+) -> None:
+    first, second = EmbeddingLease("a", 1), EmbeddingLease("a", 2)
+    other, third = EmbeddingLease("b", 7), EmbeddingLease("c", 1)
+    assert store.claim_embedding(T, first) == first
+    assert store.claim_embedding(T, other) == first
+    assert store.claim_embedding(T, second) == second  # a sign of life
+    assert store.claim_embedding(T, other, over=first) == second
+    assert store.claim_embedding(T, other, over=second) == other
     store.release_embedding(T, "a")  # not its own any more
-    assert store.claim_embedding(T, "c", 221, 300) == "b"
+    assert store.claim_embedding(T, third) == other
     store.release_embedding(T, "b")
-    assert store.claim_embedding(T, "c", 221, 300) == "c"
-    assert store.claim_embedding("other", "d", 221, 300) == "d"
+    assert store.claim_embedding(T, third, over=other) == third
+    assert store.claim_embedding("other", first) == first

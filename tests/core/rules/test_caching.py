@@ -155,7 +155,15 @@ def test_the_prompt_hash_sees_source_order_redaction_and_the_system_part() -> No
 
 
 @pytest.mark.parametrize(
-    ("age", "expired"), [(0, False), (59_999_999_999, False), (60 * 10**9, True), (10**15, True)]
+    ("age", "expired"),
+    [
+        (0, False),
+        (59_999_999_999, False),
+        (60 * 10**9, True),
+        (10**15, True),
+        (-1, True),
+        (-(10**18), True),
+    ],
 )
 @pytest.mark.parametrize("stored_at", [0, 1_700_000_000_123_456_789])
 def test_an_entry_expires_when_its_age_reaches_the_ttl(

@@ -272,3 +272,19 @@ def test_a_hint_adds_its_own_tokens(question: str, sources: list[Source], hint: 
     made = prompt.assemble(question, sources)
     hinted = prompt.with_hint(made, hint)
     assert counted(hinted) == counted(made) + estimate(hinted.user.removesuffix(made.user))
+
+
+def test_the_version_of_the_template_names_every_text_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    written = prompt.template_version.__wrapped__
+    version = prompt.template_version()
+    assert (len(version), written()) == (16, version)
+    for name, other in (
+        ("system_part", lambda *_, **__: "Answer."),
+        ("element", lambda number, source: f"[{number}] {source.payload}"),
+        ("render", lambda made: made.user),
+    ):
+        with monkeypatch.context() as changed:
+            changed.setattr(prompt, name, other)
+            assert written() != version, name

@@ -17,7 +17,7 @@ from redask.core.planning.plan_schema import (
     PlanTable,
     StoredValue,
 )
-from redask.stores.columnar import open_generation
+from redask.stores.columnar.generations import open_generation
 from redask.stores.columnar.plan_facts import plan_tables, table_facts, value_hashes
 from redask.stores.columnar.selector import ColumnarSelector
 

@@ -22,12 +22,12 @@ from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.types import SqlType
 from redask.stores.columnar import (
     duckdb_connections,
-    open_generation,
     readable_tables,
     row_log,
     table_cache,
 )
 from redask.stores.columnar.audit_table import AUDIT
+from redask.stores.columnar.generations import open_generation
 from redask.stores.columnar.readable_tables import ReadableTables
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.statements import generated_text, watch
@@ -133,8 +133,8 @@ def the_catalogue_lists_denied_collections(patch: pytest.MonkeyPatch) -> None:
 def audit_rows_of_others_are_shown(patch: pytest.MonkeyPatch) -> None:
     make = readable_tables.make_audit_table  # type: ignore[attr-defined]
 
-    def trusting(connection: Any, name: str, log: Any, caller: Caller) -> None:
-        make(connection, name, log, Caller(caller.tenant, caller.user, "auditor"))
+    def trusting(connection: Any, name: str, log: Any, caller: Caller) -> Any:
+        return make(connection, name, log, Caller(caller.tenant, caller.user, "auditor"))
 
     patch.setattr(readable_tables, "make_audit_table", trusting)
 

@@ -5,6 +5,7 @@
     search         the search index, the embedder
     completions    providers
     call_records   audit log, answer cache, ledger
+    sealed_logs    the Merkle trees of the logs, and their checkpoints
     selecting      SELECT
 
 Every read takes the `Caller`: an adapter shows nobody more than that caller may see. All but a
@@ -21,6 +22,7 @@ from redask.core.ports.call_records import (
     CachedAnswer,
     Ledger,
     Spending,
+    TracedEntry,
 )
 from redask.core.ports.completions import (
     Completion,
@@ -29,6 +31,7 @@ from redask.core.ports.completions import (
 )
 from redask.core.ports.entities import (
     Change,
+    EmbeddingLease,
     Entity,
     Store,
     StoreView,
@@ -46,8 +49,11 @@ from redask.core.ports.origins import (
     OriginFacts,
     OriginManifest,
 )
+from redask.core.ports.sealed_logs import SealedLogs, SinkFault
 from redask.core.ports.search import (
     Embedder,
+    EmbeddingCharge,
+    EmbeddingMeter,
     Found,
     Index,
     Query,
@@ -78,6 +84,9 @@ __all__ = [
     "Connected",
     "DeclaredKey",
     "Embedder",
+    "EmbeddingCharge",
+    "EmbeddingLease",
+    "EmbeddingMeter",
     "Entity",
     "FileLink",
     "Found",
@@ -90,13 +99,16 @@ __all__ = [
     "OriginManifest",
     "Provider",
     "Query",
+    "SealedLogs",
     "SelectResult",
     "SelectShape",
     "Selector",
+    "SinkFault",
     "Spending",
     "Store",
     "StoreView",
     "TableShape",
+    "TracedEntry",
     "Unembedded",
     "VectorStore",
     "Visibility",

@@ -1,8 +1,8 @@
 """What is kept of calls: the audit log, the answer cache and the ledger."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from redask.core.model import Answer, Caller
 from redask.core.rules.audit_chain import Broken, Intact
@@ -14,8 +14,12 @@ from redask.core.rules.spending.budgets import Purse
 class AuditEntry:
     """One row of the audit log with its number and its hash.
 
+    For who may audit they are those of the tenant's chain; for others the number among their own
+    rows, and the hash of the row alone.
+
     `build` is what the provider said about its system, such as a system fingerprint; `understood`
-    the question as it was meant, of a follow-up; `today` the date that the prompt told.
+    the question as it was meant, of a follow-up; `today` the date that the prompt told. `erased`
+    names what was taken out: null in the row, empty beside it.
     """
 
     seq: int
@@ -24,25 +28,47 @@ class AuditEntry:
     build: str = ""
     understood: str = ""
     today: str = ""
+    erased: tuple[str, ...] = ()
 
     def readings(self) -> dict[str, object]:
-        """How the question was read, where there is something to say of it."""
-        told = {"today": self.today, "understood": self.understood}
+        """How the question was read, and what was erased, where there is something to say of it."""
+        told = {"today": self.today, "understood": self.understood, "erased": list(self.erased)}
         return {name: value for name, value in told.items() if value}
 
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """A row to be written, and what stands beside it: see `AuditEntry`."""
+    """A row to be written, and what stands beside it: see `AuditEntry`.
+
+    `provenance` (`rules.auditing.provenance`) is kept apart, under a retention of its own.
+    """
 
     row: Mapping[str, object]
     build: str = ""
     understood: str = ""
     today: str = ""
+    provenance: Mapping[str, object] | None = None
+
+    def beside(self) -> dict[str, object]:
+        """What stands beside the row, where there is something to say."""
+        told = {"build": self.build, "understood": self.understood, "today": self.today}
+        return {name: value for name, value in told.items() if value}
+
+
+@dataclass(frozen=True, slots=True)
+class TracedEntry:
+    """A row, and what is kept of how its answer was made: None for nothing.
+
+    `is_pruned`: there was something, and it is not kept any more.
+    """
+
+    entry: AuditEntry
+    provenance: Mapping[str, Any] | None
+    is_pruned: bool = False
 
 
 class AuditLog(Protocol):
-    """The append-only log of calls, chained by hash (`rules.audit_chain`)."""
+    """An append-only log, a chain of hashes for each tenant (`rules.audit_chain`)."""
 
     def append(self, rows: Sequence[AuditRow]) -> None:
         """Add rows in their order, in one transaction: durable when this returns."""
@@ -50,11 +76,43 @@ class AuditLog(Protocol):
     def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
         """The newest rows the caller may see: an auditor the tenant's, others their own."""
 
-    def verify(self) -> Intact | Broken:
-        """Whether every row of the log is what was written; names the first that is not."""
+    def traced(self, caller: Caller, *, limit: int, before: int | None = None) -> list[TracedEntry]:
+        """The same rows, with what is kept of how each answer was made.
 
-    def prune(self, keep_ns: int) -> None:
-        """Take away rows that are older than the newest by more than this, from the old end."""
+        `StoreFailed` if that is not what was written.
+        """
+
+    def verify(self, tenant: str | None = None) -> Intact | Broken:
+        """Whether every row is what was written; names the first that is not.
+
+        Of one tenant's chain, or (None) of all.
+        """
+
+    def holds(self, digest: str, tenant: str | None = None) -> bool:
+        """Whether a record, or the last that was pruned, has this hash."""
+
+    def prune(self, keep_ns: int, rule: str) -> None:
+        """Take away rows that were kept for so long, from the old end, and note it (`rule`).
+
+        Time is the log's own: see `rules.auditing.lived_time`.
+        """
+
+    def erase(
+        self, tenant: str, seq: int, fields: Collection[str], user: str, reason: str
+    ) -> tuple[str, ...]:
+        """Take values out of a row for ever, and note who did and why. → what was erased now.
+
+        The hashes stay: see `rules.auditing.commitments`. Once more, it changes nothing.
+        """
+
+    def exported(self, tenant: str | None = None) -> Iterator[str]:
+        """The chains, of a tenant or all, as lines that `rules.auditing.exported_chain` verifies.
+
+        All are of one moment.
+        """
+
+    def prune_provenance(self, keep_ns: int, rule: str) -> None:
+        """Take away what was kept for so long of how answers were made; the rows stay."""
 
 
 @dataclass(frozen=True, slots=True)

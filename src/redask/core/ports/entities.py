@@ -48,12 +48,17 @@ class Visibility:
     `projections` maps the projection keys that this caller sees to the class keys they belong to;
     None is a tenant without policies, where everybody sees everything. `denied` are collections
     whose policy gives this caller nothing; `closed` says that what has no policy is not there.
+    `identity` is the same as long as caller, attributes and what the policies give them are.
+    `withheld` are projection keys that do not count in some collection: what they name there is
+    being classified anew.
     """
 
     version: int = 0
     projections: Mapping[str, str] | None = None
     denied: frozenset[str] = frozenset()
     closed: bool = False
+    identity: str = ""
+    withheld: frozenset[tuple[str, str]] = frozenset()  # projection key, collection
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,11 +66,13 @@ class StoreView:
     """One state of the store, as one caller stands before it; all parts are of one moment.
 
     `space` is the vector space of the tenant, model and dimensions; None when it has no vectors.
+    `history` is the tenant's last write, as `Store.history` tells it.
     """
 
     watermark: int
     visibility: Visibility
     space: tuple[str, int] | None = None
+    history: str = ""
 
 
 class Store(Protocol):
@@ -91,6 +98,16 @@ class Store(Protocol):
     def watermark(self, tenant: str) -> int:
         """The sequence of the tenant's last change; 0 when there is none."""
 
+    def history(self, tenant: str) -> str:
+        """The tenant's last write; empty before the first. Each write has a name of its own."""
+
+    def follows(self, tenant: str, write: str) -> bool:
+        """Whether a write that `history` told is one of those that led to the present state.
+
+        Not so where the store was replaced by an older state, or by a copy that was written on.
+        What is derived from the store keeps the last write that it saw, and is made again then.
+        """
+
     def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
         """The next changes after a sequence, in order; only an entity's latest state counts."""
 
@@ -106,6 +123,14 @@ class Unembedded:
     urn: str
     payload: str
     hidden: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingLease:
+    """Who embeds a tenant's entities; `beat` changes with each of the holder's signs of life."""
+
+    holder: str
+    beat: int
 
 
 class VectorStore(Protocol):
@@ -134,8 +159,13 @@ class VectorStore(Protocol):
     def drop_vectors(self, tenant: str) -> int:
         """Forget every vector of the tenant, so that all are made anew. → how many went"""
 
-    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
-        """Take the lease, or renew it, unless somebody has it. → who has it now"""
+    def claim_embedding(
+        self, tenant: str, claimed: EmbeddingLease, over: EmbeddingLease | None = None
+    ) -> EmbeddingLease:
+        """Take the lease, or renew it, unless somebody else has it. → the lease now
+
+        One that is still `over` is taken away: the caller has seen no sign of life for too long.
+        """
 
     def release_embedding(self, tenant: str, holder: str) -> None:
         """Give the lease back, if it is this holder's."""

@@ -1,18 +1,21 @@
 """The search index and the embedder."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
+from redask.core.errors import Cancelled
 from redask.core.model import Caller, Terms
 from redask.core.ports.entities import StoreView
+from redask.core.ports.selecting import Cancellation
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """What to look for. `vector` is absent when no embedder answers.
 
-    `vector_languages` are those the vector is good for; none: for every language.
+    `vector_languages` are those the vector is good for; none: for every language. A search that
+    sees `cancelled` set ends in `Cancelled`.
     """
 
     question: str
@@ -22,6 +25,12 @@ class Query:
     top_k: int = 20
     depth: int = 2
     vector_languages: frozenset[str] = frozenset()
+    cancelled: Cancellation | None = field(default=None, compare=False)
+
+    def check(self) -> None:
+        """Raise `Cancelled` if nobody waits for the result any more."""
+        if self.cancelled is not None and self.cancelled.is_set():
+            raise Cancelled("nobody waits for the search any more")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +49,12 @@ class Found:
 
 
 class Index(Protocol):
-    """The search index: a projection of the store's log, always caught up before it answers."""
+    """The search index: a projection of the store's log, always caught up before it answers.
+
+    `layout` names how it is built: two of another layout may rank otherwise.
+    """
+
+    layout: str
 
     def search(
         self, query: Query, caller: Caller, view: StoreView | None = None
@@ -49,6 +63,23 @@ class Index(Protocol):
 
         `view` is the caller's own, if one was taken already: the index is no older than it.
         """
+
+
+class EmbeddingCharge(Protocol):
+    """What was set aside for one request to an embedder elsewhere; it is settled once."""
+
+    def settle(self, tokens: int) -> None:
+        """Book what it used; 0: nothing was read there."""
+
+    def cut_off(self, most_tokens: int) -> None:
+        """Book the worst: nobody knows whether it was read there."""
+
+
+class EmbeddingMeter(Protocol):
+    """Who counts what embedders elsewhere are asked."""
+
+    def begin(self, most_tokens: int) -> EmbeddingCharge:
+        """Set aside what a request could cost; raises what forbids it."""
 
 
 class Embedder(Protocol):

@@ -115,6 +115,19 @@ class Selector(Protocol):
     ) -> SelectResult:
         """The rows of a SELECT."""
 
+    def select_json(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        browsers: bool,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> bytes:
+        """The same as JSON: see `wire.row_json`."""
+
     def select_pages(
         self,
         sql: str,

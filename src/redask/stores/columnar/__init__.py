@@ -16,7 +16,7 @@ classes that somebody reads.
     json_columns          JSON in a column of jsonb or of text
     table_cache           materialised tables, shared by callers who see the same
     table_patches         the next state of a table from the last
-    audit_table           `red_ask_audit`
+    audit_table           `red_ask_audit`, `red_access_log`
     connections           DuckDB connections and their errors
     selector, statements  SELECT on it
 """

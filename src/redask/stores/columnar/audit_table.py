@@ -1,9 +1,12 @@
-"""`red_ask_audit` as a table: the tenant's rows for an auditor or owner, one's own for others.
+"""The logs as tables: the tenant's rows for an auditor or owner, one's own for others.
 
-    seq, hash       the row's number in the log, and its hash
-    the rest        the keys of an audit row
+    red_ask_audit     the log of asks
+    red_access_log    SELECTs, searches, refused sign-ins, changes of who may do what
 
-It is made anew for each reader that names it, from the backend's `AuditLog`.
+    seq, hash         the row's number in the log, and its hash
+    the rest          the keys of a row
+
+One is made anew for each reader that names it, from the backend's `AuditLog`.
 """
 
 import json
@@ -11,7 +14,8 @@ from typing import TYPE_CHECKING
 
 from redask.core.model import Caller
 from redask.core.ports import AuditLog
-from redask.core.rules.audit import KEYS
+from redask.core.rules import audit
+from redask.core.rules.auditing import access_rows
 from redask.core.sql.types import SqlType
 from redask.core.wire.json import text
 from redask.stores.columnar.json_columns import jsonb_text
@@ -19,26 +23,35 @@ from redask.stores.columnar.json_columns import jsonb_text
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-AUDIT = "red_ask_audit"
+AUDIT, ACCESS_LOG = "red_ask_audit", "red_access_log"
 _PAGE = 10_000
 _TYPES = {
-    **dict.fromkeys(("seq", "ts", "prompt_tokens", "completion_tokens", "retry_count"), "int8"),
+    **dict.fromkeys(
+        ("seq", "ts", "prompt_tokens", "completion_tokens", "retry_count", "count"), "int8"
+    ),
     **dict.fromkeys(("cost_usd", "temperature"), "float8"),
     **dict.fromkeys(("cache_hit", "validation_ok"), "bool"),
     **dict.fromkeys(("sources_urns", "citations", "errors"), "jsonb"),
 }
-AUDIT_COLUMNS = tuple(
-    (key, SqlType(_TYPES.get(key, "text")), f"c{number}")
-    for number, key in enumerate(("seq", "hash", *KEYS), start=1)
-)
+LOG_COLUMNS = {
+    name: tuple(
+        (key, SqlType(_TYPES.get(key, "text")), f"c{number}")
+        for number, key in enumerate(("seq", "hash", *keys), start=1)
+    )
+    for name, keys in ((AUDIT, audit.KEYS), (ACCESS_LOG, access_rows.KEYS))
+}
 
 
 def make_audit_table(
     connection: "DuckDBPyConnection", name: str, log: AuditLog | None, caller: Caller
-) -> None:
-    """Write what the caller may see of the log into a new table, in the order of the log."""
-    shape = ", ".join(f"{column} {kind.duckdb_type}" for _, kind, column in AUDIT_COLUMNS)
-    connection.execute(f"CREATE TEMP TABLE {name} ({shape})")
+) -> str:
+    """Write what the caller may see of a log into a new table, in its order. → its name in DuckDB.
+
+    A temporary table is this connection's own, and goes with it.
+    """
+    columns, made = LOG_COLUMNS[name], {AUDIT: "audit", ACCESS_LOG: "accesses"}[name]
+    shape = ", ".join(f"{column} {kind.duckdb_type}" for _, kind, column in columns)
+    connection.execute(f"CREATE TEMP TABLE {made} ({shape})")
     pages = []
     before = None
     while log is not None:
@@ -51,14 +64,15 @@ def make_audit_table(
     for start in range(0, len(entries), _PAGE):
         rows = [
             [_cell(kind, {"seq": seq, "hash": digest, **row}.get(key))
-             for key, kind, _ in AUDIT_COLUMNS]
+             for key, kind, _ in columns]
             for seq, digest, row in entries[start : start + _PAGE]
         ]  # fmt: skip
         values = ", ".join(
-            f"unnest(from_json(?, '[\"{kind.duckdb_type}\"]'))" for _, kind, _ in AUDIT_COLUMNS
+            f"unnest(from_json(?, '[\"{kind.duckdb_type}\"]'))" for _, kind, _ in columns
         )
         given = [json.dumps(column) for column in zip(*rows, strict=True)]
-        connection.execute(f"INSERT INTO {name} SELECT {values}", given)
+        connection.execute(f"INSERT INTO {made} SELECT {values}", given)
+    return f"temp.main.{made}"
 
 
 def _cell(kind: SqlType, value: object) -> object:

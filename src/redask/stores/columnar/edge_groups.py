@@ -40,11 +40,15 @@ def projection_key(group: str) -> str:
     return group.partition(_JOINT)[0]
 
 
-def is_readable(group: str, visibility: Visibility, classes: frozenset[str]) -> bool:
-    """Whether a caller reads the group; `classes` are the class keys that the caller sees."""
+def is_readable(
+    group: str, collection: str, visibility: Visibility, classes: frozenset[str]
+) -> bool:
+    """Whether a caller reads a group; `classes` are the class keys that the caller sees."""
     if visibility.projections is None:
         return True
     own, *required = group.split(_JOINT)
+    if (own, collection) in visibility.withheld:
+        return False
     return own in visibility.projections and classes.issuperset(required)
 
 

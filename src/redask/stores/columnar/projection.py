@@ -12,7 +12,6 @@ imported when somebody first reads. Threads may share a projection; processes op
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from pathlib import Path
 
 from redask.core.access.policy import must_own
@@ -21,6 +20,8 @@ from redask.core.model import Caller
 from redask.core.ports import AuditLog
 from redask.core.sql.types import SqlType
 from redask.stores.backend import EntityStore
+from redask.stores.columnar.audit_table import ACCESS_LOG, AUDIT
+from redask.stores.columnar.generations.generation_files import folder_of
 from redask.stores.columnar.readable_tables import ReadableTables
 from redask.stores.columnar.tenant_projection import TenantProjection
 
@@ -28,10 +29,16 @@ from redask.stores.columnar.tenant_projection import TenantProjection
 class ColumnarProjection:
     """All tenants of one database; `close` it."""
 
-    def __init__(self, directory: Path, store: EntityStore, audit: AuditLog | None = None) -> None:
+    def __init__(
+        self,
+        directory: Path,
+        store: EntityStore,
+        audit: AuditLog | None = None,
+        access: AuditLog | None = None,
+    ) -> None:
         self._directory = directory
         self._store = store
-        self._audit = audit
+        self._logs = {AUDIT: audit} | ({} if access is None else {ACCESS_LOG: access})
         self._lock = threading.Lock()
         self._tenants: dict[str, TenantProjection] = {}
 
@@ -41,10 +48,10 @@ class ColumnarProjection:
         with self._tenant(caller.tenant).reading(caller) as tables:
             yield tables
 
-    def version(self, caller: Caller) -> tuple[int, int]:
+    def version(self, caller: Caller) -> tuple[int, int, str]:
         """Changes whenever anything that the caller can read, or its types, may have changed."""
         view = self._store.view(caller)
-        return view.watermark, view.visibility.version
+        return view.watermark, view.visibility.version, view.history
 
     def fix_type(self, table: str, column: str, kind: SqlType | None, caller: Caller) -> None:
         """Fix a column's type, or (None) let it come from the data again; for owners.
@@ -79,6 +86,6 @@ class ColumnarProjection:
     def _tenant(self, name: str) -> TenantProjection:
         with self._lock:
             if name not in self._tenants:
-                folder = self._directory / sha256(name.encode()).hexdigest()[:32]
-                self._tenants[name] = TenantProjection(folder, name, self._store, self._audit)
+                folder = folder_of(self._directory, name)
+                self._tenants[name] = TenantProjection(folder, name, self._store, self._logs)
             return self._tenants[name]

@@ -13,17 +13,23 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from redask.core.access.policy import AUDITORS
 from redask.core.errors import Denied
 from redask.core.model import Caller
 from redask.core.ports import AuditLog, StoreView
 from redask.core.sql.column_names import sql_names
 from redask.core.sql.fixed_types import fits, value_fits
 from redask.core.sql.types import SqlType
-from redask.stores.columnar.audit_table import AUDIT, AUDIT_COLUMNS, make_audit_table
+from redask.stores.columnar.audit_table import (
+    ACCESS_LOG,
+    AUDIT,
+    LOG_COLUMNS,
+    make_audit_table,
+)
 from redask.stores.columnar.duckdb_connections import columnar_errors
 from redask.stores.columnar.edge_groups import is_readable
 from redask.stores.columnar.entity_values import is_system
-from redask.stores.columnar.open_generation import OpenGeneration
+from redask.stores.columnar.generations.open_generation import OpenGeneration
 from redask.stores.columnar.row_counts import GroupCounts
 from redask.stores.columnar.table_patches import MaterialisedTable
 from redask.stores.columnar.typed_tables import TableColumn, table_columns, table_query
@@ -52,14 +58,14 @@ class ReadableTables:
         caller: Caller,
         view: StoreView,
         declared: Declared,
-        audit: AuditLog | None,
+        logs: Mapping[str, AuditLog | None],
     ) -> None:
         self._opened = opened
         self._state = opened.state
         self._caller = caller
         self._visibility = view.visibility
         self._declared = declared
-        self._audit = audit
+        self._logs = logs
         projections = view.visibility.projections
         self._classes = frozenset(() if projections is None else projections.values())
         self._named: dict[str, str] = {}  # what `physical` gave
@@ -70,13 +76,14 @@ class ReadableTables:
         self.cursor: DuckDBPyConnection = opened.connection.cursor()
 
     def names(self) -> list[str]:
-        """What the caller can SELECT from, sorted."""
-        return sorted([*self._collections(), AUDIT])
+        """What the caller can SELECT from, sorted; the access log only for who may audit."""
+        audits = self._caller.role in AUDITORS and ACCESS_LOG in self._logs
+        return sorted([*self._collections(), AUDIT, *([ACCESS_LOG] if audits else [])])
 
     def columns(self, name: str) -> TypedColumns | None:
         """Name, type and name in DuckDB of each column; None when there is no such table."""
-        if name == AUDIT:
-            return AUDIT_COLUMNS
+        if name in self._logs:
+            return LOG_COLUMNS[name]
         collection = self._collection(name)
         if collection is None:
             return None
@@ -91,7 +98,7 @@ class ReadableTables:
 
     def collection(self, name: str) -> str | None:
         """The collection behind a table, as the caller knows it; None when there is none."""
-        return None if name == AUDIT else self._collection(name)
+        return None if name in self._logs else self._collection(name)
 
     def facts(self, name: str) -> FactsKey:
         """What tells the present content of a caller's table from any other of the generation."""
@@ -125,11 +132,12 @@ class ReadableTables:
         """Equal where everything that the caller reads in this generation is equal."""
         projections = self._visibility.projections
         seen = None if projections is None else frozenset(projections)
-        return self._state.step, self._visibility.version, seen, self._visibility.denied
+        visibility = self._visibility
+        return self._state.step, visibility.version, seen, visibility.denied, visibility.withheld
 
     def key(self, name: str, column: str) -> tuple[str, str] | None:
         """The collection and the payload's key behind a column; None when there is none."""
-        collection = None if name == AUDIT else self._collection(name)
+        collection = None if name in self._logs else self._collection(name)
         if collection is None:
             return None
         keys = [each.key for each in self._shape(collection) if each.name == column]
@@ -153,10 +161,8 @@ class ReadableTables:
         self.cursor.close()
 
     def _make(self, name: str) -> str:
-        if name == AUDIT:
-            # a temporary table is this cursor's own, and goes with it
-            make_audit_table(self.cursor, "audit", self._audit, self._caller)
-            return "temp.main.audit"
+        if name in self._logs:
+            return make_audit_table(self.cursor, name, self._logs[name], self._caller)
         collection = self._collection(name)
         if collection is None:
             raise ValueError(f"no such table: {name!r}")
@@ -178,7 +184,7 @@ class ReadableTables:
         return {
             group: counts
             for group, counts in self._state.collections.get(collection, {}).items()
-            if is_readable(group, self._visibility, self._classes)
+            if is_readable(group, collection, self._visibility, self._classes)
         }
 
     def _collection(self, name: str) -> str | None:

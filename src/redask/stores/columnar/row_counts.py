@@ -50,13 +50,15 @@ Deltas = dict[tuple[str, str], GroupDelta]  # by collection and group
 class ProjectionState:
     """One state of a tenant's rows: the step that made it, and how far in the change log it is.
 
-    `restricted` is whether any row is, or was since the generation, under a policy.
+    `restricted` is whether any row is, or was since the generation, under a policy. `history` is
+    the last write that the store had when it was last read (`Store.history`).
     """
 
     step: int = 0
     watermark: int = 0
     collections: Collections = field(default_factory=dict)
     restricted: bool = False
+    history: str = ""
 
     def after(self, deltas: Deltas, watermark: int, restricted: bool) -> "ProjectionState":
         """The next state."""
@@ -88,11 +90,11 @@ class ProjectionState:
         )
 
     @staticmethod
-    def load(text: str, watermark: int) -> "ProjectionState":
+    def load(text: str, watermark: int, history: str) -> "ProjectionState":
         """What was dumped, as the first state of a process."""
         collections = {
             name: {group: GroupCounts(rows, columns) for group, (rows, columns) in groups.items()}
             for name, groups in json.loads(text).items()
         }
         restricted = any(group != OPEN for groups in collections.values() for group in groups)
-        return ProjectionState(0, watermark, collections, restricted)
+        return ProjectionState(0, watermark, collections, restricted, history)

@@ -1,7 +1,7 @@
 """SELECT on a database's columnar projection: `ColumnarSelector(location)`; see `ports.Selector`.
 
 It opens the backend of the location once more, for itself: what it reads is the change log, the
-policies and the audit log. The projection is in the folder `columnar` of the database.
+policies and the logs. The projection is in the folder `columnar` of the database.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +11,7 @@ from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import SELECT_MS, SELECT_ROWS, SelectResult, SelectShape, TableShape
 from redask.core.ports.selecting import SELECT_BYTES, Cancellation, SelectPage
 from redask.core.sql.fixed_types import read_type
+from redask.core.wire.row_json import rows_json
 from redask.stores.backends import backend_for
 from redask.stores.columnar.plan_facts.plan_tables import PlanTables
 from redask.stores.columnar.projection import ColumnarProjection
@@ -29,7 +30,9 @@ class ColumnarSelector:
         row = backend_for(location)
         self._backend = row.open(location, closed=closed)
         folder = row.directory(location) / FOLDER
-        self._projection = ColumnarProjection(folder, self._backend.store, self._backend.audit)
+        self._projection = ColumnarProjection(
+            folder, self._backend.store, self._backend.audit, self._backend.access
+        )
         keys = self._backend.manifest.declared_keys
         self._statements = Statements(self._projection, keys)
         self._planning = PlanTables()
@@ -49,6 +52,23 @@ class ColumnarSelector:
         """The rows of a SELECT."""
         request = Request(sql, caller, tuple(declared), facts or {})
         return self._statements.select(request, params, Watch(timeout_ms, cancelled), max_rows)
+
+    def select_json(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        browsers: bool,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> bytes:
+        """The rows of a SELECT as JSON."""
+        found = self.select(
+            sql, params, caller, timeout_ms=timeout_ms, max_rows=max_rows, cancelled=cancelled
+        )
+        return rows_json([name for name, _ in found.columns], found.rows, browsers=browsers)
 
     def select_pages(
         self,

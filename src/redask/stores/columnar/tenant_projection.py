@@ -13,15 +13,15 @@ on; the other processes notice the new file and open it. When there is no genera
 missing, the first one is built before anybody reads.
 
 Made again from the store's change log: a generation that is missing, damaged, of another layout, of
-another store, or ahead of its store. Deleting the directory loses nothing.
+another store or another history of it, or ahead of it. Deleting the directory loses nothing.
 """
 
 import logging
 import os
 import secrets
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
@@ -34,26 +34,28 @@ from redask.index import private_files
 from redask.index.file_lock import FileLock
 from redask.stores.backend import EntityStore
 from redask.stores.columnar.duckdb_connections import columnar_errors, is_broken, is_damage
-from redask.stores.columnar.generation_builder import build, remove_others
-from redask.stores.columnar.open_generation import OpenGeneration
+from redask.stores.columnar.generations.generation_builder import build, remove_others
+from redask.stores.columnar.generations.generation_files import CURRENT
+from redask.stores.columnar.generations.open_generation import OpenGeneration
 from redask.stores.columnar.readable_tables import Declared, ReadableTables
 
 MAX_TAIL = 2_000  # rows, or a fiftieth of the generation's, if that is more
 _log = logging.getLogger(__name__)
-_CURRENT = "current"
 _LOCK = "projection.lock"
+_LOCK_SECONDS = 60.0
+_LAST_FOLD_SECONDS = 5.0  # a fold that goes on for longer than closing waits is left to itself
 
 
 class TenantProjection:
     """One tenant's projection in a directory."""
 
     def __init__(
-        self, folder: Path, tenant: str, store: EntityStore, audit: AuditLog | None
+        self, folder: Path, tenant: str, store: EntityStore, logs: Mapping[str, AuditLog | None]
     ) -> None:
         self._folder = folder
         self._tenant = tenant
         self._store = store
-        self._audit = audit
+        self._logs = logs
         self._lock = threading.Lock()
         self._opened: tuple[object, OpenGeneration] | None = None
         self._fold: threading.Thread | None = None
@@ -73,7 +75,7 @@ class TenantProjection:
             visibility = view.visibility
             named = partial(self._declared, closed=visibility.closed)
             declared = Declared(named, self._fixed(visibility.version))
-            tables = ReadableTables(opened, caller, view, declared, self._audit)
+            tables = ReadableTables(opened, caller, view, declared, self._logs)
         try:
             yield tables
         except Exception as error:
@@ -85,10 +87,10 @@ class TenantProjection:
                 opened.leave()
 
     def close(self) -> None:
-        """Close the files; running statements keep theirs open until they end."""
+        """Close the files; running statements and folds keep theirs open until they end."""
         fold = self._fold
         if fold is not None:
-            fold.join()
+            fold.join(_LAST_FOLD_SECONDS)
         with self._lock:
             self._retire()
 
@@ -98,7 +100,7 @@ class TenantProjection:
         view = self._store.view(caller)
         while True:
             opened = self._generation(view.watermark)
-            if opened.state.watermark != view.watermark:
+            if (opened.state.watermark, opened.state.history) != (view.watermark, view.history):
                 opened.catch_up()
             if opened.state.watermark == view.watermark:
                 break
@@ -120,7 +122,8 @@ class TenantProjection:
                 self._build(None)
                 stamp = self._stamp()
             self._retire()
-            path = None if stamp is None else self._folder / self._current()
+            with columnar_errors():
+                path = None if stamp is None else self._folder / self._current()
             self._opened = (stamp, OpenGeneration(path, self._store, self._tenant))
             self._failed_at = 0
         return self._opened[1]
@@ -166,7 +169,8 @@ class TenantProjection:
                 _log.warning("the columnar projection was not folded: %s", error.message)
 
         self._fold = threading.Thread(target=fold, name="columnar-fold", daemon=True)
-        self._fold.start()
+        with suppress(RuntimeError):  # no thread can be started: the next statement tries again
+            self._fold.start()
 
     def _build(self, opened: OpenGeneration | None) -> None:
         """Build the generation that follows an opened one, unless another process has done so."""
@@ -178,7 +182,7 @@ class TenantProjection:
             if opened is not None and opened.path is not None:
                 last = (opened.path, opened.loaded)
             name = build(self._folder, last, self._store, self._tenant)
-            _replace(self._folder / _CURRENT, name.encode())
+            _replace(self._folder / CURRENT, name.encode())
             remove_others(self._folder, name)
 
     def _discard(self) -> None:
@@ -187,7 +191,7 @@ class TenantProjection:
         self._retire()
         with self._locked(), columnar_errors():
             if failed == self._stamp():
-                (self._folder / _CURRENT).unlink(missing_ok=True)
+                (self._folder / CURRENT).unlink(missing_ok=True)
                 remove_others(self._folder, "")
 
     def _forget(self, opened: OpenGeneration, error: Exception) -> None:
@@ -208,12 +212,12 @@ class TenantProjection:
         self._opened = None
 
     def _current(self) -> str:
-        return (self._folder / _CURRENT).read_text(encoding="ascii", errors="replace")
+        return (self._folder / CURRENT).read_text(encoding="ascii", errors="replace")
 
     def _stamp(self) -> tuple[int, int] | None:
         """The identity of the file `current`, which changes when it is replaced."""
         try:
-            status = os.stat(self._folder / _CURRENT)
+            status = os.stat(self._folder / CURRENT)
         except FileNotFoundError:
             return None
         return status.st_ino, status.st_mtime_ns
@@ -222,7 +226,7 @@ class TenantProjection:
     def _locked(self) -> Iterator[None]:
         try:
             private_files.make_directory(self._folder)
-            lock = FileLock(self._folder / _LOCK)
+            lock = FileLock(self._folder / _LOCK, _LOCK_SECONDS)
         except OSError as error:
             raise StoreFailed(
                 "the columnar projection cannot be written", detail=str(error)

@@ -4,20 +4,26 @@
     beside()    a connection of its own that cannot write, closed afterwards
     writing()   the one writing connection of this process inside BEGIN IMMEDIATE … COMMIT;
                 any exception rolls back
+    rewrite()   writes the file anew, so that nothing is left of what was deleted
 
 WAL with synchronous=FULL: when `writing()` is left without an exception, what was written
 is on the disk, and every other thread and process sees it. Readers never wait. A second
-writer, thread or process, waits `busy_timeout` seconds and then gets a `StoreFailed`.
+writer, thread or process, waits `busy_timeout` seconds and then gets a `StoreFailed` that names
+who writes.
 
 A new file is made under another name, complete with schema, and then linked to its own: it
 is never there half-made, so an empty file is damage and is refused, not taken for a new one.
 A log without its database is refused too: SQLite would replay it into the new file.
+
+A file on read-only media can be read (`read_only`): SQLite is told that nobody changes it. That
+needs a file that was closed well and is of this redask's schema; others are refused.
 
 `translated` turns SQLite's and the system's errors into `StoreFailed`, with a sentence that
 says what to do; what has no UTF-8 is the caller's mistake, a `BadAsk`. A connection does not
 survive a fork, so a child process is told to open the database itself.
 """
 
+import errno
 import os
 import sqlite3
 import threading
@@ -26,9 +32,10 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from uuid import uuid4
 
-from redask.core.errors import BadAsk, StoreFailed
+from redask.core.errors import FORKED, BadAsk, StoreFailed
 from redask.index import private_files
-from redask.stores.sqlite.migrations import Migrations, upgrade
+from redask.stores.sqlite.lock_holders import writer_of
+from redask.stores.sqlite.migrations import Migrations, check_current, upgrade
 
 BULK_CACHE_KIB = 64 * 1024  # for who writes much at once
 _WRITER_CACHE_KIB = 2 * 1024  # who appends row by row would fill any cache and use none of it
@@ -39,13 +46,15 @@ _LOG_BYTES_KEPT = 64 * 1024 * 1024
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "{name} is being written by somebody else for too long: try again",
     sqlite3.SQLITE_LOCKED: "{name} is being written by somebody else for too long: try again",
-    sqlite3.SQLITE_FULL: "the disk is full: nothing was written to {name}",
+    sqlite3.SQLITE_FULL: "the disk is full: nothing of this was written to {name}",
     sqlite3.SQLITE_READONLY: "{name} cannot be written: the file or its directory is read-only",
-    sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened: its directory must be writable",
+    sqlite3.SQLITE_CANTOPEN: "{name} cannot be opened: its directory must be writable, and fewer "
+    "files be open",
     sqlite3.SQLITE_PERM: "{name} cannot be opened: permission denied",
     sqlite3.SQLITE_AUTH: "{name} cannot be opened: permission denied",
     sqlite3.SQLITE_CORRUPT: "{name} is damaged: restore it from a backup",
     sqlite3.SQLITE_NOTADB: "{name} is not a SQLite database, or is damaged",
+    sqlite3.SQLITE_INTERRUPT: "the database was closed while {name} was used: nothing was written",
     sqlite3.SQLITE_IOERR: "{name} could not be read or written: the disk reports an error",
 }
 
@@ -60,7 +69,9 @@ def translated(name: str) -> Iterator[None]:
         sentence = _SENTENCES.get(code, "{name} failed")
         raise StoreFailed(sentence.format(name=name), detail=str(error)) from error
     except OSError as error:
-        raise StoreFailed(f"{name} cannot be used: {error.strerror}", detail=str(error)) from error
+        full = "the disk is full: " if error.errno == errno.ENOSPC else ""
+        message = f"{full}{name} cannot be used: {error.strerror}"
+        raise StoreFailed(message, detail=str(error)) from error
     except UnicodeEncodeError:
         raise BadAsk("a name holds a lone surrogate, which has no UTF-8") from None
 
@@ -80,17 +91,25 @@ class Database:
         self._patience = busy_timeout
         self._process = os.getpid()
         self._idle: list[sqlite3.Connection] = []
+        self._busy_readers: set[sqlite3.Connection] = set()
         self._write_lock = threading.Lock()
         self._version_lock = threading.Lock()
         self._watcher: sqlite3.Connection | None = None
         self._closed = False
+        self.read_only = path.is_file() and not _is_writable(path)
         with translated(str(path)):
-            private_files.make_directory(path.parent)
-            _make_if_missing(path, migrations)
+            if self.read_only:
+                _check_closed(path)
+            else:
+                private_files.make_directory(path.parent)
+                _make_if_missing(path, migrations)
             self._writer = self._connect(cache_kib)
             try:
-                self._writer.execute("PRAGMA journal_mode = WAL")
-                upgrade(self._writer, str(path), migrations)
+                if self.read_only:
+                    check_current(self._writer, str(path), migrations)
+                else:
+                    self._writer.execute("PRAGMA journal_mode = WAL")
+                    upgrade(self._writer, str(path), migrations)
             except BaseException:
                 self._writer.close()
                 raise
@@ -104,11 +123,14 @@ class Database:
                 connection = self._idle.pop()
             except IndexError:
                 connection = self._connect(_READER_CACHE_KIB)
+            self._busy_readers.add(connection)
             try:
                 yield connection
             except BaseException:
                 connection.close()  # a statement may be open on it, holding an old snapshot
                 raise
+            finally:
+                self._busy_readers.discard(connection)
             self._idle.append(connection)
             if self._closed:
                 self._close_idle()
@@ -120,7 +142,7 @@ class Database:
             self.check_usable()
             with closing(
                 sqlite3.connect(
-                    f"{self.path.absolute().as_uri()}?mode=ro",
+                    self._address("ro"),
                     uri=True,
                     timeout=self._patience,
                     isolation_level=None,
@@ -142,34 +164,84 @@ class Database:
     @contextmanager
     def writing(self) -> Iterator[sqlite3.Connection]:
         """A transaction: committed and on disk when left, rolled back on any exception."""
-        with translated(self.path.name):
-            self.check_usable()
-            if not self._write_lock.acquire(timeout=self._patience):
-                raise StoreFailed(_SENTENCES[sqlite3.SQLITE_BUSY].format(name=self.path.name))
+        with translated(self.path.name), self._writing_alone():
+            self._begin()
             try:
-                self.check_usable()
-                self._writer.execute("BEGIN IMMEDIATE")
-                try:
-                    yield self._writer
-                    self._writer.execute("COMMIT")
-                except BaseException:
-                    # After a full disk SQLite has sometimes rolled back by itself.
-                    if self._writer.in_transaction:
-                        self._writer.execute("ROLLBACK")
-                    raise
-            finally:
-                self._write_lock.release()
+                yield self._writer
+                self._writer.execute("COMMIT")
+            except BaseException:
+                # After a full disk SQLite has sometimes rolled back by itself.
+                if self._writer.in_transaction:
+                    self._writer.execute("ROLLBACK")
+                raise
+
+    def rewrite(self) -> None:
+        """Write the file anew and empty its log: what was deleted is in neither any more.
+
+        It takes as long as the file is large, and other writers wait.
+        """
+        with translated(self.path.name), self._writing_alone():
+            self._writer.execute("VACUUM")
+            busy, *_ = self._writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        if busy:
+            raise StoreFailed(
+                f"{self.path.name}-wal may hold what was deleted, for somebody reads it: try again"
+            )
+
+    @contextmanager
+    def _writing_alone(self) -> Iterator[None]:
+        """No other thread of this process writes inside."""
+        self.check_usable()
+        if self.read_only:
+            raise StoreFailed(_SENTENCES[sqlite3.SQLITE_READONLY].format(name=self.path.name))
+        if not self._write_lock.acquire(timeout=self._patience):
+            raise self._busy(f"this process ({os.getpid()})")
+        try:
+            self.check_usable()
+            yield
+        finally:
+            if self._closed:  # while this was written
+                self._writer.close()
+            self._write_lock.release()
+
+    def _begin(self) -> None:
+        try:
+            self._writer.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+                raise
+            raise self._busy(writer_of(self.path)) from error
+
+    def _busy(self, holder: str) -> StoreFailed:
+        return StoreFailed(
+            f"{self.path.name} was not free for {self._patience:g} s: {holder} writes to it; "
+            "try again, or end that process if it is stuck",
+            detail=str(self.path),
+        )
+
+    def interrupt(self) -> None:
+        """Let every statement that runs now fail, and its transaction be rolled back."""
+        if not self._closed and self._process == os.getpid():
+            for connection in (self._writer, *self._busy_readers):
+                connection.interrupt()
 
     def close(self) -> None:
         """Close every connection; one still in use closes when its user is done."""
-        with self._write_lock, translated(self.path.name):
-            if not self._closed and self._process == os.getpid():
+        if self._closed or self._process != os.getpid():
+            return
+        free = self._write_lock.acquire(timeout=self._patience)
+        try:
+            with translated(self.path.name):
                 self._closed = True
                 self._close_idle()
                 with self._version_lock:
                     if self._watcher is not None:
                         self._watcher.close()
-                self._writer.close()
+                if free:
+                    self._writer.close()
+        finally:
+            if free:
+                self._write_lock.release()
 
     def _close_idle(self) -> None:
         with suppress(IndexError):
@@ -179,13 +251,17 @@ class Database:
     def check_usable(self) -> None:
         """Raise `StoreFailed` in a child process, and when it is closed."""
         if self._process != os.getpid():
-            raise StoreFailed("a database does not survive a fork: open it in the new process")
+            raise StoreFailed(FORKED)
         if self._closed:
             raise StoreFailed("the database is closed")
 
+    def _address(self, mode: str) -> str:
+        place = self.path.absolute().as_uri()
+        return f"{place}?mode=ro&immutable=1" if self.read_only else f"{place}?mode={mode}"
+
     def _connect(self, cache_kib: int) -> sqlite3.Connection:
         connection = sqlite3.connect(
-            f"{self.path.absolute().as_uri()}?mode=rw",
+            self._address("rw"),
             uri=True,
             timeout=self._patience,
             isolation_level=None,
@@ -201,6 +277,21 @@ class Database:
             connection.close()
             raise
         return connection
+
+
+def _is_writable(path: Path) -> bool:
+    """Whether the file and its directory can be written: SQLite needs both."""
+    return os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+
+
+def _check_closed(path: Path) -> None:
+    """Refuse what SQLite would read without the end of its log."""
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        raise StoreFailed(
+            f"{path} is read-only, and its log {log.name} holds what is not in it yet: copy the "
+            "directory to where it can be written, and open it there"
+        )
 
 
 def _make_if_missing(path: Path, migrations: Migrations) -> None:
@@ -225,9 +316,11 @@ def _make(path: Path, migrations: Migrations) -> None:
     try:
         private_files.make_file(draft)
         with closing(sqlite3.connect(draft, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode = WAL")
+            # WAL comes last: a log would be copied into the file by closing, which tells nobody
+            # when that fails, and the draft's log does not go along.
             connection.execute("PRAGMA synchronous = FULL")
             upgrade(connection, str(path), migrations)
+            connection.execute("PRAGMA journal_mode = WAL")
         with suppress(FileExistsError):  # somebody else was faster: theirs is the database
             os.link(draft, path)
         _sync_directory(path.parent)

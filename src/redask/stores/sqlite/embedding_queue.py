@@ -5,14 +5,15 @@ nothing in it can be embedded. Every change gets a new sequence, so what waits (
 lies above it, and finding out that nothing waits costs no scan of the data.
 
 The lease keeps two processes from doing the same work twice. It is no lock: a vector is only
-ever set on an entity that still says what was embedded, so two at work do no harm.
+ever set on an entity that still says what was embedded, so two at work do no harm. It has no time:
+its holder writes another number with each sign of life, and who waits measures how long none came.
 """
 
 import sqlite3
 
-from redask.core.ports import Unembedded
+from redask.core.ports import EmbeddingLease, Unembedded
 from redask.stores.policy_classes import hidden_columns
-from redask.stores.sqlite.visibility_queries import policies
+from redask.stores.sqlite.relabelling.transitions import target_layouts
 
 _WAITING = """FROM tenants
     CROSS JOIN entities ON entities.tenant = tenants.id
@@ -34,7 +35,7 @@ def following(
         f" {_WAITING} ORDER BY entities.seq LIMIT :limit",
         {"tenant": tenant, "after": after, "limit": max(limit, 0)},
     ).fetchall()
-    ruled = policies(connection, tenant) if rows else {}
+    ruled = target_layouts(connection, tenant) if rows else {}
     return [
         Unembedded(seq, urn, payload, hidden_columns(ruled.get(collection), payload))
         for seq, urn, payload, collection in rows
@@ -72,19 +73,29 @@ def restart(connection: sqlite3.Connection, tenant: str) -> None:
     connection.execute(f"UPDATE embedding SET seq = 0 WHERE tenant = {_TENANT}", {"tenant": tenant})
 
 
-def claim(connection: sqlite3.Connection, tenant: str, holder: str, now: int, until: int) -> str:
-    """Take the lease when it is free, over, or ours. → whose it is"""
+def claim(
+    connection: sqlite3.Connection,
+    tenant: str,
+    claimed: EmbeddingLease,
+    over: EmbeddingLease | None,
+) -> EmbeddingLease:
+    """Take the lease when it is free, ours, or still the one that is over. → the lease"""
     _make(connection, tenant)
     connection.execute(
-        "UPDATE embedding SET holder = :holder, until = :until"
-        f" WHERE tenant = {_TENANT} AND (holder IS NULL OR holder = :holder OR until <= :now)",
-        {"tenant": tenant, "holder": holder, "now": now, "until": until},
+        f"UPDATE embedding SET holder = :holder, until = :beat WHERE tenant = {_TENANT}"
+        " AND (holder IS NULL OR holder = :holder OR (holder = :late AND until = :last))",
+        {
+            "tenant": tenant,
+            "holder": claimed.holder,
+            "beat": claimed.beat,
+            "late": over and over.holder,
+            "last": over and over.beat,
+        },
     )
-    found: str
-    (found,) = connection.execute(
-        f"SELECT holder FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
+    found = connection.execute(
+        f"SELECT holder, until FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
     ).fetchone()
-    return found
+    return EmbeddingLease(*found)
 
 
 def release(connection: sqlite3.Connection, tenant: str, holder: str) -> None:

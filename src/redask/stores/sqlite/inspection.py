@@ -10,6 +10,7 @@ import sqlite3
 
 from redask.core.model import Kind
 from redask.stores import payloads
+from redask.stores.canonical_urns import address
 from redask.stores.catalogues import (
     CountedColumn,
     Holding,
@@ -19,6 +20,7 @@ from redask.stores.catalogues import (
 from redask.stores.sqlite.visibility_queries import edge_parts
 from redask.stores.statistics import Collection, Column, Statistics
 from redask.stores.visibility import EVERYTHING, StoreVisibility, faults_of
+from redask.stores.write_rules import CatalogueCounts
 
 _MUST_BE_EMPTY = {
     "an edge stands without one of its ends": """
@@ -180,6 +182,33 @@ def _contradictions(connection: sqlite3.Connection) -> list[str]:
         if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
             found.append(sentence)
     return found
+
+
+def recount(connection: sqlite3.Connection) -> None:
+    """Make the counters of collections and tenants again, from what is there."""
+    for statement in (
+        "DELETE FROM holdings",
+        "DELETE FROM columns",
+        "UPDATE tenants SET vectors = (SELECT count(*) FROM vectors JOIN entities USING (key)"
+        " WHERE tenant = tenants.id)",
+    ):
+        connection.execute(statement)
+    rows = connection.execute(
+        "SELECT collection, label, urn, payload FROM entities WHERE payload IS NOT NULL"
+    )
+    counts = CatalogueCounts()
+    for collection, policy_class, urn, payload in rows:
+        counts.count(
+            collection, policy_class, address(urn)[1], payloads.stored_content(payload), +1
+        )
+    connection.executemany(
+        "INSERT INTO holdings VALUES (?, ?, ?, ?)",
+        [(*place, count) for place, count in counts.holdings().items()],
+    )
+    connection.executemany(
+        "INSERT INTO columns VALUES (?, ?, ?, ?, ?)",
+        [(*place, count) for place, count in counts.columns().items()],
+    )
 
 
 def policy_faults(connection: sqlite3.Connection, tenant: str, *, keyed: bool) -> list[str]:

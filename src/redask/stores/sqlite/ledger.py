@@ -6,8 +6,10 @@
               day the call began; a reservation that is gone is settled already
     add       books a call that had no reservation
 
-A reservation that is never settled (the process died) counts until its day is over. It is swept
-away when a later day's call reserves, a day late, for a call may run past midnight.
+A reservation that is never settled (the process died) counts until its day is over: when a later
+day's call reserves, a day late, for a call may run past midnight, it counts for nothing any more.
+It is still there for `settle`, as one of the last `_KEPT`: by a clock that jumped, all that runs
+would be of an earlier day, and what it costs must be booked.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,6 +20,7 @@ from redask.core.rules.cost import Allow, Reject, Spent, dollars
 from redask.core.rules.spending.budgets import Purse
 from redask.stores.sqlite.connection import Database
 
+_KEPT = 10_000  # reservations; more calls than that do not run at once
 _BOOK = (
     "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?)"
     " ON CONFLICT (tenant, day, provider, user, role)"
@@ -26,7 +29,7 @@ _BOOK = (
 _REPORT = """
     SELECT day, tenant, provider, sum(spent), sum(reserved), sum(unpriced) FROM (
         SELECT day, tenant, provider, nanos AS spent, 0 AS reserved, unpriced FROM spent
-        UNION ALL SELECT day, tenant, provider, 0, nanos, 0 FROM reserved
+        UNION ALL SELECT day, tenant, provider, 0, nanos, 0 FROM reserved WHERE nanos > 0
     ) WHERE day >= ? AND (? IS NULL OR tenant = ?)
     GROUP BY day, tenant, provider ORDER BY day DESC, tenant, provider
 """
@@ -54,7 +57,14 @@ class SqliteLedger:
                 return verdict
             if not nanos:
                 return 0
-            connection.execute("DELETE FROM reserved WHERE day < ?", (account.day - 1,))
+            connection.execute(
+                "UPDATE reserved SET nanos = 0 WHERE nanos > 0 AND day < ?", (account.day - 1,)
+            )
+            connection.execute(
+                "DELETE FROM reserved WHERE nanos = 0"
+                " AND number <= (SELECT max(number) FROM reserved) - ?",
+                (_KEPT,),
+            )
             made = connection.execute(
                 "INSERT INTO reserved (tenant, day, provider, user, role, nanos)"
                 " VALUES (?, ?, ?, ?, ?, ?)",

@@ -23,12 +23,16 @@ What the tables promise:
   there for somebody to see, and never on what once was. `red_columns` is the column catalogue.
 - `entities.label` is what the policies of its collection look at (`labels`), 0 where they look
   at nothing. `tenants.access` counts all that may change who sees what: policies, users, labels.
+- `history` has the marks of a tenant's writes, `tenants.writes` counts them, `mark` is the last;
+  `store.timeline` and `store.file` tell a copy (see `history`).
 - `scram.secret` is what the salts of all names come from (see `access.credentials`).
 - `embedding.seq` is how far a tenant's changes were embedded (see `unembedded`); `holder` does
-  it until `until` (epoch seconds).
+  it, and writes another number into `until` with each sign of life.
 - `ingest_origins` are files that were ingested, `ingest_items` what came from which, in its
   order (`place`; -1 for edges made of links), `ingest_links` what their links point at,
   `declared_keys` the keys of their tables (columns as JSON).
+- `log_file` is the log that belongs to the store, `log_anchors` what the store remembers of its
+  chains, `log_pruning` how far retention may have gone in them (see `rules.audit_chain`).
 """
 
 import sqlite3
@@ -253,11 +257,86 @@ _CLASSES = (
     "ALTER TABLE store ADD COLUMN edge_key BLOB",
 )
 
+# What the store remembers of the logs beside it; see `auditing.sqlite_anchors`.
+_ANCHORS = (
+    "CREATE TABLE log_file (identity TEXT NOT NULL, marker TEXT NOT NULL)",
+    """CREATE TABLE log_anchors (
+        log TEXT NOT NULL,
+        tenant TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        first INTEGER NOT NULL,
+        hash TEXT NOT NULL,
+        marks TEXT NOT NULL,
+        PRIMARY KEY (log, tenant, seq)
+    ) WITHOUT ROWID""",
+    """CREATE TABLE log_pruning (
+        log TEXT NOT NULL,
+        tenant TEXT NOT NULL,
+        seq INTEGER NOT NULL,
+        PRIMARY KEY (log, tenant)
+    ) WITHOUT ROWID""",
+)
+
+# Which history it has: see `history`. What was written before has one mark for all.
+_HISTORY = (
+    "ALTER TABLE tenants ADD COLUMN writes INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE tenants ADD COLUMN mark TEXT NOT NULL DEFAULT ''",
+    """CREATE TABLE history (
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        number INTEGER NOT NULL,
+        mark TEXT NOT NULL,
+        PRIMARY KEY (tenant, number)
+    ) WITHOUT ROWID""",
+    "UPDATE tenants SET writes = 1, mark = lower(hex(randomblob(16))) WHERE seq > 0",
+    "INSERT INTO history SELECT id, writes, mark FROM tenants WHERE seq > 0",
+    "ALTER TABLE store ADD COLUMN timeline TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE store ADD COLUMN file TEXT NOT NULL DEFAULT ''",
+)
+
+# By which layout a class was told apart (0: that of no policy), and which collections are being
+# classified anew: see `relabelling`.
+_LAYOUTS = (
+    """CREATE TABLE class_layouts (
+        id INTEGER PRIMARY KEY,
+        collection INTEGER NOT NULL REFERENCES collections,
+        facts TEXT NOT NULL,
+        UNIQUE (collection, facts)
+    )""",
+    "ALTER TABLE labels RENAME TO old_labels",
+    """CREATE TABLE labels (
+        id INTEGER PRIMARY KEY,
+        collection INTEGER NOT NULL REFERENCES collections,
+        value TEXT NOT NULL,
+        layout INTEGER NOT NULL DEFAULT 0,
+        UNIQUE (collection, layout, value)
+    )""",
+    "INSERT INTO labels SELECT id, collection, value, 0 FROM old_labels",
+    "DROP TABLE old_labels",
+    """CREATE TABLE relabelling (
+        tenant INTEGER NOT NULL REFERENCES tenants,
+        collection TEXT NOT NULL,
+        earlier TEXT NOT NULL,
+        joint INTEGER NOT NULL,
+        after INTEGER NOT NULL,
+        done INTEGER NOT NULL,
+        total INTEGER NOT NULL,
+        PRIMARY KEY (tenant, collection)
+    ) WITHOUT ROWID""",
+)
+
+# Checksums of entities and vectors: see `stores.checksums`. Those of older rows are made when it is
+# opened; `store.checksums` is 1 once all have theirs.
+_CHECKSUMS = (
+    "ALTER TABLE entities ADD COLUMN checksum INTEGER",
+    "ALTER TABLE vectors ADD COLUMN checksum INTEGER",
+    "ALTER TABLE store ADD COLUMN checksums INTEGER NOT NULL DEFAULT 0",
+)
+
 Migrations = tuple[tuple[str, ...], ...]  # steps of single statements
 
 MIGRATIONS: Migrations = (
     *(_FIRST, _ACCESS, _EMBEDDING, _ORIGINS, _PROOFS, _COLUMN_TYPES),
-    *(_DECLARED_KEYS, _READ_AT, _CLASSES),
+    *(_DECLARED_KEYS, _READ_AT, _CLASSES, _ANCHORS, _HISTORY, _LAYOUTS, _CHECKSUMS),
 )
 
 
@@ -273,6 +352,19 @@ def upgrade(connection: sqlite3.Connection, name: str, migrations: Migrations) -
         if connection.in_transaction:
             connection.execute("ROLLBACK")
         raise
+
+
+def check_current(connection: sqlite3.Connection, name: str, migrations: Migrations) -> None:
+    """Refuse a file that cannot be upgraded where it is, and is not at the top."""
+    if not _is_ours(connection):
+        raise StoreFailed(f"{name} is a SQLite database of another program")
+    version = _pragma(connection, "user_version")
+    if version != len(migrations):
+        raise StoreFailed(
+            f"{name} is read-only and was written by another redask: copy the directory to where "
+            "it can be written, and open it there",
+            detail=f"schema {version}, this redask has {len(migrations)}",
+        )
 
 
 def _climb(connection: sqlite3.Connection, name: str, migrations: Migrations) -> None:

@@ -4,11 +4,20 @@ They are two files because a file has one writer at a time: an answer must not w
 load to get its audit row, nor a bulk load for answers.
 """
 
+from collections.abc import Callable
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from redask.stores.sqlite.audit_log import SqliteAuditLog
+from redask.core.access.policy import must_own
+from redask.core.model import Caller
+from redask.core.rules.audit_chain import Broken
+from redask.stores.auditing.audit_rows import ACCESSES, ASKS
+from redask.stores.backend import BackupReport
+from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog, draw_nonce
+from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
+from redask.stores.sqlite.auditing.sqlite_sealed_logs import SqliteSealedLogs
+from redask.stores.sqlite.backup.backing_up import back_up
 from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
@@ -48,15 +57,67 @@ class SqliteBackend:
             raise
         self.users = SqliteUsers(self.store.database)
         self.manifest = SqliteManifest(self.store.database)
-        self.audit = SqliteAuditLog(self._calls)
+        self._anchors = SqliteAnchors(self.store.database, self._calls, draw_nonce)
+        self.audit = SqliteAuditLog(self._calls, ASKS, self._anchors)
+        self.access = SqliteAuditLog(self._calls, ACCESSES, self._anchors)
+        self.sealed = SqliteSealedLogs(self._calls)
+        self._anchors.pair()
         self.ledger = SqliteLedger(self._calls)
-        self.answers = SqliteAnswerCache(self._calls)
+        self.answers = SqliteAnswerCache(self._calls, self.store.timeline)
+
+    @property
+    def read_only(self) -> bool:
+        """See `backend.Backend`."""
+        return self.store.database.read_only or self._calls.read_only
 
     def files(self) -> dict[str, int]:
         """The files of the database, by name, in bytes."""
         data, calls = self.store.database.path, self._calls.path
         every = (data, data.with_name(f"{data.name}-wal"), calls)
         return {file.name: file.stat().st_size for file in every if file.exists()}
+
+    def forget_damaged_answers(self) -> int:
+        """Forget cached answers that fail their checksum."""
+        return self.answers.forget_damaged()
+
+    def anchor(self) -> None:
+        """Let the store remember the logs as they are now."""
+        self._anchors.anchor()
+
+    def accept_logs(self, caller: Caller, reason: str) -> str:
+        """Take the logs as they are now, and note it there."""
+        must_own(caller)
+        verdicts = (self.audit.verify(), self.access.verify())
+        faults = [each.reason for each in verdicts if isinstance(each, Broken)]
+        fault = faults[0] if faults else ""
+        if fault:
+            self._anchors.accept(fault, caller.user, reason)
+        return fault
+
+    def back_up(
+        self,
+        destination: Path,
+        *,
+        made_at: int,
+        made_by: str,
+        progress: Callable[[int, int], None] | None = None,
+        keep: int | None = None,
+    ) -> BackupReport:
+        """See `backing_up`."""
+        return back_up(
+            self.store.database,
+            self._calls,
+            destination,
+            made_at=made_at,
+            made_by=made_by,
+            progress=progress,
+            keep=keep,
+        )
+
+    def interrupt(self) -> None:
+        """See `backend.Backend`."""
+        self.store.database.interrupt()
+        self._calls.interrupt()
 
     def close(self) -> None:
         """Let go of the files."""

@@ -15,24 +15,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
-from redask.core.access.policy import must_own, read_policy
+from redask.core.access.policy import must_own
 from redask.core.model import Caller, Kind, Source, Urn
-from redask.core.ports import Change, Entity, StoreView, Unembedded
+from redask.core.ports import Change, EmbeddingLease, Entity, StoreView, Unembedded
 from redask.core.rules import urn as urns
-from redask.core.wire.json import text
-from redask.stores import vector_encoding, write_rules
+from redask.stores import checksums, vector_encoding, write_rules
+from redask.stores.backend import CheckProgress, Damage
 from redask.stores.canonical_urns import canonical
-from redask.stores.policy_classes import KeyColumns, check_policy
 from redask.stores.sqlite import embedding_queue, inspection, migrations
+from redask.stores.sqlite.backup import dumping, history
+from redask.stores.sqlite.checking import deep
 from redask.stores.sqlite.connection import BULK_CACHE_KIB, Database
-from redask.stores.sqlite.visibility_queries import (
-    VisibilityCache,
-    declared_keys,
-    edge_parts,
-    policies,
-)
+from redask.stores.sqlite.relabelling.ruled_store import CLASS_RULES, RuledStore
+from redask.stores.sqlite.relabelling.transitions import layout_of
+from redask.stores.sqlite.visibility_queries import VisibilityCache, edge_parts
 from redask.stores.sqlite.writer import EntityWriter
 from redask.stores.statistics import Collection, Column, Statistics
 from redask.stores.visibility import EDGE_PREFIX, StoredEntity, StoreVisibility, keys_of
@@ -40,15 +38,15 @@ from redask.stores.write_rules import GIVEN
 
 FILE = "redask.sqlite"
 BUSY_TIMEOUT_SECONDS = 10.0
-CLASS_RULES = 1  # which rules of `policy_classes` hold; a change of them is the next number
 
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
 
-class SqliteStore:
+class SqliteStore(RuledStore):
     """An open store; `close` it, or use it as a context manager."""
 
     identity: str
+    timeline: str
     edge_key: bytes
 
     def __init__(
@@ -69,8 +67,10 @@ class SqliteStore:
         with self._database.reading() as connection:
             found = connection.execute("SELECT identity, classes, edge_key FROM store").fetchone()
         self.identity, classes, self.edge_key = found
+        self.timeline = history.timeline_of(self._database)
+        deep.complete_checksums(self._database)
         if classes < CLASS_RULES:
-            self._classify(keyed)
+            self.edge_key = self._classify(keyed)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -90,10 +90,7 @@ class SqliteStore:
     # --- content ---------------------------------------------------------------------------
 
     def put(self, entities: Sequence[Entity], caller: Caller, *, model: str = GIVEN) -> int:
-        """Write all or nothing; upsert by URN; equal content changes nothing. → last sequence.
-
-        `model` names what made the vectors of these entities.
-        """
+        """Write all or nothing; `model` made the vectors. Equal content is no change. → sequence"""
         must_own(caller)
         write_rules.check_model(model)
         if not entities:
@@ -120,13 +117,13 @@ class SqliteStore:
         wanted = [canonical(urn) for urn in urns]
         with self._reading_as(caller) as (connection, visibility):
             rows = connection.execute(
-                "SELECT wanted.key, entities.key, collection, label, payload"
+                "SELECT wanted.key, entities.key, tenant, collection, label, payload, checksum"
                 " FROM json_each(?) AS wanted CROSS JOIN entities"
                 f" ON tenant = {_TENANT} AND urn = wanted.value AND payload IS NOT NULL",
                 (json.dumps(wanted), caller.tenant),
             ).fetchall()
             # Sorted here and not by SQL, which would copy every payload to do it.
-            found = [StoredEntity(wanted[place], *rest) for place, *rest in sorted(rows)]
+            found = [_checked(wanted[place], row) for place, *row in sorted(rows)]
             return visibility.show(found, edge_parts(connection))
 
     def get(self, urn: str, caller: Caller) -> Source | None:
@@ -145,12 +142,13 @@ class SqliteStore:
                 while len(shown) < limit:
                     size = limit - len(shown)
                     found = connection.execute(
-                        "SELECT urn, key, collection, label, payload FROM entities"
+                        "SELECT urn, key, tenant, collection, label, payload, checksum"
+                        " FROM entities"
                         f" WHERE tenant = {_TENANT} AND urn > ? AND urn < ?"
                         " AND payload IS NOT NULL ORDER BY urn LIMIT ?",
                         (caller.tenant, last, f"{prefix}0", size),
                     ).fetchall()
-                    entities = [StoredEntity(*row) for row in found]
+                    entities = [_checked(urn, row) for urn, *row in found]
                     shown += visibility.show(entities, edge_parts(connection))
                     if len(found) < size:
                         break
@@ -159,70 +157,16 @@ class SqliteStore:
 
     # --- who sees what ---------------------------------------------------------------------
 
-    def policy_faults(self, caller: Caller) -> list[str]:
-        """What the policies in force hide as a whole, though they name columns only."""
-        must_own(caller)
-        with self._database.reading() as connection:
-            return inspection.policy_faults(connection, caller.tenant, keyed=bool(self.edge_key))
-
-    def _classify(self, keyed: bool) -> None:
-        """Classify everything under policies, which another redask did by other rules.
-
-        Edges that are there keep their ids, and those to come are made in the same way.
-        """
-        with self._database.writing() as connection:
-            ruled = connection.execute(
-                "SELECT DISTINCT name FROM tenants JOIN policies ON tenant = tenants.id"
-            ).fetchall()
-            for (tenant,) in ruled:
-                writer = EntityWriter(connection, tenant)
-                writer.classify()
-                writer.finish()
-            (self.edge_key,) = connection.execute(
-                "UPDATE store SET classes = ?1, edge_key = coalesce(edge_key, iif("
-                " ?2 AND NOT EXISTS (SELECT 1 FROM edges), randomblob(32), zeroblob(0)))"
-                " RETURNING edge_key",
-                (CLASS_RULES, keyed),
-            ).fetchone()
-
     def view(self, caller: Caller) -> StoreView:
         """How far the store is, what the caller may see and the vector space, at one moment."""
         with self._reading_as(caller) as (connection, visibility):
             found = connection.execute(
-                "SELECT seq, vectors, model, dimensions FROM tenants WHERE name = ?",
+                "SELECT seq, writes, mark, vectors, model, dimensions FROM tenants WHERE name = ?",
                 (caller.tenant,),
             ).fetchone()
-        seq, vectors, *space = found or (0, 0)
-        return StoreView(seq, visibility, (space[0], space[1]) if vectors else None)
-
-    def policies(self, caller: Caller) -> dict[str, object]:
-        """The policies of the caller's tenant, by collection."""
-        must_own(caller)
-        with self._database.reading() as connection:
-            found = connection.execute(
-                f"SELECT collection, document FROM policies WHERE tenant = {_TENANT}"
-                " ORDER BY collection",
-                (caller.tenant,),
-            ).fetchall()
-        return {name: json.loads(document) for name, document in found}
-
-    def check_policy(self, collection: str, document: object, caller: Caller) -> None:
-        """Raise `BadAsk` if `set_policy` would refuse it; nothing is written."""
-        must_own(caller)
-        policy = read_policy(collection, document)
-        with self._database.reading() as connection:
-            number = connection.execute(f"SELECT {_TENANT}", (caller.tenant,)).fetchone()[0]
-            keys = KeyColumns.of(declared_keys(connection, number))
-        check_policy(policy, keys, lambda after: self.page(collection, caller, after=after))
-
-    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
-        """Put a collection under a policy, or (None) under none. → last sequence."""
-        must_own(caller)
-        policy = None if document is None else read_policy(collection, document)
-        with self._database.writing() as connection:
-            writer = EntityWriter(connection, caller.tenant)
-            writer.set_policy(collection, policy, text(document))
-            return writer.finish()
+        seq, writes, mark, vectors, *space = found or (0, 0, "", 0)
+        last_write = history.shown(writes, mark)
+        return StoreView(seq, visibility, (space[0], space[1]) if vectors else None, last_write)
 
     @contextmanager
     def _reading_as(self, caller: Caller) -> Iterator[tuple[sqlite3.Connection, StoreVisibility]]:
@@ -241,25 +185,41 @@ class SqliteStore:
             row = connection.execute("SELECT seq FROM tenants WHERE name = ?", (tenant,)).fetchone()
         return row[0] if row else 0
 
+    def history(self, tenant: str) -> str:
+        """The tenant's last write; empty before the first."""
+        with self._database.reading() as connection:
+            return history.last_write(connection, tenant)
+
+    def follows(self, tenant: str, write: str) -> bool:
+        """Whether a write that `history` told is one of this store's."""
+        with self._database.reading() as connection:
+            return history.follows(connection, tenant, write)
+
     def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
         """The next changes after a sequence, in order; only an entity's latest state counts."""
         with self._database.reading() as connection:
             connection.execute("BEGIN")
-            ruled = policies(connection, tenant)
             rows = connection.execute(
-                "SELECT entities.seq, key, urn, collections.name, language, payload, vector, value"
-                " FROM entities JOIN collections ON collections.id = entities.collection"
+                "SELECT entities.seq, key, urn, collections.name, language, payload, vector,"
+                " facts, value, entities.tenant, entities.collection, label, entities.checksum,"
+                " vectors.checksum FROM entities"
+                " JOIN collections ON collections.id = entities.collection"
                 " LEFT JOIN vectors USING (key) LEFT JOIN labels ON labels.id = label"
+                " LEFT JOIN class_layouts ON class_layouts.id = layout"
                 f" WHERE entities.tenant = {_TENANT} AND entities.seq > ?"
                 " ORDER BY entities.seq LIMIT ?",
                 (tenant, after, max(limit, 0)),
             ).fetchall()
             connection.execute("COMMIT")
-        return [
-            Change(seq, key, urn, collection, language, _entity(urn, payload, vector), *keys)
-            for seq, key, urn, collection, language, payload, vector, policy_class in rows
-            for keys in (keys_of(ruled.get(collection), policy_class or "", payload),)
-        ]
+        changes = []
+        for seq, key, urn, collection, language, payload, vector, facts, value, *checks in rows:
+            *place, checksum, of_vector = checks
+            checksums.check_entity((key, *place), urn, payload, checksum)
+            checksums.check_vector(key, vector, of_vector)
+            keys = keys_of(layout_of(collection, facts), value, payload)
+            entity = _entity(urn, payload, vector)
+            changes.append(Change(seq, key, urn, collection, language, entity, *keys))
+        return changes
 
     # --- vectors that come later -----------------------------------------------------------
 
@@ -311,10 +271,12 @@ class SqliteStore:
             embedding_queue.restart(connection, tenant)
             return gone
 
-    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
-        """Take the lease, or renew it, unless somebody has it. → who has it now"""
+    def claim_embedding(
+        self, tenant: str, claimed: EmbeddingLease, over: EmbeddingLease | None = None
+    ) -> EmbeddingLease:
+        """See `ports.VectorStore`."""
         with self._database.writing() as connection:
-            return embedding_queue.claim(connection, tenant, holder, now, until)
+            return embedding_queue.claim(connection, tenant, claimed, over)
 
     def release_embedding(self, tenant: str, holder: str) -> None:
         """Give the lease back, if it is this holder's."""
@@ -357,6 +319,11 @@ class SqliteStore:
             writer.set_column_type(collection, key, type_name)
             writer.finish()
 
+    def dump(self, caller: Caller) -> Iterator[dict[str, object]]:
+        """What the owner's tenant holds, in one state, as records."""
+        must_own(caller)
+        return dumping.records(self._database, caller.tenant)
+
     # --- health ----------------------------------------------------------------------------
 
     def statistics(self, caller: Caller) -> Statistics:
@@ -369,6 +336,27 @@ class SqliteStore:
         """Read everything and name what is wrong; slow. An empty list means all is well."""
         with self._database.reading() as connection:
             return inspection.check(connection)
+
+    def examine(self, tenant: str | None, progress: CheckProgress | None = None) -> list[Damage]:
+        """Compare each entity and vector, of a tenant or (None) of all, with its checksum."""
+        return deep.examine(self._database, tenant, progress)
+
+    def forget_vectors(self, tenant: str, urns: Sequence[str]) -> None:
+        """Forget the vectors of these, so that an embedder makes them again."""
+        with self._database.writing() as connection:
+            deep.drop_vectors(connection, tenant, urns)
+
+    def recount(self) -> None:
+        """Make the counters of catalogues again."""
+        with self._database.writing() as connection:
+            inspection.recount(connection)
+
+
+def _checked(urn: str, row: Sequence[Any]) -> StoredEntity:
+    """An entity as it was found, if it is what was written."""
+    key, tenant, collection, policy_class, payload, checksum = row
+    checksums.check_entity((key, tenant, collection, policy_class), urn, payload, checksum)
+    return StoredEntity(urn, key, collection, policy_class, payload)
 
 
 def _entity(urn: str, payload: str | None, vector: bytes | None) -> Entity | None:

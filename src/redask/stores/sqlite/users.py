@@ -73,6 +73,14 @@ class SqliteUsers:
         """Whose token it is, of which somebody proved at sign-in that they hold it."""
         return credentials.held_by(self._stored(token_id), now, tenant)
 
+    def role_of(self, user: str, tenant: str) -> str | None:
+        """The role that a user has now; None for who is none of the tenant's users."""
+        with self._database.reading() as connection:
+            found = connection.execute(
+                f"SELECT role FROM users WHERE tenant = {_TENANT} AND name = ?", (tenant, user)
+            ).fetchone()
+        return str(found[0]) if found else None
+
     def _stored(self, token_id: str) -> StoredToken | None:
         with self._database.reading() as connection:
             found = connection.execute(_SIGN_IN, (token_id,)).fetchone()

@@ -11,15 +11,18 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from redask.core.access.policy import Policy, Principal
+from redask.core.access.policy import Principal
 from redask.core.model import Caller
 from redask.core.ports import DeclaredKey
+from redask.stores.sqlite.relabelling import transitions
 from redask.stores.visibility import (
+    UNCLASSIFIED,
+    UNRULED,
     EdgePart,
     EdgeParts,
+    KnownClass,
     StoreVisibility,
     principal_of,
-    stored_policy,
     visible,
 )
 
@@ -32,6 +35,13 @@ _PARTS = """
         UNION SELECT parts.edge, target FROM parts JOIN edges ON edges.key = parts.key
     )
     SELECT edge, collection, label FROM parts JOIN entities ON entities.key = parts.key"""
+
+
+_HANGING_ON = """
+    SELECT DISTINCT edge.collection FROM entities AS end
+    JOIN edges ON edges.source = end.key OR edges.target = end.key
+    JOIN entities AS edge ON edge.key = edges.key
+    WHERE end.collection = ?"""
 
 
 class VisibilityCache:
@@ -50,7 +60,7 @@ class VisibilityCache:
                 self._known.clear()
             known = self._known[caller] = visible(
                 version,
-                policies(connection, caller.tenant),
+                transitions.in_force(connection, caller.tenant, closed=self._closed),
                 principal(connection, caller),
                 _Numbers(connection, caller.tenant),
                 closed=self._closed,
@@ -61,15 +71,6 @@ class VisibilityCache:
 def edge_parts(connection: sqlite3.Connection) -> EdgeParts:
     """What edges hang on, all the way down."""
     return partial(_edge_parts, connection)
-
-
-def policies(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
-    """A tenant's policies by collection."""
-    found = connection.execute(
-        "SELECT collection, document FROM policies JOIN tenants ON id = tenant WHERE name = ?",
-        (tenant,),
-    )
-    return {name: stored_policy(name, document) for name, document in found.fetchall()}
 
 
 def declared_keys(connection: sqlite3.Connection, tenant: int | None) -> list[DeclaredKey]:
@@ -106,10 +107,36 @@ class _Numbers:
         ).fetchone()
         return found[0] if found else None
 
-    def classes(self, collection: int) -> Sequence[tuple[int, str]]:
-        return self.connection.execute(
-            "SELECT id, value FROM labels WHERE collection = ?", (collection,)
+    def classes(self, collection: int) -> Sequence[KnownClass]:
+        found = self.connection.execute(
+            "SELECT labels.id, value, facts FROM labels"
+            " LEFT JOIN class_layouts ON class_layouts.id = layout WHERE labels.collection = ?",
+            (collection,),
         ).fetchall()
+        name = self._name(collection) if found else ""
+        return [
+            KnownClass(number, value, transitions.layout_of(name, facts) or UNRULED)
+            for number, value, facts in found
+        ]
+
+    def has_open_rows(self, collection: int) -> bool:
+        held = "SELECT 1 FROM holdings WHERE collection = ? AND label = ?"
+        found = self.connection.execute(held, (collection, UNCLASSIFIED)).fetchone()
+        return found is not None
+
+    def hanging_on(self, collection: int) -> frozenset[str]:
+        found: set[int] = set()
+        wanted = [collection]
+        while wanted:
+            rows = self.connection.execute(_HANGING_ON, (wanted.pop(),)).fetchall()
+            more = {number for (number,) in rows} - found
+            found |= more
+            wanted += more
+        return frozenset(map(self._name, found))
+
+    def _name(self, collection: int) -> str:
+        found = self.connection.execute("SELECT name FROM collections WHERE id = ?", (collection,))
+        return str(found.fetchone()[0])
 
     def classified(self) -> Sequence[str]:
         found = self.connection.execute(

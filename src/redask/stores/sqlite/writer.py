@@ -10,13 +10,15 @@ column of a policy class's number is called `label` on disk.
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
-from redask.core.access.policy import Policy
 from redask.core.ports import Entity
-from redask.stores import write_rules
+from redask.stores import payloads, write_rules
 from redask.stores.canonical_urns import address
+from redask.stores.checksums import is_whole, of_entity, of_vector
 from redask.stores.policy_classes import AddressedEntity
+from redask.stores.sqlite.backup import history
 from redask.stores.sqlite.class_numbers import ClassNumbers
 from redask.stores.write_rules import CatalogueCounts, EntityDraft, VectorSpace
 
@@ -25,11 +27,21 @@ _CHUNK = 1000
 _ROWS = "SELECT entities.key, urn, collection, label, payload"
 _BY_URN = f"""{_ROWS} FROM json_each(?) AS wanted
     CROSS JOIN entities ON tenant = ? AND urn = wanted.value"""
+_KNOWN = _BY_URN.replace(_ROWS, f"{_ROWS}, checksum")
 _EDGES_OF = f"""{_ROWS} FROM (
         SELECT edges.key FROM json_each(?1) AS end CROSS JOIN edges ON source = end.value
         UNION
         SELECT edges.key FROM json_each(?1) AS end CROSS JOIN edges ON target = end.value
     ) AS edge CROSS JOIN entities ON entities.key = edge.key"""
+
+
+class LabelledEntity(NamedTuple):
+    """An entity with its key and the number of its policy class, to be classified anew."""
+
+    key: int
+    policy_class: int
+    entity: AddressedEntity
+    drops_vector: bool = False
 
 
 class EntityWriter:
@@ -43,6 +55,7 @@ class EntityWriter:
             "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
         ).fetchone()
         self.tenant: int = number
+        self.name = tenant
         self._seq: int = seq
         self._first_seq: int = seq
         self._vector_count: int = vectors
@@ -88,6 +101,15 @@ class EntityWriter:
         self.space = None
         return len(held)
 
+    def forget_vectors_of(self, urns: Sequence[str]) -> None:
+        """Drop the vectors of these; they count as changed."""
+        found = self._db.execute(_BY_URN, (json.dumps(urns), self.tenant)).fetchall()
+        self._drop_vectors([(key,) for key, *_ in found])
+        self._db.executemany(
+            "UPDATE entities SET seq = ? WHERE key = ?",
+            [(self._next_seq(), key) for key, *_ in found],
+        )
+
     def delete(self, urns: list[str]) -> int:
         """Remove what is there of these, and every edge that touches it. → how many went."""
         doomed: dict[int, tuple[str, int, int, str]] = {}
@@ -100,19 +122,21 @@ class EntityWriter:
             found = [row for row in touching.fetchall() if row[0] not in doomed]
         for urn, collection_id, policy_class, payload in doomed.values():
             kind = address(urn)[1]
-            self._counts.count(collection_id, policy_class, kind, json.loads(payload), -1)
+            self._counts.count(
+                collection_id, policy_class, kind, payloads.stored_content(payload), -1
+            )
         keys = [(key,) for key in doomed]
         self._db.executemany("DELETE FROM edges WHERE key = ?", keys)
         self._drop_vectors(keys)
         self._db.executemany(
-            "UPDATE entities SET payload = NULL, seq = ? WHERE key = ?",
+            "UPDATE entities SET payload = NULL, checksum = NULL, seq = ? WHERE key = ?",
             [(self._next_seq(), key) for key in doomed],
         )
         return len(doomed)
 
     def set_language(self, collection: str, language: str | None) -> None:
         """Declare a collection's language; all it holds counts as changed, to be read anew."""
-        collection_id = self._collection(collection)
+        collection_id = self.collection(collection)
         (before,) = self._db.execute(
             "SELECT language FROM collections WHERE id = ?", (collection_id,)
         ).fetchone()
@@ -130,30 +154,6 @@ class EntityWriter:
             [(self._next_seq(), key) for (key,) in held],
         )
 
-    def set_policy(self, name: str, policy: Policy | None, document: str) -> None:
-        """Put a collection under a policy, or (None) open it to its tenant.
-
-        What else that moves is told by `policy_classes`.
-        """
-        change = self._classes.replace(name, policy, document)
-        if policy is not None and len(policy.projections) > 1:
-            for _, entity in self._held(self._collection(name), name):
-                self._classes.check(entity)
-        if change.reclassifies:
-            collection_id = self._collection(name)
-            if change.drops_vectors(self.space):
-                self._drop_vectors_of(collection_id)
-            self._reclassify(collection_id, name)
-        if change.hides_others:
-            self._reclassify_edges(name)
-
-    def classify(self) -> None:
-        """Classify whatever a policy may speak of anew, as after a change of the rules."""
-        for name in sorted(self._classes.policies):
-            self._reclassify(self._collection(name), name)
-        if self._classes.policies:
-            self._reclassify_edges(None)
-
     def set_column_type(self, collection: str, key: str, type_name: str | None) -> None:
         """Fix a column's type, or (None) fix none."""
         where = (self.tenant, collection, key)
@@ -165,7 +165,7 @@ class EntityWriter:
         self._classes.changes += 1
 
     def finish(self) -> int:
-        """Write the watermark and the catalogues. → the tenant's last sequence."""
+        """Write the watermark, its mark and the catalogues. → the tenant's last sequence."""
         if self._classes.changes:
             self._db.execute(
                 "UPDATE tenants SET access = access + ? WHERE id = ?",
@@ -177,12 +177,14 @@ class EntityWriter:
             "UPDATE tenants SET seq = ?, vectors = ?, model = ?, dimensions = ? WHERE id = ?",
             (self._seq, self._vector_count, *(self.space or (None, None)), self.tenant),
         )
+        history.advance(self._db, self.tenant)
         self._write_catalogues()
         return self._seq
 
     # --- collections and policy classes ----------------------------------------------------
 
-    def _collection(self, name: str) -> int:
+    def collection(self, name: str) -> int:
+        """The number of a collection, made when there is none."""
         known = self._collections.get(name)
         if known is not None:
             return known
@@ -197,61 +199,26 @@ class EntityWriter:
         self._collections[name] = collection_id
         return collection_id
 
-    def _reclassify(self, collection_id: int, name: str) -> None:
-        """Classify all that a collection holds, and count it, anew."""
-        for table in ("holdings", "columns"):
-            self._db.execute(f"DELETE FROM {table} WHERE collection = ?", (collection_id,))
-        self._classes.forget(collection_id)
-        for key, entity in self._held(collection_id, name):
+    def reclassify(self, found: Iterable[LabelledEntity]) -> None:
+        """Give entities the policy class that they have now; those that move count as changed."""
+        stale: list[tuple[int]] = []
+        for each in found:
+            entity, collection_id = each.entity, self.collection(each.entity.collection)
             policy_class = self._classes.of(collection_id, entity)
-            self._counts.count(collection_id, policy_class, entity.kind, {**entity.content}, +1)
+            if policy_class == each.policy_class:
+                continue
+            content = {**entity.content}
+            place = (each.key, self.tenant, collection_id, policy_class)
+            checksum = of_entity(place, entity.urn.encode(), entity.payload.encode())
+            self._counts.count(collection_id, each.policy_class, entity.kind, content, -1)
+            self._counts.count(collection_id, policy_class, entity.kind, content, +1)
             self._db.execute(
-                "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
-                (policy_class, self._next_seq(), key),
+                "UPDATE entities SET label = ?, seq = ?, checksum = ? WHERE key = ?",
+                (policy_class, self._next_seq(), checksum, each.key),
             )
-
-    def _reclassify_edges(self, without: str | None) -> None:
-        """Give edges that tell other columns now another class, but for those of a collection."""
-        held = self._db.execute(
-            "SELECT entities.key, collections.id, collections.name, label FROM edges"
-            " CROSS JOIN entities USING (key) CROSS JOIN collections"
-            " ON collections.id = entities.collection WHERE entities.tenant = ? ORDER BY seq",
-            (self.tenant,),
-        ).fetchall()
-        for key, collection_id, name, old_class in held:
-            if name != without:
-                entity = self._stored(key, name)
-                policy_class = self._classes.of(collection_id, entity)
-                if policy_class != old_class:
-                    content = {**entity.content}
-                    self._counts.count(collection_id, old_class, entity.kind, content, -1)
-                    self._counts.count(collection_id, policy_class, entity.kind, content, +1)
-                    self._db.execute(
-                        "UPDATE entities SET label = ?, seq = ? WHERE key = ?",
-                        (policy_class, self._next_seq(), key),
-                    )
-
-    def _held(self, collection_id: int, name: str) -> Iterator[tuple[int, AddressedEntity]]:
-        """What a collection holds, by key, in the order of the latest changes."""
-        held = self._db.execute(
-            "SELECT key FROM entities WHERE collection = ? AND payload IS NOT NULL ORDER BY seq",
-            (collection_id,),
-        ).fetchall()
-        for (key,) in held:
-            yield key, self._stored(key, name)
-
-    def _stored(self, key: int, collection: str) -> AddressedEntity:
-        urn, payload = self._db.execute(
-            "SELECT urn, payload FROM entities WHERE key = ?", (key,)
-        ).fetchone()
-        return AddressedEntity(urn, address(urn)[1], collection, json.loads(payload), payload)
-
-    def _drop_vectors_of(self, collection_id: int) -> None:
-        held = self._db.execute(
-            "SELECT key FROM vectors JOIN entities USING (key) WHERE collection = ?",
-            (collection_id,),
-        ).fetchall()
-        self._drop_vectors(held)
+            if each.drops_vector:
+                stale.append((each.key,))
+        self._drop_vectors(stale)
 
     # --- writing ---------------------------------------------------------------------------
 
@@ -268,30 +235,40 @@ class EntityWriter:
             effect = write_rules.effect(draft, payload, vectors.get(key))
             if effect is None:
                 continue
-            collection_id = self._collection(draft.collection)
+            collection_id = self.collection(draft.collection)
             policy_class = self._classes.of(collection_id, _addressed(draft))
+            place = (key, self.tenant, collection_id, policy_class)
+            checksum = of_entity(place, draft.urn.encode(), draft.payload.encode())
             if key == next_key:
                 next_key += 1
-                row = (key, self.tenant, draft.urn, collection_id, draft.payload)
-                new.append((*row, self._next_seq(), policy_class))
+                made = (key, self.tenant, draft.urn, collection_id, draft.payload)
+                new.append((*made, self._next_seq(), policy_class, checksum))
             else:
-                changed.append((draft.payload, self._next_seq(), policy_class, key))
+                row = (draft.payload, self._next_seq(), policy_class, collection_id)
+                changed.append((*row, checksum, key))
             if effect.new_content:
                 kind = draft.kind
                 self._counts.count(collection_id, policy_class, kind, draft.content, +1)
                 if payload is not None:
-                    self._counts.count(collection_id, old_class, kind, json.loads(payload), -1)
+                    self._counts.count(
+                        collection_id, old_class, kind, payloads.stored_content(payload), -1
+                    )
             if draft.ends:
                 ends[key] = draft.ends
             if draft.vector is not None:
                 embedded.append((key, draft.vector))
             elif effect.drops_vector:
                 stale.append((key,))
-        self._db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?)", new)
+        self._db.executemany("INSERT INTO entities VALUES (?, ?, ?, ?, ?, ?, ?, ?)", new)
         self._db.executemany(
-            "UPDATE entities SET payload = ?, seq = ?, label = ? WHERE key = ?", changed
+            "UPDATE entities SET payload = ?, seq = ?, label = ?, collection = ?, checksum = ?"
+            " WHERE key = ?",
+            changed,
         )
-        self._db.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?)", embedded)
+        self._db.executemany(
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+            [(key, vector, of_vector(key, vector)) for key, vector in embedded],
+        )
         self._vector_count += sum(key not in vectors for key, _ in embedded)
         self._drop_vectors(stale)
         return ends
@@ -307,9 +284,17 @@ class EntityWriter:
         )
 
     def _known(self, urns: list[str]) -> dict[str, tuple[int, int, str | None]]:
-        """Key, policy class and payload (None: deleted) of those URNs that were ever written."""
-        rows = self._db.execute(_BY_URN, (json.dumps(urns), self.tenant))
-        return {urn: (key, number, payload) for key, urn, _, number, payload in rows}
+        """Key, policy class and payload (None: deleted) of those URNs that were ever written.
+
+        What is damaged counts as deleted, so that it can be written again.
+        """
+        found: dict[str, tuple[int, int, str | None]] = {}
+        for key, urn, collection, number, payload, checksum in self._db.execute(
+            _KNOWN, (json.dumps(urns), self.tenant)
+        ):
+            place = (key, self.tenant, collection, number)
+            found[urn] = (key, number, payload if is_whole(place, urn, payload, checksum) else None)
+        return found
 
     def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:
         rows = self._db.execute(

@@ -156,10 +156,10 @@ def test_a_marker_beyond_the_sources_waits_for_the_end_of_its_sentence(
 def test_the_time_is_linear(unit: str) -> None:
     def seconds(size: int) -> float:
         text = unit * (size // len(unit))
-        started = time.perf_counter()
+        started = time.thread_time()
         pieces = [text[at : at + 8] for at in range(0, len(text), 8)]
         assert "".join(by_sentence(pieces)) == "".join(by_marker(pieces, 3)) == text
-        return time.perf_counter() - started
+        return time.thread_time() - started
 
     seconds(2_000)
     assert seconds(64_000) < 12 * seconds(16_000) + 0.2

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from redask.core.sql.binder.context import TableDefinition
 from redask.core.sql.catalogue.catalogue_rows import DEFAULTS, CatalogueFacts, is_fixed, rows_of
 from redask.core.sql.types import SqlType
-from redask.stores.columnar.open_generation import OpenGeneration
+from redask.stores.columnar.generations.open_generation import OpenGeneration
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection

@@ -21,9 +21,9 @@ from redask.core.planning.plan_schema import (
     StoredValue,
 )
 from redask.core.ports import DeclaredKey
-from redask.stores.columnar.audit_table import AUDIT
+from redask.stores.columnar.audit_table import LOG_COLUMNS
 from redask.stores.columnar.duckdb_connections import columnar_errors
-from redask.stores.columnar.open_generation import OpenGeneration
+from redask.stores.columnar.generations.open_generation import OpenGeneration
 from redask.stores.columnar.plan_facts.key_inference import ColumnReference, primary_key, references
 from redask.stores.columnar.plan_facts.table_facts import (
     TableFacts,
@@ -133,7 +133,7 @@ class _Reading:
         self._tables = tables
 
     def state(self, declared: Sequence[DeclaredKey]) -> _State:
-        names = [name for name in self._tables.names() if name != AUDIT]
+        names = [name for name in self._tables.names() if name not in LOG_COLUMNS]
         every = {name: self._facts(name) for name in names}
         facts = {name: each for name, each in every.items() if each.is_table}
         by_collection = {self._tables.collection(name): name for name in facts}

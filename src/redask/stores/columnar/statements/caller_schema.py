@@ -80,7 +80,9 @@ class CallerSchema:
             }
             user = self._session.get("session:user", self._caller.user)
             database = self._session.get("session:database", self._caller.tenant)
-            self._facts = CatalogueFacts(user, database, settings, shapes, self._declared())
+            self._facts = CatalogueFacts(
+                *(user, database, settings, shapes, self._declared()), self._session
+            )
         return self._facts
 
     def _declared(self) -> list[TableKey]:

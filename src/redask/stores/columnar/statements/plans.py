@@ -27,9 +27,10 @@ from redask.stores.columnar.statements.result_values import output_text
 
 _LONGEST, _MOST = 4096, 512
 _FRESH = re.compile(
-    "now|current|local|clock|_timestamp|age|reg|today|setting|config|privilege|_size|explain",
+    "now|current|local|clock|_timestamp|age|reg|today|setting|config|privilege|_size|explain|_pid",
     re.IGNORECASE,
 )
+_TOLD = ("session:user", "session:database", "session:version")
 _Key = tuple[object, ...]
 
 
@@ -78,11 +79,7 @@ class Plans:
         key = (
             *(request.sql, request.declared, tuple(sorted((scales or {}).items()))),
             *(request.caller.user, request.caller.tenant),  # what functions of the session tell
-            *(
-                value
-                for name, value in sorted(request.facts.items())
-                if name.startswith("session:")
-            ),
+            *(value for name, value in sorted(request.facts.items()) if name in _TOLD),
         )
         with self._lock:
             known = self._known.get(key)

@@ -9,6 +9,7 @@ words, so it is kept in `Raised` of the thread, and raised again by the executor
 
 import re
 import threading
+import time
 import weakref
 from collections.abc import Callable
 from inspect import Parameter, Signature
@@ -21,10 +22,11 @@ from redask.core.sql.runtime.runtime_table import RUNTIME, registered
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
-    from redask.stores.columnar.open_generation import OpenGeneration
+    from redask.stores.columnar.generations.open_generation import OpenGeneration
     from redask.stores.columnar.statements.watch import Watch
 
 _CALL = re.compile(r"\bpg_[a-z0-9_]+(?=\()")
+_LOOK_SECONDS = 0.02
 _lock = threading.Lock()
 _known: "weakref.WeakKeyDictionary[OpenGeneration, tuple[DuckDBPyConnection, set[str]]]" = (
     weakref.WeakKeyDictionary()
@@ -53,12 +55,27 @@ def register(opened: "OpenGeneration", text: str) -> None:
             arguments, result = registered(row)
             cursor.create_function(  # type: ignore[call-overload]  # the stub wants enums
                 name,
-                _guarded(row.call, len(arguments)),
+                _guarded(_waiting(row.call) if row.waits else row.call, len(arguments)),
                 arguments,
                 result,
                 null_handling="special" if row.null_handling else "default",
+                side_effects=row.waits,
             )
             known.add(name)
+
+
+def _waiting(call: Callable[[float], Any]) -> Callable[[float], Any]:
+    """The function, after its seconds are over; the statement may end before."""
+
+    def waited(seconds: float) -> Any:
+        end = time.monotonic() + seconds
+        while (left := end - time.monotonic()) > 0:
+            if RAISED.watch is None or RAISED.watch.stopped:
+                raise SqlError("57014", "canceling statement")
+            time.sleep(min(left, _LOOK_SECONDS))
+        return call(seconds)
+
+    return waited
 
 
 def _guarded(call: Callable[..., Any], count: int) -> Callable[..., Any]:

@@ -95,13 +95,12 @@ class _Watcher:
 
     def add(self, watch: Watch, cursor: "DuckDBPyConnection") -> None:
         with self._changed:
-            self._running[watch] = cursor
             if self._thread is None or not self._thread.is_alive():
-                self._thread = threading.Thread(
-                    target=self._look, name="select-deadlines", daemon=True
-                )
-                self._thread.start()
-            elif len(self._running) == 1:
+                thread = threading.Thread(target=self._look, name="select-deadlines", daemon=True)
+                thread.start()  # which may fail, and then nothing runs unwatched
+                self._thread = thread
+            self._running[watch] = cursor
+            if len(self._running) == 1:
                 self._changed.notify()
 
     def remove(self, watch: Watch) -> None:

@@ -4,8 +4,8 @@ Logs on disk were sealed with them: another order, separator or encoding would c
 them broken. The values were made by `sha256sum`, not by this code.
 """
 
-from redask.core.rules import audit_chain
-from redask.core.rules.audit_chain import Chained, Head, Intact
+from redask.core.rules.auditing import first_chain
+from redask.core.rules.auditing.first_chain import FirstHead, FirstRow
 
 ROWS = ('{"a":1}', '{"b":"ä"}')
 FIRST = "e6bf9d86ec642a7e8c509f6b817576f259c67909e8923820e764e0379adcce7c"
@@ -16,22 +16,22 @@ PRUNED_SEAL = "8f6be7034eeec34758395f83a8e0d3bfbd2afa12bf02d0faad8dfe86b19b4bdd"
 
 
 def test_a_link_has_the_hash_it_always_had() -> None:
-    assert audit_chain.GENESIS == "0" * 64
-    assert audit_chain.link(audit_chain.GENESIS, 1, ROWS[0]) == FIRST
-    assert audit_chain.link(FIRST, 2, ROWS[1]) == SECOND
+    assert first_chain.GENESIS == "0" * 64
+    assert first_chain.link(first_chain.GENESIS, 1, ROWS[0]) == FIRST
+    assert first_chain.link(FIRST, 2, ROWS[1]) == SECOND
     far = "47819962b178e85bed89e3ebc99b24d6d53418d30904c9456deb74b68e74c328"
-    assert audit_chain.link(SECOND, 258, "") == far
+    assert first_chain.link(SECOND, 258, "") == far
 
 
 def test_a_seal_has_the_hash_it_always_had() -> None:
-    assert audit_chain.seal(Head()) == EMPTY_SEAL
-    assert audit_chain.seal(Head(2, SECOND)) == WHOLE_SEAL
-    assert audit_chain.seal(Head(2, SECOND, 1, FIRST)) == PRUNED_SEAL
+    assert first_chain.seal(FirstHead()) == EMPTY_SEAL
+    assert first_chain.seal(FirstHead(2, SECOND)) == WHOLE_SEAL
+    assert first_chain.seal(FirstHead(2, SECOND, 1, FIRST)) == PRUNED_SEAL
 
 
 def test_a_chain_of_old_still_verifies_whole_and_after_retention() -> None:
-    links = [Chained(1, ROWS[0], FIRST), Chained(2, ROWS[1], SECOND)]
-    whole, pruned = Head(2, SECOND), Head(2, SECOND, 1, FIRST)
-    assert audit_chain.verify([], Head(), EMPTY_SEAL) == Intact(0, Head())
-    assert audit_chain.verify(links, whole, WHOLE_SEAL) == Intact(2, whole)
-    assert audit_chain.verify(links[1:], pruned, PRUNED_SEAL) == Intact(1, pruned)
+    links = [FirstRow(1, ROWS[0], FIRST), FirstRow(2, ROWS[1], SECOND)]
+    whole, pruned = FirstHead(2, SECOND), FirstHead(2, SECOND, 1, FIRST)
+    assert first_chain.first_fault([], FirstHead(), EMPTY_SEAL) is None
+    assert first_chain.first_fault(links, whole, WHOLE_SEAL) is None
+    assert first_chain.first_fault(links[1:], pruned, PRUNED_SEAL) is None

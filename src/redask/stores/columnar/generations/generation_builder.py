@@ -1,6 +1,6 @@
 """The next generation: `build` a DuckDB file from the last one and the changes since.
 
-    main.meta          name, value: layout, identity of the store, watermark, counts
+    main.meta          name, value: layout, identity of the store, watermark, history, counts
     main.entity_rows   all rows, by key
     main.typed         collection, table: those typed tables that need no policy
     main.t1 …          these tables, rows in the order of URNs
@@ -16,16 +16,17 @@ from dataclasses import replace
 from pathlib import Path
 
 from redask.core.access.policy import OPEN
+from redask.core.errors import CorruptIndex
 from redask.core.ports import Store
 from redask.index import private_files
 from redask.stores.columnar.duckdb_connections import literal, open_builder
+from redask.stores.columnar.generations.generation_files import ENDING, name_for
 from redask.stores.columnar.row_counts import ProjectionState
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.typed_tables import table_columns, table_query
 
-LAYOUT = 1
+LAYOUT = 2
 BATCH = 10_000
-ENDING = ".duckdb"
 _BUILDING = "building-"
 
 
@@ -53,6 +54,7 @@ def build(
                 "layout": str(LAYOUT),
                 "identity": store.identity,
                 "watermark": str(state.watermark),
+                "history": state.history,
                 "counts": state.dump(),
             }
             for fact in facts.items():
@@ -77,9 +79,9 @@ def build(
             connection.execute("DETACH new")
         finally:
             connection.close()
-        name = secrets.token_hex(8) + ENDING
         private_files.narrow(work / "new.duckdb")
         _sync(work / "new.duckdb")
+        name = name_for(work / "new.duckdb")
         os.replace(work / "new.duckdb", folder / name)
         return name
     finally:
@@ -87,14 +89,25 @@ def build(
 
 
 def read_changes(log: RowLog, state: ProjectionState, store: Store, tenant: str) -> ProjectionState:
-    """The state after all changes that the store has."""
+    """The state after all changes that the store has; `CorruptIndex` if it is not its state."""
     target = store.watermark(tenant)
+    if state.watermark > target:
+        raise unusable_generation("it is ahead of its store")
+    if not store.follows(tenant, state.history):
+        raise unusable_generation("it is of another history of its store")
     while True:
         changes = store.changes(tenant, state.watermark, BATCH)
         if changes:
             state = log.apply(changes, state)
         if len(changes) < BATCH:  # a sequence may be given to what is no change of an entity
-            return replace(state, watermark=max(state.watermark, target))
+            # after the changes: this write holds all that they came from
+            history = store.history(tenant)
+            return replace(state, watermark=max(state.watermark, target), history=history)
+
+
+def unusable_generation(problem: str) -> CorruptIndex:
+    """The error of a generation that is of no use; whoever catches it makes another."""
+    return CorruptIndex(f"the columnar projection is of no use: {problem}; it is made again")
 
 
 def remove_others(folder: Path, name: str) -> None:

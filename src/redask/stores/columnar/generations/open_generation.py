@@ -9,10 +9,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from redask.core.errors import CorruptIndex
 from redask.core.ports import Store
 from redask.stores.columnar.duckdb_connections import columnar_errors, open_reader
-from redask.stores.columnar.generation_builder import LAYOUT, read_changes
+from redask.stores.columnar.generations.generation_builder import (
+    LAYOUT,
+    read_changes,
+    unusable_generation,
+)
 from redask.stores.columnar.row_counts import ProjectionState
 from redask.stores.columnar.row_log import RowLog
 from redask.stores.columnar.table_cache import TableCache
@@ -39,7 +42,7 @@ class OpenGeneration:
                 self.loaded = ProjectionState()
                 typed: dict[str, str] = {}
                 if path is not None:
-                    self.loaded, typed = _read(self.connection, store, tenant)
+                    self.loaded, typed = _read(self.connection, store)
                 base = None if path is None else "generation.main"
                 self._log = RowLog(self.connection.cursor(), "memory.main", base)
                 self.tables = TableCache(self.connection.cursor(), self._log, self.loaded, typed)
@@ -55,8 +58,6 @@ class OpenGeneration:
 
     def catch_up(self) -> None:
         """Apply what the store has and the state has not."""
-        if self.state.watermark > self._store.watermark(self._tenant):
-            raise _unusable("it is ahead of its store")
         with columnar_errors():
             self.state = read_changes(self._log, self.state, self._store, self._tenant)
 
@@ -106,30 +107,22 @@ class OpenGeneration:
             self.connection.close()
 
 
-def _read(
-    connection: "DuckDBPyConnection", store: Store, tenant: str
-) -> tuple[ProjectionState, dict[str, str]]:
+def _read(connection: "DuckDBPyConnection", store: Store) -> tuple[ProjectionState, dict[str, str]]:
     import duckdb
 
     try:
         found = connection.execute("SELECT name, value FROM generation.main.meta").fetchall()
     except duckdb.CatalogException as error:
-        raise _unusable("it has other tables") from error
+        raise unusable_generation("it has other tables") from error
     facts = dict(found)
     if facts.get("layout") != str(LAYOUT):
-        raise _unusable(f"it has layout {facts.get('layout')}, not {LAYOUT}")
+        raise unusable_generation(f"it has layout {facts.get('layout')}, not {LAYOUT}")
     if facts.get("identity") != store.identity:
-        raise _unusable("it belongs to another store")
-    watermark = int(facts["watermark"])
-    if watermark > store.watermark(tenant):
-        raise _unusable("it is ahead of its store")
+        raise unusable_generation("it belongs to another store")
     try:
-        state = ProjectionState.load(facts["counts"], watermark)
-    except json.JSONDecodeError as error:
-        raise _unusable("its counts cannot be read") from error
+        watermark, history = int(facts["watermark"]), facts["history"]
+        state = ProjectionState.load(facts["counts"], watermark, history)
+    except (KeyError, ValueError) as error:
+        raise unusable_generation("its counts cannot be read") from error
     typed = connection.execute("SELECT collection, name FROM generation.main.typed").fetchall()
     return state, dict(typed)
-
-
-def _unusable(problem: str) -> CorruptIndex:
-    return CorruptIndex(f"the columnar projection is of no use: {problem}; it is made again")

@@ -1,0 +1,162 @@
+"""Keeping a database, from Python: back-ups of the whole, dumps of a tenant, and their way back.
+
+    db.backup("/mnt/backups/shop")            while it is in use; again: only what changed is added
+    redask.restore("/mnt/backups/shop", to="./shop")
+    db.dump("shop.jsonl"); db.load("shop.jsonl")
+
+See docs/backup.md.
+"""
+
+import os
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, TypeVar
+
+from redask.app import App, backups, dumps
+from redask.app.backups import BackupProgress, BackupReport, RestoreReport
+from redask.app.dumps import DumpCounts, DumpProgress
+from redask.app.health_report import health_report
+from redask.core.errors import BadAsk
+from redask.core.model import Caller
+
+_T = TypeVar("_T")
+
+
+class AsyncKeeping:
+    """Back-ups and dumps, for asyncio; see the module."""
+
+    _app: App
+
+    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        raise NotImplementedError
+
+    async def backup(
+        self,
+        destination: str | Path,
+        *,
+        keep: int | None = None,
+        progress: BackupProgress | None = None,
+    ) -> BackupReport:
+        """Add a verified back-up of the whole database to a directory. → what was written"""
+        app = self._app
+        return await self._as_caller(
+            lambda caller: backups.back_up(app, destination, caller, progress, keep=keep)
+        )
+
+    async def doctor(
+        self,
+        *,
+        rebuild_index: bool = False,
+        deep: bool = False,
+        progress: Callable[..., None] | None = None,
+    ) -> dict[str, Any]:
+        """What is there, what is pending, what is wrong; `problems` is empty when all is well.
+
+        `deep` compares everything with its checksum, names what is damaged and mends what is
+        derived; `progress` may raise to end it.
+        """
+        return await self._as_caller(
+            lambda caller: health_report(
+                *(self._app, caller, rebuild_index), deep=deep, progress=progress
+            )
+        )
+
+    async def dump(self, path: str | Path, *, progress: DumpProgress | None = None) -> DumpCounts:
+        """Write the data of the caller's tenant to a file of JSON Lines, all or nothing."""
+        return await self._as_caller(
+            lambda caller: _dumped(self._app, Path(path), caller, progress)
+        )
+
+    async def dump_lines(self, write: Callable[[str], object]) -> DumpCounts:
+        """The same, each line given to a function."""
+        return await self._as_caller(lambda caller: dumps.dump(self._app, caller, write))
+
+    async def load(self, path: str | Path, *, progress: DumpProgress | None = None) -> DumpCounts:
+        """Write what a dump holds into the caller's tenant; a known URN is replaced."""
+        return await self._as_caller(
+            lambda caller: dumps.load(self._app, caller, Path(path), progress)
+        )
+
+
+class SyncKeeping:
+    """Back-ups and dumps for everybody else."""
+
+    _async: AsyncKeeping
+
+    def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
+        raise NotImplementedError
+
+    def backup(
+        self,
+        destination: str | Path,
+        *,
+        keep: int | None = None,
+        progress: BackupProgress | None = None,
+    ) -> BackupReport:
+        """Add a verified back-up of the whole database to a directory. → what was written
+
+        It is made while the database is in use, of one moment of both its files. What a directory
+        has already is not written again. With `keep`, all but the last so many are removed.
+        """
+        return self._run(self._async.backup(destination, keep=keep, progress=progress))
+
+    def doctor(
+        self,
+        *,
+        rebuild_index: bool = False,
+        deep: bool = False,
+        progress: Callable[..., None] | None = None,
+    ) -> dict[str, Any]:
+        """What is there, what is pending, what is wrong; `problems` is empty when all is well.
+
+        `deep` compares everything with its checksum, names what is damaged and mends what is
+        derived; `progress` is told rows read, of all, and may raise to end it.
+        """
+        return self._run(
+            self._async.doctor(rebuild_index=rebuild_index, deep=deep, progress=progress)
+        )
+
+    def dump(self, path: str | Path, *, progress: DumpProgress | None = None) -> DumpCounts:
+        """Write the data of the caller's tenant to a file of JSON Lines, all or nothing."""
+        return self._run(self._async.dump(path, progress=progress))
+
+    def dump_lines(self, write: Callable[[str], object]) -> DumpCounts:
+        """The same, each line given to a function."""
+        return self._run(self._async.dump_lines(write))
+
+    def load(self, path: str | Path, *, progress: DumpProgress | None = None) -> DumpCounts:
+        """Write what a dump holds into the caller's tenant; a known URN is replaced.
+
+        The file is checked as a whole first. Loading it again changes nothing.
+        """
+        return self._run(self._async.load(path, progress=progress))
+
+
+def restore(
+    source: str | Path, *, to: str | Path, at: str | None = None, overwrite: bool = False
+) -> RestoreReport:
+    """Make a database from a back-up, all or nothing. `redask.restore`.
+
+    `at` is a time in ISO 8601: the last back-up made by then. A directory that is not empty is
+    refused, or with `overwrite` replaced; what was there stays beside it.
+    """
+    return backups.restore(source, to, at=at, overwrite=overwrite)
+
+
+def _dumped(app: App, path: Path, caller: Caller, progress: DumpProgress | None) -> DumpCounts:
+    draft = path.with_name(f".{path.name}.{token_hex(4)}")
+    try:
+        descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as file:
+            counts = dumps.dump(app, caller, file.write, progress)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        raise BadAsk(f"{str(path)!a} cannot be written: {error.strerror}") from None
+    finally:
+        with suppress(OSError):
+            draft.unlink()
+    return counts

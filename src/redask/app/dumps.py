@@ -1,0 +1,198 @@
+"""A tenant's data as JSON Lines, and back: `dump(app, caller, write)`, `load(app, caller, path)`.
+
+    {"redask_dump": 1, "made_by": "0.1.0"}
+    {"kind": "user", "name": …, "role": …, "attributes": {…}}         no tokens: they are secrets
+    {"kind": "column_type", "collection": …, "key": …, "type": …}
+    {"kind": "language", "collection": …, "language": …}
+    {"kind": "policy", "collection": …, "document": {…}}
+    {"kind": "entity", "urn": …, "payload": {…}, "vector": […]}       an edge has from and to
+    {"kind": "end", "records": 12, "sha256": …}                       of all bytes before it
+
+Which file something came from, tokens, audit rows, spending and configuration are not in it: they
+belong to one installation (`redask backup` has them). A file is read and checked as a whole before
+anything is written. Then it is written in steps; one that was interrupted is loaded again, which
+changes nothing that is there.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from redask import __version__
+from redask.app import App
+from redask.core.access.policy import must_own
+from redask.core.errors import BadAsk, StoreFailed
+from redask.core.model import Caller
+from redask.core.ports import Entity
+from redask.core.wire import json as canonical
+
+VERSION = 1
+_STEP = 5_000
+_EDGE = "urn:reddb:edge:"
+_FIELDS = {
+    "user": {"name", "role", "attributes"},
+    "column_type": {"collection", "key", "type"},
+    "language": {"collection", "language"},
+    "policy": {"collection", "document"},
+    "entity": {"urn", "payload"},
+}
+
+Record = dict[str, Any]
+DumpProgress = Callable[[int], None]  # how many records are done
+
+
+@dataclass(frozen=True, slots=True)
+class DumpCounts:
+    """How many records of each kind there were."""
+
+    users: int = 0
+    policies: int = 0
+    entities: int = 0
+
+
+def dump(
+    app: App, caller: Caller, write: Callable[[str], object], progress: DumpProgress | None = None
+) -> DumpCounts:
+    """Write the data of the caller's tenant, in the state it has now, line by line."""
+    must_own(caller)
+    whole, counts, number = sha256(), dict.fromkeys(_FIELDS, 0), 0
+
+    def line(record: Record) -> None:
+        text = f"{canonical.text(record)}\n"
+        whole.update(text.encode())
+        write(text)
+
+    line({"redask_dump": VERSION, "made_by": __version__})
+    for number, record in enumerate(app.backend.store.dump(caller), start=1):
+        line(record)
+        counts[str(record["kind"])] += 1
+        if progress and number % _STEP == 0:
+            progress(number)
+    line({"kind": "end", "records": number, "sha256": whole.hexdigest()})
+    return _counts(counts)
+
+
+def load(app: App, caller: Caller, path: Path, progress: DumpProgress | None = None) -> DumpCounts:
+    """Write what a dump holds into the caller's tenant; a known URN is replaced."""
+    must_own(caller)
+    for _ in _records(path):
+        pass  # all of it is good, or nothing is written
+    written = [0]
+    try:
+        return _load(app, caller, path, progress, written)
+    except StoreFailed as error:
+        done = f"{written[0]} records of the dump were written: load it again to go on"
+        raise error.after(done) from error
+
+
+def _load(
+    app: App, caller: Caller, path: Path, progress: DumpProgress | None, written: list[int]
+) -> DumpCounts:
+    """Write the records of a dump that is good; `written` says how many were, whatever happens."""
+    counts, number = dict.fromkeys(_FIELDS, 0), 0
+    waiting: list[Entity] = []
+    between: list[Entity] = []  # edges between edges, which may need each other
+    for number, record in enumerate(_records(path), start=1):
+        kind = record["kind"]
+        counts[kind] += 1
+        if kind == "entity":
+            entity = _entity(record)
+            nested = any(str(end).startswith(_EDGE) for end in (entity.source, entity.target))
+            (between if nested else waiting).append(entity)
+            if len(waiting) == _STEP:
+                app.backend.store.put(waiting, caller)
+                written[0] += len(waiting)
+                waiting = []
+        else:
+            _set(app, record, caller)
+            written[0] += 1
+        if progress and number % _STEP == 0:
+            progress(number)
+    for rest in (waiting, between):
+        app.backend.store.put(rest, caller)
+        written[0] += len(rest)
+    app.embed(caller)
+    return _counts(counts)
+
+
+def _counts(counts: dict[str, int]) -> DumpCounts:
+    return DumpCounts(counts["user"], counts["policy"], counts["entity"])
+
+
+def _records(path: Path) -> Iterator[Record]:
+    """The records of a file; `BadAsk` for one that is no dump, cut off or changed."""
+    whole, number, ended = sha256(), -1, False
+    try:
+        with open(path, "rb") as file:
+            for place, line in enumerate(file, start=1):
+                record = _parsed(line, place)
+                if ended:
+                    raise BadAsk(f"line {place}: something follows the end of the dump")
+                if place == 1:
+                    _check_head(record)
+                elif record.get("kind") == "end":
+                    ended = True
+                    if (record.get("records"), record.get("sha256")) != (number, whole.hexdigest()):
+                        raise BadAsk("the dump was changed or damaged: its checksum is wrong")
+                else:
+                    _check(record, place)
+                    yield record
+                whole.update(line)
+                number += 1
+    except OSError as error:
+        raise BadAsk(f"{str(path)!a} cannot be read: {error.strerror}") from None
+    if not ended:
+        raise BadAsk("the dump is not whole: its last line is missing")
+
+
+def _parsed(line: bytes, place: int) -> Record:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise BadAsk(f"line {place} of the dump is no JSON") from None
+    if not isinstance(record, dict):
+        raise BadAsk(f"line {place} of the dump is no record")
+    return record
+
+
+def _check_head(record: Record) -> None:
+    if "redask_dump" not in record:
+        raise BadAsk("the file is no dump of redask")
+    if record["redask_dump"] != VERSION:
+        raise BadAsk(
+            "the dump was made by another redask: upgrade redask to load it",
+            detail=f"version {record['redask_dump']!a}, this redask knows {VERSION}",
+        )
+
+
+def _check(record: Record, place: int) -> None:
+    kind = record.get("kind")
+    if not isinstance(kind, str) or kind not in _FIELDS or not _FIELDS[kind] <= record.keys():
+        raise BadAsk(f"line {place} of the dump is no record that this redask knows")
+
+
+def _entity(record: Record) -> Entity:
+    payload, vector = record["payload"], record.get("vector")
+    ends = (None, None)
+    if str(record["urn"]).startswith(_EDGE) and isinstance(payload, dict):
+        ends = payload.get("from"), payload.get("to")
+    floats = None if vector is None else tuple(map(float, vector))
+    return Entity(record["urn"], canonical.text(payload), *ends, vector=floats)
+
+
+def _set(app: App, record: Record, caller: Caller) -> None:
+    store, users = app.backend.store, app.backend.users
+    kind = record["kind"]
+    if kind == "user":
+        known = {user.name for user in users.list_users(caller)}
+        given = (record["name"], record["role"], record["attributes"], caller)
+        users.change_user(*given) if record["name"] in known else users.add_user(*given)
+    elif kind == "column_type":
+        store.set_column_type(record["collection"], record["key"], record["type"], caller)
+    elif kind == "language":
+        store.set_language(record["collection"], record["language"], caller)
+    else:
+        store.set_policy(record["collection"], record["document"], caller)

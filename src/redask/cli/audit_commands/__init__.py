@@ -1,0 +1,1 @@
+"""Words of `redask audit` beside list, show, accept and export: what seals, proves, erases."""

@@ -1,0 +1,1 @@
+"""Commands that keep a database: back-ups, dumps, and their way back."""

@@ -1,0 +1,1 @@
+"""Signing checkpoints of the audit log, and handing them to places of the operator's."""

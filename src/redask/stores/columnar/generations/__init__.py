@@ -1,0 +1,1 @@
+"""An immutable build of the tables: made, kept in files, opened."""
