@@ -2,18 +2,17 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import Callable, Coroutine, Sequence
 from typing import Any
 
 import pytest
 
 from redask.core.errors import AuditUnavailable, BadAsk, StoreFailed
-from redask.core.model import Caller
-from redask.core.ports import AuditEntry, AuditRow
-from redask.core.rules.audit_chain import Broken, Head, Intact
-from redask.engine.audit_writer import AuditWriter
+from redask.core.ports import AuditRow
+from redask.engine.auditing.audit_writer import AuditWriter, written_by
 
-DAY_NS = 86_400 * 10**9
+PATIENCE = 60
 Refuse = Callable[[Sequence[AuditRow]], None]
 
 
@@ -22,7 +21,6 @@ class Log:
 
     def __init__(self, refuse: Refuse = lambda rows: None) -> None:
         self.transactions: list[list[object]] = []
-        self.pruned: list[int] = []
         self.begun = threading.Event()
         self.go_on = threading.Event()
         self.go_on.set()
@@ -33,15 +31,6 @@ class Log:
         assert self.go_on.wait(60)
         self._refuse(rows)
         self.transactions.append([each.row["n"] for each in rows])
-
-    def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
-        raise NotImplementedError
-
-    def verify(self) -> Intact | Broken:
-        return Intact(0, Head())
-
-    def prune(self, keep_ns: int) -> None:
-        self.pruned.append(keep_ns)
 
     def hold(self) -> None:
         self.begun.clear()
@@ -70,7 +59,7 @@ async def undisturbed(work: Coroutine[Any, Any, None]) -> None:
 
 def test_rows_that_arrive_while_the_log_is_busy_share_the_next_transaction() -> None:
     log = Log()
-    writer = AuditWriter(log, 1)
+    writer = AuditWriter(log)
 
     async def main() -> None:
         first = await held_by_the_first(writer, log)
@@ -86,7 +75,7 @@ def test_rows_that_arrive_while_the_log_is_busy_share_the_next_transaction() -> 
 
 def test_who_stops_waiting_does_not_unwrite_the_row() -> None:
     log = Log()
-    writer = AuditWriter(log, 1)
+    writer = AuditWriter(log)
 
     async def main() -> None:
         first = await held_by_the_first(writer, log)
@@ -105,13 +94,13 @@ def test_close_writes_what_waits_and_then_ends_the_thread(
 ) -> None:
     log = Log()
     before = set(threading.enumerate())
-    writer = AuditWriter(log, 1)
+    writer = AuditWriter(log)
     (thread,) = set(threading.enumerate()) - before
     join = thread.join
 
-    def joined() -> None:  # the thread knows by now that it is to end
+    def joined(timeout: float | None) -> None:  # the thread knows by now that it is to end
         log.go_on.set()
-        join()
+        join(timeout)
 
     monkeypatch.setattr(thread, "join", joined)
 
@@ -134,7 +123,7 @@ def test_a_log_that_fails_is_an_audit_that_is_not_available_and_the_next_row_is_
             raise StoreFailed("the disk is full")
 
     log = Log(refuse)
-    writer = AuditWriter(log, 1)
+    writer = AuditWriter(log)
 
     async def main() -> None:
         first = await held_by_the_first(writer, log)
@@ -158,7 +147,7 @@ def test_a_row_that_cannot_be_written_takes_no_other_with_it() -> None:
             raise BadAsk("it has no canonical form")
 
     log = Log(refuse)
-    writer = AuditWriter(log, 1)
+    writer = AuditWriter(log)
 
     async def main() -> None:
         first = await held_by_the_first(writer, log)
@@ -173,40 +162,58 @@ def test_a_row_that_cannot_be_written_takes_no_other_with_it() -> None:
     assert log.transactions == [[0], [1], [3]]
 
 
-def test_retention_comes_with_the_first_transaction_and_then_with_every_thousandth_row() -> None:
-    log = Log()
-    writer = AuditWriter(log, 30)
+def test_whoever_keeps_the_log_is_told_of_the_rows_of_each_transaction() -> None:
+    log = Log(refuse_two)
+    told: list[int] = []
+    writer = AuditWriter(log, told.append)
 
     async def main() -> None:
         await writer.append(row(0))
-        await asyncio.gather(*(writer.append(row(number)) for number in range(1, 1000)))
+        with pytest.raises(AuditUnavailable):
+            await writer.append(row(2))
+        await asyncio.gather(*(writer.append(row(number)) for number in range(3, 10)))
 
     asyncio.run(main())
     writer.close()
-    assert log.pruned == [30 * DAY_NS]
-    again = AuditWriter(log, 30)
-
-    async def more() -> None:
-        for _ in range(3):
-            await asyncio.gather(*(again.append(row(number)) for number in range(500)))
-
-    asyncio.run(more())
-    again.close()
-    assert log.pruned == [30 * DAY_NS] * 3
+    assert [len(each) for each in log.transactions] == told
+    assert sum(told) == 8
 
 
-def test_a_row_is_durable_though_retention_fails() -> None:
-    class Stubborn(Log):
-        def prune(self, keep_ns: int) -> None:
-            raise StoreFailed("somebody else writes")
+def refuse_two(rows: Sequence[AuditRow]) -> None:
+    if any(each.row["n"] == 2 for each in rows):
+        raise StoreFailed("the disk is full")
 
-    log = Stubborn()
-    writer = AuditWriter(log, 1)
+
+def test_a_row_is_waited_for_until_the_end_of_its_call_and_is_written_nevertheless() -> None:
+    log = Log()
+    writer = AuditWriter(log)
 
     async def main() -> None:
-        await writer.append(row(1))
-        await writer.append(row(2))
+        await written_by(time.monotonic() + PATIENCE, writer.append(row(1)))
+        log.hold()
+        with pytest.raises(AuditUnavailable, match="in time, so there is no answer"):
+            await written_by(time.monotonic(), writer.append(row(2)))
+        leaving = asyncio.create_task(written_by(time.monotonic(), writer.append(row(3))))
+        await asyncio.sleep(0)
+        leaving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await leaving
+        log.go_on.set()
 
     asyncio.run(main())
     writer.close()
-    assert log.transactions == [[1], [2]]
+    assert [each for rows in log.transactions for each in rows] == [1, 2, 3]
+
+
+def test_a_row_that_fails_is_told_of_in_time() -> None:
+    def refuse(rows: Sequence[AuditRow]) -> None:
+        raise StoreFailed("the disk is full")
+
+    writer = AuditWriter(Log(refuse))
+
+    async def main() -> None:
+        with pytest.raises(AuditUnavailable, match="could not be written, so there is no answer"):
+            await written_by(time.monotonic() + PATIENCE, writer.append(row(1)))
+
+    asyncio.run(main())
+    writer.close()

@@ -17,9 +17,9 @@ from redask.core.errors import Ungrounded
 from redask.core.model import Answer, Validation
 from redask.core.rules import caching
 from redask.core.rules.validation import Accept
-from redask.engine import answer_cache
 from redask.engine.ask import Engine
 from redask.engine.ask_state import AskState
+from redask.engine.caching import answer_cache
 from redask.engine.provider_calls import ProviderCall
 from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 

@@ -19,7 +19,7 @@ from redask.core.model import (
 from redask.core.ports import CachedAnswer
 from redask.core.rules.caching import Bypass, Use
 from redask.core.settings import load
-from redask.engine.answer_cache import AnswerCaching, CacheSlot
+from redask.engine.caching.answer_cache import AnswerCaching, CacheSlot
 from redask.providers.scripted import Scripted
 
 NOW = 10**18

@@ -13,7 +13,6 @@ import pytest
 from stage import Player, Stage
 
 import redask
-from redask.api.results import SearchResult
 from redask.core import errors
 from redask.core.model import Answered, AnswerToken, Event, Failed, Knobs, Prompt, SourcesFound
 from redask.core.ports import Completion
@@ -221,24 +220,43 @@ def test_work_in_a_thread_is_finished_and_its_result_handed_over(
     harbour: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     db = harbour.open(Endless())
-    retriever = db._async._app.retriever
+    store = db._async._app.backend.store
     began, go_on = threading.Event(), threading.Event()
-    search = retriever.index.search
+    delete = store.delete
+
+    def slow(*given: Any) -> Any:
+        began.set()
+        assert go_on.wait(PATIENCE)
+        return delete(*given)
+
+    monkeypatch.setattr(store, "delete", slow)
+    deleting = InThread(lambda: db.delete("urn:reddb:row:nowhere/1"))
+    assert began.wait(PATIENCE)
+    closing = InThread(db.close)
+    until_closing(db)
+    go_on.set()
+    assert deleting.ended() == 0
+    assert closing.ended() is None
+
+
+def test_a_search_that_runs_is_cancelled(harbour: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    db = harbour.open(Endless())
+    index = db._async._app.retriever.index
+    began, go_on = threading.Event(), threading.Event()
+    search = index.search
 
     def slow(*given: Any) -> Any:
         began.set()
         assert go_on.wait(PATIENCE)
         return search(*given)
 
-    monkeypatch.setattr(retriever.index, "search", slow)
+    monkeypatch.setattr(index, "search", slow)
     searching = InThread(lambda: db.search(FERRY))
     assert began.wait(PATIENCE)
     closing = InThread(db.close)
-    until_closing(db)
+    error = searching.ended()  # whatever its thread does meanwhile
+    assert isinstance(error, errors.Cancelled), error
     go_on.set()
-    found = searching.ended()
-    assert isinstance(found, SearchResult), found
-    assert found.hits
     assert closing.ended() is None
 
 
@@ -322,13 +340,11 @@ def test_an_answer_whose_row_is_being_written_is_still_given(harbour: Stage) -> 
             append = log.append
             closing: list[asyncio.Future[None]] = []
 
-            async def slow(
-                row: dict[str, object], build: str = "", understood: str = "", today: str = ""
-            ) -> None:
+            async def slow(*given: Any, **readings: Any) -> None:
                 closing.append(asyncio.ensure_future(db.close()))
                 while not db._app.running.closed:
                     await asyncio.sleep(0)
-                await append(row, build, understood, today)
+                await append(*given, **readings)
 
             log.append = slow  # type: ignore[method-assign]
             events = [event async for event in db.stream(FERRY)]

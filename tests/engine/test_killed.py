@@ -15,8 +15,9 @@ import os, signal, sys
 from contextlib import contextmanager
 
 import redask
-from redask.engine import audit_writer, telemetry
-from redask.stores.sqlite import audit_log
+from redask.engine import telemetry
+from redask.engine.auditing import audit_writer
+from redask.stores.sqlite.auditing import audit_log
 
 directory, fatal, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
 asked = 0
@@ -25,8 +26,8 @@ def reach(point):
     if point == fatal and asked == turn:
         os.kill(os.getpid(), signal.SIGKILL)
 
-step, set_head, tell = telemetry.step, audit_log._set_head, audit_writer.PendingRow.tell
-head = audit_log._head
+step, save, tell = telemetry.step, audit_log.save, audit_writer.PendingRow.tell
+writer_of = audit_log.writer_of
 
 @contextmanager
 def deadly_step(name):
@@ -36,12 +37,12 @@ def deadly_step(name):
         reach(f"in {name}")
     reach(f"after {name}")
 
-def deadly_head(connection):
+def deadly_writer(*given):
     reach("before the row")
-    return head(connection)
+    return writer_of(*given)
 
-def deadly_set_head(connection, new):
-    set_head(connection, new)
+def deadly_save(*given):
+    save(*given)
     reach("after the row, before the commit")
 
 def deadly_tell(self, error=None):  # dies after the commit, before the one who waits is told
@@ -50,7 +51,7 @@ def deadly_tell(self, error=None):  # dies after the commit, before the one who 
     tell(self, error)
 
 telemetry.step = deadly_step
-audit_log._head, audit_log._set_head = deadly_head, deadly_set_head
+audit_log.writer_of, audit_log.save = deadly_writer, deadly_save
 audit_writer.PendingRow.tell = deadly_tell
 
 with redask.open(directory) as db:

@@ -10,7 +10,7 @@ from stage import Player, Stage
 import redask
 from redask.core import errors
 from redask.core.model import Answered, Ask, Caller, Event
-from redask.engine.audit_writer import AuditSink
+from redask.engine.auditing.audit_writer import AuditSink
 
 FERRY = "When does the ferry leave?"
 REFUSED = errors.ProviderRefused("scripted", "no")
@@ -25,11 +25,15 @@ class SlowLog:
         self.go_on = asyncio.Event()
 
     async def append(
-        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+        self,
+        row: dict[str, object],
+        build: str = "",
+        provenance: dict[str, object] | None = None,
+        **readings: str,
     ) -> None:
         self.reached.set()
         await self.go_on.wait()
-        await self._log.append(row, build, understood, today)
+        await self._log.append(row, build, provenance, **readings)
 
 
 @pytest.mark.parametrize(

@@ -50,6 +50,8 @@ def test_a_selector_in_a_process_is_asked_what_the_port_says(
     assert found == SelectResult(
         (("asked", "text"),), [(repr(("SELECT 1", [1, "x"], MIA, asked)),)]
     )
+    written = selector.select_json("SELECT 1", [1], MIA, browsers=True, timeout_ms=LONG)
+    assert written == repr(("SELECT 1", [1], "mia", True)).encode()
     shape = selector.describe("SELECT 2", MIA, declared=["int4", None], timeout_ms=LONG)
     assert shape == SelectShape((("SELECT 2", "text"),), ("int4", "None"))
     assert selector.tables(MIA) == [TableShape("mia", (("id", "int8"),))]
@@ -112,7 +114,7 @@ def test_a_caller_who_leaves_has_his_statement_interrupted(
 def test_closing_ends_the_processes(tmp_path: Path) -> None:
     made = ProcessSelector("worker_selectors:make_selector", (str(tmp_path),), processes=2)
     made.warm()
-    assert until(lambda: len(made._pool.processes()) == 3)  # one is for others
+    assert until(lambda: len(made._pool.processes()) == 4)  # two are for others and for asks
     made.close()
     assert made._pool.processes() == []
 
@@ -146,7 +148,9 @@ def test_a_database_with_workers_selects_what_one_without_does(tmp_path: Path) -
         with pytest.raises(BadAsk):
             db.select("SELECT nope FROM notes")
         assert db.describe("SELECT id FROM notes").columns == (("id", "int4"),)
-        assert [table.name for table in db.tables()] == ["notes", "red_ask_audit"]
+        assert [table.name for table in db.tables()] == [
+            *("notes", "red_access_log", "red_ask_audit")
+        ]
         (notes,) = db.plan_schema().tables
         assert (notes.rows, notes.primary_key) == (21, ("id",))
         assert db.plan_schema() is db.plan_schema()
@@ -159,7 +163,7 @@ def test_a_database_with_workers_selects_what_one_without_does(tmp_path: Path) -
 async def _with_fake(tmp_path: Path) -> redask.AsyncDatabase:
     db = await redask.aopen(tmp_path / "db", settings=Settings(select_timeout_ms=100 * LONG))
     db._app.selector.close()
-    db._app.selector = ProcessSelector(
+    db._app.selector = db._app.parts.selector = ProcessSelector(
         "worker_selectors:make_selector",
         (str(tmp_path),),
         processes=1,

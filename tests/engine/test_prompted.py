@@ -1,5 +1,6 @@
 """What a prompt says of its sources: how many of how many, the date, excerpts, and what of them."""
 
+import hashlib
 import json
 
 import pytest
@@ -20,6 +21,25 @@ def test_a_prompt_says_how_many_of_how_many(harbour: Stage) -> None:
     db = harbour.open(player)
     db.ask("When does the ferry leave?", limit=1, **OFF)
     assert system_of(player) == "\nThe user message holds 1 of the 2 sources that were found."
+
+
+def test_what_a_provider_reads_has_the_hash_it_had(harbour: Stage) -> None:
+    player = Player("scripted", ["At nine [^1]."])
+    harbour.open(player).ask("When does the ferry leave today?", limit=1, **OFF)
+    asked = player.calls[-1][0]
+    assert asked.system.startswith(prompt.SYSTEM)
+    hashed = hashlib.sha256(prompt.render(asked).encode()).hexdigest()
+    assert hashed == "a874dcde6a1c57baee8d1e279196b485c70be552607bff3fb675b17d3125b945"
+
+
+def test_several_markers_in_one_bracket_are_rewritten_but_in_code(harbour: Stage) -> None:
+    code = "```\ncells[^1, ^2]\n```\n"
+    db = harbour.open(Player("scripted", [f"At nine [^1, ^2].\n\n{code}"]))
+    answer = db.ask("When does the ferry leave?", **OFF)
+    assert answer.answer == f"At nine [^1][^2].\n\n{code}"
+    assert [note.marker for note in answer.citations] == [1, 2]
+    row = db.audit(1)[0].row
+    assert row["answer_hash"] == hashlib.sha256(answer.answer.encode()).hexdigest()
 
 
 def test_the_date_is_told_and_recorded_only_where_the_question_depends_on_it(

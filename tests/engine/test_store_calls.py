@@ -1,4 +1,8 @@
-"""How often an ask goes to the store: a view, and a read of what was found. Nothing else."""
+"""How often an ask goes to the store: a view, and a read of what was found.
+
+One view more before, and one after, say whether what was found may be remembered for the next one,
+which takes the first of them alone.
+"""
 
 from collections import Counter
 from pathlib import Path
@@ -39,12 +43,13 @@ def counting(app: App, monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     object.__setattr__(retriever, "store", counted)
     monkeypatch.setattr(app.index, "_store", counted)
     monkeypatch.setattr(retriever.embedding, "store", counted)
+    monkeypatch.setattr(app.finder, "_view", counted.view)
     app.index.close()  # so that its partitions open with the store that counts
     return calls
 
 
 @pytest.mark.parametrize("options", [{}, {"collection": ["notes"]}, {"depth": 0}], ids=str)
-def test_a_warm_ask_takes_one_view_and_one_read(
+def test_a_warm_ask_takes_three_views_and_one_read_and_a_remembered_one_a_view(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
     with redask.open(tmp_path, embedder="hashed") as db:
@@ -56,9 +61,12 @@ def test_a_warm_ask_takes_one_view_and_one_read(
         for who in (db, mia):
             who.ask(QUESTION, using="scripted", **options)
             calls.clear()
-            answer = who.ask(QUESTION, using="scripted", **options)
+            answer = who.ask(f"{QUESTION} Really?", using="scripted", **options)
             assert answer.sources_flat
-            assert calls == {"view": 1, "read": 1}
+            assert calls == {"view": 3, "read": 1}
+            calls.clear()
+            assert who.ask(QUESTION, using="scripted", **options).sources_flat
+            assert calls == {"view": 1}
             calls.clear()
             who.search(QUESTION, **options)
             assert calls == {"view": 1, "read": 1}

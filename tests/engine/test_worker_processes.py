@@ -9,6 +9,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import pytest
 from waiting import SECONDS, until
 
 from redask.core import errors
-from redask.core.access.worker_shares import WorkerClaim, WorkerQuota
+from redask.core.access.worker_shares import Lane, WorkerClaim, WorkerQuota
 from redask.core.errors import (
     AskError,
     BadAsk,
@@ -447,3 +448,115 @@ def test_a_user_waits_for_so_many_calls_and_has_so_many_seconds(tmp_path: Path) 
     with pytest.raises(LimitExceeded, match=r"select\.tenant_seconds_a_minute"):
         pool.call("process", timeout_seconds=SECONDS, claim=bo)
     pool.close()
+
+
+def test_the_start_of_the_first_process_is_no_part_of_the_time_of_a_call(tmp_path: Path) -> None:
+    factory = ("worker_services:make_slowly", (str(tmp_path), 2.0))
+    with closing(WorkerProcesses(*factory, size=1)) as pool:
+        assert pool.call("process", timeout_seconds=1.0)
+        with pytest.raises(StoreFailed):
+            pool.call("leave", timeout_seconds=MANY)
+        with pytest.raises(DeadlineExceeded):  # that of another is
+            pool.call("process", timeout_seconds=1.0)
+
+
+def test_who_leaves_while_the_first_process_starts_is_let_go(tmp_path: Path) -> None:
+    left = threading.Event()
+    left.set()
+    factory = ("worker_services:make_slowly", (str(tmp_path), float(MANY)))
+    with (
+        closing(WorkerProcesses(*factory, size=1)) as pool,
+        pytest.raises(Cancelled, match="the caller left"),
+    ):
+        pool.call("process", timeout_seconds=MANY, cancelled=left)
+
+
+def test_a_process_that_started_in_time_is_kept_however_late_it_is_first_used(make: Maker) -> None:
+    pool = make(size=2)
+    pool.warm()
+    assert until(lambda: len(pool._idle) == 2 and all(each.has_started for each in pool._idle))
+    there = pool.processes()
+    for each in pool._workers:
+        each._give_up = 0  # long ago
+    for _ in range(3):
+        assert served(pool) in there
+    assert pool.processes() == there
+
+
+def test_a_process_that_does_not_start_in_time_is_replaced(tmp_path: Path) -> None:
+    factory = ("worker_services:make_slowly", (str(tmp_path), float(MANY)))
+    with closing(WorkerProcesses(*factory, size=1)) as pool:
+        pool._has_worked = True  # or nobody's time would be counted
+        pool.warm()
+        assert until(lambda: len(pool._idle) == 1)
+        (first,) = pool._workers
+        assert not first.has_started
+        first._give_up = 0
+        with pytest.raises(DeadlineExceeded):
+            pool.call("process", timeout_seconds=0.01)
+        assert until(lambda: first not in pool._workers and first.process.poll() is not None)
+
+
+def test_what_a_worker_starts_with_is_nothing_that_garbage_is_looked_for_in(make: Maker) -> None:
+    assert make().call("frozen", timeout_seconds=SECONDS) > 10_000
+
+
+# --- what only the parent has ---------------------------------------------------------------
+
+
+def test_a_worker_has_its_parent_work_and_is_told_what_went_wrong(tmp_path: Path) -> None:
+    going, left = threading.Event(), threading.Event()
+
+    def refuse(_: object) -> None:
+        raise LimitExceeded("embedding", "too much")
+
+    def fail() -> None:
+        raise KeyError("a secret of ours")
+
+    def wait() -> str:
+        going.set()
+        assert left.wait(SECONDS)
+        return "late"
+
+    work: dict[str, Callable[..., object]] = {
+        "double": lambda n: 2 * n,
+        "refuse": refuse,
+        "fail": fail,
+        "wait": wait,
+    }
+    pool = WorkerProcesses(
+        "worker_services:make", (str(tmp_path),), size=1, limits=PATIENT, parent_work=work
+    )
+    try:
+        call = partial(pool.call, timeout_seconds=MANY)
+        assert call("from_parent", "double", 21) == [42, 42]
+        with pytest.raises(LimitExceeded, match="too much"):
+            call("from_parent", "refuse", 1)
+        for name in ("fail", "no such work"):
+            with pytest.raises(AskError) as raised:
+                call("from_parent", name)
+            assert raised.value.message == "internal error"
+        process = call("process")
+        with ThreadPoolExecutor(1) as threads:  # its caller leaves while the parent works for it
+            running = threads.submit(call, "from_parent", "wait", cancelled=left)
+            assert going.wait(SECONDS)
+            left.set()
+            assert isinstance(running.exception(SECONDS), Cancelled)
+        assert call("process") == process
+        assert call("from_parent", "double", 1) == [2, 2]
+    finally:
+        pool.close()
+
+
+def test_asks_keep_their_process_while_those_of_statements_are_ended(tmp_path: Path) -> None:
+    asking, selecting = WorkerClaim("north", "ada", Lane.ASK), WorkerClaim("south", "eve")
+    with closing(WorkerProcesses("worker_services:make", (str(tmp_path),), size=3)) as pool:
+        pool.warm()
+        first = pool.call("process", timeout_seconds=MANY, claim=asking)
+        ended = []
+        for _ in range(3):
+            ended.append(pool.call("process", timeout_seconds=MANY, claim=selecting))
+            with pytest.raises(StoreFailed):
+                pool.call("leave", timeout_seconds=MANY, claim=selecting)
+            assert pool.call("process", timeout_seconds=MANY, claim=asking) == first
+        assert first not in ended

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from redask.core.errors import Overloaded
 from redask.engine.workers import Workers
 
 
@@ -162,7 +163,7 @@ def test_a_thread_that_cannot_be_started_takes_no_place(monkeypatch: pytest.Monk
         workers = Workers(1, "w")
         with monkeypatch.context() as patch:
             patch.setattr(threading.Thread, "start", fails)
-            with pytest.raises(RuntimeError, match="can't start"):
+            with pytest.raises(Overloaded, match="no thread can be started"):
                 await workers.run(lambda: 1)
         assert await workers.run(lambda: 2) == 2
         workers.close()

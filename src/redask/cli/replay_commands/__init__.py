@@ -1,0 +1,1 @@
+"""`redask replay`, and `redask audit stale`."""
