@@ -140,35 +140,47 @@ def collection_name() -> dict[str, object]:
 
 
 def audit() -> dict[str, object]:
-    """Audit rows, newest first; the integers that JavaScript would round are texts."""
+    """Audit rows, newest first; the integers that JavaScript would round are texts.
+
+    What was erased is null, and named by `erased`.
+    """
     row = shape(
         "AuditRow",
         {
-            "answer_hash": TEXT,
+            "answer_hash": or_null(TEXT),
             "cache_hit": BOOLEAN,
             "citations": items_of(MARKER),
             "completion_tokens": COUNT,
             "cost_usd": NUMBER,
-            "errors": items_of(schema.notice()),
+            "errors": or_null(items_of(schema.notice())),
             "mode": MODE,
             "model": TEXT,
             "prompt_tokens": COUNT,
             "provider": TEXT,
-            "question": TEXT,
+            "question": or_null(TEXT),
             "retry_count": COUNT,
-            "role": TEXT,
+            "role": or_null(TEXT),
             "seed": {"type": ["integer", "string", "null"]},
-            "sources_urns": items_of(TEXT),
+            "sources_urns": or_null(items_of(TEXT)),
             "temperature": or_null(NUMBER),
             "tenant": TEXT,
             "ts": WIDE,
-            "user": TEXT,
+            "user": or_null(TEXT),
             "validation_ok": BOOLEAN,
         },
     )
-    row = {**row, "properties": {**row["properties"], "answer": TEXT}}
-    entry = {"hash": TEXT, "row": row, "seq": COUNT, "today": TEXT, "understood": TEXT}
+    row = {**row, "properties": {**row["properties"], "answer": or_null(TEXT)}}
+    rows = {"anyOf": [row, _access_row()]}
+    entry = {"hash": TEXT, "row": rows, "seq": COUNT, "today": TEXT, "understood": TEXT}
+    entry["erased"] = items_of(TEXT)
     return shape("AuditLog", {"rows": items_of(shape("AuditEntry", entry, ("hash", "row", "seq")))})
+
+
+def _access_row() -> dict[str, object]:
+    """A row of the access log."""
+    texts = dict.fromkeys(("action", "outcome", "tenant"), TEXT)
+    erasable = dict.fromkeys(("address", "detail", "role", "subject", "user"), or_null(TEXT))
+    return shape("AccessRow", {**texts, **erasable, "count": COUNT, "ts": WIDE})
 
 
 def error() -> dict[str, object]:

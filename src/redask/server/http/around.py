@@ -3,7 +3,8 @@
 headers        blanks around values are no part of them
 X-Request-Id   the caller's own if it is a good one, or a new one; in every reply
 traceparent    W3C's: the spans of the request are children of the caller's span; a header that
-               is not valid, or stands twice, is ignored, as the standard says
+               is not valid, or stands twice, is ignored, as the standard says, and in silence: its
+               library would log what unauthenticated clients wrote there
 hosts          with `local_only`, requests must name this machine as their host, and pages
                elsewhere are refused: where callers need not sign in, a web page that had
                its own name point here would act as the owner
@@ -11,6 +12,7 @@ CORS           for the origins that were listed: see `cross_origin`
 errors         what nobody expected is `internal`, without its text
 """
 
+import logging
 import re
 import secrets
 from collections.abc import Iterator
@@ -22,11 +24,16 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from redask.core.errors import Overloaded
 from redask.server.http import responses
 from redask.server.http.cross_origin import Origins, is_local, is_local_origin
+from redask.server.http.request_sessions import FOR_HEALTH
 
+HEALTH = ("/healthz", "/readyz")
 _REQUEST_ID = re.compile(r"[!-~]{1,128}")
+_DEFAULTS = [(b"cache-control", b"no-store"), (b"x-content-type-options", b"nosniff")]
 _PROPAGATOR = TraceContextTextMapPropagator()
+_TRACE_LOGS = ("opentelemetry.trace.span", "opentelemetry.trace.propagation.tracecontext")
 _Headers = list[tuple[bytes, bytes]]
 
 
@@ -34,6 +41,8 @@ class Around:
     """See the module."""
 
     def __init__(self, inner: ASGIApp, *, local_only: bool, origins: Origins) -> None:
+        for name in _TRACE_LOGS:
+            logging.getLogger(name).setLevel(logging.CRITICAL + 1)
         self._inner = inner
         self._local_only = local_only
         self._origins = origins
@@ -52,10 +61,11 @@ class Around:
             nonlocal started
             if message["type"] == "http.response.start":
                 started = True
-                message = {**message, "headers": [*message.get("headers", []), *more]}
+                headers = message.get("headers", [])
+                message = {**message, "headers": [*headers, *more, *_unsaid(headers)]}
             await send(message)
 
-        reply = self._at_once(scope["method"], given, origin)
+        reply = _without_room(scope) or self._at_once(scope["method"], given, origin)
         if reply is not None:
             await reply(scope, receive, named)
             return
@@ -80,6 +90,21 @@ class Around:
         if method == "OPTIONS" and _one(given, b"access-control-request-method"):
             return self._origins.preflight(origin)
         return None
+
+
+def _without_room(scope: Scope) -> Response | None:
+    """The reply on a connection that was let in for health checks alone."""
+    if not scope.get(FOR_HEALTH) or scope["path"] in HEALTH:
+        return None
+    reply = responses.failed(Overloaded("there are too many connections: try again soon"))
+    reply.headers["Connection"] = "close"
+    return reply
+
+
+def _unsaid(headers: _Headers) -> _Headers:
+    """What every reply says that does not say it itself: browsers guess no types, keep nothing."""
+    said = {name.lower() for name, _ in headers}
+    return [each for each in _DEFAULTS if each[0] not in said]
 
 
 def _request_id(given: _Headers) -> bytes:

@@ -1,50 +1,86 @@
-"""The bodies of HTTP requests: `read_json` and `read_bytes`, neither too large nor too slow.
+"""The bodies of HTTP requests: `read_json`, `read_rows` and `read_message`, bounded all.
 
     content type    application/json, and nothing else: a page elsewhere may send the others
     encoding        none, or gzip, which is unpacked beside the event loop
     size            bounded as sent, and once more as unpacked: `LimitExceeded` (413)
+    values          bounded before they are parsed: see `request_json`
     time            BODY_SECONDS from the head to the last byte: `BadAsk`
 
-What is no gzip, or ends too early, is `BadAsk`, and so is any other encoding.
+What is no gzip, or ends too early, is `BadAsk`, and so is any other encoding. Large bodies are
+unpacked and parsed by few threads of their own: while one makes values, the others wait anyway.
 """
 
 import asyncio
 import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import TypeVar
 
 from starlette.requests import Request
 
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.server import request_json
 
+_T = TypeVar("_T")
 MAX_BODY = 2 * 1024 * 1024
 MAX_ROWS_BODY = 64 * 1024 * 1024
 BODY_SECONDS = 30.0  # in which a body must have come
 JSON = "application/json"
-_ELSEWHERE = 256 * 1024  # a body of this size is parsed in a thread
 _GZIP = 31  # zlib's number for the gzip format with the largest window
+_for_messages = ThreadPoolExecutor(2, "redask-messages")
+_for_rows = ThreadPoolExecutor(1, "redask-rows")  # one body of 64 MiB at a time
 
 
-async def read_json(request: Request, most: int = MAX_BODY) -> object:
+async def read_json(request: Request) -> object:
     """The JSON of a body."""
+    _check_type(request)
+    return await _read(request, MAX_BODY, _for_messages, request_json.read)
+
+
+async def read_rows(request: Request) -> object:
+    """The JSON of a body that may have many rows."""
+    _check_type(request)
+    parse = partial(request_json.read, rows=True)
+    return await _read(request, MAX_ROWS_BODY, _for_rows, parse)
+
+
+async def read_message(request: Request, most: int) -> bytes:
+    """The bytes of a body that somebody else parses, unpacked."""
+
+    def checked(whole: bytes) -> bytes:
+        request_json.check_values(whole)
+        return whole
+
+    return await _read(request, most, _for_messages, checked)
+
+
+async def _read(
+    request: Request, most: int, threads: ThreadPoolExecutor, parse: Callable[[bytes], _T]
+) -> _T:
+    is_packed = _is_packed(request)
+    sent = await _sent(request, most)
+    if not is_packed and len(sent) <= request_json.LOOP_BYTES:
+        return parse(sent)
+
+    def parsed() -> _T:
+        return parse(unpacked(sent, most) if is_packed else sent)
+
+    return await asyncio.get_running_loop().run_in_executor(threads, parsed)
+
+
+def _check_type(request: Request) -> None:
     kind = request.headers.get("content-type", "").split(";")[0].strip().lower()
     if kind != JSON:
         raise BadAsk(f"expected the content type {JSON}", detail="content-type")
-    whole = await read_bytes(request, most)
-    if len(whole) < _ELSEWHERE:
-        return request_json.read(whole)
-    return await asyncio.to_thread(request_json.read, whole)
 
 
-async def read_bytes(request: Request, most: int) -> bytes:
-    """The bytes of a body, unpacked."""
+def _is_packed(request: Request) -> bool:
     encoding = request.headers.get("content-encoding", "identity").strip().lower()
     if encoding not in ("identity", "gzip", "x-gzip"):
         message = f"expected the content encoding gzip or none, found {encoding[:40]!a}"
         raise BadAsk(message, detail="content-encoding")
-    sent = await _sent(request, most)
-    if encoding == "identity":
-        return sent
-    return await asyncio.to_thread(unpacked, sent, most)
+    return encoding != "identity"
 
 
 def unpacked(packed: bytes, most: int) -> bytes:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
@@ -16,7 +17,7 @@ from redask.core import errors
 from redask.core.model import Event, Failed
 from redask.core.wire import json as canonical
 from redask.core.wire import outcomes, sse
-from redask.server.admission import RETRY_SECONDS
+from redask.server.admission import RETRY_SECONDS, Disconnected
 
 SEND_SECONDS = 30.0
 JSON = "application/json"
@@ -26,6 +27,11 @@ EVENTS = "text/event-stream"
 def plain(value: object, status: int = 200, headers: dict[str, str] | None = None) -> Response:
     """A value as canonical JSON."""
     return Response(canonical.encode(value), status, headers, media_type=JSON)
+
+
+def encoded(body: bytes) -> Response:
+    """What is JSON already."""
+    return Response(body, media_type=JSON)
 
 
 def failed(error: BaseException) -> Response:
@@ -49,6 +55,16 @@ def refused(
 def not_found(message: str) -> Response:
     """There is nothing, or nothing that the caller may see."""
     return refused(404, "not_found", message)
+
+
+def disconnected(request: Request) -> Disconnected:
+    """What returns when the client of a request, whose body was read, has disconnected."""
+
+    async def returned() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+
+    return returned
 
 
 class EventStream(Response):

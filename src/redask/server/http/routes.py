@@ -2,20 +2,23 @@
 
     POST /v1/ask                {"question", "options", "stream"}      the envelope, or SSE
     POST /v1/explain            {"question", "options"}                the plan
-    POST /v1/search             {"question", "options"}                {"hits": […]}
+    POST /v1/search             {"question", "options", "ranks"}       {"hits": […]}
     POST /v1/query              {"statement", "params"}                {"rows": […]}
     PUT  /v1/collections/{c}/entities   {"rows", "kind"}               {"urns": […]}
     GET  /v1/sources/{urn}      the URN percent-encoded once more      {"payload", "urn"}
-    GET  /v1/audit              ?limit=20&before=SEQ                   {"rows": […]}
-    GET  /healthz · /metrics · /openapi.json                 POST /mcp   see `mcp_endpoint`
+    GET  /v1/audit              ?limit=20&before=SEQ&log=ask           {"rows": […]}
+    GET  /healthz · /readyz · /metrics · /openapi.json       POST /mcp   see `mcp_endpoint`
+    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
 A client that disconnects cancels its ask, which is audited as cancelled.
 
-Callers sign in with `Authorization: Bearer …`. What holds for every request is in `around`, how
-bodies are read in `bodies`. Errors have one shape, from `wire.outcomes`; what was not found
-is `not_found`, which only this transport knows. Integers that a browser would round are texts
+Callers sign in with `Authorization: Bearer …`, or with the cookie of our own page, before a body is
+read; /healthz, /readyz and the files of the page are for everybody, and so is what `serve.public`
+lists. /metrics are for who may audit, on a server of one tenant. What holds for every request is in
+`around`, how bodies are read in `bodies`. Errors have one shape, from `wire.outcomes`; what was not
+found is `not_found`, which only this transport knows. Integers that a browser would round are texts
 outside the envelope (which holds none).
 """
 
@@ -33,31 +36,44 @@ from starlette.responses import Response
 from starlette.routing import BaseRoute, Route
 from starlette.types import ASGIApp, Scope
 
-from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
 from redask.core.errors import BadAsk
 from redask.core.wire import envelope
+from redask.core.wire.row_json import for_browsers
 from redask.server import request_json
-from redask.server.admission import Admission, Disconnected
+from redask.server.admission import Admission
 from redask.server.http import bodies, openapi, responses
+from redask.server.http.administration_routes import AdministrationRoutes
 from redask.server.http.around import Around
 from redask.server.http.cross_origin import Origins
-from redask.server.http.responses import EventStream, not_found, plain
-from redask.server.sessions import Authenticator, audit_rows, bearer
+from redask.server.http.data_routes import DataRoutes
+from redask.server.http.page_files import page_routes
+from redask.server.http.request_sessions import RequestSessions
+from redask.server.http.responses import EventStream, disconnected, not_found, plain
+from redask.server.http.session_routes import SessionRoutes
+from redask.server.readiness import is_ready
+from redask.server.sessions import Authenticator, audit_rows
 
 HEARTBEAT_SECONDS = 10.0
+_LOOP_CHARACTERS = 256 * 1024  # of payloads: up to these, encoding takes a millisecond or two
 PortHealth = Callable[[], str]
+Reasons = Callable[[], tuple[str, ...]]
 
 
 class HttpTransport:
     """The handlers, around an authenticator and an admission."""
 
     def __init__(
-        self, authenticator: Authenticator, admission: Admission, health: PortHealth = lambda: "ok"
+        self,
+        authenticator: Authenticator,
+        admission: Admission,
+        health: PortHealth = lambda: "ok",
+        reasons: Reasons = lambda: (),
     ) -> None:
         self._authenticator = authenticator
-        self._admission = admission
+        self._sessions = RequestSessions(authenticator, admission)
         self._health = health
+        self._reasons = reasons
 
     def routes(self) -> list[Route]:
         return [
@@ -69,12 +85,16 @@ class HttpTransport:
             Route("/v1/sources/{urn:path}", self.source, methods=["GET"]),
             Route("/v1/audit", self.audit, methods=["GET"]),
             Route("/healthz", self.healthy, methods=["GET"]),
-            Route("/metrics", _metrics, methods=["GET"]),
-            Route("/openapi.json", _openapi, methods=["GET"]),
+            Route("/readyz", self.ready, methods=["GET"]),
+            Route("/metrics", self.metrics, methods=["GET"]),
+            Route("/openapi.json", self.description, methods=["GET"]),
+            *SessionRoutes(self._sessions).routes(),
+            *DataRoutes(self._sessions).routes(),
+            *AdministrationRoutes(self._sessions).routes(),
         ]
 
     async def ask(self, request: Request) -> Response:
-        session = await self._session(request)
+        session = await self._sessions.of(request)
         given = request_json.fields(
             await bodies.read_json(request), ("question", "options", "stream")
         )
@@ -83,89 +103,119 @@ class HttpTransport:
             raise BadAsk("stream: expected true or false", detail="stream")
         ask = request_json.asked(given)
         if stream or "text/event-stream" in request.headers.get("accept", ""):
-            events = self._admission.stream(
-                lambda emit: session.answer(ask, emit), _disconnected(request), HEARTBEAT_SECONDS
+            events = self._sessions.room(session).stream(
+                lambda emit: session.answer(ask, emit), disconnected(request), HEARTBEAT_SECONDS
             )
             return EventStream(await anext(events), events)
-        answer = await self._admission.run(lambda: session.answer(ask), _disconnected(request))
+        answer = await self._sessions.room(session).run(
+            lambda: session.answer(ask), disconnected(request)
+        )
         return plain(envelope.build(answer))
 
     async def explain(self, request: Request) -> Response:
-        session = await self._session(request)
+        session = await self._sessions.of(request)
         ask = request_json.asked(
             request_json.fields(await bodies.read_json(request), ("question", "options"))
         )
-        plan = await self._admission.run(lambda: session.plan(ask), _disconnected(request))
-        return plain(request_json.for_browsers(plan))
+        plan = await self._sessions.room(session).run(
+            lambda: session.plan(ask), disconnected(request)
+        )
+        return plain(for_browsers(plan))
 
     async def search(self, request: Request) -> Response:
-        session = await self._session(request)
-        ask = request_json.asked(
-            request_json.fields(await bodies.read_json(request), ("question", "options"))
+        session = await self._sessions.of(request)
+        given = request_json.fields(
+            await bodies.read_json(request), ("question", "options", "ranks")
         )
-        found = await self._admission.run(lambda: session.find(ask), _disconnected(request))
-        return plain(request_json.for_browsers(found.to_dict()))
+        ranks = given.get("ranks", False)
+        if not isinstance(ranks, bool):
+            raise BadAsk("ranks: expected true or false", detail="ranks")
+        ask = request_json.asked(given)
+        found = await self._sessions.room(session).run(
+            lambda: session.find(ask), disconnected(request)
+        )
+        large = sum(len(hit.payload) for hit in found.hits) > _LOOP_CHARACTERS
+        more = {"ranks": found.ranks()} if ranks else {}
+        return await _made(lambda: plain(for_browsers({**found.to_dict(), **more})), large)
 
     async def query(self, request: Request) -> Response:
-        session = await self._session(request)
+        session = await self._sessions.of(request)
         given = request_json.fields(await bodies.read_json(request), ("statement", "params"))
         statement, params = given.get("statement"), given.get("params", [])
         if not isinstance(statement, str):
             raise BadAsk("statement: expected a text", detail="statement")
         if not isinstance(params, list):
             raise BadAsk("params: expected a list", detail="params")
-        rows = await self._admission.run(
-            lambda: session.query(statement, params), _disconnected(request)
+        rows = await self._sessions.room(session).run(
+            lambda: session.query_json(statement, params, browsers=True), disconnected(request)
         )
-        return await _rows_reply(rows)
+        return responses.encoded(b'{"rows":' + rows + b"}")
 
     async def put(self, request: Request) -> Response:
-        session = await self._session(request)
-        given = request_json.fields(
-            await bodies.read_json(request, bodies.MAX_ROWS_BODY), ("rows", "kind")
-        )
+        session = await self._sessions.of(request)
+        await session.check_may_write()  # before its body is read
+        given = request_json.fields(await bodies.read_rows(request), ("rows", "kind"))
         rows, kind = given.get("rows"), given.get("kind", "row")
         if not isinstance(rows, list):
             raise BadAsk("rows: expected a list of objects", detail="rows")
         if not isinstance(kind, str):
             raise BadAsk("kind: expected a text", detail="kind")
         collection = request.path_params["collection"]
-        urns = await self._admission.run(lambda: session.put(collection, rows, kind=kind))
+        urns = await self._sessions.room(session).run(
+            lambda: session.put(collection, rows, kind=kind)
+        )
         return plain({"urns": urns})
 
     async def source(self, request: Request) -> Response:
-        session = await self._session(request)
+        session = await self._sessions.of(request)
         urn = _raw_part(request.scope)
-        found = await self._admission.run(lambda: session.source(urn), _disconnected(request))
+        found = await self._sessions.room(session).run(
+            lambda: session.source(urn), disconnected(request)
+        )
         if found is None:
             return not_found(f"there is no {urn} that you may read")
         return plain({"payload": found.payload, "urn": found.urn})
 
     async def audit(self, request: Request) -> Response:
-        session = await self._session(request)
-        unknown = sorted(set(request.query_params) - {"limit", "before"})
+        session = await self._sessions.of(request)
+        unknown = sorted(set(request.query_params) - {"limit", "before", "log"})
         if unknown:
-            raise BadAsk(f"{unknown[0][:100]!a}: expected limit or before", detail="query")
+            raise BadAsk(f"{unknown[0][:100]!a}: expected limit, before or log", detail="query")
+        log = request.query_params.get("log", "ask")
         limit = _number(request, "limit", 20, 1000)
         before = _number(request, "before", None, 2**63 - 1)
-        entries = await self._admission.run(lambda: session.audit(limit or 20, before))
-        return await _rows_reply(audit_rows(entries))
+        entries = await self._sessions.room(session).run(
+            lambda: session.audit(limit or 20, before, log=log)
+        )
+        return await _made(lambda: _rows(audit_rows(entries)), True)
 
     async def healthy(self, _: Request) -> Response:
         status = self._health()
         return plain({"status": status}, 200 if status == "ok" else 503)
 
-    async def _session(self, request: Request) -> AsyncDatabase:
-        return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
+    async def ready(self, _: Request) -> Response:
+        reasons = self._reasons()
+        ready = is_ready(reasons)
+        return plain({"ready": ready, "reasons": list(reasons)}, 200 if ready else 503)
+
+    async def metrics(self, request: Request) -> Response:
+        if "metrics" not in self._authenticator.public:
+            await self._authenticator.check_metrics(await self._sessions.of(request))
+        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+
+    async def description(self, request: Request) -> Response:
+        if "openapi" not in self._authenticator.public:
+            await self._sessions.of(request)
+        return plain(openapi.document())
 
 
-async def _rows_reply(rows: list[dict[str, Any]]) -> Response:
-    """Rows as JSON; many are encoded beside the event loop."""
+def _rows(rows: list[dict[str, Any]]) -> Response:
+    return plain({"rows": for_browsers(rows)})
 
-    def reply() -> Response:
-        return plain({"rows": request_json.for_browsers(rows)})
 
-    return await asyncio.to_thread(reply) if len(rows) > request_json.LOOP_ROWS else reply()
+async def _made(reply: Callable[[], Response], large: bool) -> Response:
+    """A reply; a large one is encoded beside the event loop."""
+    return await asyncio.to_thread(reply) if large else reply()
 
 
 def application(
@@ -175,13 +225,16 @@ def application(
     local_only: bool = False,
     origins: Origins | None = None,
     health: PortHealth = lambda: "ok",
+    reasons: Reasons = lambda: (),
 ) -> ASGIApp:
     """The ASGI application of this transport, with MCP at /mcp where its SDK is installed.
 
-    `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter.
+    `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter,
+    `reasons` what `readiness` has to say.
     """
     handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
-    routes: list[BaseRoute] = [*HttpTransport(authenticator, admission, health).routes()]
+    transport = HttpTransport(authenticator, admission, health, reasons)
+    routes: list[BaseRoute] = [*transport.routes(), *page_routes()]
     endpoint = _mcp_endpoint(authenticator, admission)
     if endpoint is not None:
         routes.append(Route("/mcp", endpoint=endpoint, methods=["POST"]))
@@ -204,9 +257,7 @@ def _mcp_endpoint(authenticator: Authenticator, admission: Admission) -> Any:
         from redask.server.mcp_endpoint import McpEndpoint
     except ImportError:
         return None
-    return McpEndpoint(
-        authenticator, admission, lambda request: bodies.read_bytes(request, bodies.MAX_BODY)
-    )
+    return McpEndpoint(authenticator, admission)
 
 
 async def _failed(request: Request, error: Exception) -> Response:
@@ -227,16 +278,6 @@ async def _unrouted(_: Request, error: Exception) -> Response:
 # --- requests --------------------------------------------------------------------------------
 
 
-def _disconnected(request: Request) -> Disconnected:
-    """What returns when the client of a request, whose body was read, has disconnected."""
-
-    async def disconnected() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
-            pass
-
-    return disconnected
-
-
 def _raw_part(scope: Scope) -> str:
     """The URN in the path, decoded once: the path as the caller wrote it, not as ASGI read it."""
     raw = scope.get("raw_path", scope["path"].encode()).split(b"?")[0]
@@ -250,11 +291,3 @@ def _number(request: Request, name: str, default: int | None, most: int) -> int 
     if not (text.isascii() and text.isdigit() and len(text) < 20 and 1 <= int(text) <= most):
         raise BadAsk(f"{name}: expected a number from 1 to {most}", detail=name)
     return int(text)
-
-
-async def _metrics(_: Request) -> Response:
-    return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
-
-
-async def _openapi(_: Request) -> Response:
-    return plain(openapi.document())

@@ -6,7 +6,11 @@
     head        a head, a trailer or a chunk extension longer than HEAD_BYTES is refused
     pipelining  only SLICE bytes are parsed at a time, and none while parsed requests wait: a
                 parsed request takes a hundred times its bytes
-    number      beyond its `limits` the connection that was idle for longest makes room
+    number      beyond its `limits` the connection that was idle for longest makes room; one that
+                is let in for health checks has `FOR_HEALTH` in its scope
+    head twice  what stands twice in a head and may once (ONCE) is refused, and a head without
+                Host; trailers that say such things, too, and all others are dropped: uvicorn would
+                add them to the head of the request that runs
     disconnect  the request that runs is notified, not only the last one that was parsed
 
 Why a subclass: uvicorn has none of these for httptools (`timeout_keep_alive` starts after a
@@ -19,11 +23,20 @@ from typing import Any
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from redask.server.http.connection_limits import ConnectionLimits
+from redask.server.connection_limits import ConnectionEntry, ConnectionLimits
+from redask.server.http.request_sessions import CONNECTION, FOR_HEALTH
 
 HEADER_SECONDS = 30.0
 HEAD_BYTES = 64 * 1024
 SLICE = 8 * 1024
+ONCE = frozenset(
+    b"authorization content-encoding content-length content-type cookie expect host origin"
+    b" proxy-authorization te trailer transfer-encoding".split()
+)
+
+
+class RefusedHead(Exception):
+    """What must not stand in a head or a trailer; the parser makes a 400 of it."""
 
 
 class TimeoutProtocol(HttpToolsProtocol):
@@ -31,21 +44,26 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     limits = ConnectionLimits()
     address = ""
+    signed_in = False
 
     def __init__(self, *given: Any, **named: Any) -> None:
         super().__init__(*given, **named)
         self._deadline: asyncio.TimerHandle | None = None
         self._running: Any = None  # the cycle that is answered; `cycle` is the last one parsed
         self._unparsed = bytearray()
+        self._for_health = False
+        self._in_body = False  # and what comes as a header is a trailer
         self._head_bytes = 0  # since a message began, had a piece of body or was complete
         self._progressed = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.address = str((transport.get_extra_info("peername") or ("",))[0])
-        if not self.limits.enter(self):
+        entry = self.limits.enter(self)
+        if entry is ConnectionEntry.NO_ROOM:
             transport.abort()
             return
+        self._for_health = entry is ConnectionEntry.HEALTH
         self._set_deadline()
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -64,7 +82,24 @@ class TimeoutProtocol(HttpToolsProtocol):
 
     def on_message_begin(self) -> None:
         self._progressed = True
+        self._in_body = False
         super().on_message_begin()
+        more: dict[str, Any] = {CONNECTION: self, FOR_HEALTH: self._for_health}
+        self.scope.update(more)  # type: ignore[typeddict-item]  # names of our own
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        if not self._in_body:
+            super().on_header(name, value)
+        elif name.lower() in ONCE:
+            raise RefusedHead("a trailer")
+
+    def on_headers_complete(self) -> None:
+        self._in_body = True
+        names = [name for name, _ in self.headers if name in ONCE]
+        has_host = b"host" in names or self.parser.get_http_version() == "1.0"
+        if len(set(names)) < len(names) or not has_host:
+            raise RefusedHead("the head")
+        super().on_headers_complete()
 
     def on_body(self, body: bytes) -> None:
         self._progressed = True
@@ -94,6 +129,17 @@ class TimeoutProtocol(HttpToolsProtocol):
             if self._head_bytes > HEAD_BYTES and not self.transport.is_closing():
                 self.send_400_response("The head of the request is too long.")
         self._set_deadline()
+
+    def send_400_response(self, msg: str) -> None:
+        """Refuse what was sent; the request that runs, if any, is over."""
+        started = self.is_busy() and self._running.response_started
+        if self.is_busy():
+            self._running.disconnected = True
+            self._running.message_event.set()
+        if started:  # its reply would go on in the middle
+            self.transport.close()
+        else:
+            super().send_400_response(msg)
 
     def close_idle(self) -> None:
         """Make room for another connection."""

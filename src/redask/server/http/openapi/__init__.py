@@ -10,15 +10,33 @@ from functools import cache
 from typing import Any
 
 from redask import __version__
-from redask.core.wire import data_schemas, schema
-from redask.core.wire.outcomes import OUTCOMES
+from redask.core.wire import administration_schemas, data_schemas, schema
 from redask.core.wire.schema_parts import TEXT, shape
-from redask.server.http.examples import EXAMPLES
+from redask.server.http.openapi.administration_paths import administration_paths
+from redask.server.http.openapi.operations import (
+    JSON,
+    content,
+    log_name,
+    open_operation,
+    operation,
+    path,
+    query,
+)
+from redask.server.readiness import STATES
 
 _ANY: dict[str, object] = {"type": "object"}
 _FRAMES = ["sources", "answer_token", "answer_reset", "validation", "error"]
 _HEALTH = shape("Health", {"status": {**TEXT, "enum": ["ok", "starting", "stopping", "closed"]}})
-_JSON = "application/json"
+_READINESS = shape(
+    "Readiness",
+    {
+        "ready": {"type": "boolean"},
+        "reasons": {
+            "type": "array",
+            "items": {**TEXT, "enum": [*STATES, "starting", "stopping", "closed"]},
+        },
+    },
+)
 
 
 @cache
@@ -26,7 +44,7 @@ def document() -> dict[str, object]:
     """The whole document."""
     components: dict[str, object] = {}
     paths = _named(_paths(), components)
-    failure = _named(_content("An error.", data_schemas.error()), components)
+    failure = _named(content("An error.", data_schemas.error()), components)
     return {
         "openapi": "3.1.0",
         "info": {
@@ -36,7 +54,7 @@ def document() -> dict[str, object]:
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/", "description": "The server that sent this document."}],
-        "tags": [{"name": each} for each in ("ask", "data", "audit", "server")],
+        "tags": [{"name": each} for each in ("ask", "data", "access", "audit", "server")],
         "components": {
             "responses": {"Failure": failure},
             "schemas": dict(sorted(components.items())),
@@ -49,20 +67,27 @@ def document() -> dict[str, object]:
 
 def _paths() -> dict[str, Any]:
     ask, answer = schema.ask(), schema.envelope()
-    limit = _query("limit", "At most so many rows.", 1000, default=20)
-    before = _query("before", "Only rows with a smaller `seq`.", 2**63 - 1)
-    urn = _path("urn", "Percent-encoded once more than it is.", data_schemas.urn_text())
-    collection = _path("collection", "Its name.", data_schemas.collection_name())
+    limit = query("limit", "At most so many rows.", 1000, default=20)
+    before = query("before", "Only rows with a smaller `seq`.", 2**63 - 1)
+    log = log_name()
+    urn = path("urn", "Percent-encoded once more than it is.", data_schemas.urn_text())
+    collection = path("collection", "Its name.", data_schemas.collection_name())
     return {
-        "/v1/ask": {"post": _streamed(_operation("ask", "ask", "Answer a question.", ask, answer))},
+        "/v1/ask": {"post": _streamed(operation("ask", "ask", "Answer a question.", ask, answer))},
         "/v1/explain": {
-            "post": _operation("explain", "ask", "Show what an ask would do.", ask, schema.plan())
+            "post": operation("explain", "ask", "Show what an ask would do.", ask, schema.plan())
         },
         "/v1/search": {
-            "post": _operation("search", "ask", "Find what the data holds.", ask, schema.hits())
+            "post": operation(
+                "search",
+                "ask",
+                "Find what the data holds.",
+                administration_schemas.search(),
+                administration_schemas.ranked_hits(),
+            )
         },
         "/v1/query": {
-            "post": _operation(
+            "post": operation(
                 "query",
                 "data",
                 "Run ASK, EXPLAIN ASK or SELECT.",
@@ -71,7 +96,7 @@ def _paths() -> dict[str, Any]:
             )
         },
         "/v1/collections/{collection}/entities": {
-            "put": _operation(
+            "put": operation(
                 "putEntities",
                 "data",
                 "Write rows, all or none.",
@@ -81,95 +106,58 @@ def _paths() -> dict[str, Any]:
             )
         },
         "/v1/sources/{urn}": {
-            "get": _operation(
+            "get": operation(
                 "getSource", "data", "One source.", None, schema.source(), parameters=[urn]
             )
         },
         "/v1/audit": {
-            "get": _operation(
+            "get": operation(
                 "listAudit",
                 "audit",
                 "Audit rows, newest first.",
                 None,
                 data_schemas.audit(),
-                parameters=[limit, before],
+                parameters=[limit, before, log],
             )
         },
+        **_server_paths(),
+        **administration_paths(),
+    }
+
+
+def _server_paths() -> dict[str, Any]:
+    return {
         "/healthz": {"get": _health()},
+        "/readyz": {"get": _readiness()},
         "/metrics": {
-            "get": _open(
+            "get": open_operation(
                 "getMetrics",
                 "Figures for Prometheus.",
                 {"description": "Done.", "content": {"text/plain": {"schema": TEXT}}},
             )
         },
-        "/openapi.json": {"get": _open("getOpenapi", "This document.", _content("Done.", _ANY))},
-    }
-
-
-def _operation(
-    name: str,
-    tag: str,
-    summary: str,
-    body: Mapping[str, object] | None,
-    result: Mapping[str, object],
-    *,
-    parameters: list[dict[str, object]] | None = None,
-) -> dict[str, Any]:
-    statuses = sorted({404, 405} | {outcome.http for outcome in OUTCOMES.values()} - {499})
-    failures = {str(status): {"$ref": "#/components/responses/Failure"} for status in statuses}
-    made: dict[str, Any] = {
-        "operationId": name,
-        "tags": [tag],
-        "summary": summary,
-        "responses": {"200": _content("Done.", result), **failures},
-    }
-    if parameters:
-        made["parameters"] = [_with_example(name, each) for each in parameters]
-    if body is not None:
-        content = {"schema": body, "examples": {"example": {"value": EXAMPLES[name]}}}
-        made["requestBody"] = {"required": True, "content": {_JSON: content}}
-    return made
-
-
-def _open(name: str, summary: str, done: dict[str, object]) -> dict[str, Any]:
-    """An operation that needs no token."""
-    return {
-        "operationId": name,
-        "tags": ["server"],
-        "summary": summary,
-        "security": [],
-        "responses": {"200": done, "405": {"$ref": "#/components/responses/Failure"}},
+        "/openapi.json": {
+            "get": open_operation("getOpenapi", "This document.", content("Done.", _ANY))
+        },
     }
 
 
 def _health() -> dict[str, Any]:
-    made = _open("getHealth", "Whether every port is open.", _content("All are.", _HEALTH))
-    made["responses"]["503"] = _content("Not yet, or not any more.", _HEALTH)
+    made = open_operation("getHealth", "Whether every port is open.", content("All are.", _HEALTH))
+    made["responses"]["503"] = content("Not yet, or not any more.", _HEALTH)
     return made
 
 
-def _content(description: str, shown: Mapping[str, object]) -> dict[str, object]:
-    return {"description": description, "content": {_JSON: {"schema": shown}}}
+def _readiness() -> dict[str, Any]:
+    shown = content("Yes.", _READINESS)
+    made = open_operation("getReadiness", "Whether to send questions here.", shown)
+    made["responses"]["503"] = content("Not now.", _READINESS)
+    return made
 
 
-def _with_example(name: str, parameter: dict[str, object]) -> dict[str, object]:
-    value = EXAMPLES.get(f"{name}.{parameter['name']}")
-    return parameter if value is None else {**parameter, "example": value}
-
-
-def _path(name: str, text: str, kind: Mapping[str, object]) -> dict[str, object]:
-    return {"name": name, "in": "path", "required": True, "description": text, "schema": kind}
-
-
-def _query(name: str, text: str, most: int, **more: object) -> dict[str, object]:
-    kind = {"type": "integer", "minimum": 1, "maximum": most, **more}
-    return {"name": name, "in": "query", "required": False, "description": text, "schema": kind}
-
-
-def _streamed(operation: dict[str, Any]) -> dict[str, Any]:
+def _streamed(asking: dict[str, Any]) -> dict[str, Any]:
     """The same, which may also answer as server-sent events."""
-    body = operation["requestBody"]["content"][_JSON]
+    body = asking["requestBody"]["content"][JSON]
     taken = body["schema"]
     stream = {"type": "boolean", "description": "Send the answer while it is written."}
     body["schema"] = {
@@ -178,8 +166,8 @@ def _streamed(operation: dict[str, Any]) -> dict[str, Any]:
         "properties": {**taken["properties"], "stream": stream},
     }
     frame = shape("StreamFrame", {"data": TEXT, "event": {**TEXT, "enum": _FRAMES}})
-    operation["responses"]["200"]["content"]["text/event-stream"] = {"schema": frame}
-    return operation
+    asking["responses"]["200"]["content"]["text/event-stream"] = {"schema": frame}
+    return asking
 
 
 def _named(value: Any, components: dict[str, object]) -> Any:

@@ -1,0 +1,26 @@
+// Signing in: a token goes to the server once, and becomes a session that scripts cannot read.
+
+import { call } from "./api.js";
+import { el, show } from "./dom.js";
+import { failureBox } from "./words.js";
+
+export function signInView(view, done) {
+  const token = el("input", { id: "token", type: "password", autocomplete: "current-password", required: true, spellcheck: "false" });
+  const told = el("div");
+  const form = el("form", { class: "card sign-in", on: { submit: async (event) => {
+    event.preventDefault();
+    try {
+      const who = await call("POST", "/v1/session", undefined, { headers: { Authorization: `Bearer ${token.value.trim()}` } });
+      token.value = "";
+      done(who);
+    } catch (error) {
+      show(told, failureBox(error.status === 401 ? { kind: "denied", message: "This token is not good here: it is wrong, expired or revoked." } : error));
+    }
+  } } },
+    el("h1", {}, "Sign in"),
+    el("label", { for: "token" }, "Token"), token,
+    el("p", { class: "note" }, "A token of redask (", el("code", {}, "redask token make USER"), "), or one of your identity provider, where the server knows it."),
+    el("button", { type: "submit", class: "main" }, "Sign in"), told);
+  show(view, form);
+  token.focus();
+}
