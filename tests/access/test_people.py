@@ -152,12 +152,15 @@ def test_who_is_signed_in_loses_and_changes_rights_with_the_next_statement(
 
 
 GIVEN: dict[str, tuple[object, ...]] = {  # where "x" would not do
-    **dict.fromkeys(("execute", "query"), ("ASK 'x'",)),
+    **dict.fromkeys(("execute", "query", "query_json"), ("ASK 'x'",)),
     "ingest": ("x",),
+    **dict.fromkeys(("prove_audit", "replay"), (1,)),
+    "erase_audit": (1, ("question",)),
     **dict.fromkeys(("answer", "plan", "events", "find"), (Ask("x"),)),
 }
-# version: for caches, no client sees it; a conversation asks through `ask`
-NOT_STATEMENTS = {"close", "conversation", "signed_in", "version"}
+# version: for caches, no client sees it; a conversation asks through `ask`; unsettled: the words of
+# /readyz, which is for probes
+NOT_STATEMENTS = {"close", "conversation", "signed_in", "unsettled", "version"}
 
 
 def test_every_method_there_is_looks_at_the_token_again(tmp_path: Path) -> None:

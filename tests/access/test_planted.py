@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from redask.core.access import policy, predicate
-from redask.core.access.policy import Grant, Policy, Projection
+from redask.core.access.policy import ClassLayout, Grant, Projection
 from redask.core.rules import caching, prompt
 from redask.index import buckets
 from redask.index.forward.forward_index import Snapshot
@@ -74,12 +74,12 @@ def counts_of_entities_are_taken_over_all_rows(patch: pytest.MonkeyPatch) -> Non
     init = LexicalSearcher.__init__
 
     def greedy(
-        self: LexicalSearcher, searcher: TermSearcher, snapshot: Snapshot, *rest: Any
+        self: LexicalSearcher, searcher: TermSearcher, snapshot: Snapshot, *rest: Any, **named: Any
     ) -> None:
         tail, readable, _ = rest
         groups = snapshot.statistics()
         statistics = bm25.CorpusStatistics.of(groups)
-        init(self, searcher, snapshot, tail, readable, statistics)
+        init(self, searcher, snapshot, tail, readable, statistics, **named)
 
     patch.setattr(LexicalSearcher, "__init__", greedy)
 
@@ -136,7 +136,7 @@ def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(
         adjacency.Adjacency,
         "__init__",
-        lambda self, connection, projection_keys: init(self, connection, None),
+        lambda self, connection, *_: init(self, connection, None),
     )
 
 
@@ -144,8 +144,8 @@ def the_graph_is_walked_over_hidden_edges(patch: pytest.MonkeyPatch) -> None:
 def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
     keys_of = store_visibility.keys_of
 
-    def undressed(policy_: Policy | None, policy_class: str, payload: str | None) -> Any:
-        class_key, projections = keys_of(policy_, policy_class, payload)
+    def undressed(layout: ClassLayout | None, policy_class: str | None, payload: str | None) -> Any:
+        class_key, projections = keys_of(layout, policy_class, payload)
         return class_key, tuple((key, payload) for key, _ in projections)
 
     patch.setattr(store, "keys_of", undressed)
@@ -249,7 +249,7 @@ def other_tenants_are_read(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def hidden_columns_are_embedded(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(embedding_queue, "policies", lambda *_: {})
+    patch.setattr(embedding_queue, "target_layouts", lambda *_: {})
 
 
 @bug

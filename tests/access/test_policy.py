@@ -41,7 +41,7 @@ def somebody(role: str, **attributes: object) -> Principal:
 def sees(policy: Policy, who: Principal, row: dict[str, object]) -> dict[str, Any] | None:
     """A row as it is shown to somebody."""
     granted = grant(policy, who)
-    if granted is None or not granted.admits(policy.policy_class(row)):
+    if granted is None or not granted.admits(policy.layout.policy_class(row)):
         return None
     shown: dict[str, Any] = json.loads(granted.projection.show(text(row)))
     return shown
@@ -122,13 +122,15 @@ def test_a_mask_tells_nothing_of_what_is_behind_it() -> None:
 
 
 def test_a_policy_class_holds_what_the_conditions_look_at_and_nothing_else() -> None:
-    policy_class = POLICY.policy_class(
+    policy_class = POLICY.layout.policy_class(
         {**ROW, "public": None, "status": ["x"], "region": "n" * 5000}
     )
     assert json.loads(policy_class) == {"region": "n" * 1001, "status": []}
-    assert POLICY.columns == ("public", "region", "status")
-    assert read_policy("t", {"read": [{"roles": ["a"]}]}).policy_class(ROW) == ""
-    assert POLICY.policy_class({**ROW, "salary": 1}) == POLICY.policy_class({**ROW, "salary": 2})
+    assert POLICY.layout.columns == ("public", "region", "status")
+    assert read_policy("t", {"read": [{"roles": ["a"]}]}).layout.policy_class(ROW) == ""
+    assert POLICY.layout.policy_class({**ROW, "salary": 1}) == POLICY.layout.policy_class(
+        {**ROW, "salary": 2}
+    )
 
 
 def test_keys_differ_by_collection_class_and_projection_and_by_nothing_else() -> None:
@@ -139,15 +141,15 @@ def test_keys_differ_by_collection_class_and_projection_and_by_nothing_else() ->
         for policy in (POLICY, other)
         for policy_class in ("", "{}", '{"a":1}')
     ]
-    keys = {policy.class_key(policy_class) for policy, policy_class in classes} | {
-        policy.projection_key(policy_class, projection)
+    keys = {policy.layout.class_key(policy_class) for policy, policy_class in classes} | {
+        policy.layout.projection_key(policy_class, projection)
         for policy, policy_class in classes
-        for projection in policy.projections
+        for projection in policy.layout.projections
     }
     assert len(keys) == 2 * 3 * 3
-    assert POLICY.projection_key("{}", POLICY.projections[1]) == again.projection_key(
-        "{}", again.projections[1]
-    )
+    assert POLICY.layout.projection_key(
+        "{}", POLICY.layout.projections[1]
+    ) == again.layout.projection_key("{}", again.layout.projections[1])
 
 
 def rules(*given: object) -> dict[str, object]:
@@ -195,8 +197,8 @@ def test_a_bad_policy_is_told_where(document: object, where: str) -> None:
 def test_as_many_faces_as_there_may_be() -> None:
     given = [{"roles": [f"r{i}"], "hide": [f"c{i}"]} for i in range(MAX_PROJECTIONS - 1)]
     policy = read_policy("t", {"read": [*given, {"roles": ["whole"]}]})
-    assert len(policy.projections) == MAX_PROJECTIONS
-    assert policy.projections[0] == WHOLE
+    assert len(policy.layout.projections) == MAX_PROJECTIONS
+    assert policy.layout.projections[0] == WHOLE
 
 
 _ANY = st.recursive(

@@ -49,7 +49,7 @@ class TenantServer(ServerThread):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TenantServer]:
-    where = {"http_port": 0, "grpc_port": 0, "pg_port": 0, "tenant": "local"}
+    where: dict[str, Any] = {"http_port": 0, "grpc_port": 0, "pg_port": 0, "tenant": "local"}
     with TenantServer(tmp_path_factory.mktemp("tenants") / "db", **where) as opened:
         yield opened
 

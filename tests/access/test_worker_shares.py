@@ -3,11 +3,15 @@
 import pytest
 
 from redask.core.access.worker_shares import (
+    IdleProcess,
     Lane,
     WorkerClaim,
     WorkerQuota,
+    may_take,
     next_place,
+    niceness,
     refusal,
+    which_process,
 )
 from redask.core.errors import LimitExceeded, Overloaded
 from redask.engine.processes.worker_usage import WorkerUsage
@@ -15,6 +19,8 @@ from redask.engine.processes.worker_usage import WorkerUsage
 MIA, BO = WorkerClaim("local", "mia"), WorkerClaim("local", "bo")
 EVA = WorkerClaim("other", "eva")
 ASKING = WorkerClaim("local", "mia", Lane.ASK)
+BO_ASKING = WorkerClaim("local", "bo", Lane.ASK)
+OWNING = WorkerClaim("local", "mia", Lane.ADMINISTRATION)
 FREE = WorkerQuota()
 
 
@@ -37,6 +43,15 @@ FREE = WorkerQuota()
         ([MIA], [ASKING], 3, 0),  # an ask does not count as a SELECT
         ([None], [None, MIA], 3, 0),  # who claims nothing waits for nobody's share
         ([MIA, None], [MIA], 4, 1),
+        ([ASKING], [ASKING, ASKING, ASKING], 4, None),  # one process is for other users
+        ([ASKING], [MIA, MIA, ASKING], 4, None),
+        ([MIA], [ASKING, ASKING, ASKING], 4, None),
+        ([ASKING, BO_ASKING], [MIA, MIA, ASKING], 4, 1),
+        ([BO_ASKING], [ASKING, ASKING, ASKING], 4, 0),
+        ([ASKING], [], 1, 0),
+        ([BO_ASKING, OWNING], [MIA, MIA, ASKING], 4, 1),  # the owner goes first
+        ([BO_ASKING, OWNING], [OWNING, OWNING], 4, 0),  # with so many processes
+        ([OWNING], [], 1, 0),
     ],
 )
 def test_the_next_process_goes_to(
@@ -48,11 +63,33 @@ def test_the_next_process_goes_to(
     assert next_place(waiting, held, size) == following
 
 
+@pytest.mark.parametrize(
+    ("claim", "held", "given"),
+    [
+        (ASKING, [], 3),
+        (ASKING, [None, EVA], 3),  # another tenant's work changes nothing
+        (ASKING, [BO], 5),  # after those whose tenant has none
+        (ASKING, [MIA], 8),  # after those who have none
+        (ASKING, [ASKING, BO, EVA], 8),
+        (None, [None, MIA], 3),
+        (MIA, [], 10),
+        (MIA, [ASKING], 10),
+        (OWNING, [], 10),
+    ],
+)
+def test_on_the_processor_a_call_gives_way_by(
+    claim: WorkerClaim | None, held: list[WorkerClaim | None], given: int
+) -> None:
+    assert niceness(claim, held) == given
+
+
 def test_a_user_has_so_many_calls_in_the_queue() -> None:
     quota = WorkerQuota(user_waiting=2)
     assert refusal(MIA, [MIA, BO, None], 0, 0, quota) is None
-    refused = refusal(MIA, [MIA, BO, ASKING], 0, 0, quota)
+    assert refusal(MIA, [MIA, BO, ASKING], 0, 0, quota) is None
+    refused = refusal(MIA, [MIA, BO, MIA, ASKING], 0, 0, quota)
     assert isinstance(refused, Overloaded)
+    assert refusal(ASKING, [MIA, MIA, ASKING, ASKING], 0, 0, quota) is None
     assert refused.message == "2 statements of this user are waiting: try again soon"
     assert refusal(WorkerClaim("other", "mia"), [MIA, MIA], 0, 0, quota) is None
 
@@ -69,6 +106,8 @@ def test_users_and_tenants_have_so_many_seconds_a_minute() -> None:
     refused = refusal(MIA, [], 0, 20, quota)
     assert refused is not None
     assert "select.tenant_seconds_a_minute" in refused.message
+    assert refusal(ASKING, [], 10, 10, quota) is not None
+    assert refusal(OWNING, [], 10, 20, quota) is None
 
 
 def test_use_is_counted_for_a_minute_with_what_still_runs() -> None:
@@ -83,3 +122,58 @@ def test_use_is_counted_for_a_minute_with_what_still_runs() -> None:
     assert usage.seconds(EVA, 20) == (15, 15)
     assert usage.seconds(MIA, 69) == (10, 74)
     assert usage.seconds(MIA, 70) == (0, 65)  # a minute after its end
+    for worker in ("b", "c"):
+        usage.end(worker, 70)
+    assert usage.seconds(BO, 71) == (65, 65)
+    assert usage.seconds(BO, 130) == (0, 0)
+    assert usage._users.keys() | usage._tenants.keys() == set()  # who has nothing left is forgotten
+
+
+def test_sums_of_use_are_those_of_all_calls_to_the_last_bit() -> None:
+    usage, now = WorkerUsage(), 0.0
+    for each in range(1, 5001):
+        usage.begin("a", MIA, now)
+        now += 0.1 / each
+        usage.end("a", now)
+    assert list(usage.seconds(MIA, now)) == pytest.approx([now, now])
+    assert usage.seconds(MIA, now + 61) == (0, 0)
+
+
+WARM, SELECTED, FRESH = (
+    IdleProcess(Lane.ASK, True),
+    IdleProcess(Lane.SELECT, True),
+    IdleProcess(None, False),
+)
+
+
+@pytest.mark.parametrize(
+    ("lane", "idle", "given"),
+    [
+        (Lane.ASK, [WARM, SELECTED], 0),
+        (Lane.ASK, [WARM, WARM, FRESH], 1),
+        (Lane.ASK, [FRESH, SELECTED, FRESH], 1),
+        (Lane.ASK, [FRESH, FRESH], 1),
+        (Lane.SELECT, [WARM, SELECTED], 1),
+        (Lane.SELECT, [SELECTED, WARM], 0),
+        (Lane.SELECT, [SELECTED, SELECTED, WARM], 1),
+        (Lane.SELECT, [FRESH, WARM], 0),
+        (Lane.SELECT, [WARM, WARM], 0),
+        (Lane.SELECT, [FRESH, SELECTED, FRESH], 1),
+        (Lane.ADMINISTRATION, [SELECTED, WARM], 0),
+        (None, [SELECTED, WARM], 0),
+    ],
+)
+def test_of_the_idle_statements_leave_asks_the_process_that_served_one(
+    lane: Lane | None, idle: list[IdleProcess], given: int
+) -> None:
+    assert which_process(lane, idle) == given
+
+
+def test_the_last_process_that_served_an_ask_is_left_to_asks_while_others_start() -> None:
+    assert not may_take(Lane.SELECT, [WARM], 1)
+    assert not may_take(None, [WARM], 2)
+    assert may_take(Lane.ASK, [WARM], 1)
+    assert may_take(Lane.SELECT, [WARM], 0)
+    assert may_take(Lane.SELECT, [WARM, WARM], 1)
+    assert may_take(Lane.SELECT, [FRESH], 1)
+    assert may_take(Lane.SELECT, [], 1)

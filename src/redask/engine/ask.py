@@ -8,21 +8,22 @@
     _call        8     limits, reserve · 9 call, settle, sending what may be sent by then
                 10     examine · 11 judge: Accept (a model may doubt it) · Retry · GiveUp
                 12   fill the cache
-    ask         13 the audit row: answered, failed and cancelled alike, before anybody sees a thing
+    _audited    13 the audit row: answered, failed and cancelled alike, before anybody sees a thing
     explain        stops after 5: no call, no limit, no row, nothing cached
 
 `emit` gets the events while it runs; a plain call is the same path with nobody listening.
 `BadAsk` means that nothing was asked: it leaves no row. Without its row there is no answer
-(`AuditUnavailable`). Time is the injected clock's, in epoch nanoseconds.
+(`AuditUnavailable`); the deadline covers the row, too. Time is the injected clock's, in epoch ns.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import ParamSpec, TypeVar, assert_never
+from typing import assert_never
 
-from redask.core import errors, provider_table, text, token_count
+from redask.core import errors, token_count
 from redask.core.model import (
     Answer,
     Answered,
@@ -48,39 +49,40 @@ from redask.core.rules import (
     prompt,
     validation,
 )
+from redask.core.rules.auditing.provenance import AnswerSetup
 from redask.core.rules.followups.whole_question import by_rule
 from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.rules.spending import provider_access
 from redask.core.settings import Settings
-from redask.engine import telemetry
-from redask.engine.answer_cache import AnswerCaching, ProviderTurn
+from redask.engine import call_limits, telemetry
+from redask.engine.access.callers import check_caller
 from redask.engine.ask_state import AskState, distinct
-from redask.engine.audit_writer import AuditSink
-from redask.engine.computing import QueryPlan
-from redask.engine.findings import Findings, SourceFinder
+from redask.engine.auditing.ask_recording import record
+from redask.engine.auditing.audit_writer import AuditSink
+from redask.engine.caching.answer_cache import AnswerCaching, ProviderTurn
+from redask.engine.findings import AskWork, Findings
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.provider_calls import ProviderCall, ProviderCalls, as_sent
 from redask.engine.running_calls import RunningCalls
+from redask.engine.spending.payers import Payer, paying
 from redask.engine.streaming import AnswerStream
 from redask.engine.workers import Workers
 from redask.engine.writers.claim_judge import ClaimJudge
 from redask.engine.writers.followup_reader import FollowupReader
-from redask.engine.writers.statement_writer import BY_A_MODEL, StatementWriter
+from redask.engine.writers.statement_writer import StatementWriter
 
 NO_SOURCES = "I found nothing in the data that answers this question."
 _NOTHING_FOUND = Refusal(
     NO_SOURCES, Notice("no_sources", "nothing in the data matches the question")
 )
-_T = TypeVar("_T")
-_P = ParamSpec("_P")
 
 
 @dataclass(slots=True)
 class Engine:
     """Everything an ASK needs, handed in once."""
 
-    finder: SourceFinder
+    finder: AskWork
     log: AuditSink
     recall: AnswerCaching
     calls: ProviderCalls
@@ -94,38 +96,60 @@ class Engine:
     clock: Callable[[], int]
     running: RunningCalls
     workers: Workers
+    threads: Workers  # those that wait for what may be long
+    setup: AnswerSetup = field(default_factory=AnswerSetup)
 
     async def ask(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> Answer:
         """Answer one question or raise an `AskError`; either way there is an audit row."""
-        _check_caller(caller)
-        run = AskState(ask, caller, emit, self.clock(), self._requested(ask))
+        check_caller(caller)
+        return await self._audited(self.begin(ask, caller, emit), self._answer)
+
+    def begin(self, ask: Ask, caller: Caller, emit: Emit | None = None) -> AskState:
+        """The state of an ask that begins now."""
+        return AskState(ask, caller, emit, self.clock(), self._requested(ask))
+
+    async def answer_again(self, run: AskState, found: Findings) -> Answer:
+        """Answer from what was found already: an ask of its own, of whoever replays another."""
+        return await self._audited(run, partial(self._answer_from, found))
+
+    async def _audited(
+        self, run: AskState, answer_it: Callable[[AskState], Awaitable[Answer]]
+    ) -> Answer:
+        """An answer or an error, within the time of an ask, once its row is written."""
         seconds = self.settings.limits.timeout_ms / 1000
-        with self.running.begin() as call, telemetry.asking() as ending:
+        end = time.monotonic() + seconds
+        with self.running.begin() as call, telemetry.asking() as ending, paying(run.payer):
             try:
                 async with call.cancellable(), asyncio.timeout(seconds):
-                    answer = run.told(await self._answer(run))
+                    with call_limits.limited(seconds, run.caller):
+                        answer = run.told(await answer_it(run))
             except errors.BadAsk:
                 ending.kind = errors.BadAsk.kind
                 raise
             except BaseException as error:
                 failure = run.fail(error, self.settings.limits.timeout_ms)
                 ending.kind = failure.kind
-                await self._record(run)
+                await record(run, self.log, self.settings, self.setup, end)
                 if isinstance(error, asyncio.CancelledError):
                     raise
                 raise failure from None
-            await self._record(run)
+            await record(run, self.log, self.settings, self.setup, end)
         await run.emit(Answered(answer))  # by now nothing of the database is needed
         return answer
 
     async def explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
-        """What `ask` would do, without doing it."""
-        _check_caller(caller)
+        """What `ask` would do, without doing it, in the time of an ask."""
+        check_caller(caller)
+        async with self.running.timed(self.settings.limits.timeout_ms, caller):
+            return await self._explain(ask, caller)
+
+    async def _explain(self, ask: Ask, caller: Caller) -> dict[str, object]:
         await self._judge(caller)  # whoever is named wrongly is told of now
         plan = self._plan(ask, caller)
         step = plan[0]
         asked = ask.question
-        ask, found = await self.workers.hop(self._find_by_rule, ask, caller)
+        with paying(Payer(caller)):
+            ask, found = await self.threads.hop(self._find_by_rule, ask, caller)
         provider = await self.opened.open(step)
         can = capabilities.of(step.provider, self.settings.capabilities)
         settled = self._settle_knobs(ask, found, can)
@@ -143,21 +167,42 @@ class Engine:
             k_constant=fusion.K,
             prompt_tokens=found.size.prompt_tokens,
             max_completion_tokens=self.settings.limits.max_completion_tokens,
-            query=_query(found, self._writers(found, plan, caller)),
+            query=self.writer.shown(found.query, self._writers(found, plan, caller)),
         )
 
     async def _answer(self, run: AskState) -> Answer:
-        run.judge = await self._judge(run.caller)
-        plan = self._plan(run.ask, run.caller)
-        run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
+        plan = await self._begun(run)
         if whole := await self.followups.understood(run, plan):
             run.understand(whole)
             run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
-        found, first = await self.workers.hop(self._find_and_recall, run, plan[0])
+        found, first = await self.threads.hop(self._find_and_recall, run, plan[0])
         writers = self._writers(found, plan, run.caller)
         if writers:
             found, first = await self._with_statement(run, writers), None
-        run.urns, run.today = tuple(source.urn for source in found.sources), found.today
+        run.by_model = bool(writers)
+        run.found(found)
+        return await self._answered(run, found, plan, first)
+
+    async def _answer_from(self, found: Findings, run: AskState) -> Answer:
+        plan = await self._begun(run)
+        run.found(found)
+        return await self._answered(run, found, plan, None)
+
+    async def _begun(self, run: AskState) -> tuple[failover.Step, ...]:
+        """Who judges and who may answer; the row names the first of them."""
+        run.judge = await self._judge(run.caller)
+        plan = self._plan(run.ask, run.caller)
+        run.tries(plan[0].provider, plan[0].model or "", self._mode(plan[0].provider, run.ask))
+        return plan
+
+    async def _answered(
+        self,
+        run: AskState,
+        found: Findings,
+        plan: Sequence[failover.Step],
+        first: ProviderTurn | None,
+    ) -> Answer:
+        """What the providers of the plan make of what was found."""
         await run.emit(SourcesFound(found.sources))
         if found.sources and not found.refusal:
             return await self._walk(run, found, plan, first)
@@ -176,7 +221,7 @@ class Engine:
     async def _with_statement(self, run: AskState, writers: Sequence[failover.Step]) -> Findings:
         """What a statement by a model gives, where the planner was not certain."""
         computed = await self.writer.write(run, writers)
-        return await self.workers.hop(self.finder.find_with, computed, run.ask, run.caller)
+        return await self.threads.hop(self.finder.find_with, computed, run.ask, run.caller)
 
     def _find_and_recall(
         self, run: AskState, step: failover.Step
@@ -242,7 +287,7 @@ class Engine:
     async def _attempt(self, run: AskState, found: Findings, call: ProviderCall) -> Answer:
         """ProviderCall until the answer is accepted or the ASK's one retry is used up."""
         while True:
-            stream = AnswerStream(run, found.sources, self.workers.hop)
+            stream = AnswerStream(run, found.sources, self.threads.hop, self.finder.examine)
             own = await self._call(run, found, call, stream)
             examined = await stream.examined()
             run.markers = distinct(examined)
@@ -338,18 +383,7 @@ class Engine:
         """Who would write the statement that the planner is not certain of; mostly nobody."""
         if not found.refusal or found.is_final:
             return ()
-        chosen = self.settings.plan_provider
-        if chosen is not None:
-            walk = failover.plan(
-                using=(),
-                model=self.settings.plan_model,
-                fallback=(chosen,),
-                default=None,
-                configured=(),
-                known=self.providers,
-            )
-            return tuple(step for step in walk if self._may_use(caller, step))
-        return tuple(step for step in plan if provider_table.writes(step.provider))
+        return self.writer.steps(plan, self.providers, partial(self._may_use, caller))
 
     def _settle_knobs(self, ask: Ask, found: Findings, can: Capabilities) -> Knobs:
         return determinism.effective_knobs(
@@ -360,32 +394,3 @@ class Engine:
             seed=ask.seed,
             default_temperature=self.settings.default_temperature,
         )
-
-    # --- the shell -----------------------------------------------------------------------
-
-    async def _record(self, run: AskState) -> None:
-        """Write the audit row; a caller who leaves meanwhile does not stop it."""
-        hashed = self.settings.hashes_question(run.caller.tenant)
-        row = run.row(include_answer=self.settings.audit_include_answer, hash_question=hashed)
-        readings = run.readings(hash_question=hashed)
-        writing = asyncio.ensure_future(self.log.append(row, run.build, **readings))
-        with telemetry.step("audit"):
-            try:
-                await asyncio.shield(writing)
-            except asyncio.CancelledError:
-                await asyncio.wait([writing])
-                raise
-
-
-def _check_caller(caller: Caller) -> None:
-    for name, value in (("tenant", caller.tenant), ("user", caller.user), ("role", caller.role)):
-        fault = text.name_fault(value) if value or name != "role" else None
-        if fault:
-            raise errors.BadAsk(f"the {name} {fault}", detail=name)
-
-
-def _query(found: Findings, writers: Sequence[failover.Step]) -> dict[str, object] | None:
-    """The key `query` of a plan."""
-    if writers:
-        return QueryPlan(BY_A_MODEL, 0.0, None).shown()
-    return found.query.shown() if found.query else None

@@ -35,11 +35,19 @@ from redask.core.model import (
 )
 from redask.core.ports import Provider
 from redask.core.rules import audit, failover
+from redask.core.rules.auditing.provenance import (
+    AnswerSetup,
+    Provenance,
+    SourceFacts,
+    options_of,
+)
 from redask.core.rules.capabilities import MODE_FALLBACK, Settled, mode_of
 from redask.core.rules.followups.whole_question import UNDERSTOOD_AS
 from redask.core.rules.grounding import evidence
 from redask.core.rules.grounding.check import Finding
 from redask.core.rules.validation import Attempt, Examined
+from redask.engine.findings import Findings
+from redask.engine.spending.payers import Payer
 
 _log = logging.getLogger("redask.engine.ask")
 
@@ -68,20 +76,30 @@ class AskState:
     build: str = ""
     understood: str = ""  # the question as it is meant, where that is not how it was asked
     today: str = ""  # the date that the prompt told
+    facts: SourceFacts | None = None  # what was found, in hashes
+    by_model: bool = False  # a model was asked for the statement
+    replays: int = 0  # the row that is replayed
     failures: list[errors.ProviderFailed] = field(default_factory=list)
     reasons: tuple[Notice, ...] = ()
     judge: Provider | None = None  # who judges the claims, if anybody
     in_force: Strictness = field(init=False)
     question: str = field(init=False)
+    payer: Payer = field(init=False)  # what was embedded elsewhere
 
     def __post_init__(self) -> None:
         self.in_force = self.requested  # until it is known who answers
         self.question = self.ask.question
+        self.payer = Payer(self.caller)
 
     @property
     def mode(self) -> Mode:
         """The effective mode."""
         return mode_of(self.in_force)
+
+    @property
+    def cost_usd(self) -> float:
+        """What the ASK cost, as far as prices are known."""
+        return (self.used.cost_usd or 0.0) + self.payer.usd
 
     @property
     def listened(self) -> bool:
@@ -114,11 +132,17 @@ class AskState:
         """From now on, this is the question; the row keeps the one that was asked."""
         self.understood, self.ask = whole, replace(self.ask, question=whole)
 
+    def found(self, findings: Findings) -> None:
+        """From now on, these are the sources."""
+        self.urns = tuple(source.urn for source in findings.sources)
+        self.today, self.facts = findings.today, findings.facts
+
     def told(self, answer: Answer) -> Answer:
-        """The answer with a word on how the question was understood, which no cache keeps."""
-        if not self.understood:
+        """The answer with what no cache keeps: how it was understood, what has no price."""
+        own = (Notice(UNDERSTOOD_AS, self.understood),) if self.understood else ()
+        notes = *own, *answer.validation.warnings, *self.payer.notices
+        if not own and not self.payer.notices:
             return answer
-        notes = Notice(UNDERSTOOD_AS, self.understood), *answer.validation.warnings
         return replace(answer, validation=replace(answer.validation, warnings=notes))
 
     def tries(self, provider: str, model: str, mode: Settled) -> None:
@@ -158,14 +182,14 @@ class AskState:
             mode=self.mode,
             prompt_tokens=self.used.prompt_tokens,
             completion_tokens=self.used.completion_tokens,
-            cost_usd=self.used.cost_usd or 0.0,
+            cost_usd=self.cost_usd,
             cache_hit=False,
             retry_count=self.retry_count,
             evidence=evidence.of(findings, sources) if self.ask.evidence else None,
         )
 
     async def serve(self, cached: Answer, examined: Examined, settled: Knobs) -> Answer:
-        """The answer from the cache: as it was, but free, in this call's mode.
+        """The answer from the cache: as it was, in this call's mode; its completion is free.
 
         That SUPPORTED was asked for and is not enforced is said, whatever was asked for first.
         """
@@ -186,7 +210,7 @@ class AskState:
             cache_hit=True,
             prompt_tokens=0,
             completion_tokens=0,
-            cost_usd=0.0,
+            cost_usd=self.cost_usd,
             retry_count=0,
         )
 
@@ -221,7 +245,7 @@ class AskState:
             model=self.model,
             prompt_tokens=self.used.prompt_tokens,
             completion_tokens=self.used.completion_tokens,
-            cost_usd=self.used.cost_usd or 0.0,
+            cost_usd=self.cost_usd,
             answer=self.answer,
             citations=self.markers,
             cache_hit=self.cache_hit,
@@ -243,6 +267,18 @@ class AskState:
         told = {"understood": understood, "today": self.today}
         return {name: value for name, value in told.items() if value}
 
+    def provenance(self, setup: AnswerSetup, *, hash_question: bool) -> dict[str, object]:
+        """What made the answer, to be kept beside the row."""
+        return Provenance(
+            setup,
+            options_of(self.ask),
+            self.facts,
+            self.caller.attributes,
+            by_model=self.by_model,
+            hashed=hash_question,
+            replays=self.replays,
+        ).plain()
+
 
 def distinct(examined: Examined) -> tuple[int, ...]:
     """The markers of an answer, each once, in order of first appearance."""
@@ -250,6 +286,7 @@ def distinct(examined: Examined) -> tuple[int, ...]:
 
 
 def _as_ours(error: BaseException, timeout_ms: int) -> errors.AskError:
+    error = errors.of_the_machine(error)
     if isinstance(error, errors.AskError):
         return error
     if isinstance(error, asyncio.CancelledError):

@@ -26,7 +26,7 @@ from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.settings import Settings
 from redask.core.sql.json_cells import json_value
 from redask.core.wire import query_source
-from redask.engine import telemetry
+from redask.engine import call_limits, telemetry
 from redask.engine.plan_sources import PlanSources
 
 MOST_ROWS = 10_000
@@ -157,6 +157,7 @@ class Computing:
             *(sql, (), caller),
             timeout_ms=min(chosen.select_timeout_ms, chosen.limits.timeout_ms),
             max_rows=MOST_ROWS,
+            cancelled=call_limits.current(),
         )
         rows = [[json_value(value) for value in row] for row in found.rows]
         return query_source.make(sql, found.columns, rows)
@@ -169,7 +170,9 @@ class Computing:
 
     def _examples(self, sql: str, caller: Caller) -> tuple[Source, ...]:
         """Rows behind a result, by a statement that gives their URNs."""
-        found = self.selector.select(sql, (), caller, max_rows=_EXAMPLES)
+        found = self.selector.select(
+            sql, (), caller, max_rows=_EXAMPLES, cancelled=call_limits.current()
+        )
         return tuple(self.store.read([str(row[0]) for row in found.rows], caller))
 
 

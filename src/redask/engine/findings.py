@@ -12,15 +12,19 @@ the best source is a document that has all its words: that can be quoted. A coun
 names is refused unless the best source is a document.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from typing import Protocol
 
 from redask.core.model import Ask, Caller, Notice, Prompt, Source, Usage
-from redask.core.rules import cost, fingerprint, fusion, prompt
+from redask.core.rules import caching, cost, fingerprint, fusion, prompt, validation
+from redask.core.rules.auditing.provenance import DataState, SourceFacts
 from redask.core.rules.grounding import stems
 from redask.core.rules.grounding.refused_answers import Refusal
+from redask.core.rules.grounding.source_text import SourceText
 from redask.core.rules.prompting import relative_time, shown_payloads, source_excerpts
+from redask.core.rules.validation import Examined
 from redask.core.wire import query_source
 from redask.engine.computing import Computed, Computing, QueryPlan, Uncomputed
 from redask.engine.retrieval import Hits, Retriever
@@ -35,7 +39,7 @@ class Findings:
 
     hits: Hits
     sources: tuple[Source, ...]
-    fingerprint: str
+    facts: SourceFacts
     prompt: Prompt
     size: Usage
     warnings: tuple[Notice, ...]
@@ -43,6 +47,43 @@ class Findings:
     refusal: Refusal | None = None
     is_final: bool = False  # nobody else is asked for a statement
     today: str = ""  # the date that the prompt tells
+
+    @property
+    def fingerprint(self) -> str:
+        """Of the sources."""
+        return self.facts.fingerprint
+
+
+class AskWork(Protocol):
+    """What of an ASK may be long: done here (`SourceFinder`) or in a process that can be ended."""
+
+    def find(self, ask: Ask, caller: Caller) -> Findings:
+        """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
+
+    def find_with(
+        self, computed: Computed | Uncomputed | None, ask: Ask, caller: Caller
+    ) -> Findings:
+        """The same, when it is known already whether the question is computed."""
+
+    def at(self, moment: int) -> "AskWork":
+        """The same at a moment (epoch ns): a prompt that tells the date tells that one."""
+
+    def search(self, ask: Ask, caller: Caller) -> Hits:
+        """What the data holds on a question, without a prompt."""
+
+    def outline(self, ask: Ask, caller: Caller) -> dict[str, object]:
+        """How a question would be computed; nothing is run."""
+
+    def examine(
+        self,
+        text: str,
+        sources: Sequence[Source],
+        read: dict[int, SourceText] | None = None,
+        question: str = "",
+        *,
+        refused: bool = False,
+    ) -> Examined:
+        """What is found in an answer: see `validation.examine`."""
 
 
 @dataclass(slots=True)
@@ -59,22 +100,45 @@ class SourceFinder:
         """Compute or retrieve, drop from the tail what does not fit, and make the prompt."""
         return self.find_with(self.computing.compute(ask, caller), ask, caller)
 
+    def at(self, moment: int) -> "SourceFinder":
+        """The same at a moment."""
+        return replace(self, clock=lambda: moment)
+
+    def search(self, ask: Ask, caller: Caller) -> Hits:
+        """What the data holds on a question, without a prompt."""
+        return self.retriever.find(ask, caller)
+
+    def outline(self, ask: Ask, caller: Caller) -> dict[str, object]:
+        """How a question would be computed; nothing is run."""
+        return self.computing.outline(ask, caller)
+
+    def examine(
+        self,
+        text: str,
+        sources: Sequence[Source],
+        read: dict[int, SourceText] | None = None,
+        question: str = "",
+        *,
+        refused: bool = False,
+    ) -> Examined:
+        """What is found in an answer: see `validation.examine`."""
+        return validation.examine(text, sources, read, question, refused=refused)
+
     def find_with(
         self, computed: Computed | Uncomputed | None, ask: Ask, caller: Caller
     ) -> Findings:
         """The same, when it is known already whether the question is computed."""
         query = None if computed is None else computed.query
         if isinstance(computed, Computed) or (computed is not None and computed.final):
-            self.retriever.check_collections(ask, caller)  # a search does so itself
-        if isinstance(computed, Computed):
-            return self._made(self.retriever.redacted(_as_hits(computed.sources)), ask, query)
-        if computed is not None and computed.final:
-            hits = self.retriever.redacted(_as_hits(computed.sources))
+            state = self.retriever.entered(ask, caller)  # a search does so itself
+            hits = self.retriever.redacted(_as_hits(computed.sources, state))
+            if isinstance(computed, Computed):
+                return self._made(hits, ask, query)
             return replace(self._made(hits, ask, query, computed.refusal), is_final=True)
         hits = self.retriever.find_for_provider(ask, caller)
         if computed is None or _is_quotable(hits, ask.question, computed.named):
             return self._made(hits, ask)
-        nearest = self.retriever.redacted(_as_hits(computed.sources))
+        nearest = self.retriever.redacted(_as_hits(computed.sources, hits.state))
         return self._made(nearest, ask, query, computed.refusal)
 
     def _made(
@@ -99,15 +163,14 @@ class SourceFinder:
             if any(cut[:kept]):
                 detail += f", {sum(cut[:kept])} of them in an excerpt"
             warnings = (Notice("sources_trimmed", detail), *warnings)
-        pairs = zip((source.urn for source in sources), versions, strict=False)
         size = Usage(
             prompt_tokens=frame + sum(tokens_ for tokens_, _ in sizes[:kept]),
             sources_bytes=sum(bytes_ for _, bytes_ in sizes[:kept]),
         )
         system, read_as = _system(kept, hits, today), hits.read_as(ask.question)
         made = prompt.assemble(ask.question, sources, system, read_as=read_as)
-        print_ = fingerprint.of(pairs)
-        return Findings(hits, sources, print_, made, size, warnings, query, refusal, today=today)
+        facts = _facts(hits, sources, versions[:kept], made)
+        return Findings(hits, sources, facts, made, size, warnings, query, refusal, today=today)
 
     def _excerpted(
         self, sources: tuple[Source, ...], question: str, frame: int
@@ -140,6 +203,19 @@ class SourceFinder:
         return known
 
 
+def _facts(
+    hits: Hits, sources: tuple[Source, ...], versions: Sequence[int], made: Prompt
+) -> SourceFacts:
+    """What was found, in hashes; `versions` are those of the sources as they are shown."""
+    read = (
+        version if shown.payload == whole.payload else fingerprint.content_version(whole.payload)
+        for shown, whole, version in zip(sources, hits.sources, versions, strict=False)
+    )
+    print_ = fingerprint.of(zip((source.urn for source in sources), versions, strict=True))
+    hashed = caching.prompt_hash(made)
+    return SourceFacts(tuple(versions), tuple(read), print_, hashed, hits.state)
+
+
 def _shown(source: Source, question: str) -> Source:
     """A source as prompt and answer show it; the result of a statement is as it was made."""
     if query_source.statement_of(source.urn) is not None:
@@ -155,9 +231,10 @@ def _system(kept: int, hits: Hits, today: str) -> str:
     return prompt.system_part(kept, len(found), rows=rows, today=today)
 
 
-def _as_hits(sources: tuple[Source, ...]) -> Hits:
+def _as_hits(sources: tuple[Source, ...], state: DataState) -> Hits:
     """Sources that were computed, not searched for."""
-    return Hits(tuple(fusion.Fused(source.urn, 0.0) for source in sources), sources, (), ())
+    fused = tuple(fusion.Fused(source.urn, 0.0) for source in sources)
+    return Hits(fused, sources, (), (), state)
 
 
 def _is_quotable(hits: Hits, question: str, named: bool) -> bool:

@@ -30,7 +30,7 @@ class PlanSources:
 
     def __init__(self, selector: Selector, words: Synonyms) -> None:
         self._selector = selector
-        self._words = words
+        self.words = words
         self._applied: tuple[PlanSchema, PlanSchema] | None = None  # the last schema, with words
 
     def schema(self, caller: Caller) -> PlanSchema:
@@ -38,17 +38,17 @@ class PlanSources:
         plain = self._selector.plan_schema(caller)
         known = self._applied
         if known is None or known[0] is not plain:
-            known = self._applied = (plain, synonyms.applied(self._words, plain))
+            known = self._applied = (plain, synonyms.applied(self.words, plain))
         return known[1]
 
     def values(self, caller: Caller) -> ValueIndex:
         """The values that the caller may plan a SELECT with."""
         values = CallerValues(self._selector, caller)
-        return SynonymValues(values, self._words) if self._words.values else values
+        return SynonymValues(values, self.words) if self.words.values else values
 
     def warnings(self, owner: Caller) -> list[str]:
         """The names in `synonyms.toml` that are not there; for the owner, who reads everything."""
-        if not self._words:
+        if not self.words:
             return []
         tables = {each.name: dict(each.columns) for each in self._selector.tables(owner)}
-        return list(synonyms.unknown(self._words, tables))
+        return list(synonyms.unknown(self.words, tables))

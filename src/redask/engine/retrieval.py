@@ -16,7 +16,7 @@ then its `left_out` says why.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from redask.core import text
 from redask.core.access import redaction
@@ -24,11 +24,12 @@ from redask.core.errors import Denied
 from redask.core.model import Ask, Caller, Notice, Source
 from redask.core.ports import Found, Index, Query, Store, StoreView
 from redask.core.rules import explain, fusion, terms
+from redask.core.rules.auditing.provenance import DataState
 from redask.core.rules.search import bucket_weights
 from redask.core.settings import Settings
 from redask.core.text import lower
 from redask.embedding.stage import EmbeddingStage
-from redask.engine import telemetry
+from redask.engine import call_limits, telemetry
 
 SMALLEST_TOP_K = 20
 WEAK = 0.25  # of the greatest possible score of words: below, little was found
@@ -42,6 +43,7 @@ class Hits:
     sources: tuple[Source, ...]
     buckets: tuple[Found, ...]
     retrieval: tuple[explain.Retrieval, ...]
+    state: DataState = field(repr=False)  # what it was found in; nobody who asks is shown it
     warnings: tuple[Notice, ...] = ()
     redacted: tuple[Mapping[str, int], ...] = ()  # for each source, how many of which kind
 
@@ -81,8 +83,12 @@ class Retriever:
         top_k = max(SMALLEST_TOP_K, ask.limit)
         wanted = terms.extract(ask.question)
         warnings = self.embedding.warnings(caller, view) if self.embedding else ()
-        vector, languages = self._embed(ask.question, view)
-        query = Query(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages)
+        vector, languages, forbidden = self._embed(ask.question, view)
+        warnings = (*warnings, *forbidden)
+        query = Query(
+            *(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages),
+            cancelled=call_limits.current(),
+        )
         found, readable = self._search(query, ask.limit, caller, view)
         warnings = (*warnings, *_said(found))
         retrieval = self._buckets(found, top_k, ask)
@@ -99,6 +105,7 @@ class Retriever:
             tuple(readable[item.urn] for item in fused),
             found,
             retrieval,
+            self._state(view),
             warnings,
         )
 
@@ -106,10 +113,14 @@ class Retriever:
         """The same, as it may leave for a provider."""
         return self.redacted(self.find(ask, caller))
 
-    def check_collections(self, ask: Ask, caller: Caller) -> None:
-        """`Denied` if the ASK names a collection that is not open to the caller."""
-        if ask.collections:
-            _check_open(ask, caller, self.store.view(caller))
+    def entered(self, ask: Ask, caller: Caller) -> DataState:
+        """The data as the caller stands before it, for what is not searched.
+
+        `Denied` if the ASK names a collection that is not open to the caller.
+        """
+        view = self.store.view(caller)
+        _check_open(ask, caller, view)
+        return DataState(view.visibility.identity, view.watermark, view.history)
 
     def redacted(self, hits: Hits) -> Hits:
         """The hits with what the settings redact taken out."""
@@ -124,15 +135,29 @@ class Retriever:
         )
         return replace(hits, sources=tuple(shown), redacted=tuple(counts for _, counts in done))
 
+    def _state(self, view: StoreView) -> DataState:
+        stage, told = self.embedding, (view.visibility.identity, view.watermark, view.history)
+        embedder = ""
+        if stage is not None and (view.space is None or stage.fits(view.space)):
+            embedder = f"{stage.embedder.model} {stage.embedder.dimensions}"
+        return DataState(*told, self.index.layout, embedder)
+
     def _embed(
         self, question: str, view: StoreView
-    ) -> tuple[tuple[float, ...] | None, frozenset[str]]:
-        """The question's vector, if there are any to compare it with, and what it is good for."""
+    ) -> tuple[tuple[float, ...] | None, frozenset[str], tuple[Notice, ...]]:
+        """The question's vector, if there are any to compare it with, and what it is good for.
+
+        None, with a warning, if the caller may not use the embedder.
+        """
         if self.embedding is None or not self.embedding.fits(view.space):
-            return None, frozenset()
+            return None, frozenset(), ()
         embedder = self.embedding.embedder
-        with telemetry.step("embed"):
-            return embedder.embed([question])[0], embedder.languages
+        try:
+            with telemetry.step("embed"):
+                return embedder.embed([question])[0], embedder.languages, ()
+        except Denied as denied:
+            detail = f"{denied.message}: it was searched by words and links only"
+            return None, frozenset(), (Notice("embedder_denied", detail),)
 
     def _search(
         self, query: Query, limit: int, caller: Caller, view: StoreView

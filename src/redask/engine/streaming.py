@@ -25,6 +25,7 @@ from redask.core.rules.validation import Examined
 from redask.engine.ask_state import AskState
 
 Hop = Callable[[Callable[[], Examined]], Awaitable[Examined]]  # run it in a thread
+Examine = Callable[..., Examined]
 _SHORT = 4096  # characters of an answer and its sources: less than a millisecond to examine
 
 
@@ -35,6 +36,7 @@ class AnswerStream:
     run: AskState
     sources: Sequence[Source]
     hop: Hop
+    examine: Examine = validation.examine
     stopped: Examined | None = None
     refuses: bool = False
     _read: dict[int, SourceText] = field(default_factory=dict)
@@ -113,9 +115,7 @@ class AnswerStream:
     async def _examine(self, text: str) -> Examined:
         """Examine a text: in a thread, unless it and the sources are short."""
         question = self.run.ask.question
-        work = partial(
-            validation.examine, text, self.sources, self._read, question, refused=self.refuses
-        )
+        work = partial(self.examine, text, self.sources, self._read, question, refused=self.refuses)
         if len(text) + sum(len(source.payload) for source in self.sources) <= _SHORT:
             return work()
         return await self.hop(work)

@@ -10,6 +10,7 @@ import logging
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 from opentelemetry import trace
@@ -22,6 +23,9 @@ _tracer = trace.get_tracer("redask")
 ASKS = Counter("redask_asks", "Finished asks by outcome.", ("outcome",))
 ASK_SECONDS = Histogram("redask_ask_seconds", "Time of a whole ASK.")
 STEP_SECONDS = Histogram("redask_step_seconds", "Time of one step of an ASK.", ("step",))
+
+TakenSteps = list[tuple[str, float]]  # names of steps, and the seconds of each
+_COLLECTED: ContextVar[TakenSteps | None] = ContextVar("redask_steps", default=None)
 
 
 @dataclass(slots=True)
@@ -55,4 +59,25 @@ def step(name: str) -> Iterator[None]:
         try:
             yield
         finally:
-            STEP_SECONDS.labels(name).observe(time.perf_counter() - started)
+            seconds, collected = time.perf_counter() - started, _COLLECTED.get()
+            if collected is None:
+                STEP_SECONDS.labels(name).observe(seconds)
+            else:
+                collected.append((name, seconds))
+
+
+@contextmanager
+def collected() -> Iterator[TakenSteps]:
+    """Steps in here are not counted but collected: another process counts them."""
+    steps: TakenSteps = []
+    before = _COLLECTED.set(steps)
+    try:
+        yield steps
+    finally:
+        _COLLECTED.reset(before)
+
+
+def count(steps: TakenSteps) -> None:
+    """Count steps that another process took."""
+    for name, seconds in steps:
+        STEP_SECONDS.labels(name).observe(seconds)

@@ -13,11 +13,15 @@ import asyncio
 import atexit
 import contextvars
 import threading
+import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 from typing import Any, NamedTuple, ParamSpec, TypeVar
+
+from redask.core.errors import of_the_machine
+from redask.engine.owning_process import OwningProcess
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -33,6 +37,7 @@ class Workers:
     """At most so many threads, started when they are needed."""
 
     def __init__(self, most: int, name: str) -> None:
+        self._owner = OwningProcess()
         self._most = most
         self._name = name
         self._lock = threading.Lock()
@@ -52,11 +57,8 @@ class Workers:
                 raise RuntimeError("no work is taken any more")
             if self._idle:
                 self._idle.pop().take(job)
-            elif len(self._threads) < self._most:
-                name = f"{self._name}_{len(self._threads)}"
-                worker = _Worker(self._next, name)
+            elif len(self._threads) < self._most and (worker := self._started()):
                 worker.take(job)
-                worker.start()  # which may fail, and then there is none
                 self._threads.append(worker)
             else:
                 self._queue.append(job)
@@ -64,6 +66,17 @@ class Workers:
             return await waiting
         finally:
             del job, waiting  # an error knows this frame, and they know the error
+
+    def _started(self) -> "_Worker | None":
+        """Another thread; None if there can be none, and those there are do the work."""
+        worker = _Worker(self._next, f"{self._name}_{len(self._threads)}")
+        try:
+            worker.start()
+        except (RuntimeError, MemoryError) as error:
+            if not self._threads:
+                raise of_the_machine(error) from None
+            return None
+        return worker
 
     async def hop(self, work: Callable[_P, _T], *args: _P.args, **kwargs: _P.kwargs) -> _T:
         """The same for a call, with the context of the task that waits."""
@@ -75,9 +88,14 @@ class Workers:
         with self._lock:  # a thread may run before it is in the list
             return threading.current_thread() in self._threads
 
-    def close(self) -> None:
-        """Take no more work, and see the rest done."""
+    def close(self, end: float | None = None) -> bool:
+        """Take no more work, and see the rest done, by `end` (of `time.monotonic`). → whether it is
+
+        Work that has not begun by then is not begun.
+        """
         atexit.unregister(self.close)
+        if not self._owner.is_this:
+            return True  # the threads are the parent's
         with self._lock:
             self._closed = True
             idle, self._idle = self._idle, []
@@ -85,7 +103,12 @@ class Workers:
             worker.take(None)
         for worker in self._threads:
             if worker is not threading.current_thread():
-                worker.join()
+                worker.join(None if end is None else max(0.0, end - time.monotonic()))
+        late = [worker for worker in self._threads if worker.is_alive()]
+        if end is not None and late:
+            with self._lock:
+                self._queue.clear()
+        return not late or late == [threading.current_thread()]
 
     def _next(self, worker: "_Worker") -> None:
         """Give a worker its next job, once there is one."""
@@ -145,6 +168,7 @@ def _tell(job: _Job, result: object, error: BaseException | None) -> None:
 def _set(waiting: "asyncio.Future[Any]", result: object, error: BaseException | None) -> None:
     if waiting.cancelled():
         return
+    error = None if error is None else of_the_machine(error)
     if isinstance(error, StopIteration):  # which no future takes
         waiting.set_exception(RuntimeError("the work raised StopIteration"))
     elif error is not None:

@@ -22,16 +22,16 @@ else is one depends on the data (`stores.policy_classes`): hiding it is refused 
 
 **Projections** are the different column sets the rules give, the whole first; each is indexed
 apart, so there are at most 16. A row's **policy class** is what the conditions look at, and
-nothing else: who may read it depends on its class alone. `class_key` and `projection_key` name a
-class, and a projection of it, for the index, in one opaque word.
+nothing else: who may read it depends on its class alone. Both are the `ClassLayout` of a policy;
+`class_key` and `projection_key` name a class, and a projection of it, in one opaque word.
 
 `grant` is the one function that turns principal and policy into what may be read; SELECT,
 search, ASK, EXPLAIN, look-up and graph walks all ask it.
 """
 
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from types import MappingProxyType
 
@@ -103,24 +103,32 @@ class Rule:
 
 
 @dataclass(frozen=True, slots=True)
-class Policy:
-    """A collection's rules, and the columns and projections that they use."""
+class ClassLayout:
+    """What tells the policy classes of a collection apart, and in which projections each is there.
+
+    Rows keep the layout by which they were classified last, whatever the policy is by now.
+    """
 
     collection: str
-    rules: tuple[Rule, ...]
-    columns: tuple[str, ...] = field(init=False)
-    projections: tuple[Projection, ...] = field(init=False)
+    columns: tuple[str, ...] = ()
+    projections: tuple[Projection, ...] = (WHOLE,)
 
-    def __post_init__(self) -> None:
-        in_conditions = {name for rule in self.rules if rule.rows for name in rule.rows.columns}
-        projections = {rule.projection for rule in self.rules} - {WHOLE}
+    @classmethod
+    def of(cls, collection: str, rules: Iterable[Rule]) -> "ClassLayout":
+        """The layout that all of these rules can be worked out on."""
+        given = tuple(rules)
+        in_conditions = {name for rule in given if rule.rows for name in rule.rows.columns}
+        projections = {rule.projection for rule in given} - {WHOLE}
         ordered = sorted(projections, key=lambda each: (*each.order()[:2], text(each.order()[2])))
-        object.__setattr__(self, "columns", tuple(sorted(in_conditions)))
-        object.__setattr__(self, "projections", (WHOLE, *ordered))
+        return cls(collection, tuple(sorted(in_conditions)), (WHOLE, *ordered))
+
+    def with_columns(self, names: Iterable[str]) -> "ClassLayout":
+        """The same, whose classes tell these columns, too."""
+        return replace(self, columns=tuple(sorted({*self.columns, *names})))
 
     @property
     def hidden(self) -> tuple[list[str], list[str] | None]:
-        """The columns that some rule hides or masks, and (None: all) those that every rule shows.
+        """The columns that some projection hides or masks, and (None: all) those that each shows.
 
         Equal where `hides` is.
         """
@@ -129,7 +137,7 @@ class Policy:
         return sorted(gone), _sorted(frozenset.intersection(*lists) if lists else None)
 
     def hides(self, column: str) -> bool:
-        """Whether any rule hides or masks a column."""
+        """Whether any projection hides or masks a column."""
         return any(projection.hides(column) for projection in self.projections)
 
     def policy_class(self, content: Mapping[str, object]) -> str:
@@ -161,6 +169,18 @@ class Policy:
 
 
 @dataclass(frozen=True, slots=True)
+class Policy:
+    """A collection's rules, and the layout of the classes that they need."""
+
+    collection: str
+    rules: tuple[Rule, ...]
+    layout: ClassLayout = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "layout", ClassLayout.of(self.collection, self.rules))
+
+
+@dataclass(frozen=True, slots=True)
 class Principal:
     """A caller with the attributes of its user."""
 
@@ -187,6 +207,11 @@ class Grant:
         if self.rows is None:
             return True
         return self.rows.holds(json.loads(policy_class) if policy_class else {}, self.user)
+
+    def fits(self, layout: ClassLayout) -> bool:
+        """Whether classes of this layout tell all that it asks for, in its projection."""
+        known = self.rows is None or self.rows.columns <= frozenset(layout.columns)
+        return known and self.projection in layout.projections
 
 
 def grant(policy: Policy | None, principal: Principal) -> Grant | None:
@@ -229,7 +254,7 @@ def read_policy(collection: str, document: object) -> Policy:
             if seen.setdefault(role, index) != index:
                 raise _bad(f"read[{index}].roles", f"{role!a} has a rule already")
     policy = Policy(collection, rules)
-    if len(policy.projections) > MAX_PROJECTIONS:
+    if len(policy.layout.projections) > MAX_PROJECTIONS:
         raise _bad("read", f"more than {MAX_PROJECTIONS - 1} different sets of hidden columns")
     return policy
 

@@ -71,6 +71,16 @@ def parse(text: str) -> Condition:
     return Condition(text, frozenset(parser.columns), frozenset(parser.attributes), check)
 
 
+def both(one: Condition, other: Condition) -> Condition:
+    """A condition that holds where both hold."""
+    return Condition(
+        f"({one.text}) and ({other.text})",
+        one.columns | other.columns,
+        one.attributes | other.attributes,
+        _all((one._check, other._check)),
+    )
+
+
 class _Parser:
     """A recursive descent parser."""
 

@@ -1,18 +1,24 @@
-"""Who gets the next free worker process: `next_place`; and who may not even wait: `refusal`.
+"""Who gets the next free worker process: `next_place`; which one: `which_process`; how far its
+work gives way to that of others: `niceness`; and who may not even wait: `refusal`.
 
-A pool of N processes runs the SELECTs of many users, and what asks need of the tables.
+A pool of N processes runs the SELECTs of many users, what asks need (searches, plans, the built-in
+answerer), and what owners and the server itself need (types, catching up).
 
-    calls                       hold at once at most
-    SELECTs of one user         N - 2, at least 1
-    SELECTs of all users        N - 1, at least 1
-    calls of asks               N
+    calls                               hold at once at most
+    SELECTs of one user                 N - 2, at least 1
+    SELECTs of all users                N - 1, at least 1
+    SELECTs and asks of one user        N - 1, at least 1
+    asks of all users                   N
+    administration                      N - 2, at least 1; before the others
 
-So nobody's SELECTs keep another's from running, and no SELECTs keep an ask from being planned.
+So nobody's statements and questions keep another's from running, no SELECTs keep an ask from being
+planned, and none of both keeps the owner out.
 Of the calls that may go on, first the one whose user holds the fewest processes, then the one
 whose tenant does, then the one that came first.
 
-A user has at most `waiting` calls in the queue, and at most `seconds_a_minute` of processes in
-the last minute, if that is set; the same for a tenant. The caller counts, and keeps the clock.
+A user has at most `waiting` SELECTs in the queue (of asks a server admits so many), and at most
+`seconds_a_minute` of processes in the last minute, if that is set; the same for a tenant. Neither
+holds for administration. The caller counts, and keeps the clock.
 """
 
 from collections import Counter
@@ -22,12 +28,17 @@ from enum import StrEnum
 
 from redask.core.errors import AskError, LimitExceeded, Overloaded
 
+ASK_NICENESS = 3  # after the server itself, which answers for its health and signs people in
+SAME_TENANT, SAME_USER = 2, 3
+OTHER_NICENESS = 10
+
 
 class Lane(StrEnum):
     """What a process is wanted for."""
 
     ASK = "ask"
     SELECT = "select"
+    ADMINISTRATION = "administration"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +53,14 @@ class WorkerClaim:
     def owner(self) -> tuple[str, str]:
         """The user, who is one in each tenant."""
         return self.tenant, self.user
+
+
+@dataclass(frozen=True, slots=True)
+class IdleProcess:
+    """A process that waits for work: what it served last, and whether it has started."""
+
+    served: Lane | None
+    ready: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +79,76 @@ def next_place(
     users = Counter(each.owner for each in held if each is not None)
     tenants = Counter(each.tenant for each in held if each is not None)
     selecting = Counter(each.owner for each in held if each and each.lane is Lane.SELECT)
+    asking = Counter(each.owner for each in held if each and each.lane is Lane.ASK)
+    administering = sum(each is not None and each.lane is Lane.ADMINISTRATION for each in held)
+    few, most = max(1, size - 2), max(1, size - 1)
 
     def may_go_on(claim: WorkerClaim | None) -> bool:
-        if claim is None or claim.lane is Lane.ASK:
+        if claim is None:
             return True
-        return selecting.total() < max(1, size - 1) and selecting[claim.owner] < max(1, size - 2)
+        if claim.lane is Lane.ADMINISTRATION:
+            return administering < few
+        if selecting[claim.owner] + asking[claim.owner] >= most:
+            return False
+        is_ask = claim.lane is Lane.ASK
+        return is_ask or (selecting.total() < most and selecting[claim.owner] < few)
 
-    def order(at: int) -> tuple[int, int, int]:
+    def order(at: int) -> tuple[bool, int, int, int]:
         claim = waiting[at]
-        return (users[claim.owner], tenants[claim.tenant], at) if claim else (0, 0, at)
+        if claim is None:
+            return False, 0, 0, at
+        is_late = claim.lane is not Lane.ADMINISTRATION
+        return is_late, users[claim.owner], tenants[claim.tenant], at
 
     return min(
         (at for at, claim in enumerate(waiting) if may_go_on(claim)), key=order, default=None
     )
+
+
+def which_process(lane: Lane | None, idle: Sequence[IdleProcess]) -> int:
+    """Which of the idle processes, the one used last at the end, such a call is given.
+
+    An ask takes the one that last served an ask, the others leave those to it as long as there are
+    others, and then take the one that was used longest ago: a flood of statements, whose
+    processes are ended and start anew, does not take from asks the process that has all open.
+    """
+
+    def rank(at: int) -> tuple[bool, bool, int]:
+        one = idle[at]
+        if lane is Lane.ASK:
+            return one.served is Lane.ASK, one.ready, at
+        is_free = one.served is not Lane.ASK
+        return is_free, one.ready, at if is_free else -at
+
+    return max(range(len(idle)), key=rank)
+
+
+def niceness(claim: WorkerClaim | None, held: Collection[WorkerClaim | None]) -> int:
+    """How far a call gives way on the processor, as `nice` counts, given who holds a process.
+
+        an ask, or what nobody claims                3
+        … whose tenant holds a process already       2 more
+        … whose user does                            3 more
+        anything else                                10
+
+    Scheduled so, an ask has most of a core beside any number of statements, and beside other
+    users' many questions; while nobody else wants the processor, it makes no difference.
+    """
+    if claim is None:
+        return ASK_NICENESS
+    if claim.lane is not Lane.ASK:
+        return OTHER_NICENESS
+    others = [each for each in held if each is not None]
+    by_tenant = SAME_TENANT * any(each.tenant == claim.tenant for each in others)
+    by_user = SAME_USER * any(each.owner == claim.owner for each in others)
+    return ASK_NICENESS + by_tenant + by_user
+
+
+def may_take(lane: Lane | None, idle: Sequence[IdleProcess], starting: int) -> bool:
+    """Whether such a call may have an idle process now: the last one that served an ask is left
+    to asks while others are being started."""
+    is_last = len(idle) == 1 and idle[0].served is Lane.ASK
+    return lane is Lane.ASK or not (is_last and starting)
 
 
 def refusal(
@@ -83,9 +159,12 @@ def refusal(
     quota: WorkerQuota,
 ) -> AskError | None:
     """Why a call may not even wait; the seconds are those of the last minute."""
-    queued = sum(each is not None and each.owner == claim.owner for each in waiting)
-    if queued >= quota.user_waiting:
+    same = (claim.owner, Lane.SELECT)
+    queued = sum(each is not None and (each.owner, each.lane) == same for each in waiting)
+    if claim.lane is Lane.SELECT and queued >= quota.user_waiting:
         return Overloaded(f"{queued} statements of this user are waiting: try again soon")
+    if claim.lane is Lane.ADMINISTRATION:
+        return None
     for used, most, whose in (
         (user_seconds, quota.user_seconds, "user"),
         (tenant_seconds, quota.tenant_seconds, "tenant"),

@@ -2,7 +2,8 @@
 
 Statements run in a pool of processes, each with a selector of its own that `factory` makes
 (`module:function` and its arguments). One user's SELECTs have `processes` of them at once;
-`for_asks` is the same selector in the lane of asks.
+`for_asks` is the same selector in the lane of asks, `call_for_ask` what else its processes do for
+asks (`ask_service`), where the factory makes such a service.
 
 The tables may be so far behind that no statement can catch them up within its time. A statement
 that exceeds it therefore has them caught up in one of the processes, without a deadline, and the
@@ -40,6 +41,7 @@ from redask.core.ports import (
 from redask.core.ports.selecting import SELECT_BYTES, SelectPage
 from redask.engine.processes.worker_messages import WorkerLimits, packed
 from redask.engine.processes.worker_processes import WorkerProcesses
+from redask.engine.processes.worker_talk import ParentWork
 
 PAGE_ROWS = 5_000
 MAX_CELLS = 4_000_000
@@ -61,13 +63,17 @@ class ProcessSelector:
         processes: int,
         limits: WorkerLimits | None = None,
         quota: WorkerQuota | None = None,
+        service: bool = False,
+        parent_work: ParentWork | None = None,
     ) -> None:
+        """`service`: the factory makes what the processes serve, not a selector."""
         self._pool = WorkerProcesses(
-            _SERVICE,
-            (factory, arguments),
+            factory if service else _SERVICE,
+            arguments if service else (factory, arguments),
             size=processes + _SPARE,
             limits=limits,
             quota=quota,
+            parent_work=parent_work,
             work="the SELECT",
             deadline_setting="select.timeout_ms",
         )
@@ -88,7 +94,7 @@ class ProcessSelector:
 
     def warm(self) -> Self:
         """Start the processes before the first statement comes. → the selector"""
-        self._pool.warm(self._processes + 1)
+        self._pool.warm()
         return self
 
     def select(
@@ -120,6 +126,31 @@ class ProcessSelector:
             return found
         first, *pages = found
         return SelectResult(first.columns, [*first.rows, *(row for page in pages for row in page)])
+
+    def select_json(
+        self,
+        sql: str,
+        params: Sequence[object],
+        caller: Caller,
+        *,
+        browsers: bool,
+        timeout_ms: int = SELECT_MS,
+        max_rows: int = SELECT_ROWS,
+        cancelled: Cancellation | None = None,
+    ) -> bytes:
+        """The rows of a SELECT as JSON, which the process that made them writes."""
+        with self._noticing(caller):
+            found: bytes = self._pool.call(
+                "select_json",
+                *(sql, params, caller),
+                browsers=browsers,
+                timeout_ms=timeout_ms,
+                max_rows=max_rows,
+                timeout_seconds=timeout_ms / 1000,
+                cancelled=cancelled,
+                claim=self._claim(caller),
+            )
+        return found
 
     def select_pages(
         self,
@@ -171,6 +202,23 @@ class ProcessSelector:
             )
         return shape
 
+    def call_for_ask(
+        self,
+        method: str,
+        *arguments: object,
+        caller: Caller,
+        seconds: float,
+        cancelled: Cancellation | None,
+    ) -> Any:
+        """What another method of the service gives, in the lane of asks."""
+        return self._pool.call(
+            method,
+            *arguments,
+            timeout_seconds=seconds,
+            cancelled=cancelled,
+            claim=self._claim(caller, Lane.ASK),
+        )
+
     def tables(self, caller: Caller) -> list[TableShape]:
         """What the caller can SELECT from, by name."""
         tables: list[TableShape] = self._pool.call(
@@ -220,13 +268,16 @@ class ProcessSelector:
             "fix_type",
             *(column, type_name, caller),
             timeout_seconds=_TABLES_SECONDS,
-            claim=self._claim(caller, Lane.ASK),
+            claim=self._claim(caller, Lane.ADMINISTRATION),
         )
 
     def catch_up(self, caller: Caller) -> None:
-        """Bring the tables up to date in one of the processes."""
+        """Bring the tables, and the index, up to date in one of the processes."""
         self._pool.call(
-            "catch_up", caller, timeout_seconds=_CATCH_UP_SECONDS, claim=self._claim(caller)
+            "catch_up",
+            caller,
+            timeout_seconds=_CATCH_UP_SECONDS,
+            claim=self._claim(caller, Lane.ADMINISTRATION),
         )
 
     @contextmanager
@@ -234,14 +285,23 @@ class ProcessSelector:
         try:
             yield
         except DeadlineExceeded:
-            with self._lock:
-                is_first = caller.tenant not in self._catching_up
-                self._catching_up.add(caller.tenant)
-            if is_first:
-                threading.Thread(
-                    target=self._catch_up, args=(caller,), name="select-catch-up", daemon=True
-                ).start()
+            self.catch_up_soon(caller)
             raise
+
+    def catch_up_soon(self, caller: Caller) -> None:
+        """Have a caller's tenant caught up, without a deadline, unless that is going on."""
+        with self._lock:
+            is_first = caller.tenant not in self._catching_up
+            self._catching_up.add(caller.tenant)
+        if not is_first:
+            return
+        name = "select-catch-up"
+        thread = threading.Thread(target=self._catch_up, args=(caller,), name=name, daemon=True)
+        try:
+            thread.start()
+        except RuntimeError:  # no thread can be started: the next statement tries again
+            with self._lock:
+                self._catching_up.discard(caller.tenant)
 
     def _catch_up(self, caller: Caller) -> None:
         try:
@@ -263,6 +323,7 @@ class SelectService:
         self._selector = selector
         self._digested: tuple[PlanSchema, str] | None = None  # the last one
         self.describe = selector.describe
+        self.select_json = selector.select_json
         self.select_pages = selector.select_pages
         self.tables = selector.tables
         self.find_values = selector.find_values

@@ -1,6 +1,8 @@
 """How long a call of a worker process may go on: `WorkerCall`, which stops it by `CallStopped`."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from redask.core.errors import AskError, Cancelled, DeadlineExceeded
 from redask.core.ports import Cancellation
@@ -36,6 +38,14 @@ class WorkerCall:
         if now >= self.end:
             raise CallStopped(self.late())
         return self.end if self._cancelled is None else min(self.end, now + LOOK_SECONDS)
+
+    @contextmanager
+    def uncounted(self, most: float) -> Iterator[None]:
+        """What is done in here, for so many seconds at most, is not of the call's time."""
+        began = time.monotonic()
+        left, self.end = self.end - began, began + most
+        yield
+        self.end = time.monotonic() + left
 
     def late(self, what: str = "") -> DeadlineExceeded:
         """What its caller is told when the time is over."""

@@ -1,9 +1,10 @@
 """Inside a worker process: `python -m redask.engine.processes.worker_child FD PARENT`.
 
 It makes its service as the first message says, then serves requests one at a time: a method of
-the service with its arguments. A method that is a generator gives its result in pages. While it
-works a thread reads on: an interrupt calls the service's `interrupt()`, if it has one, and stops
-the next page.
+the service with its arguments. A method that is a generator gives its result in pages. While a
+thread works, of the niceness that the request has (`niced_threads`), the main thread reads on: an
+interrupt calls the service's `interrupt()`, if it has one, and stops the next page. A service that
+has `use_parent` is given `ask_parent`, for what only the parent has.
 
     goes wrong                            answer
     AskError                              the same error, with its attributes
@@ -16,6 +17,7 @@ SIGTERM are left to the parent, which ends its workers itself.
 """
 
 import ctypes
+import gc
 import logging
 import os
 import queue
@@ -28,8 +30,10 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from redask.core.access.worker_shares import ASK_NICENESS
 from redask.core.errors import AskError, Cancelled, LimitExceeded
 from redask.engine.processes import worker_messages as messages
+from redask.engine.processes.niced_threads import NicedThreads
 from redask.engine.processes.worker_messages import (
     Channel,
     StartOrder,
@@ -40,57 +44,86 @@ from redask.engine.processes.worker_messages import (
 
 _log = logging.getLogger("redask.workers")
 _PR_SET_PDEATHSIG = 1
-_NICENESS = 5
 
 
 class WorkerChild:
     """The service of one worker process, and what its parent asks of it."""
 
-    def __init__(self, channel: Channel, service: Any, limits: WorkerLimits) -> None:
+    def __init__(
+        self, channel: Channel, service: Any, limits: WorkerLimits, threads: NicedThreads
+    ) -> None:
         self._channel = channel
         self._service = service
         self._limits = limits
+        self._threads = threads
+        self._niceness = ASK_NICENESS  # of the next request
         # made before: without memory an exception in its handler can keep Python busy for ever
         self._memory_reply = messages.LEAVING, packed(_out_of_memory(limits))
-        self._requests: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
+        self._replies: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
         self._interrupted = threading.Event()
-        self._ended = threading.Event()
+        use_parent = getattr(service, "use_parent", None)
+        if use_parent is not None:
+            use_parent(self.ask_parent)
 
     def serve(self) -> None:
-        """Serve until the parent is gone or the process has to end."""
-        threading.Thread(target=self._read, name="messages", daemon=True).start()
-        try:
-            while (request := self._requests.get()) is not None:
-                kind, payload = self._reply(*request)
-                self._channel.send(kind, payload)
-                if kind == messages.LEAVING:
-                    return
-        except OSError:
-            return  # the parent is gone
-        finally:
-            close = getattr(self._service, "close", None)
-            if close is not None:
-                close()
-            self._ended.set()
-
-    def _read(self) -> None:
-        """Take messages while the service works; at their end, see to it that the process ends."""
+        """Serve until the parent is gone, or has enough; what does not stop then is left."""
         try:
             while True:
-                kind, payload = self._channel.receive()
-                if kind in (messages.REQUEST, messages.STREAM):
-                    self._interrupted.clear()
-                    self._requests.put((kind, payload))
-                elif kind == messages.INTERRUPT:
-                    self._interrupt()
+                self._take(*self._channel.receive())
         except (EOFError, OSError):
-            self._requests.put(None)
             self._interrupt()
-        if not self._ended.wait(self._limits.grace_seconds):
-            os._exit(1)
+        end = threading.Timer(self._limits.grace_seconds, os._exit, (1,))
+        end.daemon = True
+        end.start()
+        self._threads.close()
+        close = getattr(self._service, "close", None)
+        if close is not None:
+            close()
+        end.cancel()
+
+    def ask_parent(self, name: str, *arguments: object) -> Any:
+        """What the parent's work of this name gives, or the `AskError` it raises.
+
+        Only for the thread that a method was called in: one at a time.
+        """
+        while not self._replies.empty():
+            self._replies.get()  # of a request that was interrupted
+        self._channel.send(messages.ASKED, packed((name, arguments)))
+        reply = self._replies.get()
+        if reply is None or self._interrupted.is_set():
+            raise Cancelled("the work was interrupted")
+        went_well, result = unpacked(reply)
+        if went_well:
+            return result
+        raise result
+
+    def _take(self, kind: bytes, payload: bytes) -> None:
+        """Do what a message says, or have it done."""
+        if kind in (messages.REQUEST, messages.STREAM):
+            self._interrupted.clear()
+            self._threads.begin(self._niceness, lambda: self._serve_one(kind, payload))
+        elif kind == messages.NICENESS:
+            self._niceness = payload[0]
+        elif kind == messages.REPLY:
+            self._replies.put(payload)
+        elif kind == messages.INTERRUPT:
+            self._interrupt()
+
+    def _serve_one(self, kind: bytes, payload: bytes) -> None:
+        try:
+            kind, payload = self._reply(kind, payload)
+            self._channel.send(kind, payload)
+        except OSError:
+            return  # the parent is gone, as the main thread sees
+        except BaseException:
+            _log.exception("a worker process has no reply")
+            kind = messages.LEAVING
+        if kind == messages.LEAVING:
+            self._channel.shut_down()  # and the parent ends the process
 
     def _interrupt(self) -> None:
         self._interrupted.set()
+        self._replies.put(None)
         interrupt = getattr(self._service, "interrupt", None)
         if interrupt is not None:
             try:
@@ -174,8 +207,7 @@ def main(descriptor: int, parent: int) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end_with(parent)
-    with suppress(OSError, AttributeError):
-        os.nice(_NICENESS)  # who asks for health, and signs in, goes before
+    threads = NicedThreads()
     channel = Channel(socket.socket(fileno=descriptor))
     try:
         order: StartOrder = unpacked(channel.receive()[1])
@@ -183,7 +215,7 @@ def main(descriptor: int, parent: int) -> None:
         return
     limit_memory(order.limits.memory_bytes)
     try:
-        service = make_service(order)
+        service = threads.done(order.niceness, lambda: make_service(order))
     except AskError as error:
         channel.send(messages.LEAVING, packed(error))
         return
@@ -193,8 +225,9 @@ def main(descriptor: int, parent: int) -> None:
     except Exception:
         channel.send(messages.LEAVING, _unexpected()[1])
         return
+    gc.freeze()  # programs and tables: no collection looks through them in the middle of a call
     channel.send(messages.READY)
-    WorkerChild(channel, service, order.limits).serve()
+    WorkerChild(channel, service, order.limits, threads).serve()
 
 
 if __name__ == "__main__":

@@ -4,9 +4,13 @@
     4 bytes     length of the rest, big-endian
     the rest    a pickle, or nothing
 
-    parent → worker    START, REQUEST, STREAM (a request whose pages may be many), INTERRUPT
-    worker → parent    READY, then for each request any number of PAGE and one of
+    parent → worker    START, REQUEST, STREAM (a request whose pages may be many), INTERRUPT,
+                       NICENESS (of the requests that follow, one byte), REPLY (to an ASKED)
+    worker → parent    READY, then for each request any number of PAGE and ASKED, and one of
                        VALUE, DONE (after pages), ERROR, LEAVING (an error, and the worker ends)
+
+ASKED is for what only the parent has, such as a model or a key: a name and arguments. REPLY is
+whether it went well, and the result or the error.
 
 Both ends are the same program of the same user, so a pickle is trusted. One thread receives and
 one sends; a channel that is given a time limit may be used by one thread only.
@@ -19,8 +23,10 @@ import time
 from dataclasses import dataclass
 from typing import Any
 
-START, REQUEST, STREAM, INTERRUPT = b"S", b"R", b"T", b"I"
-READY, PAGE, VALUE, DONE, ERROR, LEAVING = b"+", b"P", b"V", b"D", b"E", b"L"
+from redask.core.access.worker_shares import ASK_NICENESS
+
+START, REQUEST, STREAM, INTERRUPT, NICENESS, REPLY = b"S", b"R", b"T", b"I", b"N", b"A"
+READY, PAGE, ASKED, VALUE, DONE, ERROR, LEAVING = b"+", b"P", b"Q", b"V", b"D", b"E", b"L"
 _HEAD = struct.Struct("!cI")
 _READ = 256 * 1024
 
@@ -39,11 +45,13 @@ class WorkerLimits:
 
 @dataclass(frozen=True, slots=True)
 class StartOrder:
-    """What a worker is told first: `module:function` makes its service from the arguments."""
+    """What a worker is told first: `module:function` makes its service from the arguments, at so
+    much niceness."""
 
     factory: str
     arguments: tuple[object, ...]
     limits: WorkerLimits
+    niceness: int = ASK_NICENESS
 
 
 class Channel:
@@ -82,6 +90,19 @@ class Channel:
             if not more:
                 raise EOFError
             self._received += more
+
+    def has_news(self) -> bool:
+        """Whether a message, or the end of them, has come and was not received."""
+        if self._received:
+            return True
+        self._socket.setblocking(False)
+        try:
+            self._socket.recv(1, socket.MSG_PEEK)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return True  # the end
+        return True
 
     def shut_down(self) -> None:
         """Let the other end see the end of the messages."""

@@ -11,14 +11,15 @@ import sys
 import time
 from contextlib import suppress
 
+from redask.core.access.worker_shares import ASK_NICENESS, Lane
 from redask.engine.processes import worker_messages as messages
 from redask.engine.processes.worker_messages import Channel, StartOrder, packed
 
-_START_SECONDS = 60.0
+START_SECONDS = 60.0
 
 
 class WorkerProcess:
-    """A process that was started; `ready` once its service is made."""
+    """A process that was started; `ready` once its first caller heard that its service is made."""
 
     def __init__(self, order: StartOrder) -> None:
         ours, theirs = socket.socketpair()
@@ -36,15 +37,32 @@ class WorkerProcess:
                 env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
             )
         self.ready = False
-        self._give_up = time.monotonic() + _START_SECONDS
+        self.is_first = False  # of a pool that has done no work yet
+        self.served: Lane | None = None  # by its last call
+        self.niceness = ASK_NICENESS  # of its next call
+        self._told_niceness = ASK_NICENESS
+        self._give_up = time.monotonic() + START_SECONDS
         with suppress(OSError):  # it is gone already, as its first caller will see
             self.channel.send(messages.START, packed(order))
 
     @property
+    def has_started(self) -> bool:
+        """Whether its service is made, or cannot be; asked while nobody uses it."""
+        return self.ready or self.channel.has_news()
+
+    @property
     def usable(self) -> bool:
-        """Whether a caller may try it."""
-        started = self.ready or time.monotonic() < self._give_up
-        return started and self.process.poll() is None
+        """Whether a caller may try it: it has started, or may still do so."""
+        if self.process.poll() is not None:
+            return False
+        return self.has_started or time.monotonic() < self._give_up
+
+    def send_request(self, kind: bytes, request: bytes, until: float) -> None:
+        """Have it work, at its niceness."""
+        if self.niceness != self._told_niceness:
+            self._told_niceness = self.niceness
+            self.channel.send(messages.NICENESS, bytes([self.niceness]), until=until)
+        self.channel.send(kind, request, until=until)
 
     def kill(self) -> None:
         """End it now."""

@@ -19,11 +19,12 @@ ever:
     it dies                                   StoreFailed                replaced
     the pool is closed                        Cancelled                  ends
 
-A worker that is interrupted has `grace_seconds` to answer, then it is killed. Processes are
-started when they are first needed (`warm` starts all), by one thread that lives as long as the
-pool: Linux ends a child with the thread that started it. They are new interpreters, not forks,
-that import what this process can import; standard output is closed to them, errors are logged to
-standard error.
+The start of the first processes is no part of a call's time: a server that was just started would
+refuse its first statements. A worker that is interrupted has `grace_seconds` to answer, then it is
+killed. Processes are started when they are first needed (`warm` starts all), by one thread that
+lives as long as the pool: Linux ends a child with the thread that started it. They are new
+interpreters, not forks, that import what this process can import; standard output is closed to
+them, errors are logged to standard error.
 """
 
 import logging
@@ -32,11 +33,24 @@ import queue
 import subprocess
 import threading
 import time
-from collections.abc import Generator, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from redask.core.access.worker_shares import WorkerClaim, WorkerQuota, next_place, refusal
+from redask.core.access.worker_shares import (
+    ASK_NICENESS,
+    OTHER_NICENESS,
+    IdleProcess,
+    Lane,
+    WorkerClaim,
+    WorkerQuota,
+    may_take,
+    next_place,
+    niceness,
+    refusal,
+    which_process,
+)
 from redask.core.errors import (
     CLOSED,
     WAS_CLOSED,
@@ -44,19 +58,17 @@ from redask.core.errors import (
     BadAsk,
     Cancelled,
     DeadlineExceeded,
-    LimitExceeded,
     StoreFailed,
 )
 from redask.core.ports import Cancellation
 from redask.engine.processes import worker_messages as messages
-from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
-from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed, unpacked
+from redask.engine.processes.worker_call import CallStopped, WorkerCall
+from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed
 from redask.engine.processes.worker_process import WorkerProcess
+from redask.engine.processes.worker_talk import PAGES, ParentWork, WorkerTalk
 from redask.engine.processes.worker_usage import WorkerUsage
 
 _log = logging.getLogger("redask.workers")
-_FRAME_BYTES = 1024 * 1024  # an error, or what pickling adds to a result
-_PAGES = object()  # the result is the pages that came
 
 
 class _Place:
@@ -80,12 +92,17 @@ class WorkerProcesses:
         size: int,
         limits: WorkerLimits | None = None,
         quota: WorkerQuota | None = None,
+        parent_work: ParentWork | None = None,
         work: str = "the work",
         deadline_setting: str = "timeout_seconds",
     ) -> None:
-        """`work` and `deadline_setting` are for messages: what took too long, and what says so."""
+        """`work` and `deadline_setting` are for messages: what took too long, and what says so.
+
+        `parent_work` is what workers may have this process do: see `worker_talk`.
+        """
         self._limits = limits or WorkerLimits()
         self._order = StartOrder(factory, arguments, self._limits)
+        self._talk = WorkerTalk(self._limits, lambda: self._closed, parent_work or {})
         self._size = size
         self._quota = quota or WorkerQuota()
         self._work = work
@@ -97,6 +114,7 @@ class WorkerProcesses:
         self._held: dict[WorkerProcess, WorkerClaim | None] = {}
         self._usage = WorkerUsage()
         self._starting = 0
+        self._has_worked = False
         self._closed = False
         self._orders: queue.SimpleQueue[StartOrder | None] = queue.SimpleQueue()
         self._starter: threading.Thread | None = None
@@ -116,12 +134,12 @@ class WorkerProcesses:
         pages: list[object] = []
         try:
             with self._worker(call, claim) as worker:
-                running = self._run(worker, messages.REQUEST, request, call)
+                running = self._talk.run(worker, messages.REQUEST, request, call)
                 while True:
                     try:
                         pages.append(next(running))
                     except StopIteration as end:
-                        return pages if end.value is _PAGES else end.value
+                        return pages if end.value is PAGES else end.value
         except CallStopped as stopped:
             raise stopped.error from None
 
@@ -139,7 +157,7 @@ class WorkerProcesses:
         call = WorkerCall(self._work, timeout_seconds, cancelled, self._setting)
         try:
             with self._worker(call, claim) as worker:
-                yield from self._run(worker, messages.STREAM, request, call)
+                yield from self._talk.run(worker, messages.STREAM, request, call)
         except CallStopped as stopped:
             raise stopped.error from None
 
@@ -240,6 +258,7 @@ class WorkerProcesses:
     def _give_back(self, worker: WorkerProcess) -> None:
         """Let the next caller have it, or a new one in its place if it is done for."""
         with self._lock:
+            self._has_worked = True
             self._held.pop(worker, None)
             self._usage.end(worker, time.monotonic())
             self._idle.append(worker)
@@ -257,10 +276,14 @@ class WorkerProcesses:
             self._workers.discard(worker)
             worker.channel.close()
             if worker.process.poll() is None:
-                worker.process.kill()
+                threading.Thread(target=worker.kill, name="ending", daemon=True).start()
             self._start_one()
         while self._waiting:
-            claims = [each.claim for each in self._waiting]
+            idle = [IdleProcess(each.served, each.has_started) for each in self._idle]
+            waiting = [
+                each for each in self._waiting if may_take(_lane(each), idle, self._starting)
+            ]
+            claims = [each.claim for each in waiting]
             following = next_place(claims, self._held.values(), self._size)
             if following is None:
                 return
@@ -269,8 +292,11 @@ class WorkerProcesses:
                 for _ in range(wanted - self._starting):
                     self._start_one()
                 return
-            place = self._waiting.pop(following)
-            worker = place.worker = self._idle.pop()
+            place = waiting[following]
+            self._waiting.remove(place)
+            worker = place.worker = self._idle.pop(which_process(_lane(place), idle))
+            worker.served = _lane(place)
+            worker.niceness = niceness(place.claim, self._held.values())
             self._held[worker] = place.claim
             if place.claim is not None:
                 self._usage.begin(worker, place.claim, time.monotonic())
@@ -279,10 +305,12 @@ class WorkerProcesses:
     def _start_one(self) -> None:
         """Have the starter start a process; with the lock."""
         if self._starter is None:
-            self._starter = threading.Thread(target=self._start, name="workers", daemon=True)
-            self._starter.start()
+            starter = threading.Thread(target=self._start, name="workers", daemon=True)
+            starter.start()  # which may fail: then the next call tries again
+            self._starter = starter
         self._starting += 1
-        self._orders.put(self._order)
+        gives_way = OTHER_NICENESS if self._has_worked else ASK_NICENESS
+        self._orders.put(replace(self._order, niceness=gives_way))
 
     def _start(self) -> None:
         while (order := self._orders.get()) is not None:
@@ -294,6 +322,7 @@ class WorkerProcesses:
             with self._lock:
                 self._starting -= 1
                 if worker is not None:
+                    worker.is_first = not self._has_worked
                     self._workers.add(worker)
                     self._idle.insert(0, worker)  # after those that are warm
                     if not self._closed:
@@ -303,91 +332,9 @@ class WorkerProcesses:
                     place.error = StoreFailed("a worker process could not be started")
                     place.taken.set()
 
-    # --- one call ------------------------------------------------------------------------
 
-    def _run(
-        self, worker: WorkerProcess, kind: bytes, request: bytes, call: WorkerCall
-    ) -> Generator[Any, None, Any]:
-        """Send a request, give the pages. → the result, or `_PAGES` if they are it"""
-        working = False
-        try:
-            if not worker.ready:
-                self._until_ready(worker, call)
-            working = True
-            worker.channel.send(kind, request, until=call.end)
-            while True:
-                kind, payload = self._next(worker, call)
-                if kind != messages.PAGE:
-                    return self._result(worker, kind, payload)
-                yield unpacked(payload)
-        except CallStopped:
-            if working:
-                self._interrupt(worker)
-            raise
-        except TimeoutError:  # it does not even take the request
-            worker.kill()
-            raise call.late() from None
-        except ValueError:  # a message that no worker sends
-            worker.kill()
-            raise LimitExceeded("result_bytes", "the result is too large") from None
-        except (EOFError, OSError):
-            if self._closed:
-                raise Cancelled(WAS_CLOSED) from None
-            how = worker.ended()
-            _log.error("a worker process ended in the middle of its work: %s", how)
-            raise StoreFailed(
-                "a worker process ended in the middle of its work", detail=how
-            ) from None
-
-    def _result(self, worker: WorkerProcess, kind: bytes, payload: bytes) -> Any:
-        if kind == messages.LEAVING:
-            worker.kill()
-        if self._closed:  # it was interrupted, and may be less than the whole
-            raise Cancelled(WAS_CLOSED)
-        if kind == messages.DONE:
-            return _PAGES
-        result = unpacked(payload)
-        if kind == messages.VALUE:
-            return result
-        raise result
-
-    def _until_ready(self, worker: WorkerProcess, call: WorkerCall) -> None:
-        kind, payload = self._next(worker, call)
-        if kind == messages.LEAVING:
-            worker.kill()
-            raise unpacked(payload)
-        worker.ready = True
-
-    def _next(self, worker: WorkerProcess, call: WorkerCall) -> tuple[bytes, bytes]:
-        """The next message, looking up now and then whether to go on."""
-        while True:
-            try:
-                return worker.channel.receive(
-                    until=call.next_look(), longest=self._limits.result_bytes + _FRAME_BYTES
-                )
-            except TimeoutError:
-                continue
-
-    def _interrupt(self, worker: WorkerProcess) -> None:
-        """Have it stop; what does not stop in the time of grace is killed."""
-        end = time.monotonic() + self._limits.grace_seconds
-        try:
-            while True:
-                # again and again: the first may come before the work has begun
-                worker.channel.send(messages.INTERRUPT, until=end)
-                again = time.monotonic() + LOOK_SECONDS
-                with suppress(TimeoutError):
-                    kind = messages.PAGE
-                    while kind == messages.PAGE:
-                        kind, _ = worker.channel.receive(until=min(again, end))
-                    if kind == messages.LEAVING:
-                        break
-                    return
-                if time.monotonic() >= end:
-                    break
-        except (EOFError, OSError):
-            pass
-        worker.kill()
+def _lane(place: _Place) -> Lane | None:
+    return None if place.claim is None else place.claim.lane
 
 
 def _request(method: str, arguments: tuple[object, ...], named: dict[str, object]) -> bytes:

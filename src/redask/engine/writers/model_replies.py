@@ -13,8 +13,8 @@ from redask.core import errors, token_count
 from redask.core.model import Answer, Mode, Prompt, Strictness, Usage, Validation
 from redask.core.ports import Provider
 from redask.core.rules import capabilities, determinism, failover, fingerprint, prompt
-from redask.engine.answer_cache import AnswerCaching
 from redask.engine.ask_state import AskState
+from redask.engine.caching.answer_cache import AnswerCaching
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.provider_calls import ProviderCall, ProviderCalls
 from redask.engine.workers import Workers
@@ -30,8 +30,8 @@ class ModelReplies:
 
     @property
     def workers(self) -> Workers:
-        """The threads that calls use."""
-        return self.calls.workers
+        """The threads for what may be long."""
+        return self.opened.workers
 
     async def reply(
         self, run: AskState, steps: Sequence[failover.Step], asked: Prompt, place: str

@@ -13,10 +13,10 @@ It is called like any provider (`model_replies`). What it wrote is described fir
 the caller's own SELECT; then `statement_guard` looks at it, and it runs in its one spelling.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 
-from redask.core import errors
+from redask.core import errors, provider_table
 from redask.core.model import Ask, Caller, Prompt, Source
 from redask.core.planning.plan_schema import PlanSchema
 from redask.core.planning.queries import statement_guard, statement_prompt
@@ -55,6 +55,33 @@ class StatementWriter:
         if not isinstance(second, Computed):
             return first
         return replace(first, sources=tuple(dict.fromkeys((*first.sources, *second.sources))))
+
+    def steps(
+        self,
+        plan: Sequence[failover.Step],
+        known: Collection[str],
+        may_use: Callable[[failover.Step], bool],
+    ) -> tuple[failover.Step, ...]:
+        """Who writes it: whom the settings name, else those of an ask's plan who write at all."""
+        chosen = self.computing.settings
+        if chosen.plan_provider is None:
+            return tuple(step for step in plan if provider_table.writes(step.provider))
+        walk = failover.plan(
+            using=(),
+            model=chosen.plan_model,
+            fallback=(chosen.plan_provider,),
+            default=None,
+            configured=(),
+            known=known,
+        )
+        return tuple(step for step in walk if may_use(step))
+
+    @staticmethod
+    def shown(query: QueryPlan | None, steps: Sequence[failover.Step]) -> dict[str, object] | None:
+        """The key `query` of a plan, where these would write the statement."""
+        if steps:
+            query = QueryPlan(BY_A_MODEL, 0.0, None)
+        return query.shown() if query else None
 
     async def _statement(
         self, run: AskState, steps: Sequence[failover.Step], schema: PlanSchema, asked: Prompt

@@ -1,0 +1,42 @@
+"""What a server lets clients have: `ServingLimits`, by the settings `serve.*` of its operator.
+
+connections     of each transport at once: all, of one address, and of clients that nobody
+                signed in on; if not given, by the descriptors that the process may have
+wrong_tokens    of one address that cost nothing; see `access.sign_in_delays`
+public          what is served without sign-in, of `PUBLIC`
+asks            how many of one user, and of one tenant, run and wait at once; see
+                `access.ask_shares`
+"""
+
+from dataclasses import dataclass
+
+from redask.core import values
+
+PUBLIC = ("metrics", "openapi", "reflection", "tools")
+
+
+@dataclass(frozen=True, slots=True)
+class ServingLimits:
+    """See the module; None: by default."""
+
+    connections: int | None = None
+    connections_per_address: int | None = None
+    unauthenticated_connections: int | None = None
+    wrong_tokens: int = 20
+    public: tuple[str, ...] = ()
+    user_running: int | None = None
+    user_waiting: int | None = None
+    tenant_running: int | None = None
+    tenant_waiting: int | None = None
+
+
+def public(value: object) -> tuple[str, ...]:
+    """A list of what is public, in a fixed order; reader of a setting."""
+    listed = value.split(",") if isinstance(value, str) else value
+    if not isinstance(listed, list) or not all(isinstance(each, str) for each in listed):
+        raise values.Unfit("a list of names", values.shown(value))
+    named = {each.strip() for each in listed} - {""}
+    unknown = sorted(named - set(PUBLIC))
+    if unknown:
+        raise values.Unfit(f"names out of {', '.join(PUBLIC)}", values.shown(unknown[0]))
+    return tuple(each for each in PUBLIC if each in named)

@@ -1,0 +1,1 @@
+"""Who pays for what is called beside completions, and how it is booked."""
