@@ -1,10 +1,11 @@
 """Libraries at the Postgres wire transport: psqlODBC, polars, ADBC, connectorx, Django.
 
 Each reads a table, groups by month, binds a parameter where it can, gets an error of each kind
-and, where it can, cancels. polars, ADBC and connectorx read by COPY, psqlODBC with
-`UseDeclareFetch` by cursors: their tests skip themselves on a server that has neither.
+and cancels; what has no way to cancel is cancelled from another session. polars, ADBC and
+connectorx read by COPY, psqlODBC with `UseDeclareFetch` by cursors.
 """
 
+import re
 import threading
 from collections.abc import Iterator
 from datetime import date, datetime
@@ -17,20 +18,11 @@ import polars
 import psycopg
 import pyodbc
 import pytest
+from cancelling import cancelled_elsewhere
 from pgwire_server import PgwireServer
-from shop_world import BY_MONTH, CUSTOMERS, MONTHS, fill_shop
+from shop_world import BY_MONTH, CANCELLED, CUSTOMERS, FAILING, MESSAGES, MONTHS, SLOW
+from waiting import until
 
-FAILING = {
-    "SELEC 1": "42601",
-    "SELECT * FROM nosuch": "42P01",
-    "SELECT * FROM secrets": "42501",
-    "SELECT nope FROM orders": "42703",
-    "SELECT 1 / 0": "22012",
-}
-SLOW = (
-    "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b,"
-    " generate_series(1, 1000) c WHERE a + b + c < 0"
-)
 BOUND = (
     "SELECT c.name, o.placed, o.total FROM orders o"
     " JOIN customers c ON c.id = o.customer_id WHERE o.id = "
@@ -40,36 +32,28 @@ SUMS = [(month, Decimal(total)) for month, total in MONTHS]
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    directory = tmp_path_factory.mktemp("libraries")
-    with PgwireServer(directory / "db") as opened:
-        fill_shop(opened, directory)
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def url(transport: PgwireServer) -> str:
-    token = transport.tokens["mia"]
-    return f"postgresql://mia:{token}@{transport.host}:{transport.port}/local"
+def url(shop: PgwireServer) -> str:
+    token = shop.tokens["mia"]
+    return f"postgresql://mia:{token}@{shop.host}:{shop.port}/local"
 
 
 # --- psqlODBC --------------------------------------------------------------------------------
 
 
-def odbc(transport: PgwireServer, more: str = "") -> pyodbc.Connection:
+def odbc(shop: PgwireServer, more: str = "") -> pyodbc.Connection:
     if "PostgreSQL Unicode" not in pyodbc.drivers():
         pytest.fail("psqlODBC is not installed: run tools/clients.sh")
-    token = transport.tokens["mia"]
+    token = shop.tokens["mia"]
     return pyodbc.connect(
-        f"Driver={{PostgreSQL Unicode}};Server={transport.host};Port={transport.port};"
+        f"Driver={{PostgreSQL Unicode}};Server={shop.host};Port={shop.port};"
         f"Database=local;Uid=mia;Pwd={token};{more}",
         autocommit=True,
     )
 
 
 @pytest.mark.parametrize("more", ["", "UseServerSidePrepare=0;", "UseDeclareFetch=1;Fetch=2;"])
-def test_odbc_reads_groups_binds_and_fails(transport: PgwireServer, url: str, more: str) -> None:
-    connection = odbc(transport, more)
+def test_odbc_reads_groups_binds_and_fails(shop: PgwireServer, url: str, more: str) -> None:
+    connection = odbc(shop, more)
     cursor = connection.cursor()
     rows = cursor.execute("SELECT id, name, city FROM customers ORDER BY id").fetchall()
     assert [tuple(row) for row in rows] == CUSTOMERS
@@ -86,8 +70,8 @@ def test_odbc_reads_groups_binds_and_fails(transport: PgwireServer, url: str, mo
     connection.close()
 
 
-def test_odbc_knows_the_tables_their_columns_and_keys(transport: PgwireServer) -> None:
-    connection = odbc(transport)
+def test_odbc_knows_the_tables_their_columns_and_keys(shop: PgwireServer) -> None:
+    connection = odbc(shop)
     cursor = connection.cursor()
     names = [row.table_name for row in cursor.tables(schema="public", tableType="TABLE")]
     assert {"customers", "orders"} <= set(names)
@@ -104,8 +88,8 @@ def test_odbc_knows_the_tables_their_columns_and_keys(transport: PgwireServer) -
     connection.close()
 
 
-def test_odbc_cancels_and_goes_on(transport: PgwireServer) -> None:
-    connection = odbc(transport)
+def test_odbc_cancels_and_goes_on(shop: PgwireServer) -> None:
+    connection = odbc(shop)
     cursor = connection.cursor()
     canceller = threading.Timer(0.7, cursor.cancel)
     canceller.start()
@@ -148,6 +132,36 @@ def test_adbc_reads_groups_binds_and_fails(url: str) -> None:
         assert shape.names == ["id", "urn", "customer_id", "paid", "placed", "total"]
 
 
+def test_adbc_cancels_and_goes_on(url: str) -> None:
+    with (
+        adbc_driver_postgresql.dbapi.connect(url, autocommit=True) as connection,
+        connection.cursor() as cursor,
+        psycopg.connect(url, autocommit=True) as watcher,
+    ):
+
+        def cancel() -> None:
+            running = "SELECT count(*) FROM pg_stat_activity WHERE strpos(query, 'COPY (') > 0"
+            until(lambda: watcher.execute(running).fetchone() != (0,))
+            cursor.adbc_cancel()
+
+        canceller = threading.Thread(target=cancel)
+        canceller.start()
+        with pytest.raises(adbc_driver_postgresql.dbapi.Error) as caught:
+            cursor.execute(SLOW)
+        canceller.join()
+        assert caught.value.sqlstate == "57014"
+        assert all_rows(connection, "SELECT 1") == [(1,)]
+
+
+@pytest.mark.parametrize("engine", ["adbc", "connectorx"])
+def test_polars_says_what_is_wrong_and_is_cancelled_from_elsewhere(url: str, engine: Any) -> None:
+    for sql, message in zip(FAILING, MESSAGES, strict=True):
+        with pytest.raises(Exception, match=re.escape(message)):
+            polars.read_database_uri(sql, url, engine=engine)
+    with cancelled_elsewhere(url, SLOW), pytest.raises(Exception, match=CANCELLED):
+        polars.read_database_uri(SLOW, url, engine=engine)
+
+
 @pytest.mark.parametrize("engine", ["adbc", "connectorx"])
 def test_polars_reads_and_groups(url: str, engine: Any) -> None:
     frame = polars.read_database_uri(
@@ -160,7 +174,7 @@ def test_polars_reads_and_groups(url: str, engine: Any) -> None:
     assert months.rows() == [(month, float(total)) for month, total in MONTHS]
 
 
-def test_polars_reads_by_a_connection_and_binds(transport: PgwireServer, url: str) -> None:
+def test_polars_reads_by_a_connection_and_binds(shop: PgwireServer, url: str) -> None:
     with psycopg.connect(url) as connection:
         frame = polars.read_database(
             f"{BOUND}%(id)s", connection, execute_options={"params": {"id": 2}}
@@ -170,19 +184,31 @@ def test_polars_reads_by_a_connection_and_binds(transport: PgwireServer, url: st
 
 
 @pytest.mark.parametrize("protocol", ["binary", "csv", "cursor"])
-def test_connectorx_reads_and_fails(url: str, protocol: Any) -> None:
+def test_connectorx_reads_groups_fails_and_is_cancelled_from_elsewhere(
+    url: str, protocol: Any
+) -> None:
     sql = "SELECT id, name FROM customers ORDER BY id"
     table = connectorx.read_sql(url, sql, protocol=protocol, return_type="arrow")
     assert table.to_pydict() == {"id": [1, 2, 3], "name": ["Ann", "Bob", "Çelik"]}
-    with pytest.raises(RuntimeError, match="nosuch"):
-        connectorx.read_sql(url, "SELECT * FROM nosuch", protocol=protocol, return_type="arrow")
+    months = connectorx.read_sql(
+        url,
+        BY_MONTH.replace("sum(total)", "sum(total)::float8"),
+        protocol=protocol,
+        return_type="arrow",
+    )
+    assert months.to_pydict()["total"] == [float(total) for _, total in MONTHS]
+    for wrong, message in zip(FAILING, MESSAGES, strict=True):
+        with pytest.raises(RuntimeError, match=re.escape(message)):
+            connectorx.read_sql(url, wrong, protocol=protocol, return_type="arrow")
+    with cancelled_elsewhere(url, SLOW), pytest.raises(RuntimeError, match=CANCELLED):
+        connectorx.read_sql(url, SLOW, protocol=protocol, return_type="arrow")
 
 
 # --- Django ----------------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module")
-def django_connection(transport: PgwireServer) -> Iterator[Any]:
+def django_connection(shop: PgwireServer) -> Iterator[Any]:
     import django
     from django.conf import settings
     from django.db import connections
@@ -194,9 +220,9 @@ def django_connection(transport: PgwireServer) -> Iterator[Any]:
                     "ENGINE": "django.db.backends.postgresql",
                     "NAME": "local",
                     "USER": "mia",
-                    "PASSWORD": transport.tokens["mia"],
-                    "HOST": transport.host,
-                    "PORT": transport.port,
+                    "PASSWORD": shop.tokens["mia"],
+                    "HOST": shop.host,
+                    "PORT": shop.port,
                 }
             },
             USE_TZ=True,

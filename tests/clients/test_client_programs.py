@@ -1,42 +1,30 @@
-"""Go, Perl, PHP and R at the Postgres wire transport, each by a program in tests/clients/programs.
+"""Go, Perl, PHP, R, Java and node at the Postgres wire transport, each by a program of its own.
 
 Each reads two tables, groups by month, binds a parameter, gets an error of each kind, runs out of
-time, and (but R, which cannot) cancels. `tools/clients.sh` installs them.
+time, and (but R, which cannot) cancels, which nothing else here would end; Java and node read by
+cursors too. `tools/clients.sh`
+installs them. docs/client_tests.md says which client does what.
 """
 
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from pgwire_server import PgwireServer
-from shop_world import BY_MONTH, MONTHS, fill_shop
+from shop_world import BY_MONTH, FAILING, MONTHS, SLOW
 
 PROGRAMS = Path(__file__).parent / "programs"
-FAILING = {
-    "SELEC 1": "42601",
-    "SELECT * FROM nosuch": "42P01",
-    "SELECT * FROM secrets": "42501",
-    "SELECT nope FROM orders": "42703",
-    "SELECT 1 / 0": "22012",
-    "INSERT INTO orders VALUES (1)": "25006",
-}
+NODE = Path(__file__).parent.parent / "node"
+JAVA = Path(__file__).parent.parent / "java"
+JDBC = Path("/usr/share/java/postgresql.jar")
 READ = [
     "bound Bob 2024-01-31",
     *(f"month {month} {total}" for month, total in MONTHS),
     *(f"error {state}" for state in FAILING.values()),
     "timeout 57014",
 ]
-
-
-@pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    directory = tmp_path_factory.mktemp("programs")
-    with PgwireServer(directory / "db") as opened:
-        fill_shop(opened, directory)
-        yield opened
 
 
 def said(*command: str, **environment: str) -> list[str]:
@@ -46,7 +34,7 @@ def said(*command: str, **environment: str) -> list[str]:
         command,
         capture_output=True,
         text=True,
-        timeout=300,
+        timeout=120,
         check=False,
         env={**os.environ, **environment},
     )
@@ -54,23 +42,23 @@ def said(*command: str, **environment: str) -> list[str]:
     return [line.rstrip() for line in ended.stdout.splitlines()]
 
 
-def probe(transport: PgwireServer, program: str, name: str) -> list[str]:
-    token = transport.tokens["mia"]
-    return said(program, str(PROGRAMS / name), str(transport.port), token, BY_MONTH, *FAILING)
+def probe(shop: PgwireServer, program: str, name: str) -> list[str]:
+    token = shop.tokens["mia"]
+    return said(program, str(PROGRAMS / name), str(shop.port), token, BY_MONTH, *FAILING)
 
 
-def test_perl_reads_fails_and_cancels(transport: PgwireServer) -> None:
-    assert probe(transport, "perl", "dbd_probe.pl") == [
+def test_perl_reads_fails_and_cancels(shop: PgwireServer) -> None:
+    assert probe(shop, "perl", "dbd_probe.pl") == [
         *READ,
-        "cancelled 57014",
+        "cancelled yes",
         "keys id",
         "references orders customer_id",
         "after 1",
     ]
 
 
-def test_php_reads_fails_and_cancels(transport: PgwireServer) -> None:
-    assert probe(transport, "php", "php_probe.php") == [
+def test_php_reads_fails_and_cancels(shop: PgwireServer) -> None:
+    assert probe(shop, "php", "php_probe.php") == [
         *READ,
         "cancelling yes",
         "columns customer_id id paid placed total urn",
@@ -78,8 +66,8 @@ def test_php_reads_fails_and_cancels(transport: PgwireServer) -> None:
     ]
 
 
-def test_r_reads_and_fails(transport: PgwireServer) -> None:
-    lines = probe(transport, "Rscript", "r_probe.R")
+def test_r_reads_and_fails(shop: PgwireServer) -> None:
+    lines = probe(shop, "Rscript", "r_probe.R")
     assert lines[:3] == READ[:3]
     assert [line.split()[0] for line in lines[3:]] == [
         *(["error"] * len(FAILING)),
@@ -90,9 +78,9 @@ def test_r_reads_and_fails(transport: PgwireServer) -> None:
     assert lines[-1] == "columns customer_id id paid placed total urn"
 
 
-def test_go_reads_fails_and_cancels(transport: PgwireServer) -> None:
-    token = transport.tokens["mia"]
-    url = f"postgres://mia:{token}@{transport.host}:{transport.port}/local?sslmode=disable"
+def test_go_reads_fails_and_cancels(shop: PgwireServer) -> None:
+    token = shop.tokens["mia"]
+    url = f"postgres://mia:{token}@{shop.host}:{shop.port}/local?sslmode=disable"
     as_text = BY_MONTH.replace("sum(total)", "sum(total)::text")
     lines = said(
         *("go", "run", str(PROGRAMS / "pgx_probe.go"), url, as_text, *FAILING),
@@ -102,6 +90,41 @@ def test_go_reads_fails_and_cancels(transport: PgwireServer) -> None:
     )
     assert lines == [
         *(READ[0] + " <nil>", *READ[1:]),
+        "cancelled 57014",
+        "after 1",
+    ]
+
+
+def test_jdbc_reads_in_parts_fails_and_cancels(shop: PgwireServer) -> None:
+    if not JDBC.exists():
+        pytest.fail("the JDBC driver is not installed: run tools/clients.sh")
+    url = f"jdbc:postgresql://{shop.host}:{shop.port}/local"
+    lines = said(
+        *("java", "-cp", str(JDBC), str(JAVA / "CursorProbe.java"), url, "mia"),
+        *(shop.tokens["mia"], BY_MONTH, SLOW, *FAILING),
+    )
+    assert lines == [
+        *READ[:-1],
+        *["parts 25 325"] * 7,
+        "timeout 57014",
+        "cancelled 57014",
+        "after 1",
+    ]
+
+
+def test_node_reads_by_cursors_and_streams_fails_and_cancels(shop: PgwireServer) -> None:
+    for package in ("pg", "pg-cursor", "pg-query-stream"):
+        if not (NODE / "node_modules" / package).is_dir():
+            pytest.fail(f"{package} is not installed: run tools/clients.sh")
+    token = shop.tokens["mia"]
+    program = str(NODE / "cursor_probe.mjs")
+    lines = said("node", program, str(shop.port), token, BY_MONTH, SLOW, *FAILING)
+    assert lines == [
+        *READ[:-1],
+        *("part 10 1 10", "part 10 11 20", "part 5 21 25"),
+        "wrong 22012",
+        "stream 500500",
+        "timeout 57014",
         "cancelled 57014",
         "after 1",
     ]

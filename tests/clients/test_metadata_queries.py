@@ -18,7 +18,7 @@ from pgwire_server import PgwireServer
 from psycopg.pq import ExecStatus
 from psycopg.pq.abc import PGresult
 from real_postgres import NoPostgres, private_postgres
-from shop_world import fill_postgres, fill_shop
+from shop_world import fill_postgres
 
 CORPUS = Path(__file__).parent / "corpus"
 FILES = sorted(CORPUS.glob("*.json"), key=lambda path: path.name)
@@ -74,14 +74,12 @@ def place(connection: psycopg.Connection[Any]) -> Place:
 
 
 @pytest.fixture(scope="module")
-def here(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
-    directory = tmp_path_factory.mktemp("metadata")
-    with PgwireServer(directory / "db") as transport:
-        fill_shop(transport, directory)
-        url = f"{transport.address}/local"
-        token = transport.tokens["mia"]
-        with psycopg.connect(url, user="mia", password=token, autocommit=True) as connection:
-            yield place(connection)
+def here(shop: PgwireServer) -> Iterator[Place]:
+    token = shop.tokens["mia"]
+    with psycopg.connect(
+        f"{shop.address}/local", user="mia", password=token, autocommit=True
+    ) as connection:
+        yield place(connection)
 
 
 @pytest.fixture(scope="module")

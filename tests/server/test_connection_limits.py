@@ -11,10 +11,16 @@ from transports import Transports
 from waiting import SECONDS, until_true
 
 from redask.core import errors
-from redask.server import serving
-from redask.server.http import connection_limits
-from redask.server.http.connection_limits import ConnectionLimits, IdleConnection, for_descriptors
+from redask.core.serving_limits import ServingLimits
+from redask.server import connection_limits, serving
+from redask.server.connection_limits import (
+    ConnectionEntry,
+    ConnectionLimits,
+    LimitedConnection,
+    limits_for,
+)
 
+RESERVED = connection_limits.RESERVED
 HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 
 
@@ -22,6 +28,7 @@ HEALTH = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
 class Connected:
     address: str = "10.0.0.1"
     busy: bool = False
+    signed_in: bool = False
     closed: list[bool] = field(default_factory=list)
 
     def is_busy(self) -> bool:
@@ -34,37 +41,78 @@ class Connected:
 def test_the_one_that_was_idle_for_longest_makes_room() -> None:
     limits = ConnectionLimits(total=3, per_address=3)
     busy, first, second = Connected(busy=True), Connected(), Connected()
-    assert all(limits.enter(each) for each in (busy, first, second))
+    assert {limits.enter(each) for each in (busy, first, second)} == {ConnectionEntry.OPEN}
     limits.used(first)
-    assert limits.enter(Connected())
+    assert limits.enter(Connected()) is ConnectionEntry.OPEN
     assert (first.closed, second.closed, busy.closed) == ([], [True], [])
     limits.leave(busy)
     limits.leave(busy)
-    assert limits.enter(Connected())
+    assert limits.enter(Connected()) is ConnectionEntry.OPEN
     assert first.closed == []
 
 
-def test_without_an_idle_one_the_new_one_is_refused() -> None:
+def test_without_an_idle_one_the_new_one_may_ask_for_health() -> None:
     limits = ConnectionLimits(total=1, per_address=1)
-    assert limits.enter(Connected(busy=True))
-    assert not limits.enter(Connected("10.0.0.2"))
+    assert limits.enter(Connected(busy=True)) is ConnectionEntry.OPEN
+    asking = [Connected("10.0.0.2", busy=number > 0) for number in range(RESERVED)]
+    assert {limits.enter(each) for each in asking} == {ConnectionEntry.HEALTH}
+    following = Connected(busy=True)
+    assert limits.enter(following) is ConnectionEntry.HEALTH  # the idle one made room
+    assert [len(each.closed) for each in asking] == [1] + [0] * (RESERVED - 1)
+    assert limits.enter(Connected()) is ConnectionEntry.NO_ROOM
+    limits.leave(following)
+    assert limits.enter(Connected()) is ConnectionEntry.HEALTH
+
+
+def test_who_signs_in_is_not_counted_with_those_who_did_not() -> None:
+    limits = ConnectionLimits(total=9, per_address=9, unauthenticated=2)
+    known, unknown = Connected(signed_in=True), [Connected() for _ in range(2)]
+    assert {limits.enter(each) for each in (known, *unknown)} == {ConnectionEntry.OPEN}
+    assert limits.enter(Connected()) is ConnectionEntry.OPEN
+    assert (known.closed, [each.closed for each in unknown]) == ([], [[True], []])
+    unknown[1].signed_in = True
+    assert limits.enter(Connected()) is ConnectionEntry.OPEN
+    assert unknown[1].closed == []
+
+
+def test_addresses_of_one_network_are_one() -> None:
+    limits = ConnectionLimits(total=9, per_address=1)
+    first, other = Connected("2001:db8::1"), Connected("2001:db8:0:1::1")
+    for each in (first, other, Connected("2001:db8::2:3")):
+        assert limits.enter(each) is ConnectionEntry.OPEN
+    assert (first.closed, other.closed) == ([True], [])
 
 
 def test_an_address_makes_room_among_its_own() -> None:
     limits = ConnectionLimits(total=9, per_address=2)
     other = Connected("10.0.0.2")
     own = [Connected() for _ in range(3)]
-    assert all(limits.enter(each) for each in (other, *own))
+    assert {limits.enter(each) for each in (other, *own)} == {ConnectionEntry.OPEN}
     assert (other.closed, [each.closed for each in own]) == ([], [[True], [], []])
     limits.used(own[0])  # which is closed: it does not come back
-    assert limits.enter(Connected())
+    assert limits.enter(Connected()) is ConnectionEntry.OPEN
     assert own[1].closed == [True]
 
 
 @pytest.mark.parametrize(("most", "total"), [(None, 2000), (1024, 320), (64, 16), (10**6, 2000)])
 def test_descriptors_are_kept_in_reserve(most: int | None, total: int) -> None:
-    assert for_descriptors(lambda: most).total == total
+    assert limits_for(2, ServingLimits(), lambda: most).total == total
     assert connection_limits.descriptor_limit() != 0
+
+
+@pytest.mark.parametrize(
+    ("chosen", "limits"),
+    [
+        (ServingLimits(), (320, 288, 240)),
+        (ServingLimits(connections=100), (100, 90, 75)),
+        (ServingLimits(connections=9999), (320, 288, 240)),  # there are no more descriptors
+        (ServingLimits(100, 10, 20), (100, 10, 20)),
+        (ServingLimits(100, 200, 300), (100, 100, 100)),
+    ],
+)
+def test_the_operator_says_how_many(chosen: ServingLimits, limits: tuple[int, ...]) -> None:
+    made = limits_for(2, chosen, lambda: 1024)
+    assert (made.total, made.per_address, made.unauthenticated) == limits
 
 
 class Watched(ConnectionLimits):
@@ -73,10 +121,10 @@ class Watched(ConnectionLimits):
     refuses = False
     uses = 0
 
-    def enter(self, connection: IdleConnection) -> bool:
-        return not self.refuses and super().enter(connection)
+    def enter(self, connection: LimitedConnection) -> ConnectionEntry:
+        return ConnectionEntry.NO_ROOM if self.refuses else super().enter(connection)
 
-    def used(self, connection: IdleConnection) -> None:
+    def used(self, connection: LimitedConnection) -> None:
         self.uses += 1
         super().used(connection)
 
@@ -97,7 +145,7 @@ def served(tmp_path: Path, limits: Watched, work: Callable[[str], list[str]]) ->
         return answered
 
     with Transports(tmp_path / "db") as transports, pytest.MonkeyPatch.context() as patch:
-        patch.setattr(connection_limits, "for_descriptors", lambda _: limits)
+        patch.setattr(connection_limits, "limits_for", lambda *_: limits)
         return transports.run(main())
 
 

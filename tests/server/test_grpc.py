@@ -131,7 +131,9 @@ def test_health_and_reflection_answer(transports: Transports, version: str) -> N
             request_serializer=request.SerializeToString,
             response_deserializer=reflection_pb2.ServerReflectionResponse.FromString,
         )
-        return response.status, [reply async for reply in reflecting(iter(asked))]
+        metadata = transports.clients["mia"].metadata
+        replies = reflecting(iter(asked), metadata=metadata)
+        return response.status, [reply async for reply in replies]
 
     status, (listed, described) = transports.run(main())
     assert status == health_pb2.HealthCheckResponse.SERVING

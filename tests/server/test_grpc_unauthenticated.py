@@ -18,6 +18,7 @@ from grpc_health.v1 import health_pb2, health_pb2_grpc
 from grpc_reflection.v1alpha import reflection_pb2, reflection_pb2_grpc
 from waiting import SECONDS, until_true
 
+from redask.core.access.ask_shares import AskClaim
 from redask.core.errors import Unauthenticated
 from redask.core.model import AnswerToken, Ask, Emit
 from redask.server.admission import Admission
@@ -35,11 +36,14 @@ HEALTH = b"/grpc.health.v1.Health/"
 class Played(Authenticator):
     """An authenticator with one caller, and her session, which waits for `released`."""
 
+    claim = AskClaim("local", "mia")
+    public = ()
+
     def __init__(self) -> None:
         self.released = asyncio.Event()
         self.running = 0
 
-    async def sign_in(self, token: str | None) -> Any:
+    async def sign_in(self, token: str | None, address: str = "") -> Any:
         if token != "mia":
             raise Unauthenticated("who?")
         return self
@@ -176,7 +180,7 @@ def test_without_a_token_a_call_is_refused_before_its_message_came() -> None:
         assert b"who?" in found
         await made.until(lambda: not made.server._calls._open)
 
-    async def nobody(token: str | None) -> Any:
+    async def nobody(token: str | None, address: str = "") -> Any:
         raise Unauthenticated("who?")
 
     play(scene)
@@ -215,7 +219,10 @@ def test_silent_unauthenticated_clients_do_not_keep_others_from_health_and_refle
         reflecting: Any = reflection_pb2_grpc.ServerReflectionStub(made.channel)
         asked = reflection_pb2.ServerReflectionRequest(list_services="")
         response = [
-            each async for each in reflecting.ServerReflectionInfo(iter([asked]), timeout=SECONDS)
+            each
+            async for each in reflecting.ServerReflectionInfo(
+                iter([asked]), metadata=MIA, timeout=SECONDS
+            )
         ]
         assert len(response[0].list_services_response.service) == 4
 

@@ -15,7 +15,8 @@ from transports import Transports
 from waiting import SECONDS
 
 from redask.core import errors
-from redask.server import request_json, serving
+from redask.core.wire.row_json import for_browsers
+from redask.server import serving
 from redask.server.admission import Admission
 from redask.server.http import bodies, openapi, timeouts
 from redask.server.http import routes as http
@@ -93,7 +94,7 @@ def test_a_source_is_found_by_its_urn_encoded_once_more(transports: Transports) 
 @pytest.mark.parametrize(
     ("method", "path", "status"),
     [
-        ("GET", "/", 404),
+        ("GET", "/nowhere", 404),
         ("POST", "/v1/ask/", 404),
         ("GET", "/v1/ask", 405),
         ("OPTIONS", "/v1/ask", 405),
@@ -245,7 +246,7 @@ def test_a_body_that_takes_too_long_is_refused(
 
 @pytest.mark.parametrize("value", [2**53, -(2**53), [2**64], {"a": (2**53,)}])
 def test_integers_a_browser_would_round_are_texts(value: object) -> None:
-    shown = request_json.for_browsers({"x": value, "small": 2**53 - 1, "yes": True})
+    shown = for_browsers({"x": value, "small": 2**53 - 1, "yes": True})
     assert str(2**53)[:3] in str(shown)
     assert isinstance(shown, dict)
     assert (shown["small"], shown["yes"]) == (2**53 - 1, True)

@@ -21,6 +21,7 @@ from redask.server.admission import Admission
 from redask.server.http import routes
 from redask.server.http.around import Around
 from redask.server.http.cross_origin import Origins, is_local_origin
+from redask.server.listening_sockets import ListeningSockets
 from redask.server.readiness import Readiness
 
 APP = "https://app.example"
@@ -160,6 +161,18 @@ def test_a_trace_that_stands_twice_is_ignored() -> None:
     assert seen([("traceparent", GOOD), ("traceparent", GOOD)])[0] == "none"
 
 
+@pytest.mark.parametrize(
+    "state", ["\x9b31m evil", "A=1", ",".join(f"a{n}=1" for n in range(33)), "a=" + "1" * 9000]
+)
+def test_what_a_client_writes_as_a_trace_is_logged_nowhere(
+    state: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    given: list[tuple[str, Any]] = [("traceparent", GOOD), ("tracestate", state.encode("latin-1"))]
+    assert seen(given)[0] == f"{TRACE} {SPAN} "
+    assert seen([("traceparent", GOOD + "-" * 9000)])[0] == "none"
+    assert not [each for each in caplog.records if each.name.startswith("opentelemetry")]
+
+
 def test_blanks_around_a_header_are_no_part_of_it() -> None:
     assert seen([("X-Blank", " \t a b \t ")])[2] == "a b"
 
@@ -168,10 +181,9 @@ def test_blanks_around_a_header_are_no_part_of_it() -> None:
 
 
 def test_health_is_green_only_while_every_port_is_open() -> None:
-    ports = Readiness()
+    ports = Readiness(ListeningSockets({}))
     assert ports.status() == "starting"
-    with socket.create_server(("127.0.0.1", 0)) as listening:
-        ports.watch(listening)
+    with ports.sockets.open("http", "127.0.0.1", 0):
         assert ports.status() == "starting"
         ports.opened()
         assert ports.status() == "ok"
@@ -187,10 +199,10 @@ def test_the_server_is_not_healthy_before_its_last_port_is_open(
     found: list[tuple[int, str]] = []
     opening = serving._open_pg
     addresses: list[str] = []
-    listen = serving._listen
+    listen = ListeningSockets.open
 
-    def noted(host: str, port: int) -> socket.socket:
-        listening = listen(host, port)
+    def noted(self: ListeningSockets, name: str, host: str, port: int) -> socket.socket:
+        listening = listen(self, name, host, port)
         addresses.append(f"http://127.0.0.1:{listening.getsockname()[1]}/healthz")
         return listening
 
@@ -199,11 +211,11 @@ def test_the_server_is_not_healthy_before_its_last_port_is_open(
             reply = await client.get(addresses[0])
             found.append((reply.status_code, reply.json()["status"]))
 
-    async def slowly(*given: Any) -> str:
+    async def slowly(*given: Any, **named: Any) -> str:
         await asked()
-        return await opening(*given)
+        return await opening(*given, **named)
 
-    monkeypatch.setattr(serving, "_listen", noted)
+    monkeypatch.setattr(ListeningSockets, "open", noted)
     monkeypatch.setattr(serving, "_open_pg", slowly)
     with ServerThread(tmp_path / "db", http_port=0, pg_port=0) as server:
         server.run(asked())

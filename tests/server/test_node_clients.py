@@ -169,10 +169,15 @@ def test_a_generated_client_is_well_typed_and_drives_every_route(
     transports: Transports, tmp_path: Path
 ) -> None:
     needs("openapi-typescript", "openapi-fetch", "typescript")
+    probe_text = (NODE / "client_probe.ts").read_text()
+    driven = set(re.findall(r'client\.([A-Z]+)\("([^"]+)"', probe_text))
+    routes: Any = document()["paths"]
+    operations = {(verb.upper(), path) for path, verbs in routes.items() for verb in verbs}
+    assert driven == operations, "client_probe.ts calls every route of the document"
     (tmp_path / "node_modules").symlink_to(MODULES)
     (tmp_path / "package.json").write_text('{"type": "module"}')
     (tmp_path / "openapi.json").write_text(json.dumps(document()))
-    (tmp_path / "client_probe.ts").write_text((NODE / "client_probe.ts").read_text())
+    (tmp_path / "client_probe.ts").write_text(probe_text)
     generator = MODULES / "openapi-typescript" / "bin" / "cli.js"
     described, made = str(tmp_path / "openapi.json"), str(tmp_path / "schema.d.ts")
     optional = ["--default-non-nullable", "false"]  # what has a default may be left out
@@ -193,7 +198,17 @@ def test_a_generated_client_is_well_typed_and_drives_every_route(
         "rows": [{"name": "Amrum"}],
         "source": '{"id":1,"name":"Amrum"}',
         "audit": FERRY["question"],
+        "chain": True,
+        "collection": True,
+        "table": [{"id": 1, "name": "Amrum"}],
+        "ingested": True,
+        "previewed": 1,
+        "set": "islands",
+        "policies": True,
+        "users": True,
+        "session": ["olga", True, False],
         "health": "ok",
+        "ready": 200,
         "metrics": True,
         "document": True,
         "bad": "bad_ask",
@@ -204,4 +219,4 @@ def test_the_document_has_a_model_for_every_shape() -> None:
     whole: Any = document()
     assert len(whole["components"]["schemas"]) >= 30
     ids = [op["operationId"] for path in whole["paths"].values() for op in path.values()]
-    assert len(ids) == len(set(ids)) == 10
+    assert len(ids) == len(set(ids)) == 22

@@ -142,6 +142,18 @@ def test_a_cost_is_written_without_an_exponent() -> None:
     assert encoding.encode(oids.NUMERIC, Decimal("1E+4"), False) == b"10000"
 
 
+@pytest.mark.parametrize(
+    "text", ["1" * 60, "-" + "9" * 45 + "." + "1" * 20, "0." + "123456789" * 6, f"0.{'0' * 50}1"]
+)
+def test_a_numeric_keeps_all_its_digits(text: str) -> None:
+    """Python's own arithmetic would round to 28."""
+    for binary in (False, True):
+        sent = encoding.encode(oids.NUMERIC, Decimal(text), binary)
+        assert sent is not None
+        assert f"{encoding.decode(oids.NUMERIC, sent, binary):f}" == text
+        assert f"{loaded(oids.NUMERIC, sent, binary):f}" == text
+
+
 def test_what_is_not_a_number_has_a_numeric_too() -> None:
     for text in ("NaN", "Infinity", "-Infinity"):
         sent = encoding.encode(oids.NUMERIC, Decimal(text), True)

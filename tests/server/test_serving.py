@@ -16,6 +16,7 @@ from redask.api.sync import open_async
 from redask.core import errors
 from redask.core.settings import load
 from redask.server import serving
+from redask.server.listening_sockets import ListeningSockets
 
 
 async def serve_and_stop(directory: Path, token: str, body: dict[str, Any], **more: Any) -> Any:
@@ -82,7 +83,7 @@ def test_connections_of_every_transport_send_without_delay() -> None:
             def connection_made(self, transport: asyncio.BaseTransport) -> None:
                 accepted.set_result(transport)
 
-        listening = serving._listen("127.0.0.1", 0)
+        listening = ListeningSockets({}).open("http", "127.0.0.1", 0)
         server = await asyncio.get_running_loop().create_server(Accepting, sock=listening)
         _, writer = await asyncio.open_connection(*listening.getsockname())
         made = (await accepted).get_extra_info("socket")

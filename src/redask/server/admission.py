@@ -1,7 +1,9 @@
 """Admission: `Admission` lets so many asks run and so many wait, and owns what runs.
 
-`at_once` asks run and `waiting` more wait; further ones are `Overloaded` and may be tried again
-after `RETRY_SECONDS`. Nothing was asked then, so there is no audit row.
+`at_once` asks run and `waiting` more wait, of which a user and a tenant have their part, and take
+turns: see `core.access.ask_shares`. Further ones are `Overloaded` and may be tried again after
+`RETRY_SECONDS`. Nothing was asked then, so there is no audit row. `of` a claim is the admission for
+asks of one user.
 
 Each ask runs in a task of its own: when a transport's task is cancelled, in whatever way its
 library does that, the ask is cancelled and still writes its audit row. `close` waits for all.
@@ -14,12 +16,15 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from redask.api.event_stream import events_of
+from redask.core.access.ask_shares import AskClaim, AskQuota, bounds_of, next_ask, too_many
 from redask.core.errors import Cancelled, Overloaded
 from redask.core.model import Emit, Event
 
 RETRY_SECONDS = 1
 _T = TypeVar("_T")
 Disconnected = Callable[[], Coroutine[Any, Any, None]]  # returns when the client has
+_NOBODY = AskClaim()
+_Waiter = tuple[AskClaim, asyncio.Future[None]]
 
 
 @dataclass(slots=True)
@@ -28,25 +33,30 @@ class Admission:
 
     at_once: int = 64
     waiting: int = 256
-    _admitted_count: int = field(default=0, init=False)
+    quota: AskQuota = field(default_factory=AskQuota)
+    _running: list[AskClaim] = field(default_factory=list, init=False)
+    _queue: list[_Waiter] = field(default_factory=list, init=False)
+    _turns: dict[str | AskClaim, int] = field(default_factory=dict, init=False)
+    _turn: int = field(default=0, init=False)
     _closed: bool = field(default=False, init=False)
     _tasks: set[asyncio.Task[Any]] = field(default_factory=set, init=False)
-    _slots: asyncio.Semaphore = field(init=False)
 
-    def __post_init__(self) -> None:
-        self._slots = asyncio.Semaphore(self.at_once)
+    def of(self, claim: AskClaim) -> "UserAdmission":
+        """The admission for one user's asks."""
+        return UserAdmission(self, claim)
 
     async def run(
         self,
         work: Callable[[], Awaitable[_T]],
         disconnected: Disconnected | None = None,
         began: Callable[[asyncio.Task[Any]], None] | None = None,
+        claim: AskClaim = _NOBODY,
     ) -> _T:
         """The work's result; cancelling this, or a client that disconnects, cancels the work.
 
         `began` is given the task, to cancel it for a client that stays connected.
         """
-        task = self._own(self._admitted(work))
+        task = self._own(self._admitted(work, claim))
         stop_watching = _cancel_on(disconnected, task)
         if began is not None:
             began(task)
@@ -63,6 +73,7 @@ class Admission:
         disconnected: Disconnected | None = None,
         heartbeat: float | None = None,
         began: Callable[[asyncio.Task[Any]], None] | None = None,
+        claim: AskClaim = _NOBODY,
     ) -> AsyncGenerator[Event | None, None]:
         """The events that the work emits, and None after each `heartbeat` seconds without one.
 
@@ -71,7 +82,7 @@ class Admission:
         async with AsyncExitStack() as stack:
 
             def start(emit: Emit) -> asyncio.Task[object]:
-                task = self._own(self._admitted(lambda: work(emit)))
+                task = self._own(self._admitted(lambda: work(emit), claim))
                 stack.callback(_cancel_on(disconnected, task))
                 if began is not None:
                     began(task)
@@ -107,18 +118,76 @@ class Admission:
             raise Cancelled("the server is stopping" if self._closed else "cancelled by the client")
         return task.result()
 
-    async def _admitted(self, work: Callable[[], Awaitable[_T]]) -> _T:
+    async def _admitted(self, work: Callable[[], Awaitable[_T]], claim: AskClaim) -> _T:
         """Do the work, after waiting if need be; `Overloaded` when too many wait already."""
         if self._closed:
             raise Overloaded("the server is stopping")
-        if self._admitted_count >= self.at_once + self.waiting:
-            raise Overloaded(f"{self._admitted_count} asks are running or waiting: try again soon")
-        self._admitted_count += 1
+        bounds = bounds_of(self.at_once, self.waiting, self.quota)
+        refusal = too_many(claim, [*self._running, *(each for each, _ in self._queue)], bounds)
+        if refusal is not None:
+            raise refusal
+        place = (claim, asyncio.get_running_loop().create_future())
+        self._queue.append(place)
+        self._begin_next()
         try:
-            async with self._slots:
-                return await work()
+            if not place[1].done():
+                await place[1]
+            return await work()
         finally:
-            self._admitted_count -= 1
+            if place in self._queue:
+                self._queue.remove(place)
+            else:
+                self._running.remove(claim)
+            self._begin_next()
+            self._forget_turns()
+
+    def _begin_next(self) -> None:
+        """Let those begin who may, in their order."""
+        bounds = bounds_of(self.at_once, self.waiting, self.quota)
+        while True:
+            claims = [claim for claim, _ in self._queue]
+            found = next_ask(claims, self._running, bounds, self._turns)
+            if found is None:
+                return
+            claim, may_begin = self._queue.pop(found)
+            self._turn += 1
+            self._turns[claim] = self._turns[claim.tenant] = self._turn
+            self._running.append(claim)
+            if not may_begin.done():  # cancelled, it leaves by itself
+                may_begin.set_result(None)
+
+    def _forget_turns(self) -> None:
+        """Whoever has nothing here any more is as new."""
+        there = {*self._running, *(claim for claim, _ in self._queue)}
+        known = {*there, *(claim.tenant for claim in there)}
+        self._turns = {each: turn for each, turn in self._turns.items() if each in known}
+
+
+@dataclass(frozen=True, slots=True)
+class UserAdmission:
+    """The admission for the asks of one user, with `run` and `stream` of `Admission`."""
+
+    admission: Admission
+    claim: AskClaim
+
+    async def run(
+        self,
+        work: Callable[[], Awaitable[_T]],
+        disconnected: Disconnected | None = None,
+        began: Callable[[asyncio.Task[Any]], None] | None = None,
+    ) -> _T:
+        """See `Admission.run`."""
+        return await self.admission.run(work, disconnected, began, self.claim)
+
+    def stream(
+        self,
+        work: Callable[[Emit], Awaitable[object]],
+        disconnected: Disconnected | None = None,
+        heartbeat: float | None = None,
+        began: Callable[[asyncio.Task[Any]], None] | None = None,
+    ) -> AsyncGenerator[Event | None, None]:
+        """See `Admission.stream`."""
+        return self.admission.stream(work, disconnected, heartbeat, began, self.claim)
 
 
 def _cancel_on(disconnected: Disconnected | None, task: asyncio.Task[Any]) -> Callable[[], object]:

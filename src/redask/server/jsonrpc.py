@@ -18,6 +18,7 @@ from contextlib import aclosing
 from typing import Any
 
 from redask.api.asynchronous import AsyncDatabase
+from redask.core.access.ask_shares import ALONE
 from redask.core.errors import AskError, BadAsk, Cancelled
 from redask.core.model import Answered, Failed
 from redask.core.wire import envelope, frames, outcomes
@@ -173,7 +174,7 @@ async def serve(
     admission: Admission | None = None,
 ) -> None:
     """Answer lines until there are no more, and wait for what still runs."""
-    room = admission or Admission()
+    room = admission or Admission(quota=ALONE)
     transport = JsonRpcTransport(session, room, write)
     running: set[asyncio.Task[None]] = set()
     closed = asyncio.ensure_future(transport.closed.wait())

@@ -1,7 +1,9 @@
 """MCP over HTTP: `McpEndpoint`, the SDK's streamable HTTP behind our sign-in and our limits.
 
 Whoever does not sign in gets 401 with `WWW-Authenticate` at the first request, so that nobody
-believes to be connected. Bodies are read by `http.bodies`: bounded, and gzip is unpacked.
+believes to be connected; where the settings say so (`serve.public`), everybody may list the tools.
+Bodies are read by `http.bodies`: bounded (the SDK parses them on the event loop), and gzip is
+unpacked.
 
 The server keeps no sessions. A client that initializes is given a random label as its session's
 id; a later `notifications/cancelled` names the request by it. Only who has the label and the
@@ -10,7 +12,7 @@ token that the request was sent with cancels it.
 
 import json
 import secrets
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -20,23 +22,23 @@ from starlette.responses import Response
 from starlette.types import Message, Receive, Scope, Send
 
 from redask.server.admission import Admission
+from redask.server.http import bodies
+from redask.server.http.request_sessions import signed_in
 from redask.server.mcp_transport import SESSION_HEADER, McpTransport, quieten
 from redask.server.sessions import Authenticator, bearer
 
 _CANCELLED = "notifications/cancelled"
 _SMALL = 64 * 1024  # neither message is larger
-ReadBody = Callable[[Request], Awaitable[bytes]]
+# what the tools are listed with, where the operator opened that to everybody
+_FOR_GUESTS = ("initialize", "notifications/initialized", "ping", "tools/list")
 
 
 class McpEndpoint:
     """An ASGI application for one route; `run` it around the server's life."""
 
-    def __init__(
-        self, authenticator: Authenticator, admission: Admission, read_body: ReadBody
-    ) -> None:
+    def __init__(self, authenticator: Authenticator, admission: Admission) -> None:
         quieten()
         self._authenticator = authenticator
-        self._read_body = read_body
         self._transport = McpTransport(authenticator, admission, None)
         self._manager = StreamableHTTPSessionManager(self._transport.server(), stateless=True)
 
@@ -48,9 +50,13 @@ class McpEndpoint:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
         token = bearer(request.headers.get("authorization"))
-        await self._authenticator.sign_in(token)
-        body = await self._read_body(request)
+        is_guest = token is None and "tools" in self._authenticator.public
+        if not is_guest:
+            await signed_in(request, self._authenticator)
+        body = await bodies.read_message(request, _SMALL if is_guest else bodies.MAX_BODY)
         message = _small_message(body)
+        if is_guest and message.get("method") not in _FOR_GUESTS:
+            await signed_in(request, self._authenticator)
         label = request.headers.get(SESSION_HEADER)
         if message.get("method") == _CANCELLED and label:
             params: Any = message.get("params")

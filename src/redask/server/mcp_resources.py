@@ -16,8 +16,8 @@ import mcp_types as types
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
-from redask.server.mcp_tools import collections
 from redask.server.sessions import audit_rows
+from redask.server.table_reading import collections
 
 AUDIT = "redask://audit"
 COLLECTIONS = "redask://collections/"

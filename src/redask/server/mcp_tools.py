@@ -20,9 +20,10 @@ import mcp_types as types
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
-from redask.core.sql.json_cells import json_value
 from redask.core.wire import data_schemas, envelope, schema
-from redask.server.request_json import asked, fields, for_browsers
+from redask.core.wire.row_json import for_browsers
+from redask.server.request_json import asked, fields
+from redask.server.table_reading import collections, selected
 
 Arguments = Mapping[str, object]
 ASK = "redask_ask"
@@ -72,46 +73,6 @@ async def _plan(session: AsyncDatabase, given: Arguments) -> object:
 
 async def _search(session: AsyncDatabase, given: Arguments) -> object:
     return (await session.find(asked(given))).to_dict()
-
-
-async def _select(session: AsyncDatabase, given: Arguments) -> object:
-    statement, params = given.get("statement"), given.get("params", [])
-    most = given.get("max_rows", data_schemas.ROWS_SHOWN)
-    if not isinstance(statement, str):
-        raise BadAsk("statement: expected a text", detail="statement")
-    if not isinstance(params, list):
-        raise BadAsk("params: expected a list", detail="params")
-    if isinstance(most, bool) or not isinstance(most, int | float) or most != int(most):
-        raise BadAsk("max_rows: expected a whole number", detail="max_rows")
-    if not 1 <= most <= data_schemas.MAX_ROWS_SHOWN:
-        bounds = f"from 1 to {data_schemas.MAX_ROWS_SHOWN}"
-        raise BadAsk(f"max_rows: expected a whole number {bounds}", detail="max_rows")
-    rows = await session.select(statement, params)
-    shown = [
-        {name: json_value(value) for name, value in each.items()} for each in rows[: int(most)]
-    ]
-    return {
-        "columns": [{"name": name, "type": kind} for name, kind in rows.result.columns],
-        "row_count": len(rows),
-        "rows": for_browsers(shown),
-        "truncated": len(shown) < len(rows),
-    }
-
-
-async def collections(session: AsyncDatabase, _: Arguments | None = None) -> dict[str, Any]:
-    """The collections that the caller reads, by name."""
-    held = {each.name: each.entities for each in (await session.sources()).collections}
-    columns = {each.name: each.columns for each in await session.tables()}
-    return {
-        "collections": [
-            {
-                "columns": [{"name": name, "type": kind} for name, kind in columns.get(each, ())],
-                "entities": held.get(each, {}),
-                "name": each,
-            }
-            for each in sorted({*held, *columns})
-        ]
-    }
 
 
 async def _source(session: AsyncDatabase, given: Arguments) -> object:
@@ -168,7 +129,7 @@ TOOLS = {
             "tables and their columns.",
             data_schemas.select,
             data_schemas.selected,
-            _select,
+            selected,
         ),
         McpTool(
             "redask_collections",

@@ -30,6 +30,7 @@ from redask.core.wire import envelope, outcomes
 from redask.core.wire import json as canonical
 from redask.server import mcp_resources, mcp_tools
 from redask.server.admission import Admission
+from redask.server.http.request_sessions import signed_in
 from redask.server.mcp_tools import TOOLS, Arguments, McpTool
 from redask.server.request_json import asked
 from redask.server.sessions import Authenticator, bearer
@@ -129,12 +130,14 @@ class McpTransport:
     ) -> Any:
         token = (context.meta or {}).get("progress_token")
         if tool.name != mcp_tools.ASK or token is None:
-            return await self._admitted(context, lambda: tool.work(session, given))
+            return await self._admitted(context, session, lambda: tool.work(session, given))
         ask = asked(given)
         began, ended = self._noting(context)
         try:
             return await _progressing(
-                self._admission.stream(lambda emit: session.answer(ask, emit), began=began),
+                self._admission.of(session.claim).stream(
+                    lambda emit: session.answer(ask, emit), began=began
+                ),
                 lambda count, text: context.session.send_progress_notification(
                     token, count, message=text, related_request_id=str(context.request_id)
                 ),
@@ -148,15 +151,17 @@ class McpTransport:
         """What is no tool fails as the protocol's own errors."""
         try:
             session = await self._session(context)
-            return await self._admitted(context, lambda: work(session))
+            return await self._admitted(context, session, lambda: work(session))
         except Exception as error:
             code, body = outcomes.of(error).jsonrpc, outcomes.body(error)
             raise MCPError(code, outcomes.message(error), body) from None
 
-    async def _admitted(self, context: Context, work: Callable[[], Awaitable[_T]]) -> _T:
+    async def _admitted(
+        self, context: Context, session: AsyncDatabase, work: Callable[[], Awaitable[_T]]
+    ) -> _T:
         began, ended = self._noting(context)
         try:
-            return await self._admission.run(work, began=began)
+            return await self._admission.of(session.claim).run(work, began=began)
         finally:
             ended()
 
@@ -176,7 +181,7 @@ class McpTransport:
         request = context.request
         if request is None:
             return await self._authenticator.sign_in(self._token)
-        return await self._authenticator.sign_in(bearer(request.headers.get("authorization")))
+        return await signed_in(request, self._authenticator)
 
 
 def server(

@@ -1,24 +1,44 @@
-"""Whether every port is open: `Readiness`, for /healthz, which load balancers trust.
+"""The state of a server: `Readiness`, for /healthz and /readyz, which load balancers trust.
 
-starting    not every transport is open yet
-ok          all are
-stopping    the server admits nothing new
-closed      a port was closed behind the server's back
+    /healthz    starting    not every transport is open yet
+                ok          all are
+                stopping    the server admits nothing new
+                closed      a port was closed behind the server's back
+
+    /readyz     reasons     what the database is busy with (`AsyncDatabase.unsettled`), and any of
+                            the three words above
+                ready       unless one of them is in `_NOT_READY`
+
+Catching up, relabelling and embedding leave a server ready: it answers meanwhile, and if it got no
+questions, nothing would ever catch up. The words tell nothing of anybody's data. `watch` looks
+every few seconds, so that a probe waits for nothing; each change is a line in the log, and shows in
+/metrics.
 """
 
-import socket
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+
+from prometheus_client import Gauge
+
+from redask.core.errors import AskError
+from redask.server.listening_sockets import ListeningSockets
+
+LOOK_EVERY = 2.0  # seconds
+STATES = ("catching_up", "relabelling", "embedding_pending", "audit_unavailable")
+_NOT_READY = frozenset({"audit_unavailable", "starting", "stopping", "closed"})
+READY = Gauge("redask_ready", "Whether the server is ready: 1 or 0.")
+BUSY = Gauge("redask_busy", "Whether the database is busy with this: 1 or 0.", ("reason",))
+_log = logging.getLogger("redask.server")
 
 
 class Readiness:
     """The state of one server."""
 
-    def __init__(self) -> None:
+    def __init__(self, sockets: ListeningSockets | None = None) -> None:
         self._phase = "starting"
-        self._listening: list[socket.socket] = []
-
-    def watch(self, listening: socket.socket) -> None:
-        """A port that must stay open; gRPC keeps its own."""
-        self._listening.append(listening)
+        self._busy: tuple[str, ...] = ()
+        self.sockets = sockets or ListeningSockets()  # must stay open; gRPC keeps its own
 
     def opened(self) -> None:
         """Every transport is open."""
@@ -29,7 +49,36 @@ class Readiness:
         self._phase = "stopping"
 
     def status(self) -> str:
-        """One of the words above."""
-        if self._phase == "ok" and any(each.fileno() < 0 for each in self._listening):
+        """One of the words of /healthz."""
+        if self._phase == "ok" and not self.sockets.all_open:
             return "closed"
         return self._phase
+
+    def reasons(self) -> tuple[str, ...]:
+        """The words of /readyz."""
+        status = self.status()
+        return self._busy if status == "ok" else (status, *self._busy)
+
+    async def watch(self, look: Callable[[], Awaitable[tuple[str, ...]]]) -> None:
+        """Look what the database is busy with, again and again, until it is cancelled."""
+        while True:
+            try:
+                self.note(await look())
+            except AskError:  # a database that cannot be looked at gives no answers
+                self.note(("audit_unavailable",))
+            await asyncio.sleep(LOOK_EVERY)
+
+    def note(self, busy: tuple[str, ...]) -> None:
+        """What the database is busy with from now on."""
+        for word in STATES:
+            BUSY.labels(word).set(word in busy)
+            if (word in busy) != (word in self._busy):
+                level = logging.WARNING if word in _NOT_READY and word in busy else logging.INFO
+                _log.log(level, "%s: %s", word, "begins" if word in busy else "is over")
+        self._busy = busy
+        READY.set(is_ready(self.reasons()))
+
+
+def is_ready(reasons: tuple[str, ...]) -> bool:
+    """Whether a server with these words should get questions."""
+    return _NOT_READY.isdisjoint(reasons)

@@ -1,9 +1,13 @@
 """What comes in as JSON, read strictly: `read` bytes, then `asked` for a question with options.
 
 Refused with `BadAsk` and the path named: what is not UTF-8 or not JSON, NaN and infinities,
-keys that stand twice, lone surrogates, nesting beyond 100 levels, keys nobody knows. A browser
-cannot write a u64 as a number, so `options.seed` may be a text of digits; and where a browser
-reads, integers beyond 2^53 − 1 are texts (`for_browsers`).
+keys that stand twice, lone surrogates, nesting beyond 100 levels, keys nobody knows. A body of
+more than MAX_VALUES values, or rows of more than MAX_ROW_VALUES, are `LimitExceeded` before they
+are read: a value takes far more memory than its bytes, and while many are made no other thread of
+the server runs (0.2 s for a million).
+
+A browser cannot write a u64 as a number, so `options.seed` may be a text of digits; and where a
+browser reads, integers beyond 2^53 − 1 are texts (`core.wire.row_json.for_browsers`).
 """
 
 import json
@@ -12,17 +16,20 @@ from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
 from redask.core import clauses
-from redask.core.errors import BadAsk
+from redask.core.errors import BadAsk, LimitExceeded
 from redask.core.model import Ask
 
-MAX_SAFE = 2**53 - 1
+LOOP_BYTES = 32 * 1024  # more than these are read beside the event loop: 2 ms at the worst
 LOOP_ROWS = 100  # more rows than these are encoded beside the event loop
+MAX_VALUES, MAX_ROW_VALUES = 100_000, 2_000_000  # counted as separators
 _MAX_DEPTH = 100
+_SEPARATORS = (b",", b"[", b"{")
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def read(body: bytes) -> object:
-    """The JSON value of a message."""
+def read(body: bytes, *, rows: bool = False) -> object:
+    """The JSON value of a message, or of rows to be written."""
+    check_values(body, MAX_ROW_VALUES if rows else MAX_VALUES)
     try:
         text = body.decode()
     except UnicodeDecodeError as error:
@@ -39,6 +46,15 @@ def read(body: bytes) -> object:
     return value
 
 
+def check_values(body: bytes, most: int = MAX_VALUES) -> None:
+    """`LimitExceeded` if JSON has more values than these; what stands in its texts is none."""
+    if _separators(body) > most:
+        unescaped = body.replace(rb"\\", b"").replace(rb"\"", b"")
+        if _separators(b"".join(unescaped.split(b'"')[::2])) > most:
+            message = f"the body has more than {most} values: send it in parts"
+            raise LimitExceeded("body", message, detail="body")
+
+
 def fields(value: object, known: Sequence[str], where: str = "body") -> Mapping[str, object]:
     """An object with no other keys than these."""
     if not isinstance(value, dict):
@@ -51,6 +67,18 @@ def fields(value: object, known: Sequence[str], where: str = "body") -> Mapping[
     return value
 
 
+def whole_number(value: object, name: str, least: int, most: int) -> int:
+    """A whole number in a range; 20.0 counts as 20."""
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float)
+        or value != value // 1
+        or not least <= value <= most
+    ):
+        raise BadAsk(f"{name}: expected a whole number from {least} to {most}", detail=name)
+    return int(value)
+
+
 def asked(value: Mapping[str, object]) -> Ask:
     """The Ask of `{question, options}`."""
     options = value.get("options", {})
@@ -61,15 +89,8 @@ def asked(value: Mapping[str, object]) -> Ask:
     return clauses.from_options(value.get("question"), options)
 
 
-def for_browsers(value: object) -> object:
-    """The same value with integers that JavaScript would round as texts."""
-    if isinstance(value, dict):
-        return {key: for_browsers(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [for_browsers(item) for item in value]
-    if isinstance(value, int) and not isinstance(value, bool) and abs(value) > MAX_SAFE:
-        return str(value)
-    return value
+def _separators(body: bytes) -> int:
+    return sum(map(body.count, _SEPARATORS))
 
 
 def _has_surrogates(value: object) -> bool:

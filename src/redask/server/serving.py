@@ -6,14 +6,15 @@
 Callers sign in by token. On a loopback address `--no-auth` lets unauthenticated clients act as
 the local owner; on any other address that is refused before a port is opened. Stopping (Ctrl-C,
 SIGTERM) closes the ports, gives running asks `GRACE_SECONDS` to finish, then cancels them: each
-writes its audit row either way, and only then the database is closed.
+writes its audit row either way, and only then the database is closed. SIGHUP is the same, and then
+the command executes itself anew (`listening_sockets`): with what settings, certificates and program
+say by then.
 """
 
 import asyncio
 import ipaddress
 import os
 import signal
-import socket
 import ssl
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
@@ -22,15 +23,25 @@ from pathlib import Path
 from typing import Any
 
 from redask.api.asynchronous import AsyncDatabase
+from redask.core.access.ask_shares import AskQuota
 from redask.core.errors import Misconfigured
+from redask.core.serving_limits import ServingLimits
+from redask.server import connection_limits
 from redask.server.admission import Admission
+from redask.server.connection_limits import (
+    ACCEPTED_AT_ONCE,
+    GRPC_SHARE,
+    HTTP_SHARE,
+    PG_SHARE,
+    ConnectionLimits,
+)
 from redask.server.http.cross_origin import Origins
 from redask.server.readiness import Readiness
 from redask.server.sessions import Authenticator
+from redask.server.wrong_tokens import WrongTokens
 
 GRACE_SECONDS = 10
 _CANCEL_SECONDS = 5  # for what was cancelled, to write its audit row
-_BACKLOG = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,31 +87,79 @@ async def serve(
     ready: Callable[[list[str]], None] | None = None,
     stop: asyncio.Event | None = None,
     admission: Admission | None = None,
-) -> None:
-    """Serve until `stop` is set or a signal comes; `ready` gets each transport's address."""
+) -> bool:
+    """Serve until `stop` is set or a signal comes; `ready` gets each transport's address.
+
+    → whether to begin anew, with the same sockets.
+    """
     check(serving)
-    authenticator = Authenticator(db, anonymous=serving.anonymous, tenant=serving.tenant)
-    admission = admission or Admission(serving.at_once, serving.waiting)
+    limits = db.serving_limits
+    authenticator = Authenticator(
+        db,
+        anonymous=serving.anonymous,
+        tenant=serving.tenant,
+        wrong=WrongTokens(limits.wrong_tokens),
+        public=limits.public,
+    )
+    admission = admission or Admission(serving.at_once, serving.waiting, quota_of(limits))
     stopping = stop or asyncio.Event()
-    for name in (signal.SIGINT, signal.SIGTERM):
-        with suppress(NotImplementedError, ValueError, RuntimeError):  # not in the main thread
-            asyncio.get_running_loop().add_signal_handler(name, stopping.set)
+    restart = asyncio.Event()
+    _on_signals(stopping, restart)
     async with AsyncExitStack() as transports:
         opened = []
         ports = Readiness()
         if serving.http_port is not None:
-            opened.append(await _open_http(transports, authenticator, admission, serving, ports))
+            made = _limits(HTTP_SHARE, limits)
+            opened.append(
+                await _open_http(transports, authenticator, admission, serving, ports, limits=made)
+            )
         if serving.grpc_port is not None:
-            opened.append(await _open_grpc(transports, authenticator, admission, serving))
+            most = _limits(GRPC_SHARE, limits).total
+            opened.append(await _open_grpc(transports, authenticator, admission, serving, most))
         if serving.pg_port is not None:
-            opened.append(await _open_pg(transports, authenticator, admission, serving, ports))
+            made = _limits(PG_SHARE, limits)
+            opened.append(
+                await _open_pg(transports, authenticator, admission, serving, ports, limits=made)
+            )
         ports.opened()
+        watching = asyncio.ensure_future(ports.watch(db.unsettled))
         if ready is not None:
             ready(opened)
         await stopping.wait()
         ports.stopping()
+        watching.cancel()
+        copies = ports.sockets.copy() if restart.is_set() else None
         closing = asyncio.ensure_future(admission.close(GRACE_SECONDS))
     await closing
+    if copies is not None:
+        ports.sockets.hand_over(copies)
+    return copies is not None
+
+
+def _on_signals(stopping: asyncio.Event, restart: asyncio.Event) -> None:
+    """SIGINT and SIGTERM stop, SIGHUP stops and begins anew."""
+
+    def begin_anew() -> None:
+        if not stopping.is_set():
+            restart.set()
+            stopping.set()
+
+    handlers = {"SIGINT": stopping.set, "SIGTERM": stopping.set, "SIGHUP": begin_anew}
+    for name, handler in handlers.items():
+        with suppress(NotImplementedError, ValueError, RuntimeError, AttributeError):
+            # not in the main thread, or not on this platform
+            asyncio.get_running_loop().add_signal_handler(getattr(signal, name), handler)
+
+
+def quota_of(limits: ServingLimits) -> AskQuota:
+    """What users and tenants may have of the asks."""
+    return AskQuota(
+        limits.user_running, limits.user_waiting, limits.tenant_running, limits.tenant_waiting
+    )
+
+
+def _limits(share: int, limits: ServingLimits) -> ConnectionLimits:
+    return connection_limits.limits_for(share, limits, connection_limits.descriptor_limit)
 
 
 async def _open_http(
@@ -109,15 +168,15 @@ async def _open_http(
     admission: Admission,
     serving: Serving,
     ports: Readiness,
+    *,
+    limits: ConnectionLimits,
 ) -> str:
     import uvicorn
 
     from redask.server.http import routes
-    from redask.server.http.connection_limits import descriptor_limit, for_descriptors
     from redask.server.http.timeouts import TimeoutProtocol
 
-    listening = _listen(serving.host, serving.http_port or 0)
-    ports.watch(listening)
+    listening = ports.sockets.open("http", serving.host, serving.http_port or 0)
     config = uvicorn.Config(
         routes.application(
             authenticator,
@@ -125,6 +184,7 @@ async def _open_http(
             local_only=serving.anonymous,
             origins=Origins(serving.cors_origins),
             health=ports.status,
+            reasons=ports.reasons,
         ),
         log_level="critical",
         access_log=False,
@@ -132,9 +192,10 @@ async def _open_http(
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
         timeout_graceful_shutdown=GRACE_SECONDS + _CANCEL_SECONDS,
-        backlog=_BACKLOG,
+        backlog=ACCEPTED_AT_ONCE,
         server_header=False,
-        http=type("_Connection", (TimeoutProtocol,), {"limits": for_descriptors(descriptor_limit)}),
+        http=type("_Connection", (TimeoutProtocol,), {"limits": limits}),
+        proxy_headers=False,  # or a client could say that it is at another address
         ws="none",
     )
     try:
@@ -155,26 +216,18 @@ async def _open_http(
         if running.done():
             raise Misconfigured("the HTTP transport did not open")
         await asyncio.sleep(0.01)
+    connection_limits.queue(listening)
     port = listening.getsockname()[1]
     scheme = "https" if serving.certificate else "http"
     return f"{scheme}://{_shown(serving.host)}:{port}"
 
 
-def _listen(host: str, port: int) -> socket.socket:
-    """A listening socket, or a clear error; uvicorn would exit the process."""
-    try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
-        made = socket.create_server(address[:2], family=family, backlog=_BACKLOG)
-        # asyncio sets TCP_NODELAY only on sockets that are declared to be TCP
-        return socket.socket(made.family, made.type, socket.IPPROTO_TCP, fileno=made.detach())
-    except (OSError, OverflowError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise Misconfigured(f"port {port} of {host} cannot be opened: {reason}") from None
-
-
 async def _open_grpc(
-    transports: AsyncExitStack, authenticator: Authenticator, admission: Admission, serving: Serving
+    transports: AsyncExitStack,
+    authenticator: Authenticator,
+    admission: Admission,
+    serving: Serving,
+    connections: int,
 ) -> str:
     os.environ.setdefault(
         "GRPC_VERBOSITY", "NONE"
@@ -191,7 +244,9 @@ async def _open_grpc(
         credentials = grpc.ssl_server_credentials([pair])
     host, wanted = _shown(serving.host), serving.grpc_port or 0
     try:
-        server, port = await service.serve(authenticator, admission, host, wanted, credentials)
+        server, port = await service.serve(
+            authenticator, admission, host, wanted, credentials, connections=connections
+        )
     except RuntimeError:
         raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
     transports.push_async_callback(server.stop, GRACE_SECONDS + _CANCEL_SECONDS)
@@ -204,6 +259,8 @@ async def _open_pg(
     admission: Admission,
     serving: Serving,
     ports: Readiness,
+    *,
+    limits: ConnectionLimits,
 ) -> str:
     from redask.server.pgwire.listener import PostgresListener
     from redask.server.pgwire.protocol.channel_binding import end_point
@@ -217,10 +274,11 @@ async def _open_pg(
 
     context = _tls(serving)
     certificate = serving.certificate.read_text() if serving.certificate else ""
-    server = PostgresListener(authenticator, admission, planner, context, end_point(certificate))
-    listening = _listen(serving.host, serving.pg_port or 0)
+    server = PostgresListener(
+        authenticator, admission, planner, context, end_point(certificate), limits=limits
+    )
+    listening = ports.sockets.open("pg", serving.host, serving.pg_port or 0)
     await server.listen(listening)
-    ports.watch(listening)
     transports.push_async_callback(server.close, GRACE_SECONDS + _CANCEL_SECONDS)
     return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
 

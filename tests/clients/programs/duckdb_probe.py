@@ -1,6 +1,7 @@
 """What DuckDB's postgres extension makes of the Postgres wire transport: one line for each fact.
 
-python duckdb_probe.py CONNECTION BY_MONTH, with the packages that tools/clients.sh puts beside.
+python duckdb_probe.py CONNECTION BY_MONTH SLOW FAILING…, with the packages that tools/clients.sh
+puts beside.
 """
 
 import sys
@@ -27,11 +28,16 @@ for month, total in rows(
     print("month", month, total)
 for month, total in rows("SELECT * FROM postgres_query('shop', ?)", sys.argv[2]):
     print("there", month, total)
-for sql in sys.argv[3:]:
+for sql in sys.argv[4:]:
     try:
         rows("SELECT * FROM postgres_query('shop', ?)", sql)
     except duckdb.Error as error:
         print("error", str(error).splitlines()[0])
+try:
+    rows("SELECT * FROM postgres_query('shop', ?)", sys.argv[3])
+except duckdb.Error as error:
+    print("cancelled", str(error).splitlines()[0])
+print("after", *rows("SELECT * FROM postgres_query('shop', 'SELECT 1')")[0])
 try:
     rows("INSERT INTO shop.customers VALUES (4)")
 except duckdb.Error:

@@ -27,7 +27,7 @@ try {
 $pg = pg_connect("host=127.0.0.1 port=$port dbname=local user=mia password=$token");
 pg_send_query($pg, $slow);
 usleep(500000);
-echo "cancelling ", pg_cancel_query($pg) ? "yes" : "no", "\n";
+echo "cancelling ", pg_cancel_query($pg) ? "yes" : "no", "\n"; // and reads to the end
 $columns = pg_meta_data($pg, "orders");
 ksort($columns);
 echo "columns ", implode(" ", array_keys($columns)), "\n";

@@ -31,7 +31,8 @@ from fake_pgwire import (
 from waiting import SECONDS, until_true
 
 from redask.core.access import credentials
-from redask.server.pgwire import listener
+from redask.server import connection_limits
+from redask.server.connection_limits import ConnectionLimits
 from redask.server.pgwire.protocol import client_connection
 from redask.server.pgwire.session import startup
 
@@ -118,7 +119,9 @@ def test_looking_up_verifiers_takes_the_same_time_for_every_user(
     now, answered, real = [100.0], [], asyncio.sleep
 
     class SlowDesk(FakeAuthenticator):
-        async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
+        async def verifiers(
+            self, user: str, tenant: str, address: str = ""
+        ) -> credentials.Verifiers:
             now[0] += 2 if user == "mia" else 0
             return await super().verifiers(user, tenant)
 
@@ -242,7 +245,7 @@ def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatc
         client, silent, slow = await transport.client(), *[await transport.connect() for _ in "ab"]
         await slow.send(start_up(user="mia", database="local"))
         assert (await slow.until("R"))[-1].kind == "R"
-        await until_true(lambda: transport.server._unauthenticated == 2)
+        await until_true(lambda: len(transport.server._limits._open) == 3)
         await asyncio.sleep(0)
         assert len(deadlines(loop)) == 2  # who is signed in may take all the time
         let_deadlines_pass(loop)
@@ -253,27 +256,60 @@ def test_who_takes_too_long_to_sign_in_is_cut_off(monkeypatch: pytest.MonkeyPatc
     played(script)
 
 
-def test_unauthenticated_and_authenticated_connections_are_limited(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(listener, "MAX_UNAUTHENTICATED", 2)
-    monkeypatch.setattr(listener, "MAX_CONNECTIONS", 1)
-
+def test_who_is_in_start_up_for_longest_makes_room() -> None:
     async def script(transport: FakeServer) -> None:
         client = await transport.client()
         waiting = [await transport.connect() for _ in range(2)]
-        await until_true(lambda: transport.server._unauthenticated == 2)
+        await until_true(lambda: len(transport.server._limits._open) == 3)
         third = await transport.connect()
-        assert await third.reader.read() == b""
-        await waiting[0].close()
-        await until_true(lambda: transport.server._unauthenticated == 1)
-        found = await (await transport.connect()).sign_in()
-        assert states(found) == [("FATAL", "53300")]
-        await client.send(TERMINATE)
-        await until_true(lambda: not transport.server._sessions)
+        assert await waiting[0].until("?") == []  # closed
+        assert (await third.sign_in())[-1].kind == "Z"
+        assert (await client.ask(query("rows 1")))[-1].kind == "Z"
+
+    played(script, limits=ConnectionLimits(9, 9, 2))
+
+
+@pytest.mark.parametrize("limits", [(2, 9, 9), (9, 2, 9)], ids=["in all", "of an address"])
+def test_sessions_are_limited_and_make_room_for_nobody(
+    limits: tuple[int, int, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection_limits, "RESERVED", 1)
+
+    async def script(transport: FakeServer) -> None:
+        first, second = await transport.client(), await running(transport)
+        assert states(await (await transport.connect()).sign_in()) == [("FATAL", "53300")]
+        other = await transport.connect()  # a cancel request is taken nevertheless
+        await other.send(wire.cancel(second.key))
+        assert states(await second.until()) == [("ERROR", "57014")]
+        await first.send(TERMINATE)
+        await until_true(lambda: len(transport.server._limits._open) == 1)
         assert (await (await transport.connect()).sign_in())[-1].kind == "Z"
 
-    played(script)
+    played(script, limits=ConnectionLimits(*limits))
+
+
+def test_without_room_for_a_cancel_request_the_connection_is_refused_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(connection_limits, "RESERVED", 0)
+
+    async def script(transport: FakeServer) -> None:
+        await transport.client()
+        assert states(await (await transport.connect()).until()) == [("FATAL", "53300")]
+
+    played(script, limits=ConnectionLimits(1))
+
+
+def test_who_proves_no_token_is_noted_with_the_address() -> None:
+    desk = FakeAuthenticator()
+
+    async def script(transport: FakeServer) -> None:
+        await transport.client()
+        for token in ("redask_x", credentials.new_token()[1]):
+            await (await transport.connect()).sign_in(token=token)
+        assert desk.wrong == [("mia", "local", "127.0.0.1")] * 2
+
+    played(script, authenticator=desk)
 
 
 # --- TLS ---------------------------------------------------------------------------------------
@@ -384,7 +420,7 @@ def test_a_wrong_key_cancels_nothing() -> None:
 
 def test_a_cancel_request_for_a_statement_that_waits_counts() -> None:
     async def script(transport: FakeServer) -> None:
-        transport.admission.at_once, transport.admission._slots = 1, asyncio.Semaphore(1)
+        transport.admission.at_once = 1
         await running(transport)
         second = await transport.client()
         await second.send(query("wait"))

@@ -165,7 +165,7 @@ def test_the_other_outcomes_have_theirs(
 
     with monkeypatch.context() as patch:
         patch.setattr("redask.engine.retrieval.Retriever.find_for_provider", broken)
-        assert driver.state("ASK 'ferry' USING scripted") == "57P03"
+        assert driver.state("ASK 'which disk is gone?' USING scripted") == "57P03"
     transport.run(full(0, 0))
     assert driver.state("ASK 'ferry' USING scripted") == "53300"
     transport.run(full(64, 256))

@@ -14,6 +14,7 @@ from fake_pgwire import (
     FakeServer,
     RawClient,
     bind,
+    cancel,
     close,
     describe,
     execute,
@@ -313,6 +314,33 @@ def test_a_statement_that_takes_too_long_is_cancelled() -> None:
         assert state(found) == "57014"
         assert "statement_timeout" in found[0].fields["M"]
         assert transport.planners[0].left == 1
+        assert kinds(await client.ask(query("rows 1"))) == "TDCZ"
+
+    played(script)
+
+
+@pytest.mark.parametrize("wire", ["simple", "extended"])
+@pytest.mark.parametrize("ending", ["timeout", "request", "gone"])
+def test_a_statement_whose_planning_takes_too_long_is_cancelled(wire: str, ending: str) -> None:
+    async def script(transport: FakeServer, client: RawClient) -> None:
+        await client.ask(query("timeout 60"))
+        await client.send(*([query("ponder")] if wire == "simple" else [parse("ponder"), SYNC]))
+        planner = transport.planners[0]
+        await until_true(lambda: planner.ran[-1] == "ponder")
+        if ending == "timeout":
+            let_timers_pass("cancel")
+        elif ending == "request":
+            other = await transport.connect()
+            await other.send(cancel(client.key))
+            await other.close()
+        else:
+            await client.close()
+            await until_true(lambda: planner.left == 1)
+            return
+        found = await client.until()
+        assert state(found) == "57014"
+        assert ("statement_timeout" in found[0].fields["M"]) is (ending == "timeout")
+        assert planner.left == 1
         assert kinds(await client.ask(query("rows 1"))) == "TDCZ"
 
     played(script)

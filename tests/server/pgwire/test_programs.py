@@ -25,7 +25,7 @@ from redask.core import errors
 from redask.core.model import Ask, Caller, Emit
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
-from redask.engine.audit_writer import AuditWriter
+from redask.engine.auditing.audit_writer import AuditWriter
 from redask.engine.retrieval import Hits, Retriever
 from redask.server.pgwire.session import ask_statements
 from redask.server.pgwire.types.oids import INT4, TEXT, TYPES

@@ -17,8 +17,8 @@ from pgwire_server import PgwireServer
 from redask.core.access.credentials import Verifiers
 from redask.server.pgwire.protocol import channel_binding, scram
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.protocol.startup_options import startup_options
 from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
-from redask.server.pgwire.session.startup_options import startup_options
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+import threading
 from collections.abc import Coroutine, Iterator
+from contextlib import suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
@@ -11,11 +13,12 @@ import pytest
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.api.sync import open_async
-from redask.core.errors import BadAsk, BadStatement, Denied, SqlError
+from redask.core.clauses import lexer
+from redask.core.errors import AskError, BadAsk, BadStatement, Denied, SqlError
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
-from redask.server.pgwire.session import runtime_parameters
+from redask.server.pgwire.session import runtime_parameters, splitting
 from redask.server.pgwire.session.statement_planner import StatementPlanner
 from redask.server.pgwire.types import encoding, oids
 
@@ -458,3 +461,46 @@ def test_a_text_is_split_where_statements_end(talk: Talk, text: str, count: int)
     found = talk.of["mia"].split(text)
     assert len(found) == count
     assert all(each in text for each in found)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ASK 'when?'" + " --\n" * 3000,
+        "ASK 'when?' NOCACHE" + " /* */" * 3000,
+        "EXPLAIN ASK 'when?'" + " --\n" * 3000,
+        "FETCH" + " --\n" * 3000 + "c",
+        "CLOSE" + " --\n" * 3000 + "ALL",
+        "SHOW" + " --\n" * 3000 + "TimeZone",
+        "COPY (SELECT 1" + " --\n" * 3000 + ") TO STDOUT",
+        "DECLARE c CURSOR WITH HOLD FOR SELECT 1" + " --\n" * 3000,
+        "SELECT set_config('application_name', 'x', false)" + " --\n" * 3000,
+    ],
+)
+def test_no_long_statement_is_read_on_the_event_loop(
+    talk: Talk, monkeypatch: pytest.MonkeyPatch, sql: str
+) -> None:
+    """Whatever reads tokens of it, be it for planning or for running, is in another thread."""
+    read: list[int] = []
+    next_piece, next_token = splitting._next, lexer.Cursor._read
+
+    def noting(text: str, place: int) -> tuple[str, int]:
+        read.append(threading.get_ident())
+        return next_piece(text, place)
+
+    def noting_too(self: lexer.Cursor) -> lexer.Token:
+        read.append(threading.get_ident())
+        return next_token(self)
+
+    monkeypatch.setattr(splitting, "_next", noting)
+    monkeypatch.setattr(lexer.Cursor, "_read", noting_too)
+
+    async def planned_and_run() -> None:
+        planned = await talk.of["mia"].plan(sql, ())
+        with suppress(SqlStateError, AskError):
+            await planned.run(())
+
+    with suppress(SqlStateError, AskError):
+        talk.run(planned_and_run())
+    assert read
+    assert threading.get_ident() not in read

@@ -1,8 +1,8 @@
 """gRPC calls between gRPC's threads, which wait, and the event loop, which answers.
 
 `Calls(work…)` are handlers for `grpc.server`. Each call has a thread of gRPC's pool while it runs,
-and a coroutine on the loop, `work(call)`, that does everything; the thread only waits for the
-request message, and writes what the coroutine answers.
+and a coroutine on the loop, `work(call)`, that does everything; the thread only reads the request
+message, when the coroutine wants it, and writes what it answers.
 
     call.token()      the header `authorization`
     call.message()    the request message, END when there is none
@@ -28,11 +28,14 @@ from concurrent.futures import Future, InvalidStateError
 from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, Final
+from urllib.parse import unquote
 
 import grpc
 from google.protobuf.message import DecodeError
 
 END: Final = object()
+_READ: Final = object()  # the coroutine wants the request message
+_TOKEN = "authorization"
 READ_SECONDS = 30.0  # in which the last of a response must have been read
 SWEEP_SECONDS = 5.0
 
@@ -52,13 +55,19 @@ class GrpcCall:
 
     def token(self) -> str | None:
         """The header `authorization`."""
-        given = dict(self._context.invocation_metadata() or ()).get("authorization")
-        return None if given is None else str(given)
+        return token_of(self._context)
+
+    @property
+    def address(self) -> str:
+        """Where the client is."""
+        return address_of(self._context)
 
     async def message(self, seconds: float) -> Any:
-        """The request message; END when there was none, bytes when they are no message."""
-        if self._arrived.done():
-            return self._arrived.result()
+        """The request message; END when there was none, bytes when they are no message.
+
+        Nothing of it is read before this: whoever does not sign in makes us read nothing.
+        """
+        self._responses.put(_READ)
         async with asyncio.timeout(seconds):
             return await asyncio.wrap_future(self._arrived)
 
@@ -80,11 +89,13 @@ class GrpcCall:
         answering.add_done_callback(self._finished)
         if not self._context.add_callback(answering.cancel):
             answering.cancel()
-        message = first(requests)
-        with suppress(InvalidStateError):  # the coroutine ended without it
-            self._arrived.set_result(message)
         while (response := self._responses.get()) is not END:
-            self._send(response)
+            if response is not _READ:
+                self._send(response)
+                continue
+            message = first(requests)
+            with suppress(InvalidStateError):  # the coroutine ended without it
+                self._arrived.set_result(message)
         if not self._failed:
             self._send(None)
 
@@ -131,6 +142,19 @@ class Calls:
             now = time.monotonic()
             for call in list(self._open):
                 call._cancel_if_unread(now)
+
+
+def token_of(context: Any) -> str | None:
+    """The header `authorization` of a call; two of them sign nobody in."""
+    given = [value for name, value in context.invocation_metadata() or () if name == _TOKEN]
+    return ",".join(map(str, given)) if given else None
+
+
+def address_of(context: Any) -> str:
+    """Where the client of a call is, of `ipv4:10.0.0.1:5000` or `ipv6:[::1]:5000`."""
+    kind, _, rest = unquote(str(context.peer())).partition(":")
+    host = rest.rpartition(":")[0] if kind in ("ipv4", "ipv6") else rest
+    return host.removeprefix("[").removesuffix("]")
 
 
 def first(requests: Any) -> Any:

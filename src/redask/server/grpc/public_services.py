@@ -1,4 +1,7 @@
-"""gRPC services that need no sign-in: health and reflection, `PublicServices(names)`.
+"""gRPC's own services: health, for everybody, and reflection, `PublicServices(names, …)`.
+
+Reflection is for who signs in, with the metadata of any call, unless the settings open it
+(`serve.public`): `may_reflect` says so before a message is read.
 
 A call of gRPC's synchronous server holds a thread, and an unauthenticated client may open a call
 and send nothing, or read nothing. So these calls share PLACES, and when all are taken the oldest
@@ -21,17 +24,21 @@ from google.protobuf import descriptor_pb2, descriptor_pool
 from grpc_health.v1 import health, health_pb2
 from grpc_reflection.v1alpha import reflection, reflection_pb2
 
+from redask.core.errors import AskError
+from redask.core.wire import outcomes
 from redask.server.grpc.calls import END, first, reader, write
 
 PLACES = 32
 REFLECTION_V1 = "grpc.reflection.v1.ServerReflection"
 Send = Callable[[Any], None]
+MayReflect = Callable[[Any], None]  # of a call's context; `AskError`: it may not
 
 
 class PublicServices:
     """Health and reflection of services by these names, all of them serving."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names: tuple[str, ...], may_reflect: MayReflect) -> None:
+        self._may_reflect = may_reflect
         self._serving = {"", *names}
         _describe_v1()
         reflected = (*names, health.SERVICE_NAME, REFLECTION_V1, reflection.SERVICE_NAME)
@@ -88,6 +95,11 @@ class PublicServices:
     def _reflect(self, requests: Any, context: Any) -> Iterator[Any]:
         good = (_message(each, context) for each in requests)
         with self._place(context):
+            try:
+                self._may_reflect(context)
+            except AskError as error:
+                code = getattr(grpc.StatusCode, outcomes.of(error).grpc)
+                context.abort(code, outcomes.message(error))
             yield from self._reflection.ServerReflectionInfo(good, context)
 
     @contextmanager

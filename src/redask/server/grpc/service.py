@@ -32,14 +32,15 @@ from redask.core.wire import envelope, outcomes
 from redask.core.wire import json as canonical
 from redask.server import request_json
 from redask.server.admission import Admission
-from redask.server.grpc.calls import END, Calls, GrpcCall, Work
+from redask.server.grpc.calls import END, Calls, GrpcCall, Work, address_of, token_of
 from redask.server.grpc.generated import redask_pb2 as pb
-from redask.server.grpc.public_services import PublicServices
+from redask.server.grpc.public_services import MayReflect, PublicServices
 from redask.server.sessions import Authenticator, bearer
 
 MAX_MESSAGE = 4 * 1024 * 1024
 MESSAGE_SECONDS = 30.0  # in which a call's message must have come
 MAX_CALLS = 128  # at once on one connection
+IDLE_SECONDS = 300  # without a call, after which a connection is closed
 SPARE = 128  # calls beside those that the admission lets in: to be refused, or asked for health
 SERVICE = "redask.v1.Redask"
 _BY_FIELD = {
@@ -87,7 +88,9 @@ class GrpcTransport:
         try:
             session = await self._session(call)
             ask = asked(await _message(call))
-            events = self._admission.stream(lambda emit: session.answer(ask, emit))
+            events = self._admission.of(session.claim).stream(
+                lambda emit: session.answer(ask, emit)
+            )
             async with aclosing(events):
                 async for event in events:
                     if event is not None:
@@ -102,33 +105,45 @@ class GrpcTransport:
             )
             call.write(frame(Failed(shown)))
 
+    def may_reflect(self) -> MayReflect:
+        """Raises `AskError` unless the client of a call may ask for reflection; in a thread."""
+        loop, authenticator = asyncio.get_running_loop(), self._authenticator
+
+        def check(context: Any) -> None:
+            if "reflection" not in authenticator.public:
+                given, address = bearer(token_of(context)), address_of(context)
+                signing_in = authenticator.sign_in(given, address)
+                asyncio.run_coroutine_threadsafe(signing_in, loop).result(MESSAGE_SECONDS)
+
+        return check
+
     async def _session(self, call: GrpcCall) -> AsyncDatabase:
-        return await self._authenticator.sign_in(bearer(call.token()))
+        return await self._authenticator.sign_in(bearer(call.token()), call.address)
 
     async def _answer(self, session: AsyncDatabase, request: Any) -> Any:
         ask = asked(request)
-        return reply(await self._admission.run(lambda: session.answer(ask)))
+        return reply(await self._admission.of(session.claim).run(lambda: session.answer(ask)))
 
     async def _plan(self, session: AsyncDatabase, request: Any) -> Any:
         ask = asked(request)
-        plan = await self._admission.run(lambda: session.plan(ask))
+        plan = await self._admission.of(session.claim).run(lambda: session.plan(ask))
         return pb.ExplainReply(plan_json=canonical.encode(plan))
 
     async def _query(self, session: AsyncDatabase, request: Any) -> Any:
         params: object = []
         if request.params_json:
             try:
-                params = request_json.read(request.params_json.encode())
+                params = await _params(request.params_json.encode())
             except BadAsk as error:
                 message = error.message.replace("the body", "params_json", 1)
                 raise BadAsk(message, detail="params_json") from None
         if not isinstance(params, list):
             raise BadAsk("params_json: expected a JSON list", detail="params_json")
         statement, values = request.statement, params
-        rows = await self._admission.run(lambda: session.query(statement, values))
-        if len(rows) > request_json.LOOP_ROWS:
-            return pb.QueryReply(rows_json=await asyncio.to_thread(canonical.encode, rows))
-        return pb.QueryReply(rows_json=canonical.encode(rows))
+        rows = await self._admission.of(session.claim).run(
+            lambda: session.query_json(statement, values, browsers=False)
+        )
+        return pb.QueryReply(rows_json=rows)
 
 
 class GrpcServer:
@@ -140,6 +155,7 @@ class GrpcServer:
         address: str,
         credentials: grpc.ServerCredentials | None,
         room: int,
+        connections: int,
     ) -> None:
         logging.getLogger("grpc").setLevel(
             logging.CRITICAL + 1
@@ -152,10 +168,11 @@ class GrpcServer:
                 ("grpc.max_receive_message_length", MAX_MESSAGE),
                 ("grpc.max_concurrent_streams", MAX_CALLS),
                 ("grpc.so_reuseport", 0),
-                ("grpc.max_connection_idle_ms", 300_000),
+                ("grpc.max_connection_idle_ms", IDLE_SECONDS * 1000),
+                ("grpc.max_allowed_incoming_connections", connections),
             ],
         )
-        self._public = PublicServices((SERVICE,))
+        self._public = PublicServices((SERVICE,), transport.may_reflect())
         if credentials is None:
             self.port = self._server.add_insecure_port(address)
         else:
@@ -180,11 +197,13 @@ async def serve(
     host: str,
     port: int,
     credentials: grpc.ServerCredentials | None = None,
+    *,
+    connections: int = 1000,
 ) -> tuple[GrpcServer, int]:
     """A started server and the port it listens on."""
     room = admission.at_once + admission.waiting + SPARE
     server = GrpcServer(
-        GrpcTransport(authenticator, admission), f"{host}:{port}", credentials, room
+        GrpcTransport(authenticator, admission), f"{host}:{port}", credentials, room, connections
     )
     return server, server.port
 
@@ -200,6 +219,13 @@ async def _message(call: GrpcCall) -> Any:
     if isinstance(given, bytes):
         raise BadAsk("the message is none of this call's type", detail="message")
     return given
+
+
+async def _params(sent: bytes) -> object:
+    """What was sent as JSON; much of it is read beside the event loop."""
+    if len(sent) <= request_json.LOOP_BYTES:
+        return request_json.read(sent)
+    return await asyncio.to_thread(request_json.read, sent)
 
 
 def asked(request: Any) -> Ask:

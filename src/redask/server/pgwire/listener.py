@@ -1,8 +1,9 @@
 """The Postgres wire transport: `PostgresListener`, one connection for each client.
 
     limit                                     beyond it
-    `MAX_UNAUTHENTICATED` in start-up         closed without a response
-    `MAX_CONNECTIONS` authenticated           FATAL 53300
+    `limits`: connections of all, of one      the one that has been in start-up for longest is
+    address, and of those in start-up         closed; if none is, FATAL 53300 for the new one,
+                                              but a few cancel requests are taken
     `startup.SECONDS` for start-up            closed without a response
 
 Cancel requests are accepted from unauthenticated clients, also without TLS, and get no response:
@@ -12,7 +13,6 @@ statements end, and after so many seconds cancels the rest.
 """
 
 import asyncio
-import hmac
 import itertools
 import logging
 import secrets
@@ -22,11 +22,19 @@ from collections.abc import Callable
 
 from redask.core.errors import AskError
 from redask.server.admission import Admission
+from redask.server.connection_limits import (
+    ACCEPTED_AT_ONCE,
+    ConnectionEntry,
+    ConnectionLimits,
+    queue,
+)
+from redask.server.pgwire.own_sessions.open_sessions import OpenSessions, OwnSessions
 from redask.server.pgwire.protocol import backend_messages
 from redask.server.pgwire.protocol.client_connection import (
     ClientConnection,
     ClientStalled,
     Stopping,
+    Terminated,
 )
 from redask.server.pgwire.protocol.frontend_messages import CancelRequest, ProtocolViolation
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
@@ -37,8 +45,6 @@ from redask.server.pgwire.session.planned_statement import Planner
 from redask.server.pgwire.session.startup import AuthenticatedClient, ConnectionRejected
 from redask.server.sessions import Authenticator
 
-MAX_UNAUTHENTICATED = 512
-MAX_CONNECTIONS = 1000
 _KEY_BYTES = 4  # as protocol 3.0 has it
 # the parameters that PostgreSQL reports at start-up, and drivers count on
 _REPORTED = (
@@ -47,6 +53,8 @@ _REPORTED = (
     *("standard_conforming_strings", "is_superuser", "in_hot_standby"),
     "default_transaction_read_only",
 )
+_NO_ROOM = "there are too many connections: try again later"
+_TERMINATED = "terminating connection due to administrator command"  # PostgreSQL's words
 _log = logging.getLogger("redask.pgwire")
 
 MakePlanner = Callable[[AuthenticatedClient], Planner]
@@ -62,25 +70,28 @@ class PostgresListener:
         make_planner: MakePlanner,
         context: ssl.SSLContext | None = None,
         end_point: bytes | None = None,
+        *,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         """`end_point` is what a sign-in over TLS can be bound to: see `channel_binding`."""
         self._end_point = end_point
+        self._limits = limits or ConnectionLimits()
         self._authenticator = authenticator
         self._admission = admission
         self._make_planner = make_planner
         self._context = context
         self._process_ids = itertools.count(1)
         self._connections: set[ClientConnection] = set()
-        self._unauthenticated = 0
-        self._sessions: dict[int, tuple[bytes, MessageLoop]] = {}
+        self._sessions = OpenSessions()
         self._server: asyncio.Server | None = None
 
     async def listen(self, listening: socket.socket) -> None:
         """Accept connections."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: ClientConnection(self._serve), sock=listening
+            lambda: ClientConnection(self._serve), sock=listening, backlog=ACCEPTED_AT_ONCE
         )
+        queue(listening)
 
     async def close(self, seconds: float) -> None:
         """Accept no connection any more, and end those there are."""
@@ -100,7 +111,12 @@ class PostgresListener:
         """One connection, from start-up to its end; nothing is raised."""
         self._connections.add(connection)
         try:
+            entry = self._limits.enter(connection)
+            if entry is ConnectionEntry.NO_ROOM:
+                raise ConnectionRejected("53300", _NO_ROOM)
             client = await self._start_up(connection)
+            if client is not None and entry is not ConnectionEntry.OPEN:
+                raise ConnectionRejected("53300", _NO_ROOM)
             if client is not None:
                 await self._run_session(connection, client)
         except ConnectionRejected as refusal:
@@ -109,6 +125,8 @@ class PostgresListener:
             connection.send(
                 backend_messages.error_response("57P01", "the server is stopping", fatal=True)
             )
+        except Terminated:
+            connection.send(backend_messages.error_response("57P01", _TERMINATED, fatal=True))
         except (AskError, SqlStateError) as error:
             connection.send(error_response(error, fatal=True))
         except (ClientStalled, OSError, asyncio.CancelledError):  # disconnected, or out of time
@@ -118,13 +136,11 @@ class PostgresListener:
             connection.send(backend_messages.error_response("XX000", "internal error", fatal=True))
         finally:
             self._connections.discard(connection)
+            self._limits.leave(connection)
             connection.close()
 
     async def _start_up(self, connection: ClientConnection) -> AuthenticatedClient | None:
         """The client; None when there is no session to run."""
-        if self._unauthenticated >= MAX_UNAUTHENTICATED:
-            return None
-        self._unauthenticated += 1
         try:
             async with asyncio.timeout(startup.SECONDS):
                 found = await startup.start_session(
@@ -132,18 +148,12 @@ class PostgresListener:
                 )
         except ProtocolViolation:
             return None
-        finally:
-            self._unauthenticated -= 1
         if isinstance(found, CancelRequest):
-            self._cancel(found)
+            self._sessions.cancel(found.process, found.key)
             return None
         return found
 
     async def _run_session(self, connection: ClientConnection, client: AuthenticatedClient) -> None:
-        if len(self._sessions) >= MAX_CONNECTIONS:
-            raise ConnectionRejected(
-                "53300", f"{MAX_CONNECTIONS} clients are connected: try again later"
-            )
         connection.authenticated()
         process, key = next(self._process_ids) & 0x7FFFFFFF, secrets.token_bytes(_KEY_BYTES)
         planner = self._make_planner(client)
@@ -151,16 +161,13 @@ class PostgresListener:
             connection.send(backend_messages.parameter_status(name, planner.parameter(name) or ""))
         connection.send(backend_messages.parameter_status("session_authorization", client.user))
         connection.send(backend_messages.backend_key_data(process, key))
-        message_loop = MessageLoop(connection, planner, self._admission)
-        self._sessions[process] = (key, message_loop)
+        owner = client.session.claim
+        planner.state.own = OwnSessions(process, owner, self._sessions)
+        message_loop = MessageLoop(connection, planner, self._admission.of(owner))
+        self._sessions.open(process, key, owner, message_loop)
         try:
             await message_loop.run()
         except ProtocolViolation as error:
             connection.send(backend_messages.error_response("08P01", str(error), fatal=True))
         finally:
-            del self._sessions[process]
-
-    def _cancel(self, request: CancelRequest) -> None:
-        key, message_loop = self._sessions.get(request.process, (b"", None))
-        if hmac.compare_digest(key, request.key) and message_loop is not None:
-            message_loop.cancel()
+            self._sessions.close(process)

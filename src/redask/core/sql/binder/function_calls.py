@@ -19,6 +19,7 @@ from redask.core.sql.binder.bound import (
     once,
     unsupported,
 )
+from redask.core.sql.binder.type_names import REFUSED_TYPES
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
 from redask.core.sql.catalogue.catalogue_sets import RECORD
 from redask.core.sql.catalogue.vectors import PLACES, as_array, is_vector, one_less
@@ -35,6 +36,10 @@ from redask.core.sql.functions.overloads import AMBIGUOUS, choose
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
 
+_OF_BYTES = frozenset(
+    """convert convert_from convert_to decode encode get_bit get_byte set_bit set_byte sha224 sha256
+    sha384 sha512""".split()
+)
 _HINT = (
     "No function matches the given name and argument types. "
     "You might need to add explicit type casts."
@@ -144,6 +149,9 @@ def _signature(name: str, values: list[Bound]) -> str:
 
 
 def _missing(name: str, values: list[Bound], location: int) -> NoReturn:
+    refused = "bytea" if name in _OF_BYTES else name
+    if refused in REFUSED_TYPES:  # int4range(), set_byte()
+        unsupported(f"the type {refused}", location)
     fail("42883", f"function {_signature(name, values)} does not exist", location, _HINT)
 
 

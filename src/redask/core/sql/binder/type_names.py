@@ -6,9 +6,12 @@ from redask.core.sql.types import TYPE_ROWS, SqlType
 _MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
 # bits of an interval's modifier: INTERVAL '1' MONTH
 INTERVAL_FIELDS = {4: "year", 2: "month", 8: "day", 1024: "hour", 2048: "minute", 4096: "second"}
-_REFUSED = frozenset(
-    """bit bytea cidr inet int4range money point record timetz tsquery tsvector unknown varbit void
-    xid xml""".split()
+REFUSED_TYPES = frozenset(
+    """aclitem bit box bytea cid cidr circle cstring datemultirange daterange gtsvector inet
+    int4multirange int4range int8multirange int8range jsonpath line lseg macaddr macaddr8 money
+    nummultirange numrange path pg_lsn pg_node_tree pg_snapshot point polygon record refcursor
+    regrole tid timetz tsmultirange tsquery tsrange tstzmultirange tstzrange tsvector txid_snapshot
+    unknown varbit void xid xid8 xml""".split()
 )
 _NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
 # information_schema's own types, as they travel
@@ -31,12 +34,14 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
         fail("42704", f'type "{".".join(names)}" does not exist', location)
     if node.get("setof") or node.get("pct_type"):
         unsupported("SETOF and %TYPE", location)
+    is_array = name.startswith("_") and name[1:] in TYPE_ROWS  # as pg_type calls an array's type
+    name = name[1:] if is_array or name[1:] in REFUSED_TYPES else name
     if name not in TYPE_ROWS or name in _NO_VALUES:
-        if name in _REFUSED:
+        if name in REFUSED_TYPES:
             unsupported(f"the type {name}", location)
         fail("42704", f'type "{name}" does not exist', location)
     bounds = node.get("arrayBounds", [])
-    if len(bounds) > 1:
+    if len(bounds) + is_array > 1:
         unsupported("an array of arrays", location)
     modifiers = [_integer(each, location) for each in node.get("typmods", [])]
     field = None
@@ -53,7 +58,7 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
         fail("22023", f"length for type {name} must be at least 1", location)
     if name == "bpchar" and modifiers:
         unsupported("character(n)", location)
-    return SqlType(name, tuple(modifiers), bool(bounds)), field
+    return SqlType(name, tuple(modifiers), bool(bounds) or is_array), field
 
 
 def _numeric(modifiers: list[int], location: int) -> list[int]:

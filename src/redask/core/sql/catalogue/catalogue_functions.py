@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from redask.core.errors import SqlError
 from redask.core.sql.binder.bound import (
     BOOL,
+    FLOAT8,
     INT4,
     INT8,
     TEXT,
@@ -47,14 +48,15 @@ _TRUE = """pg_table_is_visible pg_type_is_visible pg_function_is_visible pg_oper
     pg_ts_template_is_visible pg_ts_config_is_visible pg_try_advisory_lock pg_advisory_unlock
     pg_has_role""".split()
 _FALSE = """pg_is_in_recovery pg_is_wal_replay_paused pg_is_other_temp_schema
-    pg_relation_is_publishable pg_jit_available row_security_active pg_cancel_backend
-    pg_terminate_backend pg_relation_is_updatable pg_column_is_updatable""".split()
+    pg_relation_is_publishable pg_jit_available row_security_active
+    pg_relation_is_updatable pg_column_is_updatable""".split()
 _VOIDS = """pg_advisory_unlock_all pg_advisory_lock pg_advisory_lock_shared
     pg_advisory_xact_lock pg_stat_clear_snapshot pg_notify""".split()
 _SIZES = """pg_total_relation_size pg_relation_size pg_table_size pg_indexes_size
     pg_database_size pg_tablespace_size pg_stat_get_numscans""".split()
 _BTREE_YES = "asc nulls_last orderable search_array search_nulls returnable".split()
 _BTREE_NO = "desc nulls_first distance_orderable".split()
+_NOBODY = "(CASE WHEN {0} IS NOT NULL THEN false END)"
 _STARTED = "2000-01-01 00:00:00"
 _PRIVILEGES = ("select", "usage", "connect", "member")
 
@@ -220,11 +222,17 @@ FUNCTIONS: dict[str, list[Overload]] = {
         Overload((_NAME,), INT4, "(CASE WHEN lower({0}) IN ('utf8', 'utf-8', 'unicode')"
                  " THEN 6 ELSE CAST(-1 AS INTEGER) END)")
     ],
+    # no session is reached from within a statement: own_sessions.signal_statements does that
+    "pg_cancel_backend": [Overload((INT4,), BOOL, _NOBODY)],
+    "pg_terminate_backend": [
+        Overload((INT4,), BOOL, _NOBODY), Overload((INT4, INT8), BOOL, _NOBODY)
+    ],
     "getdatabaseencoding": [Overload((), _NAME, "'UTF8'")],
     "pg_blocking_pids": [Overload((INT4,), INT4.array, "CAST([] AS INTEGER[])")],
     "parse_ident": [Overload((TEXT,), TEXT.array, "pg_parse_ident({0})")],
     "oidvectortypes": [Overload((SqlType("oidvector"),), TEXT, "pg_oidvectortypes({0})")],
     "bpchar": [Overload((SqlType("char"),), SqlType("bpchar"), "{0}")],
+    "pg_sleep": [Overload((FLOAT8,), _VOID, "pg_sleep({0})")],
     "mxid_age": [Overload((_XID,), INT4, "CAST(1 AS INTEGER)")],
     "_pg_char_max_length": [Overload((_OID, INT4), INT4,
         "(CASE WHEN {1} <> -1 AND {0} IN (1042, 1043) THEN {1} - 4 END)")],

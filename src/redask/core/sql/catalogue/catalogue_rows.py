@@ -1,8 +1,9 @@
 """The content of `pg_catalog` and `information_schema`: what one caller can read, as rows.
 
-Filled are the tables below and those of `key_rows`; the rest is there and empty, because clients
-ask for rules, policies and comments, and an empty answer is the true one. A cell that no row sets
-is false, 0, empty or NULL by its type: `DEFAULTS`, and NULL in `information_schema`.
+Filled are the tables below and those of `key_rows` and `session_rows`; the rest is there and empty,
+because clients ask for rules, policies and comments, and an empty answer is the true one. A cell
+that no row sets is false, 0, empty or NULL by its type: `DEFAULTS`, and NULL in
+`information_schema`.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +19,7 @@ from redask.core.sql.catalogue.key_rows import (
 )
 from redask.core.sql.catalogue.keywords import keyword_rows
 from redask.core.sql.catalogue.object_ids import OWNER, PUBLIC, SCHEMAS, SYSTEM, numbered
+from redask.core.sql.catalogue.session_rows import SESSION_ROWS
 from redask.core.sql.catalogue.system_ids import FUNCTIONS, INTERNAL
 from redask.core.sql.catalogue.type_rows import COLLATION, type_rows
 from redask.core.sql.types import SqlType
@@ -43,13 +45,14 @@ _PRECISION: Mapping[str, Row] = {
 
 @dataclass(frozen=True)
 class CatalogueFacts:
-    """Who asks, where, the run-time parameters, and what the caller can read."""
+    """Who asks, where, the run-time parameters, what the caller can read; of its session."""
 
     user: str
     database: str
     settings: Mapping[str, str] = field(default_factory=dict)
     tables: Sequence[tuple[str, Sequence[tuple[str, SqlType]]]] = ()
     keys: Sequence[TableKey] = ()
+    session: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def catalogue_keys(self) -> CatalogueKeys:
@@ -236,6 +239,7 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
     "pg_catalog.pg_settings": _settings,
     "pg_catalog.pg_get_keywords": lambda _facts: keyword_rows(),
     **KEY_ROWS,
+    **SESSION_ROWS,
     "information_schema.schemata": _schemata,
     "information_schema.tables": _information_tables,
     "information_schema.columns": _information_columns,

@@ -16,7 +16,13 @@ def _vector_types(oids: list[int]) -> str:
     return ", ".join(object_ids.format_type(each, None) or "" for each in oids)
 
 
+def _slept(_seconds: float) -> str:
+    """What pg_sleep() gives, after who registered it has waited: void."""
+    return ""
+
+
 FUNCTIONS = functions_by_name(
+    RuntimeFunction("pg_sleep", ("DOUBLE",), "VARCHAR", _slept, waits=True),
     RuntimeFunction("pg_relation_name", ("VARCHAR",), "VARCHAR", object_ids.relation_name),
     RuntimeFunction("pg_system_number", ("VARCHAR",), "BIGINT", object_ids.system_number, True),
     RuntimeFunction("pg_system_relation", ("BIGINT",), "VARCHAR", object_ids.system_relation),

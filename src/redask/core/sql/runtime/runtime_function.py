@@ -2,6 +2,8 @@
 
 DuckDB does not call a function with NULL unless `null_handling` is true, and a function that may
 give NULL for other arguments must have it true: `nullable` then keeps the NULLs away from `call`.
+Who registers a function that `waits` lets its first argument pass, in seconds, before each call,
+as long as the statement may run.
 """
 
 from collections.abc import Callable
@@ -17,6 +19,7 @@ class RuntimeFunction(NamedTuple):
     result: str
     call: Callable[..., Any]
     null_handling: bool = False
+    waits: bool = False
 
 
 def nullable(call: Callable[..., Any]) -> Callable[..., Any]:

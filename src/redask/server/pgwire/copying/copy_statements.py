@@ -14,6 +14,7 @@ from redask.server.pgwire.session.planned_statement import (
     StatementResult,
     TransactionStep,
 )
+from redask.server.pgwire.session.text_reading import read_text
 
 PlanQuery = Callable[[str, str], Awaitable[PlannedStatement]]  # of a text and its first word
 
@@ -36,7 +37,7 @@ class CopyStatement(NeverImmediate):
 
 async def plan_copy(sql: str, plan_query: PlanQuery) -> CopyStatement:
     """Read the statement, and plan its SELECT."""
-    order = read_copy(sql)
+    order = await read_text(read_copy, sql)
     try:
         inner = await plan_query(order.query, order.word)
         if order.columns:

@@ -82,7 +82,7 @@ class FetchStatement(NeverImmediate):
     step: TransactionStep | None = None
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:  # noqa: ARG002
-        portal = open_cursor(self.state, self.order.name)
+        portal = await open_cursor(self.state, self.order.name)
         assert portal.scan is not None
         assert portal.result is not None
         if self.order.moves:
@@ -115,7 +115,7 @@ class CloseStatement(NeverImmediate):
         if self.name is None:
             self.state.prepared.close_portals()
             return StatementResult((), "CLOSE CURSOR ALL")
-        open_cursor(self.state, self.name)
+        find_cursor(self.state, self.name)
         self.state.prepared.close_portal(self.name)
         return StatementResult((), "CLOSE CURSOR")
 
@@ -155,7 +155,7 @@ class FetchedRows:
         """The cursor is still open."""
 
 
-def plan_fetch(state: SessionState, sql: str) -> FetchStatement:
+def plan_fetch(sql: str, state: SessionState) -> FetchStatement:
     """A FETCH or a MOVE; what it returns is known if its cursor is open."""
     order = cursor_syntax.fetch(sql)
     portal = state.prepared.portals.get(order.name)
@@ -163,16 +163,28 @@ def plan_fetch(state: SessionState, sql: str) -> FetchStatement:
     return FetchStatement(state, order, columns)
 
 
-def plan_close(state: SessionState, sql: str) -> CloseStatement:
+def plan_close(sql: str, state: SessionState) -> CloseStatement:
     """A CLOSE."""
     return CloseStatement(state, cursor_syntax.close(sql))
 
 
-def open_cursor(state: SessionState, name: str) -> Portal:
-    """The cursor of a name, or a portal that has run; 34000 without one."""
+def find_cursor(state: SessionState, name: str) -> Portal:
+    """The cursor or the portal of a name; 34000 without one."""
     portal = state.prepared.portals.get(name) if name else None
-    if portal is None or portal.scan is None:
+    if portal is None:
         raise SqlStateError("34000", f'cursor "{name}" does not exist')
+    return portal
+
+
+async def open_cursor(state: SessionState, name: str) -> Portal:
+    """The cursor of a name; a portal that was bound and has not run is run now."""
+    portal = find_cursor(state, name)
+    planned = portal.prepared.planned
+    if portal.scan is None:
+        if planned is None or planned.columns is None:
+            raise SqlStateError("55000", f'portal "{name}" cannot be run')
+        portal.result = await planned.run(portal.values)
+        portal.scan = CursorScan(len(portal.result))
     if not portal.is_cursor and portal.scan.at_end:  # its rows are gone
         raise SqlStateError("55000", f'portal "{name}" cannot be run')
     return portal

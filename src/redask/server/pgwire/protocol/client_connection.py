@@ -27,6 +27,10 @@ class Stopping(Exception):
     """The server is stopping, and nothing is running on this connection."""
 
 
+class Terminated(Exception):
+    """Another session of the user ended this one, or it ended itself."""
+
+
 class ClientStalled(Exception):
     """The client does not read what was sent."""
 
@@ -36,6 +40,8 @@ class ClientConnection(asyncio.Protocol):
 
     transport: asyncio.Transport
     task: asyncio.Task[None]
+    address = ""
+    signed_in = False
 
     def __init__(self, serve: "Callable[[ClientConnection], Coroutine[Any, Any, None]]") -> None:
         self.reader = MessageReader()
@@ -50,11 +56,13 @@ class ClientConnection(asyncio.Protocol):
         self._is_paused = False  # reading
         self._abort: asyncio.TimerHandle | None = None
         self._stopping = False
+        self.is_terminated = False
         self._more: asyncio.Future[None] | None = None
         self._drained: asyncio.Future[None] | None = None
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self.transport = cast(asyncio.Transport, transport)
+        self.address = str((transport.get_extra_info("peername") or ("",))[0])
         self.task = self._loop.create_task(self._serve(self))
 
     def data_received(self, data: bytes) -> None:
@@ -84,15 +92,31 @@ class ClientConnection(asyncio.Protocol):
     def authenticated(self) -> None:
         """Buffer messages of any allowed length from now on."""
         self._limit = _LIMIT
+        self.signed_in = True
+
+    def is_busy(self) -> bool:
+        """Whether a session runs: a client keeps it open between its statements."""
+        return self.signed_in
+
+    def close_idle(self) -> None:
+        """Make room for another connection."""
+        self.transport.abort()
 
     def stop(self) -> None:
         """End when the statement that runs is done."""
         self._stopping = True
         self._wake()
 
+    def terminate(self) -> None:
+        """End now: what runs is cancelled by who says so."""
+        self.is_terminated = True
+        self._wake()
+
     async def next(self, read: Callable[[], _T | None]) -> _T:
         """The next message that `read` returns of the bytes that arrived."""
         while True:
+            if self.is_terminated:
+                raise Terminated
             if self._stopping:
                 raise Stopping
             message = read()

@@ -28,6 +28,7 @@ from redask.server.pgwire.session.planned_statement import (
     StatementResult,
     TransactionStep,
 )
+from redask.server.pgwire.session.text_reading import read_text
 from redask.server.pgwire.types.oids import BOOL, INT8, JSONB, NUMERIC, TEXT, TYPES, UNKNOWN
 
 ANSWER = tuple(
@@ -68,7 +69,7 @@ class PlannedAsk(NeverImmediate):
     step: TransactionStep | None = None
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
-        ask = clauses.parse(self.sql, list(parameters))
+        ask = await read_text(clauses.parse, self.sql, list(parameters))
         if ask.explain:
             return StatementResult([(text(await self.session.plan(ask)),)], "SELECT 1")
         answer = await self.session.answer(ask)

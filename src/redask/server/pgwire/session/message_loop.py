@@ -5,10 +5,11 @@
                                                       up to Sync are ignored
 
 Describe never runs anything: a statement's columns and parameters are known when it is parsed.
-Statements run through the admission, and are cancelled by `cancel` (a cancel request, or
-statement_timeout), and by cancelling the task of `run`: the client disconnected. Either way an ask
-writes its audit row, and after that a client that is still connected gets 57014. Sending a result
-is a part of the statement: between two pages it can be cancelled, too.
+Statements run through the admission. They are planned and run in the time of statement_timeout,
+and are cancelled by `cancel` (a cancel request, or that time is over), and by cancelling the task
+of `run`: the client disconnected. Either way an ask writes its audit row, and after that a client
+that is still connected gets 57014. Sending a result is a part of the statement: between two pages
+it can be cancelled, too.
 
     transaction status    statement             becomes
     I (idle)              BEGIN                 T
@@ -23,10 +24,15 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from redask.core.errors import AskError, BadStatement, Cancelled, SqlError
-from redask.server.admission import Admission
+from redask.server.admission import UserAdmission
 from redask.server.pgwire.cursors.cursor_scan import ALL, CursorScan
+from redask.server.pgwire.own_sessions.open_sessions import SessionActivity
 from redask.server.pgwire.protocol import backend_messages, frontend_messages
-from redask.server.pgwire.protocol.client_connection import ClientConnection, ClientStalled
+from redask.server.pgwire.protocol.client_connection import (
+    ClientConnection,
+    ClientStalled,
+    Terminated,
+)
 from redask.server.pgwire.protocol.frontend_messages import FrontendMessage
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.error_responses import (
@@ -39,18 +45,21 @@ from redask.server.pgwire.session.planned_statement import (
     PlannedStatement,
     Planner,
     StatementResult,
+    TransactionStep,
 )
 from redask.server.pgwire.session.prepared_statements import (
     Portal,
     PreparedStatement,
     bind,
 )
-from redask.server.pgwire.session.result_sending import ResultSender
+from redask.server.pgwire.session.result_sending import ResultSender, counted
+from redask.server.pgwire.session.session_state import QUERY
 
 BY_REQUEST = "the statement was cancelled on request"
 OUT_OF_TIME = "the statement was cancelled: statement_timeout is over"
-_LONG_TEXT = 16 * 1024  # characters of a statement that is read beside the event loop
+_LONG_TEXT = 4096  # characters of a statement that is read beside the event loop
 _TURN = 8  # immediate statements of one session between turns of the others
+_SEVERAL = "cannot insert multiple commands into a prepared statement"
 _FAILED = "current transaction is aborted, commands ignored until end of transaction block"
 
 
@@ -58,7 +67,7 @@ class MessageLoop:
     """One session."""
 
     def __init__(
-        self, connection: ClientConnection, planner: Planner, admission: Admission
+        self, connection: ClientConnection, planner: Planner, admission: UserAdmission
     ) -> None:
         self._connection = connection
         self._planner = planner
@@ -103,6 +112,17 @@ class MessageLoop:
         elif self._is_sending:
             self._cancel_reason = reason
 
+    def terminate(self) -> None:
+        """End the session, with the statement that runs."""
+        self._connection.terminate()
+        self.cancel()
+
+    def activity(self) -> SessionActivity:
+        """What `pg_stat_activity` says of it."""
+        is_active = self._running is not None or self._is_sending
+        application = self._planner.parameter("application_name") or ""
+        return SessionActivity(self._state.told(is_active), self._state.query, application)
+
     async def _handle(self, message: FrontendMessage) -> None:
         match message:
             case frontend_messages.SimpleQuery(text):
@@ -122,7 +142,7 @@ class MessageLoop:
             case _:
                 try:
                     await self._extended_query(message)
-                except ClientStalled:
+                except (ClientStalled, Terminated):
                     raise
                 except Exception as error:
                     await self._skip_to_sync(error)
@@ -135,6 +155,7 @@ class MessageLoop:
 
     async def _simple_query(self, text: str) -> None:
         is_whole = True
+        self._state.query = text[:QUERY]
         try:
             statements = await self._split(text)
             if not statements:
@@ -142,7 +163,7 @@ class MessageLoop:
             self._state.in_batch = len(statements) > 1
             for sql in statements:
                 await self._simple_statement(sql, text)
-        except ClientStalled:
+        except (ClientStalled, Terminated):
             raise
         except Exception as error:
             is_whole = False
@@ -218,7 +239,7 @@ class MessageLoop:
     async def _parse(self, name: str, text: str, declared: Sequence[int]) -> None:
         statements = await self._split(text)
         if len(statements) > 1:
-            raise SqlStateError("42601", "a prepared statement is one statement, not several")
+            raise SqlStateError("42601", _SEVERAL)
         planned = await self._plan(statements[0], declared, text) if statements else None
         self._prepared.add_statement(name, PreparedStatement(text, planned))
 
@@ -231,6 +252,7 @@ class MessageLoop:
 
     async def _execute(self, name: str, limit: int) -> None:
         portal = self._prepared.portal(name)
+        self._state.query = portal.prepared.text[:QUERY]
         planned = portal.prepared.planned
         if planned is None:
             self._connection.send(backend_messages.EMPTY_QUERY_RESPONSE)
@@ -259,7 +281,7 @@ class MessageLoop:
         await self._sender.data_rows(planned.columns or (), portal.formats, result, rows)
         self._report_parameters()
         if scan.at_end:
-            tag = _counted(result.tag, len(rows))
+            tag = counted(result.tag, len(rows))
             self._connection.send(backend_messages.command_complete(tag))
             if not portal.is_cursor:
                 result.close()
@@ -268,7 +290,7 @@ class MessageLoop:
 
     async def _plan(self, sql: str, declared: Sequence[int] | None, whole: str) -> PlannedStatement:
         try:
-            planned = await self._planner.plan(sql, declared)
+            planned = await self._planned(sql, declared)
         except BadStatement as error:
             self._check_transaction(None)
             raise MisplacedStatement(error, position(error, sql, whole)) from None
@@ -280,6 +302,29 @@ class MessageLoop:
             raise
         self._check_transaction(planned)
         return planned
+
+    async def _planned(self, sql: str, declared: Sequence[int] | None) -> PlannedStatement:
+        """Plan a statement, which may be cancelled and has its time as running it does."""
+        planning = asyncio.ensure_future(self._planner.plan(sql, declared))
+        self._set_timer()
+        self._running = planning
+        try:
+            await asyncio.wait([planning])
+            if planning.cancelled():
+                raise Cancelled(self._cancel_reason or BY_REQUEST)
+            return planning.result()
+        finally:
+            planning.cancel()  # the client disconnected
+            self._running = None
+            self._ended()
+
+    def _set_timer(self) -> None:
+        """Begin the time of a statement."""
+        self._cancel_reason = None
+        seconds = self._planner.timeout()
+        if seconds:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(seconds, self.cancel, OUT_OF_TIME)
 
     def _check_transaction(self, planned: PlannedStatement | None) -> None:
         """25P02 in a failed transaction, unless the statement ends it."""
@@ -296,11 +341,7 @@ class MessageLoop:
             if self._immediate % _TURN == 0:
                 await asyncio.sleep(0)  # the other sessions' turn
             return immediate
-        seconds = self._planner.timeout()
-        self._cancel_reason = None
-        if seconds:
-            loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(seconds, self.cancel, OUT_OF_TIME)
+        self._set_timer()
         try:
             result = await self._admission.run(lambda: planned.run(values), began=self._began)
             self._prepared.deallocate(result.deallocates)
@@ -325,27 +366,17 @@ class MessageLoop:
     def _began(self, task: asyncio.Task[Any]) -> None:
         self._running = task
 
-    def _transaction_step(self, step: str, result: StatementResult) -> StatementResult:
+    def _transaction_step(self, step: TransactionStep, result: StatementResult) -> StatementResult:
         """Change the transaction status. → the statement's result, with the tag PostgreSQL has"""
         failed = self._state.status == "E"
-        if step == "begin":
-            if self._state.status == "T":
-                self._connection.send(
-                    backend_messages.notice_response("25001", "there is a transaction already")
-                )
-            self._state.status = "T"
-        elif step == "restore":
-            self._state.status = "T" if self._state.status != "I" else "I"
-        else:
-            if self._state.status == "I":
-                self._connection.send(
-                    backend_messages.notice_response("25P01", "there is no transaction")
-                )
-            self._state.status = "I"
-            self._state.end_transaction(committed=step == "commit" and not failed)
+        notice = self._state.take(step)
+        if notice is not None:
+            self._connection.send(backend_messages.notice_response(*notice))
         return StatementResult((), "ROLLBACK") if failed and step == "commit" else result
 
     def _fail(self, error: Exception) -> None:
+        if self._connection.is_terminated:
+            raise Terminated from None
         if self._state.status == "T":
             self._state.status = "E"
         self._connection.send(error_response(error))
@@ -367,9 +398,3 @@ class MessageLoop:
 
 def _is_malformed_sync(message: FrontendMessage) -> bool:
     return isinstance(message, frontend_messages.Malformed) and message.kind == "S"
-
-
-def _counted(tag: str, rows: int) -> str:
-    """The tag of an Execute that returned so many rows."""
-    word, _, count = tag.rpartition(" ")
-    return f"{word} {rows}" if word and count.isdigit() else tag

@@ -11,6 +11,7 @@ transaction is committed. The unnamed statement and the unnamed portal are repla
 ones; named ones must be closed.
 """
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -36,10 +37,11 @@ _EACH = 256  # bytes that an entry takes beside its text or values
 
 @dataclass(frozen=True, slots=True)
 class PreparedStatement:
-    """What Parse made; `planned` is None when the text was empty."""
+    """What Parse made; `planned` is None when the text was empty; `made` at that time."""
 
     text: str
     planned: PlannedStatement | None
+    made: float = field(default_factory=time.time)
 
     @property
     def cost(self) -> int:

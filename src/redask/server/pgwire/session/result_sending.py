@@ -68,3 +68,9 @@ class ResultSender:
             if self._connection.should_flush:
                 await self._connection.flush()
                 await asyncio.sleep(0)  # the other sessions' turn
+
+
+def counted(tag: str, rows: int) -> str:
+    """The tag of an Execute that returned so many rows."""
+    word, _, count = tag.rpartition(" ")
+    return f"{word} {rows}" if word and count.isdigit() else tag

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
-from redask.server.pgwire.session.startup_options import startup_options
+from redask.server.pgwire.protocol.startup_options import startup_options
 
 SERVER_VERSION = "15.0"
 DEFAULTS: dict[str, str] = {

@@ -3,6 +3,8 @@
     transaction status    I idle · T in a transaction · E in one that failed
     in_batch              several statements of one simple query are a transaction by themselves
     savepoints            of the transaction, the newest last
+    query                 the statement that runs, or ran last
+    own                   the sessions of the same user
 
 A portal belongs to the savepoint after which it was made: ROLLBACK TO an older one closes it. The
 end of a transaction closes all but the cursors WITH HOLD, which its commit keeps.
@@ -10,8 +12,13 @@ end of a transaction closes all but the cursors WITH HOLD, which its commit keep
 
 from dataclasses import dataclass, field
 
+from redask.server.pgwire.own_sessions.open_sessions import OwnSessions
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
+from redask.server.pgwire.session.planned_statement import TransactionStep
 from redask.server.pgwire.session.prepared_statements import PreparedStatements
+
+QUERY = 1024  # characters of a statement that are told
+_IDLE = {"I": "idle", "T": "idle in transaction", "E": "idle in transaction (aborted)"}
 
 
 @dataclass(slots=True)
@@ -22,11 +29,32 @@ class SessionState:
     status: str = "I"
     in_batch: bool = False
     savepoints: list[str] = field(default_factory=list)
+    query: str = ""
+    own: OwnSessions | None = None
 
     def check_block(self, statement: str) -> None:
         """25P01 outside of a transaction."""
         if self.status == "I" and not self.in_batch:
             raise SqlStateError("25P01", f"{statement} can only be used in transaction blocks")
+
+    def take(self, step: TransactionStep) -> tuple[str, str] | None:
+        """Change the transaction status. → what the client is to be told of"""
+        notice = None
+        if step == "begin":
+            notice = ("25001", "there is a transaction already") if self.status == "T" else None
+            self.status = "T"
+        elif step == "restore":
+            self.status = "T" if self.status != "I" else "I"
+        else:
+            notice = ("25P01", "there is no transaction") if self.status == "I" else None
+            failed = self.status == "E"
+            self.status = "I"
+            self.end_transaction(committed=step == "commit" and not failed)
+        return notice
+
+    def told(self, is_active: bool) -> str:
+        """The state of the session in PostgreSQL's words."""
+        return "active" if is_active else _IDLE[self.status]
 
     def end_transaction(self, *, committed: bool) -> None:
         """Close what ends with a transaction."""

@@ -7,7 +7,8 @@
 `start_session` returns the authenticated client, or the cancel request that came instead; all in
 `SECONDS`. A token is proven by SCRAM-SHA-256 and never sent. Whatever is wrong with name, database
 or token (unknown, truncated, expired, revoked, without keys because it is older than this
-transport), the work is the same and so is the response: 28P01 with one text. Where unauthenticated
+transport), the work is the same and so is the response: 28P01 with one text; after several of them
+an address waits (53300). Where unauthenticated
 clients may act as the local owner (`--no-auth`), no password is requested.
 
 With a certificate, TLS is required, as at the other transports; a client asks for it or, with ALPN
@@ -147,7 +148,8 @@ async def _authenticate(
     user, tenant = named
     loop = asyncio.get_running_loop()
     due = loop.time() + LOOKUP_SECONDS
-    verifiers = await authenticator.verifiers(user, await authenticator.only_tenant() or tenant)
+    tenant = await authenticator.only_tenant() or tenant
+    verifiers = await authenticator.verifiers(user, tenant, connection.address)
     await asyncio.sleep(due - loop.time())
     offered = (scram.MECHANISM,) if end_point is None else (scram.BOUND, scram.MECHANISM)
     connection.send(backend_messages.authentication_sasl(*offered))
@@ -166,10 +168,13 @@ async def _authenticate(
         raise ConnectionRejected(fault.sqlstate, fault.message) from None
     try:
         if proven is None:
+            await authenticator.refused(user)
             raise Unauthenticated(REFUSED)
         session = await authenticator.sign_in_proven(proven.token)
     except Unauthenticated:
+        authenticator.not_proven(user, tenant, connection.address)
         raise ConnectionRejected("28P01", REFUSED, REFUSED_HINT) from None
+    authenticator.proven(user, tenant, connection.address)
     connection.send(backend_messages.authentication_sasl_final(proven.reply))
     return session
 

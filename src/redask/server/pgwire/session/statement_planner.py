@@ -3,6 +3,7 @@
 begins with                                planned by
 ASK, EXPLAIN ASK                           ask_statements
 SELECT, WITH, VALUES, TABLE, EXPLAIN       select_statements, as the caller
+SELECT pg_terminate_backend(…)             own_sessions.signal_statements
 SET, SHOW, BEGIN, COMMIT, DISCARD …        commands
 COPY … TO STDOUT                           copying.copy_statements
 DECLARE, FETCH, MOVE, CLOSE                cursors.cursor_statements
@@ -15,6 +16,7 @@ A SELECT is parsed by the selector, which is not in the event loop.
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadStatement
@@ -26,6 +28,8 @@ from redask.server.pgwire.cursors.cursor_statements import (
     plan_close,
     plan_fetch,
 )
+from redask.server.pgwire.own_sessions.session_facts import session_facts
+from redask.server.pgwire.own_sessions.signal_statements import calls_signal, plan_signal
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import splitting
 from redask.server.pgwire.session.ask_statements import plan_ask
@@ -38,6 +42,7 @@ from redask.server.pgwire.session.select_statements import (
     plan_select,
 )
 from redask.server.pgwire.session.session_state import SessionState
+from redask.server.pgwire.session.text_reading import read_text
 
 VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
@@ -46,7 +51,6 @@ _WRITES = frozenset(
 )
 _UNSUPPORTED = frozenset("PREPARE EXECUTE NOTIFY".split())
 _QUERIES = ("SELECT", "WITH", "VALUES", "TABLE", "EXPLAIN", "")
-_LONGEST = 4096
 _EXPECTED = "ASK, EXPLAIN ASK, SELECT, WITH, COPY, DECLARE, SHOW, SET or BEGIN"
 
 
@@ -71,23 +75,18 @@ class StatementPlanner:
 
     async def plan(self, sql: str, declared: Sequence[int] | None) -> PlannedStatement:
         """Parse one statement; nothing of it is run."""
-        is_long = len(sql) > _LONGEST
-        begins = (
-            await asyncio.to_thread(splitting.words, sql, 2) if is_long else splitting.words(sql, 2)
-        )
+        begins = await read_text(splitting.words, sql, 2)
         first = begins[0] if begins else ""
         if first == "ASK" or begins == ["EXPLAIN", "ASK"]:
-            if is_long:
-                return await asyncio.to_thread(_planned_ask, self._session, sql, declared or ())
-            return _planned_ask(self._session, sql, declared or ())
+            return await read_text(_planned_ask, sql, self._session, declared or ())
         if first in ("FETCH", "MOVE"):
-            return plan_fetch(self.state, sql)
+            return await read_text(plan_fetch, sql, self.state)
         if first == "CLOSE":
-            return plan_close(self.state, sql)
+            return await read_text(plan_close, sql, self.state)
         if first in ("COPY", "DECLARE"):
             return await self._wrapped(sql, first, declared)
         if first in COMMANDS:
-            return command(sql, self._parameters, self.state)
+            return await read_text(command, sql, self._parameters, self.state)
         if first in _WRITES:
             raise SqlStateError(
                 "25006",
@@ -100,6 +99,10 @@ class StatementPlanner:
             raise BadStatement(*_start(sql), repr(sql.strip()[:40]), _EXPECTED)
         if first not in _QUERIES:
             raise BadStatement(*_start(sql), repr(first[:40]), _EXPECTED)
+        if calls_signal(sql):
+            signal = await read_text(plan_signal, sql, self.state.own, declared)
+            if signal is not None:
+                return signal
         return await self._select(sql, declared, first or "SELECT")
 
     async def _wrapped(
@@ -113,7 +116,7 @@ class StatementPlanner:
 
         if first == "COPY":
             return await plan_copy(sql, plan_query)
-        opened = cursor_syntax.declare(sql)
+        opened = await read_text(cursor_syntax.declare, sql)
         return DeclareStatement(self.state, opened, await plan_query(opened.query, opened.word))
 
     async def _select(
@@ -126,28 +129,20 @@ class StatementPlanner:
             for name, value in settings:
                 self._parameters.set(name, value)
 
+        facts = partial(self._facts, sql)
         if declared is None:
-            return SimpleSelect(self._session, sql, self._facts, apply, word)
-        return await plan_select(
-            self._session, sql, declared, facts=self._facts, apply=apply, word=word
-        )
+            return SimpleSelect(self._session, sql, facts, apply, word)
+        return await plan_select(self._session, sql, declared, facts=facts, apply=apply, word=word)
 
     async def _set_by(self, sql: str) -> list[tuple[str, str]]:
         """What the calls of set_config() in a statement set."""
         if "set_config" not in sql.lower():
             return []
-        pieces = await asyncio.to_thread(splitting.pieces, sql)
-        return [
-            (splitting.value(pieces[place + 2]), splitting.value(pieces[place + 4]))
-            for place, piece in enumerate(pieces[:-5])
-            if piece.lower() == "set_config"
-            and [pieces[place + 1], pieces[place + 3], pieces[place + 5]] == ["(", ",", ","]
-            and pieces[place + 2][:1] == pieces[place + 4][:1] == "'"
-        ]
+        return await read_text(_set_by, sql)
 
-    def _facts(self) -> dict[str, str]:
-        """What the functions of the session tell."""
-        return {**dict(self._parameters.all()), **self._known}
+    def _facts(self, sql: str) -> dict[str, str]:
+        """What the functions of the session tell, and the catalogue to this statement."""
+        return {**dict(self._parameters.all()), **self._known, **session_facts(sql, self.state)}
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""
@@ -162,7 +157,18 @@ class StatementPlanner:
         return self._parameters.changes()
 
 
-def _planned_ask(session: AsyncDatabase, sql: str, declared: Sequence[int]) -> PlannedStatement:
+def _set_by(sql: str) -> list[tuple[str, str]]:
+    pieces = splitting.pieces(sql)
+    return [
+        (splitting.value(pieces[place + 2]), splitting.value(pieces[place + 4]))
+        for place, piece in enumerate(pieces[:-5])
+        if piece.lower() == "set_config"
+        and [pieces[place + 1], pieces[place + 3], pieces[place + 5]] == ["(", ",", ","]
+        and pieces[place + 2][:1] == pieces[place + 4][:1] == "'"
+    ]
+
+
+def _planned_ask(sql: str, session: AsyncDatabase, declared: Sequence[int]) -> PlannedStatement:
     return plan_ask(session, splitting.unescaped(sql), declared)
 
 

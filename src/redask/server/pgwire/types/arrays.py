@@ -9,8 +9,11 @@ import re
 import struct
 from collections.abc import Callable, Sequence
 
+from redask.core.sql.runtime.refusals import unsupported
+
 _HEAD = struct.Struct("!iiI")
 _BOUNDS = struct.Struct("!ii")
+_MOST_DIMENSIONS = 6  # in PostgreSQL; more is no array
 _LENGTH = struct.Struct("!i")
 _PLAIN = re.compile(rb"[^\s{}\",\\]+")
 _ITEM = re.compile(
@@ -38,6 +41,8 @@ def unpack_array(data: bytes, each: Callable[[bytes], object]) -> list[object]:
     dimensions, _, _ = _HEAD.unpack_from(data)
     if dimensions == 0:
         return []
+    if 1 < dimensions <= _MOST_DIMENSIONS:
+        raise unsupported("an array of arrays")
     if dimensions != 1:
         raise ValueError
     count, _ = _BOUNDS.unpack_from(data, _HEAD.size)

@@ -281,8 +281,9 @@ def nearest_float4(text: str) -> float:
     step = 2.0 ** (math.frexp(value)[1] - 24) if value else 2.0**-149
     near = [as_float4(value - max(step, 2.0**-149)), value, as_float4(value + max(step, 2.0**-149))]
     finite = [each for each in near if not math.isinf(each)]
-    best = min(abs(EXACT.subtract(Decimal(each), exact)) for each in finite)
-    ties = [each for each in finite if abs(EXACT.subtract(Decimal(each), exact)) == best]
+    distance = {each: EXACT.subtract(Decimal(each), exact).copy_abs() for each in finite}
+    best = min(distance.values())
+    ties = [each for each in finite if distance[each] == best]
     return value if value in ties else ties[0]
 
 

@@ -163,7 +163,7 @@ def _wide(digits: int) -> Context:
 def _settle(found: Decimal, scale: int) -> Decimal:
     """Rounds at the scale; refuses a value too near to a half to know PostgreSQL's last digit."""
     rounded = at_scale(found, scale)
-    beyond = abs(EXACT.subtract(found, rounded)).scaleb(scale, EXACT)
+    beyond = EXACT.subtract(found, rounded).copy_abs().scaleb(scale, EXACT)
     if Decimal("0.49999") < beyond < Decimal("0.5") or Decimal("0.5") < beyond:
         raise unsupported("this numeric result, whose last digit is in doubt,")
     return rounded
