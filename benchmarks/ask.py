@@ -18,7 +18,7 @@ from pathlib import Path
 
 import redask
 from redask.engine import telemetry
-from redask.engine.audit_writer import AuditWriter
+from redask.engine.auditing.audit_writer import AuditWriter
 from redask.stores.sqlite.sqlite_backend import SqliteBackend
 
 QUESTION = "Which harbour does ferry 17 serve on Sundays?"
@@ -137,7 +137,7 @@ def append_price(directory: Path, rows: int) -> float:
             await asyncio.gather(*(log.append(row) for _ in range(500)))
 
     with SqliteBackend(directory) as backend:
-        log = AuditWriter(backend.audit, 90)
+        log = AuditWriter(backend.audit)
         asyncio.run(together(log, rows))
         price = p50_ms(asyncio.run(appends(log, 300)))
         log.close()

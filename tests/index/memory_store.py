@@ -37,10 +37,16 @@ class MemoryStore:
         return [Source(entity.urn, entity.payload) for entity in found if entity]
 
     def view(self, caller: Caller) -> StoreView:
-        return StoreView(self.watermark(caller.tenant), Visibility())
+        return StoreView(self._seq, Visibility(), history=self.history(caller.tenant))
 
     def watermark(self, tenant: str) -> int:
         return self._seq
+
+    def history(self, tenant: str) -> str:
+        return str(self._seq or "")
+
+    def follows(self, tenant: str, write: str) -> bool:
+        return int(write or 0) <= self._seq
 
     def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
         newest: list[Change] = []

@@ -38,7 +38,7 @@ def write(
 ) -> None:
     with file.transaction() as transaction:
         transaction.apply(entries, edges, deleted, seq=seq, tail=tail)
-        transaction.set_watermark(seq)
+        transaction.set_watermark(seq, "")
 
 
 def content(snapshot: Snapshot, keys: range) -> object:
@@ -157,10 +157,10 @@ def test_the_tail_has_the_stale_versions_of_tantivy(file: ForwardIndex) -> None:
     assert tail.stale.tokens.tolist() == [token("old", "old"), token("gone", "gone")]
     assert tail.stale_filter_keys == ["secret\x1fc", "all\x1ft"]
     with file.transaction() as transaction:
-        transaction.set_folded(3, "7")
+        transaction.set_folded(3, "7", "2:b")
     with file.snapshot() as snapshot:
         assert snapshot.tail_keys() == []
-        assert snapshot.position() == (3, 3, "7")
+        assert snapshot.position() == (3, 3, "7", "2:b")
 
 
 def test_a_snapshot_sees_one_state(file: ForwardIndex) -> None:

@@ -1,5 +1,6 @@
 """The bucket bm25: exact scores, live statistics, no influence of hidden rows."""
 
+import itertools
 import math
 import random
 from collections.abc import Iterator, Sequence
@@ -16,7 +17,7 @@ from redask.index.forward.entries import Entry, FilterKeys, TokenSequences, filt
 from redask.index.forward.forward_index import ForwardIndex
 from redask.index.lexical import bm25, tantivy_terms
 from redask.index.lexical.bm25 import CorpusStatistics, LexicalSearcher
-from redask.index.lexical.scoring import Hit, Scorer, WeightedQuery, frequencies, phrase_frequency
+from redask.index.lexical.scoring import Hit, Scorer, WeightedQuery, phrase_frequency
 from redask.index.lexical.tantivy_terms import (
     InvertedIndex,
     TermSearcher,
@@ -24,6 +25,7 @@ from redask.index.lexical.tantivy_terms import (
     tantivy_errors,
     tantivy_idf,
 )
+from redask.index.lexical.term_counts import TermCounts, frequencies
 from tests.index.texts import ask, words
 
 
@@ -332,6 +334,37 @@ def test_frequencies_of_words_and_literals_are_counted_separately() -> None:
     )
     terms = [analyzer.Term("w", 7), analyzer.Term("l", 7, True)]
     assert frequencies(rows, terms).tolist() == [[1, 0], [2, 0]]
+
+
+@pytest.mark.parametrize("count", [3, 500])
+def test_terms_are_counted_alike_be_they_few_or_many(count: int) -> None:
+    numbers = np.random.default_rng(count)
+    tokens = numbers.integers(0, 40, 3_000).astype(np.uint64)
+    words = numbers.random(3_000) < 0.8
+    tokens[words] = tokens[words] << np.uint64(32) | np.uint64(1)
+    starts = np.array([0, 0, *sorted(numbers.integers(0, 3_000, 60)), 3_000])
+    rows = TokenSequences(list(range(62)), [str(n) for n in range(62)], starts, tokens)
+    drawn = numbers.integers(0, 60, count)  # some stand twice, some nowhere
+    terms = [analyzer.Term(str(n), int(each), n % 3 == 0) for n, each in enumerate(drawn)]
+    expected = [
+        [
+            sum(
+                int(token) == term.token_hash
+                if term.literal
+                else int(token) >> 32 == term.token_hash
+                for token in tokens[start:end]
+            )
+            for start, end in itertools.pairwise(starts)
+        ]
+        for term in terms[:40]
+    ]
+    matrix = frequencies(rows, terms)
+    assert matrix[:40].tolist() == expected
+    found = TermCounts.of(rows, terms)
+    assert found.by_row([0, 1]).tolist() == (matrix[0] + matrix[1]).tolist()
+    rebuilt = np.zeros_like(matrix)
+    rebuilt[found.terms, found.rows] = found.counts
+    assert (rebuilt == matrix).all()
 
 
 def test_tantivy_computes_idf_as_we_do(index: SmallIndex) -> None:

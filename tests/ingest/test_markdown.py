@@ -113,3 +113,30 @@ def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (400_000 // len(unit))
     markdown.outline(text)
     assert sum(1 for _ in markdown.links(text)) >= 0
+
+
+def test_comments_are_left_out_but_not_in_code() -> None:
+    text = "# Ferry <!-- a -->\n\nAt <!-- b --> nine\n<!-- c -->\nsharp.\n\n<!-- d\n# no\n-->\n\n"
+    assert sections(f"{text}```html\n<!-- e -->\n```\n") == [
+        ((), ["At  nine\nsharp.", "```html\n<!-- e -->\n```"])
+    ]
+    assert sections("a <!-- b\nc --> d <!-- e\n-->f") == [((), ["a \n d \nf"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("```{note}\nMind the gap.\n```", "Note:\nMind the gap."),
+        ("~~~{warning} High tide\nWait.\n~~~", "Warning: High tide\nWait."),
+        (":::tip\nGo early.\n:::", "Tip:\nGo early."),
+        ("> [!IMPORTANT]\n> Pay.", "> Important:\n> Pay."),
+        ("```{code-block} python\nx = 1\n```", "```python\nx = 1\n```"),
+        ("```{r}\nx\n```", "```r\nx\n```"),
+        ("::: {.wide}\nText.\n:::", "Text."),
+        (":::{figure}\nA ferry.\n:::", "A ferry."),
+        ("(a-target)=\nSee {func}`leave` there.", "See `leave` there."),
+        ("```\n{func}`leave`\n```", "```\n{func}`leave`\n```"),
+    ],
+)
+def test_notes_are_text_and_code_of_a_directive_is_code(text: str, expected: str) -> None:
+    assert sections(text) == [((), [expected])]

@@ -50,7 +50,7 @@ def test_titles_have_the_level_in_which_their_style_appears() -> None:
         ),
         (".. note::\n    Never on\n    Sunday.", "Note:\n\nNever on\nSunday."),
         (".. warning:: It sinks.", "Warning: It sinks."),
-        (".. versionadded:: 1.2", "New in version: 1.2"),
+        (".. versionadded:: 1.2", "New in version 1.2"),
         ("a\n\n.. a comment\n   of two lines\n\nb", "a\n\nb"),
         ("a\n\n.. [[[cog x ]]]\n\nb", "a\n\nb"),
         ("a\n\n.. image:: x.png\n   :alt: y\n\nb", "a\n\nb"),

@@ -8,7 +8,7 @@ from quotable import ask, complete
 
 from redask.core.model import Knobs, Source
 from redask.core.rules import prompt
-from redask.providers.extractive import help_lines
+from redask.providers.extractive import excerpts, help_lines
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.extractive.merits import line_merits
 
@@ -27,14 +27,18 @@ def chunk(path: str, heading: str, text: str) -> Source:
 def test_a_list_of_changes_comes_behind_a_reference(path: str) -> None:
     old = chunk(path, "0.2 (2018-05-20)", CHANGED)
     new = chunk("settings.md", "page_size", SETTINGS)
-    assert ask("What is the default of page_size?", old, new).startswith(f"{SETTINGS} [^2]")
+    assert ask("What is the default of page_size?", old, new).startswith(
+        f"[page_size] {SETTINGS} [^2]"
+    )
     assert "50 rows now. [^1]" in ask("When was the default of page_size changed?", old, new)
 
 
 def test_headings_of_versions_are_changes_too() -> None:
     old = chunk("notes.md", "Version 0.2.1 > Fixed", CHANGED)
     new = chunk("settings.md", "page_size", SETTINGS)
-    assert ask("What is the default of page_size?", old, new).startswith(f"{SETTINGS} [^2]")
+    assert ask("What is the default of page_size?", old, new).startswith(
+        f"[page_size] {SETTINGS} [^2]"
+    )
 
 
 def test_what_something_is_says_the_line_that_opens_its_section() -> None:
@@ -144,3 +148,72 @@ def test_a_question_is_read_as_the_search_read_it() -> None:
         return asyncio.run(Extractive().complete(asked, Knobs(None, None), max_tokens=200)).text
 
     assert told("what is the default timeout").endswith("5 seconds for all of them. [^1]")
+
+
+def test_the_default_is_the_line_that_says_nothing_else_below_the_name() -> None:
+    used = chunk("web.md", "Cookies", "The SESSION_AGE config can be an integer or `timedelta`.")
+    own = chunk(
+        "config.md",
+        "Built-in > SESSION_AGE",
+        "How old a session may be, in seconds.\n\nDefault: `timedelta(days=31)`",
+    )
+    answer = ask("What is the default of SESSION_AGE?", used, own)
+    assert answer.startswith("[SESSION_AGE] Default: `timedelta(days=31)` [^2]")
+
+
+def test_a_default_is_stated_where_its_value_is_and_not_only_the_word() -> None:
+    every = document_of("The client is careful to enforce timeouts everywhere by default.")
+    said = document_of("The default timeout for network inactivity is five seconds.")
+    assert ask("What is the default timeout?", every, said).startswith("The default timeout for")
+
+
+def document_of(text: str) -> Source:
+    return chunk(f"{text[:9].replace(' ', '-')}.md", "Timeouts", text)
+
+
+def test_a_note_of_a_version_does_not_open_a_section_and_says_since_when() -> None:
+    own = chunk("config.md", "Built-in > KEYS", "New in version 3.1\n\nOld keys that still sign.")
+    assert ask("What is KEYS used for?", own).startswith("[KEYS] Old keys that still sign. [^1]")
+    other = chunk(
+        "config.md", "Built-in > max_size", "New in version 3.1\n\nThe largest size of a part."
+    )
+    assert ask("Since which version is max_size available?", other).startswith(
+        "[max_size] New in version 3.1 [^1]"
+    )
+
+
+def test_what_changed_in_a_version_comes_behind_what_holds() -> None:
+    own = chunk("config.md", "Uploads", "New in version 0.6: the limit of uploads.\n\nText.")
+    now = chunk("uploads.md", "Uploads", "The limit of uploads is set by the operator alone.")
+    assert ask("What sets the limit of uploads?", own, now).startswith("The limit of uploads is")
+
+
+def test_a_line_that_says_what_something_is_defines_it() -> None:
+    used = chunk("marks.md", "Marks", "An xfail is shown with the letter x, and counted apart.")
+    said = chunk("skip.md", "Skipping", "An **xfail** means that a test is expected to fail.")
+    answer = ask("What is the difference between skip and xfail?", used, said)
+    assert "An **xfail** means" in answer
+    assert line_merits.LineMerits("What is an xfail?", ()).of(
+        *_placed("An **xfail** means that a test fails for a reason that is known."), False
+    ) > line_merits.LineMerits("What is an xfail?", ()).of(
+        *_placed("The report of a run shows **xfail** means of a test that is known."), False
+    )
+
+
+def _placed(text: str) -> tuple[excerpts.Excerpt, excerpts.QuotableSource]:
+    passage = excerpts.read(chunk("a.md", "Runs", text))
+    return passage.excerpts[0], passage
+
+
+def test_a_negated_question_is_answered_by_a_negated_line() -> None:
+    grants = "This licence grants the company the right to show your content to others."
+    denies = "This licence does not grant the company the right to sell your content."
+    sources = chunk("a.md", "Licence", grants), chunk("b.md", "Licence", denies)
+    asked = "What does the licence not grant the company of your content?"
+    assert ask(asked, *sources).startswith(f"[b.md] {denies}")
+
+
+def test_how_to_prefers_what_tells_the_reader_to_do_something() -> None:
+    told = chunk("b.md", "Flaws", "Vulnerabilities should be reported to the bounty program.")
+    idea = chunk("a.md", "Flaws", "The idea is that hackers report vulnerabilities here often.")
+    assert ask("How do I report vulnerabilities?", idea, told).startswith("Vulnerabilities should")

@@ -1,11 +1,16 @@
 """Refusals and conflicts of the built-in answerer: what is named as missing, and why."""
 
-import pytest
-from quotable import HARBOUR, SHOP, complete, document, row
+import asyncio
+from collections.abc import Sequence
 
-from redask.core.model import Source
+import pytest
+from quotable import FERRY, HARBOUR, SHOP, complete, document, row
+
+from redask.core.model import Knobs, Source
+from redask.core.rules.prompt import assemble
 from redask.providers.extractive import excerpts
-from redask.providers.extractive.refusals import answerability
+from redask.providers.extractive.answerer import Extractive
+from redask.providers.extractive.refusals import answerability, missing_values
 from redask.providers.extractive.relevance import ExcerptRanker
 
 
@@ -122,4 +127,90 @@ def test_a_spelt_count_is_no_value_to_look_for(question: str, missing: tuple[str
     passage = excerpts.read(document(1, "The ports of Amrum are Wittdün and Steenodde."))
     ranker = ExcerptRanker(question, {})
     ranker.add(1, passage)
-    assert answerability.measure(question, {1: passage}, ranker.rank()[:1], 0.0).values == missing
+    assert answerability.measure(question, {1: passage}, ranker.rank()[:1], None).values == missing
+
+
+# --- with an embedder ----------------------------------------------------------------------
+
+
+def compared(question: str, cosines: dict[str, float], *sources: Source) -> list[str]:
+    """The refusals, where these lines have these cosines and every other has 0.1."""
+
+    def of(_: str, lines: Sequence[str]) -> list[float]:
+        return [cosines.get(line, 0.1) for line in lines]
+
+    answerer = Extractive(of, "planted")
+    prompt = assemble(question, sources)
+    done = asyncio.run(answerer.complete(prompt, Knobs(None, None), max_tokens=1024))
+    return [each.detail for each in done.warnings if each.kind == "refused"]
+
+
+LEAVES, TAKES = "The ferry to Amrum leaves at nine.", "It takes two hours."
+
+
+@pytest.mark.parametrize(
+    ("in_context", "bare", "refused"),
+    [(0.1, 0.1, True), (0.5, 0.1, True), (0.1, 0.5, True), (0.5, 0.5, False), (0.8, 0.1, False)],
+)
+def test_words_alone_do_not_answer_what_no_line_is_near(
+    in_context: float, bare: float, refused: bool
+) -> None:
+    found = compared(FERRY, {f"Ferry: {LEAVES}": in_context, LEAVES: bare}, *HARBOUR)
+    assert found == ([f"no_evidence: {FERRY}"] if refused else [])
+
+
+def test_the_highest_cosine_counts_whichever_line_has_it() -> None:
+    low = {f"Ferry: {LEAVES}": 0.5, f"Ferry: {TAKES}": 0.5, LEAVES: 0.2}
+    assert compared(FERRY, low, *HARBOUR) == [f"no_evidence: {FERRY}"]
+    assert compared(FERRY, {**low, TAKES: 0.5}, *HARBOUR) == []  # quoted beside the first
+    other = "Prices: A ticket for the ferry costs 14 euros."
+    assert compared(FERRY, {**low, other: 0.95}, *HARBOUR) == []
+
+
+def test_a_line_with_few_of_the_words_is_judged_by_its_meaning() -> None:
+    text = "Iron shoes were nailed to hooves in the ninth century."
+    question = "When did people first begin putting shoes on working farm horses?"
+    assert compared(question, {text: 0.7}, document(1, text)) == []
+    [told] = compared(question, {text: 0.46}, document(1, text))
+    assert told.startswith("attribute_missing: ")
+    [told] = compared(question, {text: 0.4}, document(1, text))
+    assert told.startswith("no_evidence: ")
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "missing"),
+    [
+        (
+            "What is the phone number of the harbour?",
+            "The harbour 127.0.0.1:5000 is old.",
+            "phone number",
+        ),
+        ("What is the phone number of the harbour?", "Call the harbour: 04682 961 0.", ""),
+        ("What is the phone number of the harbour?", "The harbour: +49 4682 9610.", ""),
+        ("What is the phone number of the harbour?", "The harbour: 555-123-4567.", ""),
+        ("What is the e-mail address of the harbour?", "Harbour: post(at)example.org", ""),
+        ("How much does a ticket cost?", "A ticket is valid for 3 days.", "cost"),
+        ("How much does a ticket cost?", "A ticket is free on Sundays.", ""),
+        ("How much does a ticket cost?", "A ticket is 4 euros.", ""),
+        ("How much does a ticket cost?", "The price of a ticket is 4.", ""),
+        ("How much is a yearly subscription?", "A subscription lasts 12 months.", "subscription"),
+        ("What is the price of a ticket?", "A ticket has 2 halves.", "price"),
+        ("What does a ticket cost?", "A ticket has 2 halves.", "cost"),
+        ("Who sells a ticket?", "A ticket has 2 halves.", ""),
+    ],
+)
+def test_a_value_of_its_kind_is_there_or_missed(question: str, text: str, missing: str) -> None:
+    assert missing_values.missing(question, [text], [text], is_record=False) == missing
+
+
+def test_a_price_is_asked_of_what_is_quoted_and_not_of_records() -> None:
+    assert refused("How much does the ferry to Amrum cost?", *HARBOUR) != []
+    told = missing_values.missing("How much does it cost?", [], ["price: 4"], is_record=True)
+    assert told == ""
+
+
+def test_an_identifier_in_capitals_is_missed_unless_it_is_misspelt() -> None:
+    source = document(1, "SESSION_COOKIE_SECURE says that the cookie is sent over HTTPS only.")
+    assert refused("What is the default of MAX_THREADS?", source) == ["entity_missing: MAX_THREADS"]
+    assert refused("What is SESION_COOKIE_SECURE?", source) == []
+    assert refused("Which GPU does the cookie need?", source) == ["entity_missing: GPU"]

@@ -4,6 +4,9 @@
 `<directory>/<first 16 hex digits of the SHA-256 of the tenant>`; at most MAX_OPEN of them are
 open at a time. Deleting the directory loses nothing.
 
+A search waits for another process that catches up, but gives up before its deadline, so that the
+error says which process that is.
+
     partition       when to catch up, when to rebuild
     generation      in which order files change
     corruption      the error of files that cannot be used
@@ -23,17 +26,23 @@ from pathlib import Path
 
 from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
+from redask.index.forward import forward_index
 from redask.index.partition import Health, Partition
+from redask.index.vector import files as vector_files
 
 MAX_OPEN = 16
+_LOCK_SHARE = 0.8  # of the time that a search has
 
 
 class SearchIndex:
     """All partitions of one store; threads may share it."""
 
-    def __init__(self, directory: Path, store: Store) -> None:
+    layout = f"{forward_index.LAYOUT}.{vector_files.LAYOUT}"
+
+    def __init__(self, directory: Path, store: Store, deadline_ms: int = 30_000) -> None:
         self._directory = directory
         self._store = store
+        self._lock_seconds = _LOCK_SHARE * deadline_ms / 1000
         self._lock = threading.Lock()
         self._open: dict[str, Partition] = {}  # least recently used first
         self._users: dict[str, int] = {}
@@ -49,6 +58,11 @@ class SearchIndex:
         """The state of a tenant's partition, without catching up."""
         with self._partition(tenant) as partition:
             return partition.health()
+
+    def verify(self, tenant: str) -> str:
+        """Read every file of a tenant's partition. → what is wrong; empty if nothing is"""
+        with self._partition(tenant) as partition:
+            return partition.verify()
 
     def rebuild(self, tenant: str) -> None:
         """Delete a tenant's partition and build it from the store's change log."""
@@ -68,7 +82,7 @@ class SearchIndex:
             found = self._open.pop(tenant, None)
             if found is None:
                 name = sha256(tenant.encode()).hexdigest()[:16]
-                found = Partition(self._directory / name, tenant, self._store)
+                found = Partition(self._directory / name, tenant, self._store, self._lock_seconds)
             self._open[tenant] = found
             self._users[tenant] = self._users.get(tenant, 0) + 1
             self._close_idle()

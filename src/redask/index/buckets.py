@@ -39,13 +39,16 @@ def search(
         group
         for group in state.statistics
         if projection_keys is None or group.projection_key in projection_keys
+        if (group.projection_key, group.collection) not in visibility.withheld
     ]
     statistics = CorpusStatistics.of(groups)
     readable = None if projection_keys is None else frozenset(map(_filter_key, groups))
     allowed = readable
     if query.collections:
         allowed = frozenset(_filter_key(g) for g in groups if g.collection in query.collections)
-    lexical = LexicalSearcher(state.searcher, state.snapshot, state.tail, readable, statistics)
+    lexical = LexicalSearcher(
+        state.searcher, state.snapshot, state.tail, readable, statistics, check=query.check
+    )
 
     present = sorted({group.language for group in groups})
 
@@ -65,10 +68,11 @@ def search(
     generation.bloom_filter.catch_up(state.snapshot.name_hashes_since, state.watermark)
     reader = GraphReader(
         forward=state.snapshot,
-        adjacency=state.snapshot.adjacency(projection_keys),
+        adjacency=state.snapshot.adjacency(projection_keys, visibility.withheld),
         terms=lexical,
         bloom_filter=generation.bloom_filter,
         projection_keys=projection_keys,
+        withheld=visibility.withheld,
         languages=present,
     )
     linked, named = traversal.traverse(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reader)

@@ -12,8 +12,8 @@ commits is detected by the stamp and repaired by folding again from the last rec
 The metadata of the forward index also has the last change applied to the vectors of n dimensions
 (`vectors.n`) and the checksums of tantivy's files (`files`: name → size, mtime, CRC).
 
-`state` gives a snapshot and a searcher of the same state. Tantivy's files are immutable, so sizes
-and mtimes detect corruption; where only mtimes differ (a copied directory), the CRC decides. Files
+`state` gives a snapshot and a searcher of the same state. Every file has a checksum, which it is
+compared with when it is opened; very large ones, by `verify` alone (`doctor --deep`). Files
 that are corrupt or inconsistent raise `CorruptIndex`, and the partition builds a new generation.
 """
 
@@ -46,6 +46,7 @@ from redask.index.lexical.word_list import WordList
 from redask.index.vector.nearest import VectorIndex
 
 MAX_TAIL = 512  # rows in the tail
+READ_AT_OPENING = 512 * 2**20  # bytes that are compared with their checksums, in 0.2 s
 _READ_BATCH = 500  # changes read at a time
 _COMMIT_BATCH = 250_000  # changes between two commits of a long fold
 _MAX_UNSAVED_NAMES = 20_000  # read at opening, in about 10 ms
@@ -63,6 +64,7 @@ class State:
 
     snapshot: Snapshot
     searcher: TermSearcher
+    history: str  # the store's last write that was seen
     watermark: int
     statistics: tuple[GroupStatistics, ...]
     tail: Tail
@@ -82,6 +84,7 @@ class Generation:
             raise corrupt("forward.sqlite is missing")
         with index_errors():
             self.forward = ForwardIndex(directory / "forward.sqlite")
+            self.forward.sums.verify(READ_AT_OPENING)
             self.inverted = InvertedIndex(directory / "words")
             with self.forward.snapshot() as snapshot:
                 meta = snapshot.meta()
@@ -103,7 +106,8 @@ class Generation:
         with forward.transaction() as transaction:
             transaction.set_meta("layout", str(LAYOUT))
             transaction.set_meta("identity", identity)
-            _record_fold(transaction, inverted, 0, {})
+            _record_fold(transaction, inverted, (0, ""), {})
+        forward.checkpoint()
         forward.close()
         private_files.narrow(directory)
 
@@ -116,7 +120,7 @@ class Generation:
     def state(self, at_least: int) -> Iterator[State | None]:
         """The present state; None when it is behind, or the searcher is not of this state."""
         with index_errors(), self.forward.snapshot() as snapshot:
-            watermark, _, stamp = snapshot.position()
+            watermark, _, stamp, history = snapshot.position()
             searcher = self._searcher
             if watermark < at_least or searcher is None or searcher[0] != stamp:
                 yield None
@@ -125,7 +129,7 @@ class Generation:
             if cached is None or cached[0] != watermark:
                 cached = (watermark, tuple(snapshot.statistics()), snapshot.tail())
                 self._cached = cached
-            yield State(snapshot, searcher[1], *cached)
+            yield State(snapshot, searcher[1], history, *cached)
 
     def open_searcher(self) -> None:
         """Open a searcher of the state that the forward index is at. Hold the partition's lock."""
@@ -135,7 +139,7 @@ class Generation:
                 return
             if self._is_half_committed(stamp):
                 return
-            self.inverted.verify_files(json.loads(snapshot.meta()["files"]))
+            self.inverted.verify_files(json.loads(snapshot.meta()["files"]), READ_AT_OPENING)
             searcher = self.inverted.searcher()
             tail = snapshot.tail()
             live = sum(group.entities for group in snapshot.statistics())
@@ -143,6 +147,16 @@ class Generation:
             if searcher.entities() != expected:
                 raise corrupt(f"tantivy has {searcher.entities()} documents, not {expected}")
             self._searcher = (stamp, searcher)
+
+    def verify(self) -> None:
+        """Read every file; raise `CorruptIndex` if one is not what was written."""
+        with index_errors():
+            self.forward.sums.verify()
+            with self.forward.snapshot() as snapshot:
+                files = json.loads(snapshot.meta()["files"])
+            InvertedIndex(self.directory / "words").verify_files(files)
+            for dimensions in self._dimensions():
+                VectorIndex(self.directory / "vectors" / str(dimensions), dimensions).verify()
 
     def vectors(self, dimensions: int) -> VectorIndex | None:
         """The vector index of this number of dimensions, if there is one."""
@@ -158,7 +172,9 @@ class Generation:
         with index_errors():
             self.open_searcher()
             while self._apply_next(store, tenant):
-                pass
+                self.forward.checkpoint()
+            if self.forward.sums.is_due:
+                self.forward.checkpoint()
             for dimensions in self._dimensions():
                 index = self.vectors(dimensions)
                 if index is not None and index.needs_fold:
@@ -178,24 +194,25 @@ class Generation:
     def _apply_next(self, store: Store, tenant: str) -> bool:
         """Apply the next changes, to the tail or by a fold. → whether there may be more"""
         with self.forward.snapshot() as snapshot:
-            watermark, folded, stamp = snapshot.position()
+            watermark, folded, stamp, seen = snapshot.position()
             meta = snapshot.meta()
             tail_keys = snapshot.tail_keys()
         target = store.watermark(tenant)
-        if watermark > target:
-            raise unusable(f"the index is at change {watermark}, the store only at {target}")
+        if problem := foreign(store, tenant, watermark, seen):
+            raise unusable(problem)
         consistent = not self._is_half_committed(stamp)
         start = min([watermark, *self._lost_vectors(meta)])
         changes = store.changes(tenant, start, MAX_TAIL) if start < target else []
+        history = store.history(tenant)  # after the changes: it holds all that they came from
         if consistent and not changes:
-            if watermark < target:
+            if watermark < target or seen != history:
                 with self.forward.transaction() as transaction:
-                    transaction.set_watermark(target)
+                    transaction.set_watermark(target, history)
             return False
         if consistent and len(tail_keys) + len(changes) < MAX_TAIL:
             with self.forward.transaction() as transaction:
                 self._apply(transaction, changes, None, NewWords(_FEW_WORDS))
-                transaction.set_watermark(max(target, changes[-1].seq))
+                transaction.set_watermark(max(target, changes[-1].seq), history)
             return False
         return self._fold(store, tenant, (min(folded, start), target), tail_keys)
 
@@ -230,7 +247,8 @@ class Generation:
             private_files.narrow(self.inverted.directory)
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
-            _record_fold(transaction, self.inverted, max(after, 0 if more else target), files)
+            read = (max(after, 0 if more else target), store.history(tenant))
+            _record_fold(transaction, self.inverted, read, files)
         self._save_bloom_filter()
         return more
 
@@ -331,6 +349,16 @@ def index_errors() -> Iterator[None]:
         raise StoreFailed("the index files cannot be used", detail=str(error)) from error
 
 
+def foreign(store: Store, tenant: str, watermark: int, seen: str) -> str | None:
+    """Why the store is not the one that an index was made from; None if it is."""
+    target = store.watermark(tenant)
+    if watermark > target:
+        return f"the index is at change {watermark}, the store only at {target}"
+    if not store.follows(tenant, seen):
+        return "the index is of another history: the store was replaced by another state of it"
+    return None
+
+
 def filter_key_hash(key: str) -> int:
     """The filter key of a row in the vector index."""
     return hash64(key) >> 1  # to fit a signed integer
@@ -339,11 +367,12 @@ def filter_key_hash(key: str) -> int:
 def _record_fold(
     transaction: ForwardTransaction,
     inverted: InvertedIndex,
-    watermark: int,
+    read: tuple[int, str],
     files: dict[str, list[int]],
 ) -> None:
-    """Record that tantivy has every change up to this one, and the checksums of its files."""
-    transaction.set_folded(watermark, inverted.stamp())
+    """Record up to which change tantivy has all, of which history, and its files' checksums."""
+    watermark, history = read
+    transaction.set_folded(watermark, inverted.stamp(), history)
     transaction.set_meta("files", json.dumps(inverted.file_checksums(files)))
 
 

@@ -12,8 +12,8 @@ readers never wait for each other. Class keys must be those of the index: when t
 view, another view shows whether they changed.
 
 Rebuilt from the store's change log: files that are missing, corrupt or of another layout; an index
-of another store; an index that is ahead of its store. Deleting the directory loses nothing. If the
-rebuild fails too, or the disk is full, `StoreFailed`.
+of another store, or of another history of it (`Store.follows`); one ahead of its store. Deleting
+the directory loses nothing. If the rebuild fails too, or the disk is full, `StoreFailed`.
 """
 
 import os
@@ -32,34 +32,41 @@ from redask.index import buckets, private_files
 from redask.index.analysis import analyzer
 from redask.index.corruption import corrupt
 from redask.index.file_lock import FileLock
-from redask.index.generation import Generation, State, index_errors
+from redask.index.generation import Generation, State, foreign, index_errors
 
 # One search at a time in a process: most of it is Python, and several threads that contend for the
 # GIL take longer than one after the other (16 threads: 0.6 of the rate of one; serialised, 1.1).
 _SEARCH_LOCK = threading.Lock()
+_LOOK_SECONDS = 0.05  # between two looks at whether a search that waits goes on
 _CURRENT = "current"
 _LOCK = "index.lock"
+_REBUILD_SECONDS = 600.0  # an owner waits for who is at work
 _MIN_FREE_BYTES = 4_000_000  # needed before the files of a generation are deleted
 
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """What `doctor` reports of a partition; `pending` changes are not applied yet."""
+    """What `doctor` reports of a partition; `pending` changes are not applied yet.
+
+    `problem` is why the next search will make it anew; empty when it will not.
+    """
 
     watermark: int
     pending: int
     entities: int
     tail: int
     bytes: int
+    problem: str = ""
 
 
 class Partition:
     """One tenant's index in a directory."""
 
-    def __init__(self, directory: Path, tenant: str, store: Store) -> None:
+    def __init__(self, directory: Path, tenant: str, store: Store, lock_seconds: float) -> None:
         self._directory = directory
         self._tenant = tenant
         self._store = store
+        self._lock_seconds = lock_seconds
         self._open_lock = threading.RLock()
         self._opened: tuple[tuple[int, int], Generation] | None = None
 
@@ -71,43 +78,65 @@ class Partition:
         try:
             return self._search(query, caller, view)
         except CorruptIndex:
-            self._replace_corrupt()
+            with index_errors():
+                self._replace_corrupt()
             return self._search(query, caller, view)
 
     def _search(self, query: Query, caller: Caller, view: StoreView) -> tuple[Found, ...]:
         with ExitStack() as stack, index_errors():
-            generation, state = self._caught_up(stack, view.watermark)
+            generation, state = self._caught_up(stack, view)
             while state.watermark != view.watermark:
                 before, view = view, self._store.view(caller)
                 if view.visibility.version == before.visibility.version:
                     break  # nothing that class keys depend on changed since the first of the two
                 stack.close()
-                generation, state = self._caught_up(stack, view.watermark)
+                generation, state = self._caught_up(stack, view)
             visibility = view.visibility
 
             def read(urns: Sequence[str]) -> dict[str, str]:
+                query.check()
                 sources = self._store.read(urns, caller)
                 return {source.urn: analyzer.text(source.payload) for source in sources}
 
-            with _SEARCH_LOCK:
+            with _searching(query):
                 return buckets.search(generation, state, query, visibility, read)
 
     def health(self) -> Health:
         """The state of the partition, without catching up."""
+        try:
+            return self._health()
+        except CorruptIndex as error:
+            target = self._store.watermark(self._tenant)
+            return Health(0, target, 0, 0, _size(self._directory), error.message)
+
+    def _health(self) -> Health:
         target = self._store.watermark(self._tenant)
-        generation = self._generation()
+        with index_errors():
+            generation = self._generation()
         if generation is None:
             return Health(0, target, 0, 0, 0)
         with index_errors(), generation.forward.snapshot() as snapshot:
-            known = snapshot.position().watermark
+            known, _, _, history = snapshot.position()
             entities = sum(group.entities for group in snapshot.statistics())
             tail = len(snapshot.tail_keys())
-        sizes = (path.stat().st_size for path in generation.directory.rglob("*") if path.is_file())
-        return Health(known, target - known, entities, tail, sum(sizes))
+        problem = foreign(self._store, self._tenant, known, history) or ""
+        size = _size(generation.directory)
+        return Health(known, max(target - known, 0), entities, tail, size, problem)
+
+    def verify(self) -> str:
+        """Read every file. → what is wrong with them; empty if they are as they were written"""
+        try:
+            with self._locked(_REBUILD_SECONDS):
+                generation = self._generation()
+                if generation is not None:
+                    generation.verify()
+        except CorruptIndex as error:
+            return error.message
+        return ""
 
     def rebuild(self) -> None:
         """Delete the files and build them from the store's change log."""
-        with self._locked():
+        with self._locked(_REBUILD_SECONDS):
             self._create_generation().catch_up(self._store, self._tenant)
 
     def close(self) -> None:
@@ -119,12 +148,12 @@ class Partition:
 
     # --- catching up and rebuilding --------------------------------------------------------
 
-    def _caught_up(self, stack: ExitStack, target: int) -> tuple[Generation, State]:
-        """A state at this sequence or later, open until the stack is closed."""
+    def _caught_up(self, stack: ExitStack, view: StoreView) -> tuple[Generation, State]:
+        """A state of the view's history, at its sequence or later, open until the stack is."""
         generation = self._generation()
         if generation is not None:
-            state = stack.enter_context(generation.state(target))
-            if state is not None and not self._is_ahead(state.watermark, target):
+            state = stack.enter_context(generation.state(view.watermark))
+            if state is not None and self._is_of_this_store(state, view):
                 return generation, state
             stack.close()
         with self._locked():
@@ -135,9 +164,11 @@ class Partition:
             raise corrupt("its parts are of different states after catching up")
         return generation, state
 
-    def _is_ahead(self, known: int, target: int) -> bool:
-        """Whether the index is ahead of the store; catching up then raises `CorruptIndex`."""
-        return known > target and known > self._store.watermark(self._tenant)
+    def _is_of_this_store(self, state: State, view: StoreView) -> bool:
+        """Whether the index is of the store's history; catching up else raises `CorruptIndex`."""
+        if (state.watermark, state.history) == (view.watermark, view.history):
+            return True
+        return not foreign(self._store, self._tenant, state.watermark, state.history)
 
     def _replace_corrupt(self) -> None:
         """Replace a corrupt generation, unless another process has done so already."""
@@ -186,14 +217,29 @@ class Partition:
         return generation
 
     @contextmanager
-    def _locked(self) -> Iterator[None]:
+    def _locked(self, seconds: float | None = None) -> Iterator[None]:
         try:
             private_files.make_directory(self._directory)
-            lock = FileLock(self._directory / _LOCK)
+            lock = FileLock(self._directory / _LOCK, seconds or self._lock_seconds)
         except OSError as error:
             raise StoreFailed("the index cannot be written", detail=str(error)) from error
         with lock:
             yield
+
+
+@contextmanager
+def _searching(query: Query) -> Iterator[None]:
+    """One's turn to search; who is cancelled while waiting for it leaves."""
+    while not _SEARCH_LOCK.acquire(timeout=_LOOK_SECONDS):
+        query.check()
+    try:
+        yield
+    finally:
+        _SEARCH_LOCK.release()
+
+
+def _size(directory: Path) -> int:
+    return sum(path.stat().st_size for path in directory.rglob("*") if path.is_file())
 
 
 def _replace(path: Path, content: bytes) -> None:

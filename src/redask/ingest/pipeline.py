@@ -70,7 +70,11 @@ class IngestContext:
 
 def run(paths: Sequence[str], collection: str | None, context: IngestContext) -> IngestReport:
     """Bring the database up to date with the files at these paths."""
-    return _Ingest(collection, context).run(paths)
+    ingest = _Ingest(collection, context)
+    try:
+        return ingest.run(paths)
+    except StoreFailed as error:
+        raise error.after(ingest.so_far()) from error
 
 
 class _Ingest:
@@ -117,6 +121,12 @@ class _Ingest:
             self._missing,
             _left_out(self._ignored),
         )
+
+    def so_far(self) -> str:
+        """What was written, for the error of a run that could not go on."""
+        files = sum(each.read for each in self._tallies.values())
+        done = f"{files} files with {self._written} new or changed entities were written before"
+        return f"{done}: run it again to go on" if files or self._written else "no file was written"
 
     # --- which files -----------------------------------------------------------------------
 

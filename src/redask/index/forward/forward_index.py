@@ -1,7 +1,7 @@
 """The forward index: the tokens, names and edges of every entity, by key.
 
-One SQLite file in the partition, derived from the store's change log: when it is corrupt, the
-partition is rebuilt.
+One SQLite file in the partition, derived from the store's change log: when it is corrupt, which
+`block_sums` tells, the partition is rebuilt.
 
     entities    key → urn, collection, label, language, called, names, columns, ends, tokens
     names       name hash → keys of the entities with that name
@@ -9,7 +9,8 @@ partition is rebuilt.
     edges       key → urn, source urn, target urn, relation; indexed by both ends
     statistics  (collection, label, language) → number of entities, number of tokens
     tail        key → the version that tantivy still has of a row changed since its last commit
-    position    the watermark; the last change folded into tantivy; tantivy's stamp of that state
+    position    the watermark; the last change folded into tantivy; tantivy's stamp of that state;
+                the last write of the store that was seen (`Store.history`)
     words       number → every word of five letters or more that was ever written here
     meta        layout version, the store's identity, tantivy's files
 
@@ -33,6 +34,7 @@ influence an answer.
 """
 
 import sqlite3
+import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -42,6 +44,7 @@ import numpy as np
 
 from redask.index import private_files
 from redask.index.corruption import corrupt
+from redask.index.forward.block_sums import BlockSums
 from redask.index.forward.entries import (
     I64,
     U64,
@@ -54,13 +57,15 @@ from redask.index.forward.entries import (
 from redask.index.forward.forward_writer import ForwardTransaction, chunks, row_crc
 from redask.index.graph.adjacency import Adjacency
 
-LAYOUT = 3
+LAYOUT = 5
 
 _SCAN_BATCH = 1_024  # rows read at a time
 _SCHEMA = """
 CREATE TABLE meta(name TEXT PRIMARY KEY, value TEXT) WITHOUT ROWID;
-CREATE TABLE position(watermark INTEGER NOT NULL, folded INTEGER NOT NULL, stamp TEXT NOT NULL);
-INSERT INTO position VALUES(0, 0, '');
+CREATE TABLE position(
+    watermark INTEGER NOT NULL, folded INTEGER NOT NULL, stamp TEXT NOT NULL,
+    history TEXT NOT NULL);
+INSERT INTO position VALUES(0, 0, '', '');
 CREATE TABLE entities(
     key INTEGER PRIMARY KEY, urn TEXT NOT NULL, collection TEXT NOT NULL, label TEXT NOT NULL,
     language TEXT NOT NULL, called TEXT NOT NULL, names BLOB NOT NULL, columns TEXT NOT NULL,
@@ -84,11 +89,15 @@ CREATE TABLE tail(key INTEGER PRIMARY KEY, label TEXT, collection TEXT, tokens B
 
 
 class Position(NamedTuple):
-    """The last change applied; the last one folded into tantivy; tantivy's stamp of that state."""
+    """The last change applied; the last one folded into tantivy; tantivy's stamp of that state.
+
+    `history` is the last write that the store had when it was last read.
+    """
 
     watermark: int
     folded: int
     stamp: str
+    history: str
 
 
 class Snapshot:
@@ -103,7 +112,7 @@ class Snapshot:
 
     def position(self) -> Position:
         """Up to which change this file and tantivy are caught up."""
-        found = self._connection.execute("SELECT watermark, folded, stamp FROM position")
+        found = self._connection.execute("SELECT watermark, folded, stamp, history FROM position")
         return Position(*found.fetchone())
 
     def statistics(self) -> list[GroupStatistics]:
@@ -214,9 +223,16 @@ class Snapshot:
         ).fetchone()
         return found
 
-    def adjacency(self, projection_keys: frozenset[str] | None) -> Adjacency:
-        """Names and edges of the rows with these projection keys (None: all)."""
-        return Adjacency(self._connection, projection_keys)
+    def adjacency(
+        self,
+        projection_keys: frozenset[str] | None,
+        withheld: frozenset[tuple[str, str]] = frozenset(),
+    ) -> Adjacency:
+        """Names and edges of the rows with these projection keys (None: all).
+
+        `withheld` are projection keys that do not count in some collection.
+        """
+        return Adjacency(self._connection, projection_keys, withheld)
 
 
 class ForwardIndex:
@@ -227,6 +243,10 @@ class ForwardIndex:
         self._mode = "rwc" if create else "rw"
         self._idle: list[sqlite3.Connection] = []
         self._closed = False
+        self._in_use = 0
+        self._lock = threading.Lock()
+        self.sums = BlockSums(path)
+        self._last: sqlite3.Connection | None = None  # cannot write, and is closed last
         if create:
             private_files.make_file(path)  # its logs take its mode
             with self._pooled_connection() as connection:
@@ -256,41 +276,62 @@ class ForwardIndex:
                 raise
             connection.execute("COMMIT")
 
+    def checkpoint(self) -> None:
+        """Move what was written into the file, with its sums. Hold the partition's lock."""
+        with self._pooled_connection() as connection:
+            self.sums.checkpoint(connection)
+
     def close(self) -> None:
         """Close idle connections; one in use is closed when it is returned to the pool."""
-        self._closed = True
-        while self._idle:
-            self._idle.pop().close()
+        with self._lock:
+            self._closed = True
+            while self._idle:
+                self._idle.pop().close()
+            if self._last is not None and not self._in_use:
+                self._last.close()
+                self._last = None
 
     @contextmanager
     def _pooled_connection(self) -> Iterator[sqlite3.Connection]:
         """A connection from the pool until the block ends; a failed one is closed."""
+        with self._lock:
+            self._in_use += 1
+            connection = self._idle.pop() if self._idle else None
         try:
-            connection = self._idle.pop()
-        except IndexError:
-            connection = self._connect()
-        try:
-            yield connection
-        except BaseException:
-            connection.close()
-            raise
-        self._idle.append(connection)
-        if self._closed:
-            self.close()
+            connection = connection or self._connect()
+            try:
+                yield connection
+            except BaseException:
+                connection.close()
+                raise
+            self._idle.append(connection)
+        finally:
+            with self._lock:
+                self._in_use -= 1
+            if self._closed:
+                self.close()
 
     def _connect(self) -> sqlite3.Connection:
         if self._mode == "rw" and not self._path.exists():
             raise corrupt("forward.sqlite is missing")
-        connection = sqlite3.connect(
-            f"{self._path.absolute().as_uri()}?mode={self._mode}",
+        connection = self._open(self._mode)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # derived data can be rebuilt
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        with self._lock:
+            if self._last is None:
+                self._last = self._open("ro")
+                self._last.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return connection
+
+    def _open(self, mode: str) -> sqlite3.Connection:
+        return sqlite3.connect(
+            f"{self._path.absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=60,
             isolation_level=None,
             check_same_thread=False,
         )
-        connection.execute("PRAGMA journal_mode = WAL")
-        connection.execute("PRAGMA synchronous = NORMAL")  # derived data can be rebuilt
-        return connection
 
 
 _ROW = "key, tokens, urn, crc, ends, collection, label, called"

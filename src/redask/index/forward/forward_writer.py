@@ -31,16 +31,18 @@ class ForwardTransaction:
         self._max_key, self._max_edge_key = (key or 0 for key in max_keys)
         self._names: dict[int, tuple[bytes, int]] = {}
 
-    def set_watermark(self, watermark: int) -> None:
-        """Record the last change that has been applied."""
-        self._connection.execute("UPDATE position SET watermark = ?", (watermark,))
+    def set_watermark(self, watermark: int, history: str) -> None:
+        """Record the last change that has been applied, and the store's last write."""
+        self._connection.execute(
+            "UPDATE position SET watermark = ?, history = ?", (watermark, history)
+        )
 
-    def set_folded(self, watermark: int, stamp: str) -> None:
+    def set_folded(self, watermark: int, stamp: str, history: str) -> None:
         """Record that tantivy, at this stamp, has every change up to this one; empty the tail."""
         self._connection.execute("DELETE FROM tail")
         self._connection.execute(
-            "UPDATE position SET watermark = ?, folded = ?, stamp = ?",
-            (watermark, watermark, stamp),
+            "UPDATE position SET watermark = ?, folded = ?, stamp = ?, history = ?",
+            (watermark, watermark, stamp, history),
         )
 
     def set_meta(self, name: str, value: str) -> None:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 _ALLOWED = "(SELECT value FROM json_each(:allowed))"
+_PAIR = "json_array(label, collection)"
+_WITHHELD = "(SELECT json(value) FROM json_each(:withheld))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,14 +32,24 @@ class Adjacency:
     """The graph of one state of the forward index, of these projection keys (None: all)."""
 
     def __init__(
-        self, connection: sqlite3.Connection, projection_keys: frozenset[str] | None
+        self,
+        connection: sqlite3.Connection,
+        projection_keys: frozenset[str] | None,
+        withheld: frozenset[tuple[str, str]] = frozenset(),
     ) -> None:
         self._connection = connection
-        self._allowed = None if projection_keys is None else json.dumps(sorted(projection_keys))
+        self._keys = {
+            "allowed": None if projection_keys is None else json.dumps(sorted(projection_keys)),
+            "withheld": json.dumps(sorted(map(list, withheld))),
+        }
         owner, end = "", ""
         if projection_keys is not None:
             owner = f"AND (SELECT label FROM entities WHERE key = names.key) IN {_ALLOWED}"
             end = f"AND edges.label IN {_ALLOWED} AND entities.label IN {_ALLOWED}"
+        if withheld:
+            owner += f" AND (SELECT {_PAIR} FROM entities WHERE key = names.key) NOT IN {_WITHHELD}"
+            for table in ("edges", "entities"):
+                end += f" AND json_array({table}.label, {table}.collection) NOT IN {_WITHHELD}"
         self._owners = f"SELECT key FROM names WHERE name = :name {owner} LIMIT :limit"
         self._neighbours = [
             "SELECT entities.key, edges.urn, edges.collection, relation FROM edges"
@@ -48,7 +60,7 @@ class Adjacency:
     def owners(self, name_hash: int, limit: int) -> list[int] | None:
         """The keys of the entities with this name, ascending; None if more than `limit`."""
         signed = name_hash - (1 << 64) if name_hash >= 1 << 63 else name_hash
-        parameters = {"name": signed, "limit": limit + 1, "allowed": self._allowed}
+        parameters = {"name": signed, "limit": limit + 1, **self._keys}
         keys = [row[0] for row in self._connection.execute(self._owners, parameters)]
         return keys if len(keys) <= limit else None
 
@@ -65,7 +77,7 @@ class Adjacency:
         """The edges from and to an entity, each once, in any order; None if more than `limit`."""
         found: dict[str, Neighbour] = {}
         for statement in self._neighbours:
-            parameters = {"urn": urn, "limit": limit + 1, "allowed": self._allowed}
+            parameters = {"urn": urn, "limit": limit + 1, **self._keys}
             for row in self._connection.execute(statement, parameters):
                 found[row[1]] = Neighbour(*row)
         return list(found.values()) if len(found) <= limit else None

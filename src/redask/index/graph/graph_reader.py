@@ -47,3 +47,10 @@ class GraphReader:
     bloom_filter: BloomFilter
     projection_keys: frozenset[str] | None
     languages: Sequence[str]
+    withheld: frozenset[tuple[str, str]] = frozenset()
+
+    def may_see(self, projection_key: str, collection: str) -> bool:
+        """Whether the caller sees rows of a collection with this projection key."""
+        if self.projection_keys is not None and projection_key not in self.projection_keys:
+            return False
+        return (projection_key, collection) not in self.withheld

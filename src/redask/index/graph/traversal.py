@@ -331,9 +331,8 @@ class _Traversal:
             return
         rows = self._reader.forward.fetch(new)
         similarities = self._similarity(rows)
-        allowed = self._reader.projection_keys
         for row, key in enumerate(rows.keys):
-            if allowed is None or rows.projection_keys[row] in allowed:
+            if self._reader.may_see(rows.projection_keys[row], rows.collections[row]):
                 self._entities[key] = _Entity(
                     rows.urns[row],
                     rows.collections[row],

@@ -40,9 +40,9 @@ from redask.index.lexical.scoring import (
     ReadTexts,
     Scorer,
     WeightedQuery,
-    frequencies,
 )
 from redask.index.lexical.tantivy_terms import TermSearcher, idf
+from redask.index.lexical.term_counts import frequencies
 
 MIN_TIED_RUN = 4_096  # candidates in succession with the same score
 URN_SCAN_LIMIT = 65_536  # rows scanned in the order of their URNs
@@ -75,12 +75,15 @@ class LexicalSearcher:
         tail: Tail,
         readable: FilterKeys,
         statistics: CorpusStatistics,
+        *,
+        check: Callable[[], None] = lambda: None,
     ) -> None:
         self._searcher = searcher
         self._snapshot = snapshot
         self._tail = tail
         self._readable = readable
         self._statistics = statistics
+        self._check = check  # called where a search may be long; what it raises ends it
 
     def search(
         self, query: AnalysedQuery, limit: int, allowed: FilterKeys, read: ReadTexts
@@ -96,6 +99,7 @@ class LexicalSearcher:
         seen = set(self._tail.keys)
         size = limit + 12
         while True:
+            self._check()
             candidates = self._searcher.candidates(
                 weights, self._statistics.average_length, allowed, size
             )
@@ -122,6 +126,7 @@ class LexicalSearcher:
         """The first `count` entities by URN with this score; None when the scan finds too few."""
         found: list[Hit] = []
         for rows in self._snapshot.scan_by_urn(URN_SCAN_LIMIT):
+            self._check()
             hits = scorer.score(rows, _allowed_mask(rows.filter_keys(), allowed))
             found += sorted((hit for hit in hits if hit.score == score), key=lambda hit: hit.urn)
             if len(found) >= count:
@@ -150,6 +155,7 @@ class LexicalSearcher:
 
     def matching_all(self, terms: Sequence[Term], limit: int) -> list[int] | None:
         """The keys of all readable rows that have every term; None if more than `limit`."""
+        self._check()
         allowed, tail = self._readable, self._tail
         texts = [term.text for term in terms]
         keys = self._searcher.matching_all(texts, allowed, limit + len(tail.keys)) if texts else []
@@ -191,6 +197,7 @@ class LexicalSearcher:
 
     def _document_frequencies(self, terms: Sequence[Term]) -> list[int]:
         """How many readable rows have each term."""
+        self._check()
         readable, tail = self._readable, self._tail
         counts = [self._searcher.document_frequency(term.text, readable) for term in terms]
         if tail.keys:

@@ -20,6 +20,7 @@ import numpy.typing as npt
 
 from redask.index.analysis.analyzer import UNSPACED, Phrase, Term
 from redask.index.forward.entries import I64, TokenSequences
+from redask.index.lexical.term_counts import TermCounts
 
 K1 = 1.2
 B = 0.75
@@ -65,12 +66,12 @@ class Scorer:
         """The allowed rows with at least one term; scores are not normalised yet."""
         if not rows.keys:
             return []
-        frequency = frequencies(rows, self._query.terms)
+        found = TermCounts.of(rows, self._query.terms)
         norm = self._norm(rows)
-        total = self._term_scores(frequency, norm)
+        total = self._term_scores(found, norm)
         matching = total > 0 if allowed is None else (total > 0) & allowed
         for phrase, weight, words in self._query.phrases:
-            by_word = [frequency[list(terms)].sum(0) for terms in words]
+            by_word = [found.by_row(terms) for terms in words]
             by_row = self._phrase_frequencies(rows, phrase, by_word, matching)
             total += weight * _saturated(by_row, norm)
         scores = total.tolist()
@@ -83,7 +84,7 @@ class Scorer:
         """The score of each row divided by the greatest possible one, without phrases."""
         if not self._query.terms:
             return [0.0] * len(rows.keys)
-        total = self._term_scores(frequencies(rows, self._query.terms), self._norm(rows))
+        total = self._term_scores(TermCounts.of(rows, self._query.terms), self._norm(rows))
         scores: list[float] = np.minimum(1.0, total / self._query.max_score).tolist()
         return scores
 
@@ -91,12 +92,11 @@ class Scorer:
         norm: F64 = K1 * (1 - B + B * ((rows.starts[1:] - rows.starts[:-1]) / self._average_length))
         return norm
 
-    def _term_scores(self, frequency: I64, norm: F64) -> F64:
-        total = np.zeros(len(norm))
-        parts = np.array(self._query.weights)[:, np.newaxis] * _saturated(frequency, norm)
-        for part in parts:
-            total += part
-        return total
+    def _term_scores(self, found: TermCounts, norm: F64) -> F64:
+        weights = np.array(self._query.weights)
+        parts = weights[found.terms] * _saturated(found.counts, norm[found.rows])
+        # which adds them one by one, in order
+        return np.bincount(found.rows, weights=parts, minlength=len(norm)).astype(np.float64)
 
     def _phrase_frequencies(
         self, rows: TokenSequences, phrase: Phrase, by_word: Sequence[I64], matching: Matches
@@ -128,23 +128,6 @@ def phrase_frequency(phrase: str, text: str) -> int:
 def _is_same_word(one: str, other: str) -> bool:
     """Whether two adjacent characters belong to one word, in a script with spaces between words."""
     return bool(_LETTER.match(one) and _LETTER.match(other))
-
-
-def frequencies(rows: TokenSequences, terms: Sequence[Term]) -> I64:
-    """The frequency of each term (rows of the matrix) in each row of the index (columns)."""
-    count = len(rows.starts) - 1
-    found = np.zeros((len(terms), count), np.int64)
-    stems = np.ascontiguousarray(rows.tokens.view(np.uint32)[1::2])
-    for literal, hashes in ((False, stems), (True, rows.tokens)):
-        positions = [position for position, term in enumerate(terms) if term.literal is literal]
-        if not positions:
-            continue
-        sought = np.array([terms[position].token_hash for position in positions], hashes.dtype)
-        which, where = np.nonzero(hashes == sought[:, np.newaxis])
-        columns = np.searchsorted(rows.starts, where, "right") - 1
-        flat = np.bincount(which * count + columns, minlength=len(positions) * count)
-        found[positions] = flat.reshape(len(positions), count)
-    return found
 
 
 def _saturated(frequency: I64, norm: F64) -> F64:

@@ -5,7 +5,8 @@ a proposal, which `corrections` checks. The list is filled from the forward inde
 first needs it (`read(after)` gives numbered words), and then only caught up.
 
 A word is compared letter by letter only if it begins with the same letter, is hardly longer or
-shorter, and has nearly the same set of letters: one array operation over all words.
+shorter, and has nearly the same set of letters: one array operation over all words. An `s` at the
+end of just one of two words is no edit: "recieve" is one edit from "receives".
 """
 
 import threading
@@ -50,15 +51,23 @@ class WordList:
             words, (first, size, letters) = self._words, self._features
         own_first, own_size, own_letters = _features([word])[:, 0]
         alike = first == own_first
-        alike &= np.abs(size.astype(np.int64) - np.int64(own_size)) <= limit
-        # an edit replaces at most one letter of the set by another
-        alike &= np.bitwise_count(letters ^ own_letters) <= 2 * limit
+        alike &= np.abs(size.astype(np.int64) - np.int64(own_size)) <= limit + 1
+        # an edit replaces at most one letter of the set by another; the ending may add one
+        alike &= np.bitwise_count(letters ^ own_letters) <= 2 * limit + 1
         target = spellings.folded(word)
         measured = [
-            (spellings.distance(spellings.folded(each), target, limit), each)
+            (_distance(spellings.folded(each), target, limit), each)
             for each in words[alike].tolist()
         ]
         return [one for one in measured if one[0] <= limit]
+
+
+def _distance(one: str, other: str, limit: int) -> int:
+    """The distance of two words in the number, singular or plural, that brings them closer."""
+    whole = spellings.distance(one, other, limit)
+    if one.endswith("s") == other.endswith("s"):
+        return whole
+    return min(whole, spellings.distance(one.removesuffix("s"), other.removesuffix("s"), limit))
 
 
 def _features(words: Iterable[str]) -> U64:

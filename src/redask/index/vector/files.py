@@ -2,8 +2,8 @@
 
     manifest.json    names all other files; replaced as a whole, and last
     floats-*         the vectors as float32 rows of length 1; append-only
-    rows-*           of the folded rows: keys, indexes of filter keys, one bit for "not deleted";
-                     then the distinct filter keys
+    rows-*           of the folded rows: keys, CRCs of their floats, indexes of filter keys, one bit
+                     for "not deleted"; then the distinct filter keys
     codes-*          of the folded rows, once there are many: what `quantization` writes
     journal-*        frames of the changes since the fold; append-only
 
@@ -34,10 +34,11 @@ from redask.index import private_files
 from redask.index.corruption import corrupt, unusable
 from redask.index.vector.cosine import I64, Floats
 
-LAYOUT = 1
+LAYOUT = 2
 MANIFEST = "manifest.json"
 Flags = npt.NDArray[np.bool_]
 I32 = npt.NDArray[np.int32]
+U32 = npt.NDArray[np.uint32]
 Sink = Callable[[bytes], int]
 
 _HEAD = struct.Struct("<II")
@@ -174,20 +175,22 @@ def map_floats(path: Path, dimensions: int) -> Floats:
     return np.memmap(path, np.float32, "r", shape=(rows, dimensions)).view(np.ndarray)
 
 
-def pack_rows(keys: I64, filter_indexes: I32, live: Flags, filter_keys: I64) -> bytes:
-    parts = (keys, filter_indexes, np.packbits(live), filter_keys)
+def pack_rows(keys: I64, sums: U32, filter_indexes: I32, live: Flags, filter_keys: I64) -> bytes:
+    parts = (keys, sums, filter_indexes, np.packbits(live), filter_keys)
     return b"".join(part.tobytes() for part in parts)
 
 
-def read_rows(path: Path, manifest: Manifest) -> tuple[I64, I32, Flags, I64]:
+def read_rows(path: Path, manifest: Manifest) -> tuple[I64, U32, I32, Flags, I64]:
     data, count = path.read_bytes(), manifest.rows
     if zlib.crc32(data) != manifest.rows_crc:
         raise corrupt(f"{path.name} of the vector index fails its checksum")
-    ends = np.cumsum((8 * count, 4 * count, (count + 7) // 8)).tolist()
+    ends = np.cumsum((8 * count, 4 * count, 4 * count, (count + 7) // 8)).tolist()
     keys = np.frombuffer(data, np.int64, count)
-    filter_indexes = np.frombuffer(data, np.int32, count, ends[0])
-    bits = np.unpackbits(np.frombuffer(data[ends[1] : ends[2]], np.uint8), count=count)
-    return keys, filter_indexes, bits.astype(np.bool_), np.frombuffer(data[ends[2] :], np.int64)
+    sums = np.frombuffer(data, np.uint32, count, ends[0])
+    filter_indexes = np.frombuffer(data, np.int32, count, ends[1])
+    bits = np.unpackbits(np.frombuffer(data[ends[2] : ends[3]], np.uint8), count=count)
+    filter_keys = np.frombuffer(data[ends[3] :], np.int64)
+    return keys, sums, filter_indexes, bits.astype(np.bool_), filter_keys
 
 
 def pack_frame(batch: Batch) -> bytes:
@@ -212,6 +215,11 @@ def unpack_frames(data: bytes) -> Iterator[tuple[Batch, int]]:
         keys, filter_keys, deleted_rows = np.split(values, (added, 2 * added))
         start += _HEAD.size + size
         yield Batch(seq, first, keys, filter_keys, deleted_rows, floats_crc), start
+
+
+def sums_of(floats: Floats) -> U32:
+    """The CRC of each row."""
+    return np.fromiter(map(crc_of, floats), np.uint32, len(floats))
 
 
 def crc_of(floats: Floats) -> int:

@@ -34,12 +34,11 @@ import numpy.typing as npt
 
 from redask.core.errors import BadAsk, StoreFailed
 from redask.index import private_files
-from redask.index.corruption import corrupt
 from redask.index.vector import files
 from redask.index.vector.cosine import I64, Floats, unit_vectors
 from redask.index.vector.files import Batch, Manifest
 from redask.index.vector.quantization import Codes
-from redask.index.vector.snapshot import VectorSnapshot, are_unit_vectors
+from redask.index.vector.snapshot import VectorSnapshot
 from redask.index.vector.state import VectorState
 
 Vector = Sequence[float] | npt.NDArray[np.float32] | npt.NDArray[np.float64]
@@ -95,8 +94,8 @@ class VectorIndex:
         """Read every vector; raise `CorruptIndex` if one is corrupt."""
         snapshot = self._current()
         for start in range(0, len(snapshot.keys), _CHUNK):
-            if not are_unit_vectors(snapshot.floats[start : start + _CHUNK]):
-                raise corrupt(f"floats of the vector index after row {start} are not unit vectors")
+            end = min(start + _CHUNK, len(snapshot.keys))
+            snapshot.compare(np.arange(start, end), again=True)
 
     def _current(self) -> VectorSnapshot:
         with _file_errors("read"):
@@ -204,7 +203,8 @@ class VectorIndex:
             codes_name, coded = files.new_name("codes"), len(codes)
             codes_crc = files.write_file(self._directory / codes_name, codes.write)
         rows = files.pack_rows(
-            snapshot.keys, snapshot.filter_indexes, snapshot.live, snapshot.filter_keys
+            *(snapshot.keys, snapshot.sums, snapshot.filter_indexes),
+            *(snapshot.live, snapshot.filter_keys),
         )
         rows_name, journal_name = files.new_name("rows"), files.new_name("journal")
         files.write_file(self._directory / journal_name, lambda _: None)
@@ -232,7 +232,10 @@ class VectorIndex:
         floats = files.map_floats(path, self._dimensions)
         live = np.ones(len(rows), np.bool_)
         keys, indexes = snapshot.keys[rows], snapshot.filter_indexes[rows]
-        compacted = replace(snapshot, floats=floats, keys=keys, filter_indexes=indexes, live=live)
+        sums = snapshot.sums[rows]
+        compacted = replace(
+            snapshot, floats=floats, keys=keys, sums=sums, filter_indexes=indexes, live=live
+        )
         return compacted, name
 
 

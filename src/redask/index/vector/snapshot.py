@@ -25,7 +25,7 @@ import numpy as np
 
 from redask.index.corruption import corrupt
 from redask.index.vector.cosine import I64, Floats, top_k
-from redask.index.vector.files import I32, Flags
+from redask.index.vector.files import I32, U32, Flags, sums_of
 from redask.index.vector.quantization import Bits, Codes, rotate
 
 CANDIDATES = 2_000
@@ -62,6 +62,29 @@ class UnfoldedCodes:
         return estimates, rows + self._first
 
 
+class ComparedRows:
+    """Which rows of a file of floats this process has compared with their checksums."""
+
+    def __init__(self) -> None:
+        self._flags: Flags = np.zeros(0, np.bool_)
+
+    def add(self, rows: I64, count: int) -> None:
+        """These were compared, of so many."""
+        self._grown(count)[rows] = True
+
+    def others(self, rows: I64, count: int) -> I64:
+        """Those of some rows that were not compared yet."""
+        return rows[~self._grown(count)[rows]]
+
+    def _grown(self, count: int) -> Flags:
+        flags = self._flags
+        if count > len(flags):
+            flags = np.zeros(count + count // 4 + 1_024, np.bool_)
+            flags[: len(self._flags)] = self._flags
+            self._flags = flags
+        return flags
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorSnapshot:
     """Rows in the order they were added; `live` are those not deleted since.
@@ -74,6 +97,8 @@ class VectorSnapshot:
     exact_limit: int
     floats: Floats
     keys: I64
+    sums: U32
+    compared: ComparedRows
     filter_indexes: I32
     filter_keys: I64
     live: Flags
@@ -91,11 +116,24 @@ class VectorSnapshot:
         rows = self._allowed_rows(None if allowed is None else frozenset(allowed))
         exhaustive = rows.count <= self.exact_limit
         candidates = rows.listed if exhaustive else self._candidates(rows, query, k)
+        self.compare(np.arange(len(self.keys)) if candidates is None else candidates)
         chosen, cosines = top_k(self.floats, query, k, candidates)
         if len(chosen) < min(k, rows.count) or not are_unit_vectors(self.floats[chosen]):
             raise corrupt("the floats of the vector index are not unit vectors")
         found = zip(self.keys[chosen].tolist(), cosines.tolist(), strict=True)
         return sorted(found, key=lambda item: (-item[1], item[0]))
+
+    def compare(self, rows: I64, *, again: bool = False) -> None:
+        """Raise `CorruptIndex` unless the floats of these rows are what was written.
+
+        Each row once, unless `again`.
+        """
+        wanted = rows if again else self.compared.others(rows, len(self.keys))
+        if len(wanted) == 0:
+            return
+        if not np.array_equal(sums_of(self.floats[wanted]), self.sums[wanted]):
+            raise corrupt("floats of the vector index fail their checksum")
+        self.compared.add(wanted, len(self.keys))
 
     def _allowed_rows(self, filter_keys: frozenset[int] | None) -> AllowedRows:
         rows = self._cache.get(filter_keys)

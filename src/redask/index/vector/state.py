@@ -24,11 +24,11 @@ import numpy as np
 from redask.index.corruption import corrupt, unusable
 from redask.index.vector import files
 from redask.index.vector.cosine import I64, Floats
-from redask.index.vector.files import I32, Batch, Manifest
+from redask.index.vector.files import I32, U32, Batch, Manifest
 from redask.index.vector.quantization import Codes
-from redask.index.vector.snapshot import UnfoldedCodes, VectorSnapshot
+from redask.index.vector.snapshot import ComparedRows, UnfoldedCodes, VectorSnapshot
 
-Array = TypeVar("Array", I64, I32)
+Array = TypeVar("Array", I64, I32, U32)
 
 _TRIES = 8  # a fold may remove files between our reading the manifest and opening them
 
@@ -48,7 +48,9 @@ class VectorState:
         self._stamp: tuple[int, int] | None = None
         self._floats: Floats = np.empty((0, self._dimensions), np.float32)
         self._keys = filter_keys = np.empty(0, np.int64)
+        self._sums = np.empty(0, np.uint32)
         self._filter_indexes = np.empty(0, np.int32)
+        self._compared = ComparedRows()
         self._lookup: KeyLookup | None = None
         self._snapshot = VectorSnapshot(
             seq=0,
@@ -56,6 +58,8 @@ class VectorState:
             exact_limit=self._exact_limit,
             floats=self._floats,
             keys=self._keys,
+            sums=self._sums,
+            compared=self._compared,
             filter_indexes=self._filter_indexes,
             filter_keys=filter_keys,
             live=np.empty(0, np.bool_),
@@ -105,9 +109,10 @@ class VectorState:
             files.verify_crc(path, manifest.codes_crc)
             codes = Codes.read(path, self._dimensions)
         path = self._directory / manifest.rows_name
-        keys, filter_indexes, live, filter_keys = files.read_rows(path, manifest)
+        keys, sums, filter_indexes, live, filter_keys = files.read_rows(path, manifest)
         if self.manifest is None or self.manifest.floats_name != manifest.floats_name:
             self._floats = self._floats[:0]
+            self._compared = ComparedRows()
         floats = self._mapped(manifest, manifest.rows)
         if len(floats) < manifest.rows:
             raise corrupt(
@@ -115,12 +120,15 @@ class VectorState:
                 f" not {manifest.rows}"
             )
         self._keys, self._filter_indexes, self._lookup = keys, filter_indexes, None
+        self._sums = sums
         self._snapshot = VectorSnapshot(
             seq=manifest.seq,
             pending=0,
             exact_limit=self._exact_limit,
             floats=floats[: manifest.rows],
             keys=keys,
+            sums=sums,
+            compared=self._compared,
             filter_indexes=filter_indexes,
             filter_keys=filter_keys,
             live=live,
@@ -166,6 +174,9 @@ class VectorState:
         if self._lookup is not None:
             self._lookup.update(snapshot.keys[batch.deleted], batch)
         self._keys = _appended(self._keys, batch.first, batch.keys)
+        added = files.sums_of(floats[batch.first :])
+        self._sums = _appended(self._sums, batch.first, added)
+        self._compared.add(np.arange(batch.first, count), count)
         filter_keys, filter_indexes = _encoded(snapshot.filter_keys, batch.filter_keys)
         self._filter_indexes = _appended(self._filter_indexes, batch.first, filter_indexes)
         live = np.concatenate((snapshot.live, np.ones(len(batch.keys), np.bool_)))
@@ -176,6 +187,8 @@ class VectorState:
             exact_limit=self._exact_limit,
             floats=floats,
             keys=self._keys[:count],
+            sums=self._sums[:count],
+            compared=self._compared,
             filter_indexes=self._filter_indexes[:count],
             filter_keys=filter_keys,
             live=live,

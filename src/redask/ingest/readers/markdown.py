@@ -3,6 +3,9 @@
     heading     `# …` to `###### …`; a line underlined with `===` or `---`; not in code
     title       `title:` of the front matter; else as `outlines` says
     block       the lines between blank lines; fenced code is one block
+    note        ```{note}, :::warning and > [!TIP] say "Note:" …; of ```{code-block} it is the code
+    role        {func}`x` is `x`; a target, (name)=, is left out
+    comment     <!-- … --> is left out, as it is when the page is shown
 
 `links` yields the targets of inline and reference links of a text. The time is linear in the
 length: a line is read once, and every pattern is bounded.
@@ -24,6 +27,15 @@ _ANCHOR = re.compile(r"<a [^<>]{0,300}?href=[\"']([^\"'<>]{1,1000})[\"']", re.IG
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|//")
 _MARKUP = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()]{0,1000}\)|[*`]|\{#[^{}]{0,100}\}")
 _ESCAPE = re.compile(r"\\([.()#_*+-])")
+_COMMENT = re.compile(r"<!--.{0,2000}?-->")
+_DIRECTIVE = re.compile(
+    r"(?P<fence>`{3,20}|~{3,20}|:{3,20})[ \t]{0,8}(?P<name>\{[\w:-]{1,40}\}|(?<=:)\w{1,20})"
+)
+_ROLE = re.compile(r"\{[a-z][\w:.-]{0,40}\}(?=`[^`\n]{1,200}`)")  # {func}`x`, as MyST writes it
+_TARGET = re.compile(r"\([\w:. -]{1,80}\)=$")
+_ALERT = re.compile(r"[ \t]{0,3}>[ \t]{0,3}\[!(\w{1,20})\][ \t]*$")
+_NOTES = set("note warning tip important caution danger attention error hint info seealso".split())
+_CODE = {"code", "code-block", "code-cell", "sourcecode"}
 _TITLE = re.compile(r"^title:[ \t]*(.{1,300})$", re.MULTILINE | re.IGNORECASE)
 
 
@@ -76,7 +88,7 @@ def add(
             builder.block("\n".join(block), "", start if line else 0, place)
         block.clear()
 
-    for number, content in enumerate(text.split("\n"), start=line):
+    for number, content in _shown(text.split("\n"), line):
         bare = content.strip()
         if not block:
             start = number
@@ -102,6 +114,53 @@ def add(
         else:
             block.append(content)
     end_block()
+
+
+def _shown(lines: list[str], first: int) -> Iterator[tuple[int, str]]:
+    """The lines with their numbers, as a page shows them: without comments, notes as text."""
+    fence = note = ""
+    in_comment = False
+    for number, content in enumerate(lines, start=first):
+        bare = content.strip()
+        is_end = bool(fence or note) and bare.startswith(fence or note) and not bare.strip(bare[0])
+        if fence:
+            fence = "" if is_end else fence
+            yield number, content
+        elif note and is_end:
+            note = ""
+            yield number, ""
+        elif in_comment or "<!--" in content:
+            shown, in_comment = _uncommented(content, in_comment)
+            if shown.strip():
+                yield number, shown
+        elif opening := _DIRECTIVE.match(bare):
+            name = opening["name"].strip("{}")
+            if name in _NOTES:
+                note = opening["fence"]
+                yield number, f"{name.capitalize()}: {bare[opening.end() :].strip()}".rstrip()
+            elif opening["fence"][0] == ":":
+                yield number, ""
+            else:
+                fence = opening["fence"]
+                language = bare[opening.end() :].strip() if name in _CODE else name
+                yield number, f"{fence}{language}"
+        elif alert := _ALERT.match(content):
+            yield number, f"> {alert[1].capitalize()}:"
+        else:
+            if bare[:3] in ("```", "~~~"):
+                fence = bare[: len(bare) - len(bare.lstrip(bare[0]))]
+            is_mark = bare[:3] == ":::" or _TARGET.match(bare)
+            yield number, "" if is_mark else _ROLE.sub("", content)
+
+
+def _uncommented(content: str, in_comment: bool) -> tuple[str, bool]:
+    """A line without comments, and whether one goes on in the next."""
+    if in_comment:
+        _, end, content = content.partition("-->")
+        if not end:
+            return "", True
+    before, begin, _ = _COMMENT.sub("", content).partition("<!--")
+    return before, bool(begin)
 
 
 def _level(line: str, bare: str) -> int:

@@ -64,6 +64,12 @@ class OutlineBuilder:
         self._above.append((level, name))
         self._found.append((level, Section(tuple(each for _, each in self._above))))
 
+    def go_on_above(self, level: int) -> None:
+        """End the sections of this level and below: what follows belongs to the one above them."""
+        while self._above and self._above[-1][0] >= level:
+            self._above.pop()
+        self._found.append((level, Section(tuple(each for _, each in self._above))))
+
     def block(
         self, text: str, kind: str = "", line: int = 0, place: Mapping[str, int | str] = NOWHERE
     ) -> None:

@@ -35,10 +35,11 @@ from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
 from redask.providers.extractive.refusals import conflicts, refusing
+from redask.providers.extractive.refusals.answerability import HighestCosines
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-5"
+MODEL = "extractive-7"
 
 RERANKED = 16
 COSINE_WEIGHT = 1.3
@@ -93,9 +94,9 @@ class Extractive:
             await asyncio.sleep(0)
         scored = ranker.rank()
         if self._cosines is not None and scored and not scored[0].excerpt.fields:
-            scored = await asyncio.to_thread(_reranked, self._cosines, question, scored, ranker)
+            scored = await asyncio.to_thread(_reranked, self._cosines, scored, ranker)
         chosen = choosing.choose(scored, joins, ranker)
-        refusal = await self._refusal(question, ranker, passages, chosen)
+        refusal = await self._refusal(question, ranker, passages, scored, chosen)
         if refusal is not None:
             near = chosen[:1] if refusal.near else []
             nearest = [quotation.cite(ranker.line(one), _holders(one, scored)) for one in near]
@@ -115,14 +116,33 @@ class Extractive:
         question: str,
         ranker: ExcerptRanker,
         passages: Mapping[int, excerpts.QuotableSource],
-        chosen: list[ScoredExcerpt],
+        scored: Sequence[ScoredExcerpt],
+        chosen: Sequence[ScoredExcerpt],
     ) -> Refusal | None:
-        """Why not to quote these excerpts, if there is a reason."""
-        bare = None
-        if self._cosines is not None and chosen and chosen[0].cosine:
-            found = await asyncio.to_thread(self._cosines, question, [chosen[0].excerpt.text])
-            bare = found[0] if found else None
-        return refusing.decide(question, passages, chosen, ranker.unmentioned(), bare)
+        """Why not to quote these excerpts, if there is a reason.
+
+        A higher cosine never speaks for a refusal, so the other lines are compared only where the
+        first alone would be refused.
+        """
+        unmentioned = ranker.unmentioned()
+        refusal: Refusal | None = None
+        for lines in (chosen[:1], chosen):
+            compared = await self._highest_cosines(question, scored, lines)
+            refusal = refusing.decide(question, passages, chosen, unmentioned, compared)
+            if refusal is None or compared is None or len(chosen) == 1:
+                break
+        return refusal
+
+    async def _highest_cosines(
+        self, question: str, scored: Sequence[ScoredExcerpt], quoted: Sequence[ScoredExcerpt]
+    ) -> HighestCosines | None:
+        """How near the lines are that were compared, and these to quote; None if none were."""
+        if self._cosines is None or not quoted or not quoted[0].cosine:
+            return None
+        lines = [one.excerpt.text for one in quoted]
+        bare = await asyncio.to_thread(self._cosines, question, lines)
+        highest = max(one.cosine for one in scored)
+        return HighestCosines(highest, max(bare)) if bare else None
 
     async def _completed(
         self, pieces: list[str], emit: Callable[[str], Awaitable[None]] | None
@@ -134,13 +154,13 @@ class Extractive:
 
 
 def _reranked(
-    cosines: LineCosines, question: str, scored: list[ScoredExcerpt], ranker: ExcerptRanker
+    cosines: LineCosines, scored: list[ScoredExcerpt], ranker: ExcerptRanker
 ) -> list[ScoredExcerpt]:
     """The same excerpts, the best of them ordered by their words and their vectors."""
     by_rank = [replace(one, score=one.score - one.source_score + _prior(one)) for one in scored]
     by_rank.sort(key=lambda one: (-one.score, one.number, one.position))
     best, others = by_rank[:RERANKED], by_rank[RERANKED:]
-    found = cosines(question, [ranker.in_context(one) for one in best])
+    found = cosines(ranker.spelt(), [ranker.in_context(one) for one in best])
     if found is None:
         return scored
     best = [
@@ -163,8 +183,12 @@ def _quotations(
     known: set[int] = set()
     for one in chosen:
         if not any(one.excerpt.text in each.line for each in quotations):
-            quotations.append(_quotation(one, ranker, _holders(one, scored), one.number in known))
-            known.add(one.number)
+            whole = ranker.whole_list(one, scored)
+            numbers = [part.number for part in whole] if len(whole) > 1 else _holders(one, scored)
+            quoted = _quotation(one, ranker, sorted(numbers), one.number in known)
+            below = "\n".join(part.excerpt.below for part in whole)
+            quotations.append(replace(quoted, below=below) if len(whole) > 1 else quoted)
+            known |= {part.number for part in whole}
     return quotations
 
 

@@ -14,6 +14,7 @@ empty ones are left out. A document's id, title, heading and path are not quoted
 """
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -26,6 +27,9 @@ from redask.providers.extractive import sentences
 from redask.providers.extractive.text_blocks import one_line
 
 _MAX_FIELD = 200
+_TAG = re.compile(r"</?[A-Za-z][^<>]{0,500}>")
+_WORD = re.compile(r"[^\W\d_]{2}")
+_PART = re.compile(r"~([0-9]{1,6})$")
 _NAMES = ("name", "title")
 _LABELS = {"id", "name", "title", *places.NAMES}
 _EDGE = {"from", "label", "to"}
@@ -35,7 +39,7 @@ _EDGE = {"from", "label", "to"}
 class Excerpt:
     """One line to quote; `fields` are the fields of a record, `heading` that of a sentence.
 
-    `lead`, `below`, `leads`, `leader` and `header` are those of `Sentence`.
+    `lead`, `below`, `leads`, `leader`, `header` and `is_entry` are those of `Sentence`.
     """
 
     text: str
@@ -46,6 +50,7 @@ class Excerpt:
     leads: bool = False
     leader: str = ""
     header: str = ""
+    is_entry: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +58,7 @@ class QuotableSource:
     """The excerpts of one source in source order, and its context (`about`).
 
     `name` is the source's name or title, `headings` the path of headings to it, `path` that of its
-    file, `ends` are the URNs that an edge connects.
+    file, `ends` are the URNs that an edge connects; `part` counts the chunks of one section.
     """
 
     about: str
@@ -62,6 +67,7 @@ class QuotableSource:
     headings: tuple[str, ...] = ()
     ends: tuple[str, ...] = ()
     path: str = ""
+    part: int = 1
 
 
 def read(source: Source) -> QuotableSource:
@@ -93,7 +99,10 @@ def read(source: Source) -> QuotableSource:
         *(excerpt for text in prose for excerpt in _prose(text, title)),
     )
     file = next((text for key, text in short if is_document and key == "path"), "")
-    return QuotableSource(" ".join([address, *about]), quotable, name, headings, path=file)
+    counted = _PART.search(source.urn)
+    part = int(counted[1]) if counted else 1
+    context = " ".join([address, *about])
+    return QuotableSource(context, quotable, name, headings, path=file, part=part)
 
 
 def _is_document(address: str, content: Mapping[str, object]) -> bool:
@@ -117,10 +126,15 @@ def _prose(text: str, title: str) -> Iterator[Excerpt]:
     """The sentences of a text without duplicates; code that nothing introduces is under `title`."""
     for each in dict.fromkeys(sentences.split(text)):
         line = each.text or each.heading or title
-        if line and (each.text or each.below):
+        if line and (each.below or (each.text and has_words(each.text))):
             leads = each.leads or not each.text
-            block = each.lead, each.below, leads, each.leader, each.header
+            block = each.lead, each.below, leads, each.leader, each.header, each.is_entry
             yield Excerpt(line, (), each.heading, *block)
+
+
+def has_words(text: str) -> bool:
+    """Whether a line is more than tags of HTML, as pages have them around badges."""
+    return not text.startswith("<") or _WORD.search(_TAG.sub(" ", text)) is not None
 
 
 def _edge(content: Mapping[str, object]) -> str:

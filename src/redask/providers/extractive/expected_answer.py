@@ -4,6 +4,7 @@
     when, what year, which century …               DATE     a year, a month, 19th, century
                                                             (any other number is half a date)
     how many, how old, what percentage …           NUMBER   digits, or a number word
+      which status code, what port
     what is the default, maximum, limit …          VALUE    a number outside code; half: `code`; of
                                                             a default less, unless it is said to be
       which port … by default
@@ -15,7 +16,8 @@ The first question word decides. Words of the question itself are never its answ
 `shape` of an answer:
 
     how do I, how to, show me, an example of …     STEPS
-    list …, which … are …, which things            LIST
+    list …, which … are …, which things,           LIST
+      what information …
 
 `names` are the named entities of a question: numbers of three digits and more and, if it is in
 English (other languages capitalise any noun), capitalised words but for the first.
@@ -54,6 +56,7 @@ _STEPS = re.compile(
 _LIST = re.compile(
     r"^\W{0,4}(?:list|enumerate|name)\b|\bdiff(?:er|erences?|erent)\b|\bcompare"
     r"|\b(?:what|which) (?:\w{1,32} ){0,3}?(?:are|were)\b"
+    r"|\b(?:what|which) (?:information|details|documents?|steps|conditions|requirements)\b"
     r"|\bwhat (?:\w{1,32} )?(?:changed|is new|was (?:fixed|added|removed))\b"
     r"|\bwhich (?:\w{1,32} ){0,2}?(?!does\b|this\b)\w{2,32}[^su\W]s\b",
     re.IGNORECASE,
@@ -68,7 +71,11 @@ _VALUE = re.compile(
     r"|\b(?:what|which) (?:port|size|timeout|limit|interval|ttl)\b[^?]{0,80}\bdefault\b",
     re.IGNORECASE,
 )
-_VERSIONED = re.compile(r"\b(?:what|which) (?:\w{1,32} ){0,2}?versions?\b", re.IGNORECASE)
+_CODE_NUMBER = re.compile(r"\b(?:what|which) (?:\w{1,32} )?(?:code|port)\b", re.IGNORECASE)
+_VERSIONED = re.compile(
+    r"\b(?:what|which) (?:(?!changed|new|fixed|added|removed)\w{1,32} ){0,2}?versions?\b",
+    re.IGNORECASE,
+)
 _VERSION = re.compile(r"(?<![\w.])v?[0-9]{1,4}(?:\.[0-9a-z]{1,8}){1,3}\b")
 _NO_VALUE = re.compile(r"`[^`]{1,64}`|#[0-9]{1,10}")  # code, and numbers of issues
 _DEFAULT = re.compile(
@@ -76,10 +83,18 @@ _DEFAULT = re.compile(
     r"|\(default\b|\[default",
     re.IGNORECASE,
 )
+_DEFAULT_IS = re.compile(
+    r"\bdefault\b[^.;]{1,80}?\b(?:is|are|to|of|at)\b[^.;]{1,60}?"
+    r"(?:[0-9`]|\b(?:one|two|three|four|five|six|seven|eight|nine|ten)\b)",
+    re.IGNORECASE,
+)
 _STATED = re.compile(
     r"[0-9`]|\(default|\[default|\b(?:on|off|true|false|none|null)$", re.IGNORECASE
 )
 _NOT_SAID = 0.4
+_VALUE_LINE = re.compile(
+    r"(?:type: [^.]{1,80}\. )?\W{0,3}default(?: value)?\W{0,3}[:=]", re.IGNORECASE
+)
 _SETTING = re.compile(r"`[^`]{1,64}`|\b(?:on|off|true|false|none|null)\b", re.IGNORECASE)
 _MEASURES = frozenset(
     "many much old long far tall high big large fast often deep wide heavy".split()
@@ -121,6 +136,8 @@ def of(question: str) -> AnswerType | None:
     named, dated, measured, following = asks.groups(default="")
     if named or dated:
         return AnswerType.NAME if named else AnswerType.DATE
+    if _CODE_NUMBER.search(question):
+        return AnswerType.NUMBER
     if measured:
         return AnswerType.NUMBER if following.lower() in _MEASURES else None
     return _NOUNS.get(following.lower())
@@ -155,7 +172,14 @@ def found(expected: AnswerType | None, text: str, question_words: Collection[str
 
 def _states_default(text: str) -> bool:
     """Whether a text says what the default is: "defaults to 5", "default=off"."""
+    if _DEFAULT_IS.search(text):
+        return True
     return any(_STATED.search(each[0]) for each in _DEFAULT.finditer(text))
+
+
+def opens_with_value(text: str) -> bool:
+    """Whether a line is nothing but a value: "Default: `5`"."""
+    return _VALUE_LINE.match(text) is not None
 
 
 def names(question: str) -> list[str]:

@@ -7,8 +7,8 @@
     lacks question words that the title or a heading      [that title or heading] line
     has; lacks the date or version that is asked for,
     and a heading has it
-    has few words                                         [last heading] line; after the former, if
-                                                          that is another one: [title > heading]
+    has few words, says "this setting", or opens with     [last heading] line; after the former, if
+    a verb ("Provides …")                                 that is another one: [title > heading]
 
 A record, an edge or a row of a table tells what it is about. The name is a field of the same
 source, so that the line is still supported. Only the first quotation of a source needs a name.
@@ -29,6 +29,17 @@ _PRONOUN = re.compile(
     r"\W{0,4}(?:it|its|he|his|she|her|they|their|this|these|that|those|such|both)\b", re.IGNORECASE
 )
 _DEFINITE = re.compile(r"\W{0,4}(?:the|this|that|these|those) (\w{2,32})", re.IGNORECASE)
+_THIS_KIND = re.compile(
+    r"\bthis (?:argument|class|command|extension|flag|function|hook|library|method|module|option"
+    r"|package|parameter|plugin|property|setting|variable)\b",
+    re.IGNORECASE,
+)
+_VERB = re.compile(
+    r"(?:Adds|Allows|Applies|Causes|Contains|Controls|Converts|Creates|Defines|Determines|Disables"
+    r"|Displays|Enables|Forces|Gets|Gives|Indicates|Limits|Lists|Lets|Loads|Makes|Prevents|Prints"
+    r"|Provides|Removes|Returns|Runs|Sets|Shows|Specifies|Stores|Takes|Tells|Uses)\b"
+)
+_DECLARED = re.compile(r"--?\w[\w-]{0,60}|[A-Za-z]\w{0,60}(?:[_.:]{1,2}\w{1,60}){1,8}(?:\(\))?")
 _ENDS = re.compile(r"[.!?…][\"'”’»)\]]{0,4}$")
 _INNER_END = re.compile(r"[.!?…。！？](?:\s|$)")
 _DATED = re.compile(r"\b(?:1[0-9]|20)[0-9]{2}\b|\b[0-9]{1,4}\.[0-9]{1,4}")
@@ -67,13 +78,25 @@ def named(
     gains = [_gain(frozenset(tokens(each)), held, missing) for each in known]
     best = max(gains, default=0.0)
     path = [known[gains.index(best)]] if best >= MIN_GAIN else []
-    if headings and _is_name(headings[-1]) and line.count(" ") < _FEW_WORDS - 1:
+    needs_heading = (
+        line.count(" ") < _FEW_WORDS - 1
+        or _THIS_KIND.search(line)
+        or _VERB.match(line)
+        or (headings and _is_declared(headings[-1], line))
+    )
+    if needs_heading and headings and _is_name(headings[-1]):
         path.append(headings[-1])
     if path:
         return f"[{' > '.join(dict.fromkeys(path))}] {line}"
     if _is_name(passage.name) and (pronoun or _is_part_of_name(line, passage.name)):
         return f"[{passage.name}] {line}"
     return line
+
+
+def _is_declared(heading: str, line: str) -> bool:
+    """Whether a heading is an identifier, which a line below is about, and does not name."""
+    names = heading.split(", ")
+    return all(map(_DECLARED.fullmatch, names)) and not any(each in line for each in names)
 
 
 def _is_dated(line: str, question: str) -> bool:

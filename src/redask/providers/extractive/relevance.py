@@ -14,6 +14,8 @@ The sum is `coverage`. The score adds to it
     + 0.5 · the BM25 score of the whole source, divided by that of the best source
     + 0.1 · 10 / (9 + number of the source): a prior for the search rank
     + 0.3 if the question has the whole name of the source
+    + 0.6 · how far the heading right above says what the question says, no less and no more, if
+      steps are asked for; 0.3 of a heading further above, or of the source's name
     + what speaks for it beside words                                      `merits/line_merits`
 
 An excerpt without a question word in itself, in the sentence before or in its source's context is
@@ -37,6 +39,7 @@ from itertools import chain
 from redask.core.rules import terms
 from redask.providers.extractive import expected_answer, naming, record_fields
 from redask.providers.extractive.excerpts import Excerpt, QuotableSource
+from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.merits import line_merits
 from redask.providers.extractive.merits.line_merits import LineMerits
 from redask.providers.extractive.merits.weighted_query import PREFIX, QuestionShares
@@ -52,13 +55,19 @@ SOURCE_SCORE = 0.5
 RANK_PRIOR = 0.1
 BACKGROUND_SOURCES = 200
 EVERYWHERE = 0.25
+SAME_TASK = 0.8
+HEADED = 0.6
+HEADED_ABOVE = 0.3
 
 _MIN_SIMILARITY = 0.75
 _MIN_TYPO = 5
+_MIN_LOWER = 3  # of a word that is no name: "mok" is read as "mock"
 _MIN_TYPO_SIMILARITY = 0.8
 _MAX_NAMES = 20
 _SEVERAL = 3
 _MAX_NAME = 200
+_ITEMS = ("- ", "* ", "+ ", "1. ", "1) ")
+_LOWER_WORD = re.compile(r"(?<!\w)[a-z]{3,40}(?!\w)")
 _LINK_TARGET = re.compile(r"\]\([^()\s]{1,500}\)")
 
 
@@ -108,13 +117,17 @@ class ExcerptRanker:
             words += [word for word in terms.words(literal) if word not in terms.ENGLISH]
         only_stop_words = not terms.ENGLISH.isdisjoint(words)
         self._tokenizer = Tokenizer(frozenset() if only_stop_words else terms.ENGLISH)
+        self.tokens = self._tokenizer.tokens
+        self._tokenizer.join(question)
         self._words = tuple(dict.fromkeys(words))
         self._weights = weights
         self._merits = LineMerits(question, asked.literals)
-        self._order = self._tokenizer.tokens(question)
+        self._order = Tokenizer().tokens(question)
+        self._read: frozenset[str] = frozenset()
         self._passages: dict[int, _TokenizedPassage] = {}
         self.names = SourceNames()
         self.shape = self._merits.shape
+        self._asks_how = self.shape is AnswerShape.STEPS
 
     def add(self, number: int, passage: QuotableSource) -> None:
         """Add a passage; `number` is its source's."""
@@ -129,6 +142,7 @@ class ExcerptRanker:
 
     def rank(self) -> list[ScoredExcerpt]:
         """Every candidate, the best first."""
+        self._read = self._tokenizer.known()
         query = QuestionShares(self._shares(), self._order)
         source_scores = self._source_scores(query)
         named = frozenset(self.names.named_in(self.question))
@@ -153,10 +167,69 @@ class ExcerptRanker:
             and not _similar(token, held, _MIN_SIMILARITY)
         ]
 
+    def spelt(self) -> str:
+        """The ranked question with its typing errors mended, as vectors compare it."""
+        return _LOWER_WORD.sub(lambda found: self._mended(found[0]), self.question)
+
+    def _mended(self, word: str) -> str:
+        """A word that no source has as one that is like it, and of the same or a similar stem."""
+        if word in self._read:
+            return word
+        token = (self._tokenizer.tokens(word) or [word])[0]
+        likely = [
+            one for one in self._read if one[:1] == word[:1] and abs(len(one) - len(word)) <= 2
+        ]
+        near = difflib.get_close_matches(word, sorted(likely), 1, _MIN_TYPO_SIMILARITY)
+        same_stem = [one for one in likely if token in self._tokenizer.tokens(one)]
+        return (_similar(word, same_stem, _MIN_TYPO_SIMILARITY) or near or [word])[0]
+
     def in_context(self, scored: ScoredExcerpt) -> str:
-        """The excerpt's line after the name of its source, which "it" or "he" may refer to."""
+        """The excerpt's line after the name of its source, which "it" or "he" may refer to.
+
+        Where steps are asked for, the heading stands between them: it says what they are for.
+        """
         name = self._passages[scored.number].passage.name[:_MAX_NAME]
-        return f"{name}: {scored.excerpt.text}" if name else scored.excerpt.text
+        heading = self.heading(scored) if self.shape is AnswerShape.STEPS else ""
+        above = dict.fromkeys(each for each in (name, heading) if each)
+        return ": ".join((*above, scored.excerpt.text))
+
+    def heading(self, scored: ScoredExcerpt) -> str:
+        """The heading right above an excerpt."""
+        headings = self._passages[scored.number].passage.headings
+        return scored.excerpt.heading or (headings[-1] if headings else "")
+
+    def is_headed_by_task(self, scored: ScoredExcerpt) -> bool:
+        """Whether the heading right above an excerpt says what the question says."""
+        query = QuestionShares(self._shares(), self._order)
+        return query.agreement(frozenset(self.tokens(self.heading(scored)))) >= SAME_TASK
+
+    def defines(self, scored: ScoredExcerpt) -> bool:
+        """Whether an excerpt stands below the name of what the question asks about."""
+        passage = self._passages[scored.number].passage
+        return line_merits.defines(self.question, scored.excerpt, passage)
+
+    def whole_list(
+        self, one: ScoredExcerpt, scored: Iterable[ScoredExcerpt]
+    ) -> list[ScoredExcerpt]:
+        """What introduces a list that is asked for, once for each chunk of a file that it is in."""
+        if self.shape is not AnswerShape.LIST or not one.excerpt.below.startswith(_ITEMS):
+            return [one]
+        place = self._passages[one.number].passage
+        parts: dict[int, ScoredExcerpt] = {}
+        for each in scored:
+            other = self._passages[each.number].passage
+            if (other.path, other.headings) == (place.path, place.headings) and (
+                each.excerpt.text == one.excerpt.text and each.excerpt.below.startswith(_ITEMS)
+            ):
+                parts.setdefault(other.part, each)
+        first = list(range(min(parts), min(parts) + len(parts)))
+        return [parts[part] for part in sorted(parts)] if sorted(parts) == first else [one]
+
+    def is_below(self, scored: ScoredExcerpt, other: ScoredExcerpt) -> bool:
+        """Whether an excerpt stands in the section of another one, or in a part of it."""
+        own, wider = (self._passages[each.number].passage for each in (scored, other))
+        length = len(wider.headings)
+        return bool(length) and own.path == wider.path and own.headings[:length] == wider.headings
 
     def line(self, scored: ScoredExcerpt) -> str:
         """The excerpt's line: with the name that it stands for, or the fields of a record."""
@@ -178,7 +251,8 @@ class ExcerptRanker:
         everywhere = self._everywhere()
         for word in self._words:
             tokens = self._tokenizer.tokens(word)
-            if len(tokens) == 1 and tokens[0] not in held and len(word) >= _MIN_TYPO:
+            is_long = len(word) >= _MIN_TYPO or (len(word) >= _MIN_LOWER and word in self.question)
+            if len(tokens) == 1 and tokens[0] not in held and is_long:
                 tokens = _similar(tokens[0], held, _MIN_TYPO_SIMILARITY) or tokens
             for token in tokens:
                 weight = self._weights.get(word) if len(tokens) == 1 else None
@@ -222,10 +296,11 @@ class ExcerptRanker:
         prior = SOURCE_SCORE * source_score + RANK_PRIOR * 10 / (9 + passage.number) + named
         is_about = query.intersects(passage.about)
         opened: set[str] = set()
+        headed = self._headed(passage.passage, query)
         for position, excerpt in enumerate(passage.passage.excerpts):
             if excerpt.text in passage.passage.headings and not self._merits.may_answer(excerpt):
                 continue
-            opens = excerpt.heading not in opened and line_merits.is_worded(excerpt.text)
+            opens = excerpt.heading not in opened and line_merits.opens_section(excerpt.text)
             opened |= {excerpt.heading} if opens else set()
             tokens = passage.tokens[position]
             matched = query.matched_by(tokens)
@@ -244,12 +319,17 @@ class ExcerptRanker:
                 credit.update(dict.fromkeys(before, credit_before))
             coverage = query.coverage(credit, matched, same_prefix)
             proximity = PROXIMITY * query.proximity(tokens)
+            task = max(headed, HEADED * query.agreement(headings[excerpt.heading]) * self._asks_how)
             scored.append(
                 ScoredExcerpt(
                     passage.number,
                     position,
                     excerpt,
-                    coverage + proximity + prior + self._merits.of(excerpt, passage.passage, opens),
+                    coverage
+                    + proximity
+                    + prior
+                    + task
+                    + self._merits.of(excerpt, passage.passage, opens),
                     coverage,
                     matched,
                     SOURCE_SCORE * source_score,
@@ -259,10 +339,22 @@ class ExcerptRanker:
             before = frozenset() if excerpt.fields else frozenset(matched)
         return scored
 
+    def _headed(self, passage: QuotableSource, query: QuestionShares) -> float:
+        """What the headings above a source, and its name, have of the steps that are asked for."""
+        if not self._asks_how:
+            return 0.0
+        above = [query.agreement(frozenset(self.tokens(each))) for each in passage.headings]
+        named = query.agreement(frozenset(self.tokens(passage.name)))
+        last = above.pop() if above else 0.0
+        return max(HEADED * last, *(HEADED_ABOVE * each for each in (*above, named)))
+
 
 def _similar(token: str, held: Collection[str], least: float) -> list[str]:
     """The most similar word with the same first letter and about the same length, if any."""
     if token.isdigit():
         return []
     candidates = [one for one in held if one[:1] == token[:1] and abs(len(one) - len(token)) <= 2]
+    swapped = [one for one in candidates if sorted(one) == sorted(token)]
+    if swapped:
+        return [min(swapped)]
     return difflib.get_close_matches(token, sorted(candidates), 1, least)

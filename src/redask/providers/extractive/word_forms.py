@@ -10,6 +10,7 @@ serves one question, and so one thread: a stemmer must not be shared between thr
 
 import re
 import unicodedata
+from itertools import pairwise
 
 import Stemmer  # type: ignore[import-not-found]  # PyStemmer ships no types
 
@@ -19,6 +20,7 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff"
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003134f"
 )
+_MIN_JOINED = 5
 _UNSPACED_RUN = re.compile(f"([{_UNSPACED}]+)")
 
 
@@ -28,6 +30,7 @@ class Tokenizer:
     def __init__(self, stop_words: frozenset[str] = terms.ENGLISH) -> None:
         self._stemmer = Stemmer.Stemmer("english", 0)
         self._cache: dict[str, tuple[str, ...]] = dict.fromkeys(stop_words, ())
+        self._joined: dict[str, list[str]] = {}
 
     def tokens(self, text: str) -> list[str]:
         """The tokens of a text, in order, repetitions included."""
@@ -40,9 +43,24 @@ class Tokenizer:
             found += known
         return found
 
+    def join(self, text: str) -> None:
+        """From now on, adjacent words of a text are also found as one: "back up" in "backup"."""
+        for first, second in pairwise(terms.words(text)):
+            joined = first + second
+            if len(joined) >= _MIN_JOINED and joined.isascii() and joined.isalpha():
+                words = (word for word in (first, second) if self._cache.get(word) != ())
+                parts = [stem for word in words for stem in self._stems(word)]
+                if parts:
+                    self._joined.setdefault(self._stemmer.stemWord(joined), parts)
+
+    def known(self) -> frozenset[str]:
+        """The words of all texts so far, and the stop words."""
+        return frozenset(self._cache)
+
     def _stems(self, word: str) -> list[str]:
         if word.isascii():
-            return [self._stemmer.stemWord(word)]
+            stem = self._stemmer.stemWord(word)
+            return self._joined.get(stem) or [stem]
         found: list[str] = []
         for index, part in enumerate(_UNSPACED_RUN.split(word)):
             if index % 2:

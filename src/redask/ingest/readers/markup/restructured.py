@@ -4,11 +4,13 @@
                    in which the style appears
     `::`           the indented lines that follow are code
     code-block     code, with its language; parsed-literal, doctest, prompt and console likewise
-    note, warning, … "Note:" and what it says
+    note, warning, … "Note:" and what it says; versionadded … "New in version 3.1: …"
     list-table, csv-table, simple and grid tables      tables
     image, contents, comments, labels, substitutions   left out; of a figure its caption is kept
-    any other directive     its argument, and what it says (tab, versionadded, function …)
-    list           an item with all that is indented below it, code included
+    data, option, function, confval …   a section, headed by the name     `restructured_objects`
+    any other directive     its argument, and what it says (tab, topic …)
+    list           an item with all that is indented below it, code included; definitions, fields
+                   and options are items, too: "- term: …"                 `restructured_lists`
     roles, links   their text: ``x`` and code roles as `x`, `text <url>`_ as [text](url), :doc: as a
                    link to that file, :ref: as the title of the section, if it is in this file
 
@@ -20,7 +22,12 @@ from collections.abc import Iterator
 from itertools import takewhile
 from typing import NamedTuple
 
-from redask.ingest.readers.markup import restructured_tables, roles
+from redask.ingest.readers.markup import (
+    restructured_lists,
+    restructured_objects,
+    restructured_tables,
+    roles,
+)
 from redask.ingest.readers.outlines import CODE, LIST, TABLE, TEXT, Outline, OutlineBuilder, fenced
 
 MAX_LEVELS = 24
@@ -41,8 +48,15 @@ _DROPPED |= set("toctree literalinclude tabularcolumns only-image automodule aut
 _SAID = {
     name: name.capitalize()
     for name in "note warning tip important caution danger attention error hint seealso".split()
-} | {"seealso": "See also", "todo": "To do", "deprecated": "Deprecated since"}
-_SAID |= {"versionadded": "New in version", "versionchanged": "Changed in version"}
+} | {"seealso": "See also", "todo": "To do"}
+_VERSIONS = {
+    "versionadded": "New in version",
+    "versionchanged": "Changed in version",
+    "versionremoved": "Removed in version",
+    "deprecated": "Deprecated since",
+}
+_OBJECT, _END = "object", "end"
+_TRANSPARENT = {"only", "ifconfig", "container"}
 _TABLES = {"list-table": restructured_tables.of_list, "csv-table": restructured_tables.of_csv}
 
 
@@ -54,11 +68,12 @@ class Line(NamedTuple):
 
 
 class Said(NamedTuple):
-    """A block of a text, as Markdown."""
+    """A block of a text, as Markdown; or the beginning or the end of an object, `depth` deep."""
 
     text: str
     kind: str
     line: int
+    depth: int = 0
 
 
 def outline(text: str) -> Outline:
@@ -67,11 +82,21 @@ def outline(text: str) -> Outline:
     builder = OutlineBuilder()
     styles: list[str] = []
     names = roles.RoleNames(_labels(lines))
-    start = at = 0
+    start = at = level = 0
 
     def end_body(end: int) -> None:
-        for said in _blocks(lines[start:end], names, 0):
-            builder.block(said.text, said.kind, said.line)
+        ended = 0
+        for said in _blocks(lines[start:end], names, 0, 0):
+            if said.kind == _OBJECT:
+                builder.heading(level + said.depth, said.text)
+                ended = 0
+            elif said.kind == _END:
+                ended = level + said.depth
+            else:
+                if ended:
+                    builder.go_on_above(ended)
+                    ended = 0
+                builder.block(said.text, said.kind, said.line)
 
     while at < len(lines):
         found = _title(lines, at)
@@ -82,7 +107,8 @@ def outline(text: str) -> Outline:
         name, style, size = found
         if style not in styles:
             styles.append(style)
-        builder.heading(styles.index(style) + 1, roles.plain(name, names)[:_MAX_HEADING])
+        level = styles.index(style) + 1
+        builder.heading(level, roles.plain(name, names)[:_MAX_HEADING])
         at += size
         start = at
     end_body(len(lines))
@@ -120,8 +146,10 @@ def _labels(lines: list[Line]) -> Iterator[tuple[str, str]]:
             waiting = []
 
 
-def _blocks(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator[Said]:
-    """The blocks of a text without titles."""
+def _blocks(
+    lines: list[Line], names: roles.RoleNames, level: int, depth: int | None = None
+) -> Iterator[Said]:
+    """The blocks of a text without titles, `depth` objects deep; None where none can begin."""
     at = 0
     while at < len(lines):
         text = lines[at].text
@@ -132,7 +160,7 @@ def _blocks(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator[S
             return
         elif text.startswith(".. ") or text == "..":
             end = _end_of_indented(lines, at + 1)
-            yield from _explicit(lines[at:end], names, level)
+            yield from _explicit(lines[at:end], names, level, depth)
             at = end
         elif text[0] == " ":
             end = _end_of_indented(lines, at)
@@ -151,6 +179,10 @@ def _blocks(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator[S
                     tight = []
                     yield from item
             yield from _joined(tight)
+            at = end
+        elif term := restructured_lists.term([each.text for each in lines[at : at + 2]]):
+            end = _end_of_indented(lines, at + 1)
+            yield from _definition(term, lines[at:end], names, level)
             at = end
         else:
             end = _end_of_paragraph(lines, at)
@@ -178,7 +210,9 @@ def _paragraph(lines: list[Line], at: int, end: int, names: roles.RoleNames) -> 
         yield Said(roles.marked(text, names), TEXT, number)
 
 
-def _explicit(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator[Said]:
+def _explicit(
+    lines: list[Line], names: roles.RoleNames, level: int, depth: int | None
+) -> Iterator[Said]:
     """What is behind two dots: a directive; comments, labels and footnotes' targets are dropped."""
     found = _DIRECTIVE.match(lines[0].text)
     if not found:
@@ -187,24 +221,100 @@ def _explicit(lines: list[Line], names: roles.RoleNames, level: int) -> Iterator
         return
     name, argument = found[1].rpartition(":")[2], found[2].strip()
     body = _dedented(lines[1:])
-    options = takewhile(lambda line: line.text and _OPTION.match(line.text), body)
-    first = sum(1 for _ in options)
+    signatures = [argument]
+    is_object = depth is not None and restructured_objects.is_object(found[1], argument)
+    if is_object:
+        more = [line.text.strip() for line in takewhile(_is_signature, body)]
+        signatures += more
+        body = _dedented(body[len(more) :])
+    options = [line.text for line in takewhile(_is_option, body)]
+    first = len(options)
     body = body[first + (first < len(body) and not body[first].text) :]
     number = lines[0].number
-    if name in _CODE:
+    if is_object and depth is not None and (body or options):
+        inside = _blocks(body, names, level + 1, depth + 1)
+        heading = restructured_objects.name(found[1], signatures)
+        yield Said(roles.plain(heading, names)[:_MAX_HEADING], _OBJECT, number, depth + 1)
+        signature = restructured_objects.signature(heading, signatures)
+        yield from _described(inside, signature, restructured_objects.facts(options), names, number)
+        yield Said("", _END, number, depth + 1)
+    elif name in _CODE:
         yield from _code(body, argument if name != "math" else "math")
     elif name in _TABLES:
         rows = _TABLES[name]([line.text for line in body], [line.text for line in lines[1:]])
         if argument:
             yield Said(roles.marked(argument, names), TEXT, number)
         yield Said(roles.marked(rows, names), TABLE, number)
+    elif name in _VERSIONS:
+        yield from _changed(f"{_VERSIONS[name]} {argument}".strip(), body, names, level, number)
     elif name not in _DROPPED:
         said = f"{_SAID[name]}: {argument}".rstrip() if name in _SAID else argument
         if name in ("figure", "image"):
             said = ""
         if said:
             yield Said(roles.marked(said, names), TEXT, number)
-        yield from _blocks(body, names, level + 1)
+        yield from _blocks(body, names, level + 1, depth if name in _TRANSPARENT else None)
+
+
+def _described(
+    inside: Iterator[Said], signature: str, facts: str, names: roles.RoleNames, number: int
+) -> Iterator[Said]:
+    """What is said of an object: its signature, its first block, its type and default, the rest."""
+    if signature:
+        yield Said(signature, TEXT, number)
+    first = next(inside, None)
+    if first is not None and first.kind == TEXT:
+        yield first
+        first = None
+    if facts:
+        yield Said(roles.marked(facts, names), TEXT, number)
+    if first is not None:
+        yield first
+    yield from inside
+
+
+def _changed(
+    version: str, body: list[Line], names: roles.RoleNames, level: int, number: int
+) -> Iterator[Said]:
+    """What changed in a version: both in one line, so that neither is quoted alone."""
+    inside = _blocks(body, names, level + 1)
+    first = next(inside, None)
+    version = roles.marked(version, names)
+    if first is None or first.kind != TEXT:
+        yield Said(version, TEXT, number)
+    else:
+        yield Said(f"{version}: {first.text}", TEXT, number)
+        first = None
+    if first is not None:
+        yield first
+    yield from inside
+
+
+def _definition(
+    term: restructured_lists.ListTerm, lines: list[Line], names: roles.RoleNames, level: int
+) -> Iterator[Said]:
+    """An item of a list without bullets: "- term: ", its first paragraph, and what is below it."""
+    first = lines[0]
+    inside = [Line(first.text[term.end :], first.number), *_dedented(lines[1:])]
+    lead = f"- {roles.marked(term.text, names)}:"
+    waiting = True
+    for said in _blocks(inside, names, level + 1):
+        text = "\n".join(f"  {line}" if line else line for line in said.text.split("\n"))
+        if waiting:
+            waiting = False
+            if said.kind == TEXT:
+                yield Said(f"{lead} {said.text}", LIST, first.number)
+                continue
+            yield Said(lead, LIST, first.number)
+        yield Said(text, said.kind if said.kind == CODE else LIST, said.line)
+
+
+def _is_option(line: Line) -> bool:
+    return _OPTION.match(line.text) is not None
+
+
+def _is_signature(line: Line) -> bool:
+    return bool(line.text) and not _is_option(line)
 
 
 def _item(lines: list[Line], width: int, names: roles.RoleNames, level: int) -> Iterator[Said]:

@@ -50,6 +50,16 @@ class QuestionShares:
         found = sorted(self._position.keys() & credit.keys(), key=self._position.__getitem__)
         return sum(self._shares[token] * credit[token] for token in found)
 
+    def agreement(self, tokens: frozenset[str]) -> float:
+        """From 0 to 1: how far a heading says what the question says, no less and no more."""
+        own = {token[:PREFIX] for token in self._shares if len(token) >= PREFIX}
+        held = [one for one in tokens if one in self._shares or one[:PREFIX] in own]
+        if not held:
+            return 0.0
+        prefixes = {one[:PREFIX] for one in held}
+        found = (share for token, share in self._shares.items() if token[:PREFIX] in prefixes)
+        return math.fsum(found) * len(held) / len(tokens)
+
     def bm25(self, tokens: Iterable[str], length: float) -> float:
         """The BM25 score of a text; `length` is relative to the average."""
         counts = Counter(token for token in tokens if token in self._shares)

@@ -5,11 +5,9 @@ and the context of its source; of records, all that would be quoted. A word is t
 is, a longer one also if its root is. Words are weighted by how rare they are in the sources; words
 that questions are made of (kind, name, many) count less.
 
-    line         share of the question's words in the best line
     near         share of the question's words near it
-    attribute    the same of the words that are not in the name of the source
-    cosine       of the question and the best line in its context; 0 without an embedder
-    bare         of the question and the best line alone; 0 without an embedder
+    cosine       of the question and a line in its context, the highest     } 0 without an
+    bare         of the question and a line to quote by itself, the highest } embedder
     names        words of the question's names that are not near
     values       numbers and dates of the question that are not near
     negated      the question is negated, and nothing near is
@@ -46,12 +44,18 @@ _MAX_TEXT = 2000  # characters of a context that are searched for values
 
 
 @dataclass(frozen=True, slots=True)
+class HighestCosines:
+    """The highest cosine of a question and any line that was compared; of any line to quote."""
+
+    in_context: float
+    bare: float
+
+
+@dataclass(frozen=True, slots=True)
 class Answerability:
     """What was measured; see the module. Tuples are words as the question writes them."""
 
-    line: float
     near: float
-    attribute: float
     cosine: float
     bare: float
     names: tuple[str, ...]
@@ -68,29 +72,26 @@ def measure(
     question: str,
     passages: Mapping[int, QuotableSource],
     chosen: Sequence[ScoredExcerpt],
-    bare: float = 0.0,
+    cosines: HighestCosines | None,
 ) -> Answerability:
-    """The features of the best of the chosen excerpts (there is one); `bare` is its cosine."""
+    """The features of the chosen excerpts (there is one), of which the first is the best."""
     asked = _AskedWords(question)
     best = chosen[0]
     bags = {number: _Bag(texts(each)) for number, each in passages.items()}
     weights = asked.weighted(bags.values())
     lines = [one.excerpt.text for one in chosen]
     around = [text for one in chosen for text in _around(one, passages[one.number])]
-    near, line = _Bag(around), _Bag(lines)
+    near = _Bag(around)
     beside = _Bag(_around(best, passages[best.number]))
-    title = _Bag(passages[one.number].name for one in chosen)
     missing = sorted(
         (form for form in weights if not near.has(form)), key=weights.__getitem__, reverse=True
     )
     written = (name for name in expected_answer.names(question) if not name.isdigit())
     names = dict.fromkeys(map(stems.form, written))
     return Answerability(
-        line=_share(weights, line),
         near=_share(weights, near),
-        attribute=_share({w: v for w, v in weights.items() if w not in title.forms}, near),
-        cosine=best.cosine,
-        bare=bare,
+        cosine=cosines.in_context if cosines else 0.0,
+        bare=cosines.bare if cosines else 0.0,
         names=asked.written(form for form in names if not near.has(form)),
         values=_values_missing(asked, around),
         negated=asked.negated and not polarity.negations(beside.order),
