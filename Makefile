@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql test-sql crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories fuzz-wire soak bench-serve fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -58,13 +58,22 @@ fuzz: $(VENV)/.installed
 fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
 
+# a hundred thousand SELECTs that grow towards being slow (COUNT=1000 SEED=2 for others): each is
+# answered or refused in time
+fuzz-slow: $(VENV)/.installed
+	$(BIN)/python tests/fuzz/fuzz_slow.py
+
+# a server under each attack in turn, half an hour (SECONDS=10 for less, ARGS="--only questions")
+test-siege: $(VENV)/.installed
+	$(BIN)/python tests/siege/besiege.py $(if $(SECONDS),--seconds $(SECONDS)) $(ARGS)
+
 # a corpus of statements and 10,000 generated ones, here and on a real PostgreSQL: nothing differs
 # (COUNT=100000 SEED=2 for others)
 test-sql: $(VENV)/.clients
 	$(BIN)/python tests/sql/differential.py $(if $(COUNT),--count $(COUNT)) $(if $(SEED),--seed $(SEED))
 
-# the drivers' own tests (DRIVERS="psycopg" with PSYCOPG_SOURCE=checkout); first, once, with
-# DRIVERS="--measure asyncpg pg8000", which lists those that write
+# the drivers' own tests, psycopg's with PSYCOPG_SOURCE=checkout; with DRIVERS="--measure asyncpg" which of
+# them read, on PostgreSQL; with "--reasons asyncpg" what the last run refused; "--again" tells of it
 test-driver-suites: $(VENV)/.clients
 	PYTHONPATH=src $(BIN)/python tests/drivers/driver_suites.py $(DRIVERS)
 
@@ -79,6 +88,21 @@ soak: $(VENV)/.installed
 # a million mutated messages at the Postgres wire transport
 fuzz-pgwire: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_pgwire.py
+
+# every attack on every row of an audit log of 1,000, found by the store or by checkpoints
+audit-attacks: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto tests/stores/test_audit_log.py tests/stores/test_audit_seal_attacks.py --audit-rows 1000
+
+# 1,000 audited asks replay as equal after a restart, a new index, a restored back-up, a dump that was loaded
+# (COUNT=100 for fewer)
+replays: $(VENV)/.installed
+	$(BIN)/python -m pytest tests/engine/test_replay_equality.py --replayed-asks $(or $(COUNT),1000)
+
+# every operation with its Nth system call failing, for every N (ARGS="--only ask" for one, "--most 1000" for
+# fewer); goes on where it was stopped: rm -r .faults begins anew
+faults: $(VENV)/.installed
+	mkdir -p .faults
+	$(BIN)/python tests/faults/inject.py --keep .faults/results.jsonl $(ARGS)
 
 # 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed
@@ -136,6 +160,11 @@ ledger-crash: $(VENV)/.installed
 cache-histories: $(VENV)/.installed
 	$(BIN)/python -m pytest -s tests/engine/test_cache_histories.py --cache-histories 10000
 
+# 2,000 steps of copies, restores, writes and searches: equal content answers equally; and 2,000 more under a
+# clock that jumps, with forks and lost rows: nothing is pruned wrongly, nothing that is missing verifies
+histories: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto tests/stores/test_store_histories.py tests/stores/test_clock_histories.py --file-histories 2000
+
 bench-rules: $(VENV)/.installed
 	$(BIN)/python benchmarks/rules.py
 
@@ -144,6 +173,10 @@ bench-retrieval: $(VENV)/.installed
 
 bench-access: $(VENV)/.installed
 	$(BIN)/python benchmarks/access.py
+
+# whether rows that a caller may not read change whether a deadline is met (SEEN=2000 HIDDEN=100000)
+bench-hidden: $(VENV)/.installed
+	$(BIN)/python benchmarks/hidden_timing.py $(SEEN) $(HIDDEN)
 
 # the Postgres wire transport, next to a real PostgreSQL
 bench-pgwire: $(VENV)/.installed
@@ -166,6 +199,10 @@ bench-ingest: $(VENV)/.installed
 bench-providers: $(VENV)/.installed
 	$(BIN)/python benchmarks/providers.py
 
+# what sealing costs, and a proof of one row among 1,000,000
+bench-audit: $(VENV)/.installed
+	$(BIN)/python benchmarks/audit.py
+
 bench-serve: $(VENV)/.installed
 	$(BIN)/python benchmarks/serve.py
 
@@ -175,7 +212,7 @@ bench-peers: $(VENV)/.installed
 	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) .eval .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .eval .faults .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

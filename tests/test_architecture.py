@@ -36,23 +36,27 @@ MAY_IMPORT: dict[str, set[str]] = {
     "core.clauses": _RULES,
     "core.endpoints": {"core.provider_table"},
     "core.sign_in": _RULES,
+    "core.sealing_settings": _RULES,
     "core.setting_readers": _RULES,
-    "core.setting_rows": _RULES | {"core.setting_readers", "core.sign_in"},
+    "core.serving_limits": {"core.values"},
+    "core.setting_rows": _RULES | {"core.serving_limits", "core.setting_readers", "core.sign_in"},
     "core.settings": _RULES
-    | {"core.setting_rows", "core.endpoints", "core.setting_readers", "core.sign_in"},
+    | {"core.setting_rows", "core.endpoints", "core.setting_readers", "core.sign_in"}
+    | {"core.sealing_settings"}
+    | {"core.serving_limits"},
     "core.sql": _RULES,
-    "core.wire": _RULES | {"core.clauses"},
+    "core.wire": _RULES | {"core.clauses", "core.sql"},
     "core.access": _RULES | {"core.sign_in", "core.wire.json"},
     "index": _ADAPTER,
     "stores": _ADAPTER
-    | {"core.access", "core.planning", "core.sql", "core.wire.json"}
+    | {"core.access", "core.planning", "core.sql", "core.wire.json", "core.wire.row_json"}
     | {"index.file_lock", "index.private_files"},
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
     "providers": _ADAPTER | {"core.endpoints", "core.settings", "core.sign_in"},
     "ingest": _ADAPTER,
     "engine": _ADAPTER
     | {"core.access", "core.planning", "core.settings", "core.sign_in", "core.sql.json_cells"}
-    | {"core.synonyms"}
+    | {"core.setting_rows", "core.synonyms"}
     | {"core.wire.query_source", "embedding.stage"},
     "app": _ADAPTER
     | {"core.access", "core.clauses", "core.settings", "core.synonyms", "core.wire"}
@@ -61,20 +65,24 @@ MAY_IMPORT: dict[str, set[str]] = {
     "api": _ADAPTER
     | {
         "core.access",
+        "core.serving_limits",
         "core.clauses",
         "core.planning",
         "core.sql",
         "core.wire",
+        "engine.owning_process",
         "app",
         "embedding.stage",
         "providers.pool",
     },
     "server": _NOUNS
-    | {"core.access.credentials", "core.ports", "core.clauses", "core.wire", "__version__"}
+    | {"core.access.ask_shares", "core.access.credentials", "core.access.sign_in_delays"}
+    | {"core.ports", "core.clauses", "core.serving_limits", "core.wire", "__version__"}
     | {"core.sql", "api.asynchronous", "api.event_stream"},
     "evaluation": _RULES | {"core.planning", "api"},
     "cli": _ADAPTER
-    | {"core.access.credentials", "core.clauses", "core.wire", "core.settings", "__version__"}
+    | {"core.access.ask_shares", "core.access.credentials", "core.clauses", "core.wire"}
+    | {"core.settings", "__version__"}
     | {"core.sql", "api", "evaluation", "server"},
     "__init__": _NOUNS | {"api"},  # the public names
 }
@@ -98,6 +106,7 @@ MAX_ROOT, MAX_FOLDER = 12, 16
 KNOW_SQLITE = {"stores/backends.py", "stores/selectors.py"}
 # files of the user's own, files derived from the store, and memory
 SQLITE_USERS = {
+    "index/forward/block_sums.py",
     "index/forward/forward_index.py",
     "index/forward/forward_writer.py",
     "index/generation.py",
@@ -119,6 +128,9 @@ PUBLIC_NAMES = [
     "aopen",
     "check",
     "open",
+    "restore",
+    "verify_export",
+    "verify_proof",
 ]
 RULES = set(
     """terms fusion urn fingerprint prompt capabilities determinism cost caching failover

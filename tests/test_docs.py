@@ -40,6 +40,11 @@ def test_the_readme_can_be_followed_from_top_to_bottom(tmp_path: Path) -> None:
     assert [str(wrong) for wrong in pages.perform(page, tmp_path)] == []
 
 
+def test_the_page_about_replays_can_be_followed(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "replay.md").read_text(encoding="utf-8")
+    assert [str(wrong) for wrong in pages.perform(page, tmp_path)] == []
+
+
 def test_make_demo_is_redask_demo_and_can_be_run_again() -> None:
     """The README's first command, which the test above replaces by the command that it runs."""
     make = ["make", "--no-print-directory", "--dry-run", "--old-file=.venv/.installed", "demo"]

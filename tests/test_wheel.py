@@ -21,6 +21,9 @@ NOT_CODE = (  # files that are no modules and that redask does not run without
     "evaluation/sample/company.json",
     "stores/columnar/catalogue/relations.txt",
     "server/grpc/generated/redask.proto",
+    "server/http/page/index.html",
+    "server/http/page/main.js",
+    "server/http/page/style.css",
 )
 
 

@@ -29,11 +29,13 @@ need openssl openssl
 need node nodejs
 need npm npm
 need psql postgresql-client
+need chromium chromium
 ls /usr/lib/postgresql/*/bin/initdb > /dev/null 2>&1 || need initdb postgresql
 need java default-jre-headless
 [ -e /usr/share/java/postgresql.jar ] || need no-jdbc-driver libpostgresql-jdbc-java
 [ -e /usr/lib/x86_64-linux-gnu/odbc/psqlodbcw.so ] || [ -e /usr/lib/odbc/psqlodbcw.so ] ||
     need no-odbc-driver odbc-postgresql
+ldconfig -p | grep -q 'libodbc\.so\.2' || need no-odbc-manager libodbc2
 need go golang-go
 [ -d /usr/share/gocode/src/github.com/jackc/pgx/v4 ] || need no-pgx golang-github-jackc-pgx-v4-dev
 perl -MDBD::Pg -e 1 2> /dev/null || need no-dbd-pg libdbd-pg-perl

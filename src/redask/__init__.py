@@ -7,7 +7,9 @@ from redask.core.model import Caller, Mode
 
 if TYPE_CHECKING:
     from redask.api.asynchronous import AsyncDatabase
+    from redask.api.auditing.sealing_methods import verify_export, verify_proof
     from redask.api.checking import check
+    from redask.api.keeping import restore
     from redask.api.results import CitedAnswer
     from redask.api.sync import OpenDatabase
     from redask.api.sync import open_async as aopen
@@ -25,6 +27,9 @@ __all__ = [
     "aopen",
     "check",
     "open",
+    "restore",
+    "verify_export",
+    "verify_proof",
 ]
 
 _LATE = {
@@ -34,6 +39,9 @@ _LATE = {
     "aopen": ("api.sync", "open_async"),
     "check": ("api.checking", "check"),
     "open": ("api.sync", "open_database"),
+    "restore": ("api.keeping", "restore"),
+    "verify_export": ("api.auditing.sealing_methods", "verify_export"),
+    "verify_proof": ("api.auditing.sealing_methods", "verify_proof"),
 }
 
 

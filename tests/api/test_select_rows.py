@@ -14,10 +14,11 @@ from worker_selectors import TYPED
 
 import redask
 from redask.api import result_tables
-from redask.api.select_rows import SelectRows, distinct
+from redask.api.select_rows import SelectRows
 from redask.core.errors import BadAsk, Misconfigured
 from redask.core.ports import SelectResult
 from redask.core.wire import json as canonical
+from redask.core.wire.row_json import distinct
 
 KEYS = ["n", "n_2", "d", "t", "at", "zoned", "u", "f", "b", "j", "i", "l", "q", "x"]
 

@@ -1,11 +1,13 @@
 """What `redask serve` takes on its command line, and what it refuses before it opens anything."""
 
+import gc
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from redask.cli import main
+from redask.cli.serve_commands import serve_command
 
 
 def run(*words: str) -> Result:
@@ -40,3 +42,14 @@ def test_a_token_in_the_environment_does_not_keep_it_from_serving(
     monkeypatch.setenv("REDASK_TOKEN", "rk_x")
     result = run("serve", "--db", str(tmp_path / "absent"))
     assert "there is no database in" in result.stderr
+
+
+def test_what_a_server_starts_with_is_nothing_that_garbage_is_looked_for_in(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    try:
+        serve_command._ready(["http://127.0.0.1:1"])
+        assert gc.get_freeze_count() > 10_000
+    finally:
+        gc.unfreeze()
+    assert capsys.readouterr().err == "redask: serving http://127.0.0.1:1\n"

@@ -256,20 +256,12 @@ def test_an_unauthenticated_client_is_refused_at_every_transport(transports: Tra
 
 def test_a_full_house_is_overloaded_at_every_transport(transports: Transports) -> None:
     async def full() -> dict[str, Received]:
-        at_once, waiting, room = (
-            transports.admission.at_once,
-            transports.admission.waiting,
-            transports.admission._slots,
-        )
+        at_once, waiting = transports.admission.at_once, transports.admission.waiting
         transports.admission.at_once = transports.admission.waiting = 0
         try:
             return {transport: await transports.ask(transport, FERRY) for transport in TRANSPORTS}
         finally:
-            (
-                transports.admission.at_once,
-                transports.admission.waiting,
-                transports.admission._slots,
-            ) = at_once, waiting, room
+            transports.admission.at_once, transports.admission.waiting = at_once, waiting
 
     assert_mapped(transports.run(full()), errors.Overloaded)
 

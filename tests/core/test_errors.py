@@ -204,3 +204,24 @@ def test_the_faults_are_those_of_the_contracts() -> None:
         *("scheme", "kind", "separator", "empty collection", "empty id", "empty fragment"),
         *("fragment not allowed", "raw character", "bad percent", "not UTF-8"),
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (MemoryError(), "not enough memory"),
+        (RuntimeError("can't start new thread"), "no thread can be started"),
+        (RuntimeError("can't create new thread at interpreter shutdown"), "no thread"),
+    ],
+)
+def test_what_the_machine_has_no_more_of_is_an_error_of_ours(
+    error: BaseException, message: str
+) -> None:
+    told = errors.of_the_machine(error)
+    assert isinstance(told, errors.Overloaded)
+    assert message in told.message
+
+
+def test_other_errors_stay_what_they_are() -> None:
+    for error in (RuntimeError("other"), errors.StoreFailed("x"), KeyError("x")):
+        assert errors.of_the_machine(error) is error

@@ -46,10 +46,13 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("ask.judge.model", "judge_model", None, '"m1"', "m1"),
     ("ask.audit.include_answer", "audit_include_answer", False, "true", True),
     ("ask.audit.retention_days", "audit_retention_days", 90, "365", 365),
+    ("ask.audit.provenance_days", "audit_provenance_days", 90, "30", 30),
     ("ask.audit.question", "audit_hash_question", False, '"hash"', True),
     ("ask.audit.hash_tenants", "audit_hash_tenants", (), '["acme", "b"]', ("acme", "b")),
     ("ask.redact.secrets", "redact_secrets", False, "true", True),
     ("ask.redact.personal", "redact_personal", (), '["ipv4", "email"]', ("email", "ipv4")),
+    ("access_log.select", "access_log_select", True, "false", False),
+    ("access_log.search", "access_log_search", True, "false", False),
     ("access.default", "access_closed", False, '"deny"', True),
     ("access.edge_ids", "edge_ids_keyed", True, '"content"', False),
     ("select.timeout_ms", "select_timeout_ms", 5000, "100", 100),
@@ -74,6 +77,22 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("embedder.model", "embedder.endpoint.model", None, '"small"', "small"),
     ("embedder.dimensions", "embedder.dimensions", None, "384", 384),
     ("files.modes", "check_modes", True, '"any"', False),
+    ("serve.connections", "serving.connections", None, "100", 100),
+    ("serve.connections_per_address", "serving.connections_per_address", None, "10", 10),
+    ("serve.unauthenticated_connections", "serving.unauthenticated_connections", None, "5", 5),
+    ("serve.wrong_tokens", "serving.wrong_tokens", 20, "3", 3),
+    ("serve.public", "serving.public", (), '["tools", "metrics"]', ("metrics", "tools")),
+    ("serve.user_running", "serving.user_running", None, "2", 2),
+    ("serve.user_waiting", "serving.user_waiting", None, "3", 3),
+    ("serve.tenant_running", "serving.tenant_running", None, "4", 4),
+    ("serve.tenant_waiting", "serving.tenant_waiting", None, "5", 5),
+    ("audit.seal.key", "sealing.key", None, '"k"', "k"),
+    ("audit.seal.signer", "sealing.signer", None, '"s"', "s"),
+    ("audit.seal.public_key", "sealing.public_key", None, '"p"', "p"),
+    ("audit.seal.every", "sealing.every", 600, '"5m"', 300),
+    ("audit.seal.file", "sealing.file", None, '"f"', "f"),
+    ("audit.seal.command", "sealing.command", None, '"c"', "c"),
+    ("audit.seal.url", "sealing.url", None, '"https://u"', "https://u"),
     ("sign_in.issuer", "sign_in.issuer", None, '"https://i"', "https://i"),
     ("sign_in.audience", "sign_in.audience", None, '"redask"', "redask"),
     ("sign_in.discovery", "sign_in.discovery", None, '"/etc/x.json"', "/etc/x.json"),
@@ -83,7 +102,7 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("sign_in.tenant_claim", "sign_in.tenant_claim", None, '"org"', "org"),
     ("sign_in.tenant", "sign_in.tenant", "local", '"acme"', "acme"),
 ]
-OPERATORS = ("embedder.base_url", "files.modes", "sign_in.")
+OPERATORS = ("embedder.base_url", "files.modes", "serve.", "sign_in.")
 WITH_ISSUER = {"REDASK_SIGN_IN_AUDIENCE": "redask"}  # an issuer alone is refused
 
 
@@ -457,3 +476,13 @@ def test_what_is_wrong_with_the_operators_file_names_it() -> None:
 def test_every_key_that_is_ours_may_come_by_file_or_command() -> None:
     ours = {key_variables(name)[0] for name in PINNED}
     assert set(secret_variables()) == ours | {"REDASK_EMBEDDER_API_KEY"}
+
+
+@pytest.mark.parametrize("value", ["[1]", "7", '["metrics", "healthz"]'])
+def test_only_what_can_be_public_is(value: str) -> None:
+    with pytest.raises(Misconfigured, match=r"serve\.public: expected "):
+        load("", {}, f"[serve]\npublic = {value}\n")
+    assert load("", {"REDASK_SERVE_PUBLIC": " tools,metrics ,"}).serving.public == (
+        "metrics",
+        "tools",
+    )

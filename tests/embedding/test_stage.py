@@ -9,7 +9,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -19,7 +18,7 @@ from stage import ROWS, Player, Stage
 import redask
 from redask.core.errors import Misconfigured
 from redask.core.model import Caller, Notice
-from redask.core.ports import Change
+from redask.core.ports import Change, EmbeddingLease
 from redask.embedding import stage as embedding
 from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models.hashed import Hashed
@@ -211,8 +210,7 @@ def test_the_lease_of_a_dead_process_is_released(store: EntityStore) -> None:
     child = subprocess.Popen([sys.executable, "-c", ""])
     child.wait()
     fill(store, MANY)
-    now = int(time.time())
-    store.claim_embedding(T, f"{platform.node()}:{child.pid}:x", now, now + 3600)
+    store.claim_embedding(T, EmbeddingLease(f"{platform.node()}:{child.pid}:x", 1))
     assert staged(store).finish(T) == MANY
 
 
@@ -222,8 +220,7 @@ def test_the_lease_of_a_living_process_is_waited_for(
     fill(store, MANY)
     stage = staged(store)
     holder = f"{platform.node()}:{os.getpid()}:x"
-    now = int(time.time())
-    store.claim_embedding(T, holder, now, now + 3600)
+    store.claim_embedding(T, EmbeddingLease(holder, 1))
     release = threading.Timer(0.3, lambda: store.release_embedding(T, holder))
     release.start()
     seen: list[int] = []
@@ -231,6 +228,46 @@ def test_the_lease_of_a_living_process_is_waited_for(
     release.join()
     for elsewhere in ("other-machine:1:x", "odd", f"{platform.node()}:x:y"):
         assert not embedding._is_dead(elsewhere)
+
+
+def test_a_holder_without_a_sign_of_life_loses_the_lease_by_the_clock_of_who_waits(
+    store: EntityStore,
+) -> None:
+    """Stopped, or on a machine that is gone: whatever wall clocks say, nobody waits for longer."""
+    fill(store, MANY)
+    stopped = EmbeddingLease(f"{platform.node()}:{os.getpid()}:x", 1)
+    store.claim_embedding(T, stopped)
+    times = iter([0.0, embedding.LEASE_SECONDS - 0.1, embedding.LEASE_SECONDS] + [1e9] * MANY)
+    looked: list[float] = []
+
+    def monotonic() -> float:
+        looked.append(next(times))
+        return looked[-1]
+
+    stage = staged(store)
+    stage.monotonic = monotonic
+    assert stage.finish(T) == MANY
+    assert looked == [0.0, embedding.LEASE_SECONDS - 0.1, embedding.LEASE_SECONDS]
+
+
+def test_a_holder_that_gives_signs_of_life_keeps_the_lease(store: EntityStore) -> None:
+    fill(store, MANY)
+    holder, beats = "other-machine:1:x", iter(range(2, 100))
+    store.claim_embedding(T, EmbeddingLease(holder, 1))
+    waited: list[int] = []
+
+    def monotonic() -> float:
+        """Nearly too long each time; the holder shows itself, and in the end it is done."""
+        waited.append(next(beats))
+        store.claim_embedding(T, EmbeddingLease(holder, waited[-1]))
+        if len(waited) == 5:
+            store.release_embedding(T, holder)
+        return len(waited) * embedding.LEASE_SECONDS * 10
+
+    stage = staged(store)
+    stage.monotonic = monotonic
+    assert stage.finish(T) == MANY
+    assert len(waited) == 5
 
 
 KILLED = """

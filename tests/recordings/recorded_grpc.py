@@ -47,9 +47,11 @@ def record(place: Path) -> Recorded:
     """The messages come from reflection, so that no generated module is needed."""
     tokens = world.fill(place / "db")
     with served(place / "db", "--no-http", "--no-pg") as ports:
+        caller = (("authorization", f"Bearer {tokens['mia']}"),)
         channel: Any = grpc.insecure_channel(f"127.0.0.1:{ports['grpc']}")
+        signed_in = grpc.intercept_channel(channel, _Token(caller))
         with channel:
-            known = ProtoReflectionDescriptorDatabase(channel)
+            known = ProtoReflectionDescriptorDatabase(signed_in)
             yield "services", sorted(known.get_services())
             file = known.FindFileContainingSymbol(SERVICE)
             yield (
@@ -58,7 +60,6 @@ def record(place: Path) -> Recorded:
             )
             yield "descriptor as text", str(file)
             service = descriptor_pool.DescriptorPool(known).FindServiceByName(SERVICE)
-            caller = (("authorization", f"Bearer {tokens['mia']}"),)
             for number, (name, fields) in enumerate(CALLS):
                 said = _called(channel, service, name, fields, caller)
                 yield f"{number} {name} {str(fields)[:150]}", said
@@ -68,6 +69,16 @@ def record(place: Path) -> Recorded:
             health = channel.unary_unary("/grpc.health.v1.Health/Check")
             yield "health", health(b"").hex()
             yield "fish", _failed(lambda: channel.unary_unary(f"/{SERVICE}/Fish")(b""))
+
+
+class _Token(grpc.StreamStreamClientInterceptor):  # type: ignore[misc]  # grpc has no types
+    """Sends a token with each call."""
+
+    def __init__(self, metadata: tuple[tuple[str, str], ...]) -> None:
+        self._metadata = metadata
+
+    def intercept_stream_stream(self, go_on: Any, details: Any, requests: Any) -> Any:
+        return go_on(details._replace(metadata=self._metadata), requests)
 
 
 def _called(channel: Any, service: Any, name: str, fields: Any, caller: Any) -> object:

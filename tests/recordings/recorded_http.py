@@ -95,7 +95,7 @@ def record(place: Path) -> Recorded:
         yield from _strangers(client, tokens["gone"])
         for number, message in enumerate(MCP):
             yield f"mcp {number} {message}", _shown(_mcp(client, mia, message))
-        metrics = client.get("/metrics")
+        metrics = client.get("/metrics", headers={"authorization": f"Bearer {tokens['olga']}"})
         lines = [line for line in metrics.text.splitlines() if line.startswith("# ")]
         ours = sorted(line for line in lines if " redask_" in line)
         yield "GET /metrics", [metrics.status_code, metrics.headers["content-type"], ours]

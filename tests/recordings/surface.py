@@ -54,7 +54,12 @@ _VARIES = (
     # times for people
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "<time>"),
     # hashes of the audit chain, which depend on times
-    (re.compile(rf"({_QUOTE}(?:hash|head){_QUOTE}: ?{_QUOTE}|head )[0-9a-f]{{64}}"), r"\1<hash>"),
+    (
+        re.compile(rf"({_QUOTE}(?:hash|head|pruned_hash){_QUOTE}: ?{_QUOTE}|head )[0-9a-f]{{64}}"),
+        r"\1<hash>",
+    ),
+    # where a property is in memory
+    (re.compile("<property object at 0x[0-9a-f]+>"), "<property>"),
     # how long a call to a provider took
     (re.compile(r"\b\d+ ms, "), "<n> ms, "),
     # sizes of files

@@ -41,6 +41,8 @@ from redask.core.rules import capabilities, determinism
 from redask.core.rules import prompt as prompts
 from redask.core.settings import load
 from redask.engine.ask import Engine
+from redask.engine.caching.remembered_findings import RememberedFindings
+from redask.engine.findings import SourceFinder
 from redask.engine.opened_providers import OpenedProviders
 from redask.stores.entity_rows import entities, link
 
@@ -148,13 +150,17 @@ class NoLog:
     """The twin's log: what it is asked is nobody's call."""
 
     async def append(
-        self, row: dict[str, object], build: str = "", understood: str = "", today: str = ""
+        self,
+        row: dict[str, object],
+        build: str = "",
+        provenance: dict[str, object] | None = None,
+        **readings: str,
     ) -> None:
         """Forget it."""
 
 
 @dataclass(frozen=True)
-class Entry:
+class ConnectionEntry:
     """An answer that was stored: by which prompt, when, for how long, and as asked how."""
 
     prompt: str
@@ -165,16 +171,16 @@ class Entry:
     strict: bool
 
 
-class Remembered(dict[object, Entry]):
+class Remembered(dict[object, ConnectionEntry]):
     """Contract 13 over plain values; the oldest stands first."""
 
-    def store(self, key: object, entry: Entry) -> None:
+    def store(self, key: object, entry: ConnectionEntry) -> None:
         self.pop(key, None)
         self[key] = entry
         while len(self) > MAX_ENTRIES:
             del self[next(iter(self))]
 
-    def find(self, key: object, prompt: str, mode: Mode, now: int) -> Entry | None:
+    def find(self, key: object, prompt: str, mode: Mode, now: int) -> ConnectionEntry | None:
         entry = self.get(key)
         if entry is None or entry.prompt != prompt or now - entry.stored_at >= entry.ttl * SECOND:
             return None
@@ -229,14 +235,17 @@ class History:
 
             return open_provider
 
-        workers = app.engine.workers
+        workers, remembering = app.engine.workers, app.engine.finder
+        assert isinstance(remembering, RememberedFindings)
+        finder = remembering._work
+        assert isinstance(finder, SourceFinder)  # an embedded database finds in process
         app.engine.opened = OpenedProviders(opener(mine, self.moods), workers)
         twin = replace(
             app.engine,
             log=NoLog(),
             recall=replace(app.engine.recall, cache=NoCache()),
             opened=OpenedProviders(opener(theirs, {}), workers),
-            finder=replace(app.engine.finder, _sizes={}),
+            finder=replace(finder, _sizes={}),
         )
         return Handle(app, twin, mine, theirs)
 
@@ -362,7 +371,9 @@ class History:
             key = self._key(caller, ask, answer.provider, prompt)
             now, ttl = self.now, self._ttl(handle, ask)
             strict = (ask.strict or handle.app.settings.strict) is Strictness.ON
-            self.remembered.store(key, Entry(prompts.render(prompt), now, ttl, answer, ask, strict))
+            self.remembered.store(
+                key, ConnectionEntry(prompts.render(prompt), now, ttl, answer, ask, strict)
+            )
 
     async def _truth(
         self, handle: Handle, caller: Caller, ask: Ask, provider: str
@@ -384,7 +395,7 @@ class History:
 
     def _expected(
         self, handle: Handle, caller: Caller, ask: Ask, plan: list[str], prompt: Prompt | None
-    ) -> tuple[str, Entry | None] | None:
+    ) -> tuple[str, ConnectionEntry | None] | None:
         """Who will answer, and from which entry, if from one; None when nothing is found."""
         if prompt is None:
             return None
@@ -401,7 +412,7 @@ class History:
         return plan[-1], None
 
     async def _check_hit(
-        self, handle: Handle, caller: Caller, entry: Entry, name: str, answer: Answer
+        self, handle: Handle, caller: Caller, entry: ConnectionEntry, name: str, answer: Answer
     ) -> None:
         called = {oracle.name for oracle in handle.oracles if oracle.heard}
         assert name not in called, "a hit called its provider"

@@ -31,6 +31,7 @@ class EmbeddingHost:
     keys: list[str | None] = field(default_factory=list)
     connections: list[Any] = field(default_factory=list)
     hangs_up: bool = False  # after a reply, without having said so
+    release: Callable[[], None] = lambda: None  # lets those go that it was silent to
 
 
 @contextmanager
@@ -38,6 +39,7 @@ def hosting() -> Iterator[EmbeddingHost]:
     """A host that runs until the end of the block."""
     host = EmbeddingHost()
     ended = threading.Event()
+    host.release = ended.set
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"

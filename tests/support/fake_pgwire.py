@@ -25,7 +25,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cache
-from types import TracebackType
+from types import SimpleNamespace, TracebackType
 from typing import Any, Self, cast
 
 from waiting import SECONDS
@@ -33,7 +33,9 @@ from waiting import SECONDS
 from redask.api.asynchronous import AsyncDatabase
 from redask.core import errors
 from redask.core.access import credentials
+from redask.core.access.ask_shares import AskClaim
 from redask.server.admission import Admission
+from redask.server.connection_limits import ConnectionLimits
 from redask.server.pgwire.listener import PostgresListener
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
@@ -62,6 +64,12 @@ class FakePlanner:
 
     async def plan(self, sql: str, declared: Sequence[int] | None) -> "FakeStatement":
         word = sql.split(maxsplit=1)[0]
+        if word == "ponder":
+            self.ran.append(sql)
+            try:
+                await asyncio.Event().wait()
+            finally:
+                self.left += 1
         if word not in ("rows", "say", "wait", "fail", "tell", "drop", "timeout", "now", *STEPS):
             raise errors.BadStatement(1, 1, word, "a statement")
         return FakeStatement(self, sql, tuple(declared or ()))
@@ -163,9 +171,11 @@ class FakeAuthenticator(Authenticator):
 
     tokens: Sequence[str] = (TOKEN,)
     anonymous: bool = False
-    session: Any = None
+    wrong: list[tuple[str, str, str]] = field(default_factory=list)
+    refusals: list[str] = field(default_factory=list)
+    session: Any = field(default_factory=lambda: SimpleNamespace(claim=AskClaim()))
 
-    async def sign_in(self, token: str | None) -> AsyncDatabase:
+    async def sign_in(self, token: str | None, address: str = "") -> AsyncDatabase:
         if not self.anonymous:
             raise errors.Unauthenticated("who?")
         return cast(AsyncDatabase, self.session)
@@ -173,10 +183,19 @@ class FakeAuthenticator(Authenticator):
     async def only_tenant(self) -> str | None:
         return None
 
-    async def verifiers(self, user: str, tenant: str) -> credentials.Verifiers:
+    async def verifiers(self, user: str, tenant: str, address: str = "") -> credentials.Verifiers:
         salt = credentials.scram_salt(SALT_SECRET, tenant, user)
         known = self.tokens if (user, tenant) == ("mia", "local") else ()
         return credentials.Verifiers(salt, tuple(credentials.verifier(t, salt) for t in known))
+
+    def not_proven(self, user: str, tenant: str, address: str) -> None:
+        self.wrong.append((user, tenant, address))
+
+    def proven(self, user: str, tenant: str, address: str) -> None:
+        pass
+
+    async def refused(self, user: str) -> None:
+        self.refusals.append(user)
 
     async def sign_in_proven(self, token: str) -> AsyncDatabase:
         if token not in map(credentials.token_id, self.tokens):
@@ -217,11 +236,16 @@ class FakeServer:
         authenticator: FakeAuthenticator | None = None,
         admission: Admission | None = None,
         context: ssl.SSLContext | None = None,
+        limits: ConnectionLimits | None = None,
     ) -> None:
         self.planners: list[FakePlanner] = []
         self.admission = admission or Admission()
         self.server = PostgresListener(
-            authenticator or FakeAuthenticator(), self.admission, self._make_planner, context
+            authenticator or FakeAuthenticator(),
+            self.admission,
+            self._make_planner,
+            context,
+            limits=limits,
         )
         self.clients: list[RawClient] = []
 

@@ -109,12 +109,17 @@ def pdf_pages(pages: Iterable[tuple[str, str]]) -> bytes:
         )
         kids.append(b"%d 0 R" % len(objects))
     objects[1] = b"<</Type/Pages/Kids[%b]/Count %d>>" % (b" ".join(kids), len(kids))
-    out, places = b"%PDF-1.4\n", []
+    return pdf_of(objects)
+
+
+def pdf_of(objects: Iterable[bytes]) -> bytes:
+    """A PDF of these objects, the first of them its catalogue."""
+    out, places = b"%PDF-1.4\n", list[int]()
     for number, each in enumerate(objects, start=1):
         places.append(len(out))
         out += b"%d 0 obj" % number + each + b"endobj\n"
     table = b"".join(b"%010d 00000 n \n" % place for place in places)
-    size = len(objects) + 1
+    size = len(places) + 1
     return (
         out
         + b"xref\n0 %d\n0000000000 65535 f \n%btrailer<</Size %d/Root 1 0 R>>\n"

@@ -50,7 +50,7 @@ class Server:
 
     addresses: list[str]
     stop: asyncio.Event
-    task: asyncio.Task[None]
+    task: asyncio.Task[bool]
 
 
 @asynccontextmanager
@@ -78,9 +78,11 @@ class ServerThread:
     db: AsyncDatabase
     tokens: dict[str, str]
     addresses: list[str]
+    operator = ""  # settings of the operator's own
 
-    def __init__(self, directory: Path, **where: Any) -> None:
+    def __init__(self, directory: Path, *, settings: str = "", **where: Any) -> None:
         self.directory = directory
+        self.settings = SETTINGS + settings
         self.where = serving.Serving(**{"http_port": None, **where})
         self.admission = Admission(64, 256)
         self.actors = actors()
@@ -123,7 +125,11 @@ class ServerThread:
         """Enter and leave everything in one task, as anyio wants it."""
         async with AsyncExitStack() as stack:
             self.db = await stack.enter_async_context(
-                await open_async(self.directory, settings=load(SETTINGS, {}), providers=self.actors)
+                await open_async(
+                    self.directory,
+                    settings=load(self.settings, {}, self.operator),
+                    providers=self.actors,
+                )
             )
             server = await stack.enter_async_context(
                 serving_database(self.db, self.where, self.admission)

@@ -22,6 +22,32 @@ BY_MONTH = (
     "SELECT to_char(date_trunc('month', placed), 'YYYY-MM') AS month, sum(total) AS total"
     " FROM orders GROUP BY 1 ORDER BY 1"
 )
+# an error of each kind: syntax, table, permission, column, cast, value, writing
+FAILING = {
+    "SELEC 1": "42601",
+    "SELECT * FROM nosuch": "42P01",
+    "SELECT * FROM secrets": "42501",
+    "SELECT nope FROM orders": "42703",
+    "SELECT 'one'::int": "22P02",
+    "SELECT 1 / 0": "22012",
+    "INSERT INTO orders VALUES (1)": "25006",
+}
+# a part of what each says, for clients that show no SQLSTATE
+MESSAGES = (
+    "found 'SELEC'",
+    'relation "nosuch" does not exist',
+    "your role may not read the collection 'secrets'",
+    'column "nope" does not exist',
+    'invalid input syntax for type integer: "one"',
+    "division by zero",
+    "cannot execute INSERT in a read-only transaction",
+)
+CANCELLED = "the statement was cancelled on request"
+# takes longer than any test
+SLOW = (
+    "SELECT count(*) FROM generate_series(1, 100000) a, generate_series(1, 100000) b,"
+    " generate_series(1, 1000) c WHERE a + b + c < 0"
+)
 _SQLITE = """
 CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT, city TEXT);
 CREATE TABLE orders (

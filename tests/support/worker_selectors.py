@@ -89,6 +89,11 @@ class FakeSelector:
         if not found.rows:
             yield SelectPage(found.columns, 0, pickle.dumps([]))
 
+    def select_json(
+        self, sql: str, params: Sequence[object], caller: Caller, **options: Any
+    ) -> bytes:
+        return repr((sql, params, caller.user, options["browsers"])).encode()
+
     def describe(self, sql: str, caller: Caller, **options: Any) -> SelectShape:
         del options["timeout_ms"]
         return SelectShape(((sql, "text"),), tuple(map(str, options["declared"])))

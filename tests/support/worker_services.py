@@ -1,12 +1,14 @@
 """Services for the tests of worker processes; `make` is their factory."""
 
+import gc
 import os
 import re
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 from redask.core.errors import BadStatement, Misconfigured, SqlError
 
@@ -17,12 +19,32 @@ class Service:
     def __init__(self, directory: str) -> None:
         self._directory = Path(directory)
         self._stop = threading.Event()
+        self._made_at = self.niceness()
+
+    def niceness(self) -> int:
+        """That of the thread which works."""
+        return os.getpriority(os.PRIO_PROCESS, threading.get_native_id())
+
+    def frozen(self) -> int:
+        """How many objects no collection of garbage looks at."""
+        return gc.get_freeze_count()
+
+    def made_at(self) -> int:
+        """That of the thread which made the service."""
+        return self._made_at
 
     def interrupt(self) -> None:
         self._stop.set()
 
     def close(self) -> None:
         (self._directory / f"closed-{os.getpid()}").touch()
+
+    def use_parent(self, ask_parent: Callable[..., Any]) -> None:
+        self._ask_parent = ask_parent
+
+    def from_parent(self, name: str, *arguments: object) -> object:
+        """What the parent gives, and once more."""
+        return [self._ask_parent(name, *arguments) for _ in range(2)]
 
     def process(self) -> int:
         return os.getpid()
@@ -97,6 +119,11 @@ class Service:
 
 
 def make(directory: str) -> Service:
+    return Service(directory)
+
+
+def make_slowly(directory: str, seconds: float) -> Service:
+    time.sleep(seconds)
     return Service(directory)
 
 

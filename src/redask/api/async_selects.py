@@ -5,10 +5,11 @@ or closes the database, has his statement stopped where it can be: in a worker p
 """
 
 import asyncio
+import re
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from redask.api.select_rows import SelectRows
 from redask.app import App
@@ -18,8 +19,13 @@ from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import SelectResult, SelectShape, TableShape
 from redask.core.ports.selecting import KeptResult
 from redask.core.sql.text_limits import check_text
+from redask.core.wire import json as canonical
+from redask.core.wire.row_json import for_browsers
 
 _T = TypeVar("_T")
+_SELECT = re.compile(
+    r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
+)
 
 
 class AsyncSelects:
@@ -36,8 +42,46 @@ class AsyncSelects:
     async def select(self, sql: str, params: Sequence[object] = ()) -> SelectRows:
         """Run a SELECT over collections as tables; see docs/sql.md. → its rows."""
         return await self._in_select_thread(
-            lambda caller, left: SelectRows(self._select(sql, params, caller, left))
+            lambda caller, left: SelectRows(self._select(sql, params, caller, left)), sql
         )
+
+    async def select_json(
+        self, sql: str, params: Sequence[object] = (), *, browsers: bool
+    ) -> bytes:
+        """The rows as JSON for transports: see `core.wire.row_json`."""
+        chosen, app = self._app.settings, self._app
+
+        def encoded(caller: Caller, left: threading.Event) -> bytes:
+            _check(sql)
+            return app.selector.select_json(
+                *(sql, params, caller),
+                browsers=browsers,
+                timeout_ms=chosen.select_timeout_ms,
+                max_rows=chosen.select_max_rows,
+                cancelled=left,
+            )
+
+        return await self._in_select_thread(encoded, sql)
+
+    async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """Run an ASK, an EXPLAIN ASK or a SELECT: see `AsyncDatabase`."""
+        raise NotImplementedError
+
+    async def query(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
+        """`execute` for transports: rows with values that JSON has."""
+        rows = await self.execute(statement, params)
+        if not isinstance(rows, SelectRows):
+            return rows
+        return await self._app.in_thread(rows.json_rows)
+
+    async def query_json(
+        self, statement: str, params: Sequence[object] = (), *, browsers: bool
+    ) -> bytes:
+        """The same as JSON: rows of a SELECT become text in the process that made them."""
+        if is_select(statement):
+            return await self.select_json(statement, params, browsers=browsers)
+        rows: object = await self.execute(statement, params)
+        return canonical.encode(for_browsers(rows) if browsers else rows)
 
     async def select_result(
         self,
@@ -51,7 +95,8 @@ class AsyncSelects:
         return await self._in_select_thread(
             lambda caller, left: self._select(
                 sql, params, caller, left, declared=declared, facts=facts
-            )
+            ),
+            sql,
         )
 
     async def select_kept(
@@ -75,9 +120,16 @@ class AsyncSelects:
                 max_bytes=chosen.select_max_bytes,
                 cancelled=left,
             )
-            return app.spool.keep(pages)
+            made.append(app.spool.keep(pages))
+            return made[0]
 
-        return await self._in_select_thread(kept)
+        made: list[KeptResult] = []
+        try:
+            return await self._in_select_thread(kept, sql)
+        except BaseException:
+            for each in made:  # nobody gets it
+                each.rows.close()
+            raise
 
     async def describe(
         self,
@@ -111,9 +163,16 @@ class AsyncSelects:
         sources = self._app.plan_sources
         return await self._in_select_thread(lambda caller, _: sources.values(caller).find(texts))
 
-    async def _in_select_thread(self, work: Callable[[Caller, threading.Event], _T]) -> _T:
-        """Do it in a thread for SELECTs, as whoever asks when its turn comes."""
+    async def _in_select_thread(
+        self, work: Callable[[Caller, threading.Event], _T], statement: object = None
+    ) -> _T:
+        """Do it in a thread for SELECTs, as whoever asks when its turn comes.
+
+        A statement that is run leaves a row in the access log, before its result is seen.
+        """
+        who: list[Caller] = []
         self._check_open()
+        self._app.logs.check()
         left = threading.Event()
         most = self._app.settings.select_timeout_ms
         end = time.monotonic() + most / 1000
@@ -123,9 +182,11 @@ class AsyncSelects:
                 setting = "select.timeout_ms"
                 message = f"the SELECT waited longer than {most} ms for its turn"
                 raise DeadlineExceeded(setting, message, detail=setting)
-            return work(self._asking(), left)
+            who.append(self._asking())
+            return work(who[0], left)
 
-        async with self._app.running.cancellable():
+        recorder = self._app.logs.recorder
+        async with self._app.running.cancellable(), recorder.reading("select", statement, who):
             try:
                 return await self._app.select_threads.run(run)
             except asyncio.CancelledError:
@@ -152,6 +213,11 @@ class AsyncSelects:
             max_rows=chosen.select_max_rows,
             cancelled=left,
         )
+
+
+def is_select(statement: object) -> bool:
+    """Whether a statement is a SELECT, by its first word; what is no text is not."""
+    return isinstance(statement, str) and _SELECT.match(statement) is not None
 
 
 def _check(sql: object) -> None:

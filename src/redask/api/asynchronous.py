@@ -6,7 +6,6 @@ one begins by finding out who asks.
 """
 
 import asyncio
-import re
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
@@ -17,17 +16,20 @@ from typing import Any, Self, TypeVar
 
 from redask.api import ingest_paths
 from redask.api.admin import AsyncAdministration
-from redask.api.async_selects import AsyncSelects
+from redask.api.async_selects import AsyncSelects, is_select
+from redask.api.auditing.audit_reading import AsyncAuditReading
+from redask.api.auditing.replay_methods import AsyncReplays
 from redask.api.contents import AsyncContents
 from redask.api.conversation import AsyncConversation
 from redask.api.event_stream import events_of
+from redask.api.keeping import AsyncKeeping
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
 from redask.api.row_values import RowsInput, plain_rows
-from redask.api.select_rows import SelectRows
+from redask.api.transport_needs import AsyncTransportNeeds
 from redask.app import App
 from redask.core import clauses
-from redask.core.access.credentials import Verifiers
-from redask.core.errors import CLOSED, AskError, BadAsk, Cancelled, Denied
+from redask.core.access.ask_shares import AskClaim
+from redask.core.errors import CLOSED, AskError, BadAsk, Cancelled, Denied, Unauthenticated
 from redask.core.model import (
     Answer,
     Ask,
@@ -36,19 +38,16 @@ from redask.core.model import (
     Event,
     IngestProgress,
     IngestReport,
+    Notice,
     Source,
     Strictness,
 )
-from redask.core.ports import AuditEntry
-from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.rules.followups.whole_question import by_rule
 from redask.core.wire import query_source
 from redask.embedding.stage import EmbeddingProgress
 
 _T = TypeVar("_T")
-_SELECT = re.compile(
-    r"(?:\s|--[^\n]*+|/\*(?:[^*]|\*(?!/))*+\*/)*+(?:SELECT|WITH)\b", re.I | re.ASCII
-)
+_LONG = 4096  # characters of a statement: up to these, parsing takes less than a millisecond
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +66,15 @@ class ProvenToken:
     tenant: str | None = None
 
 
-class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
+class AsyncDatabase(
+    AsyncAdministration,
+    AsyncSelects,
+    AsyncAuditReading,
+    AsyncReplays,
+    AsyncContents,
+    AsyncTransportNeeds,
+    AsyncKeeping,
+):
     """An open database for asyncio; see the module."""
 
     def __init__(
@@ -77,28 +84,22 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         self._principal = who
         self._shared = shared
         self._closed = False
+        local = who if isinstance(who, Caller) else Caller()
+        self._claim = AskClaim(local.tenant, local.user)
+
+    @property
+    def claim(self) -> AskClaim:
+        """Who signed in, by whose share of a server asks run; what they may do is found anew."""
+        return self._claim
 
     async def signed_in(self, token: str, *, tenant: str | None = None) -> "AsyncDatabase":
         """The same open database as another principal; closing it closes nothing else."""
-        session = AsyncDatabase(self._app, TokenSignIn(token, tenant), shared=True)
-        await session._who()
-        return session
-
-    async def only_tenant(self) -> str | None:
-        """The one tenant of the database; None: there are several. For transports."""
-        app = await self._opened_here()
-        return await app.in_thread(app.backend.users.only_tenant)
-
-    async def verifiers(self, user: str, tenant: str) -> Verifiers:
-        """What a proof of knowing a token is checked against; for transports, which check it."""
-        app = await self._opened_here()
-        return await app.in_thread(app.backend.users.verifiers, user, tenant, app.clock())
+        return await self._checked(TokenSignIn(token, tenant))
 
     async def holding(self, ident: str, *, tenant: str | None = None) -> "AsyncDatabase":
         """As `signed_in`, for a token that the transport saw proven and that was never sent."""
-        session = AsyncDatabase(await self._opened_here(), ProvenToken(ident, tenant), shared=True)
-        await session._who()
-        return session
+        await self._opened_here()
+        return await self._checked(ProvenToken(ident, tenant))
 
     async def ask(self, question: str, **options: object) -> CitedAnswer:
         """Answer a question; every clause is an option."""
@@ -135,14 +136,16 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
 
     async def answer(self, ask: Ask, emit: Emit | None = None) -> CitedAnswer:
         """Answer an Ask; `emit` gets the events while it is written, `Answered` the last."""
-        answer = await self._app.engine.ask(ask, await self._who(), emit)
+        caller = await self._who()
+        self._app.logs.check()
+        answer = await self._app.engine.ask(ask, caller, emit)
         return CitedAnswer(*(getattr(answer, each.name) for each in fields(Answer)))
 
     async def plan(self, ask: Ask) -> dict[str, Any]:
         """What answering an Ask would do."""
         caller = await self._who()
-        async with self._app.running.cancellable():
-            return await self._app.engine.explain(ask, caller)
+        self._app.logs.check()
+        return await self._app.engine.explain(ask, caller)
 
     async def query_plan(self, question: str, **options: object) -> dict[str, Any]:
         """The SELECT that would answer a question, or what is unclear; nothing is run."""
@@ -150,8 +153,8 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
 
     async def outline(self, ask: Ask) -> dict[str, Any]:
         """The same for an Ask."""
-        return await self._in_select_thread(
-            lambda caller, _: self._app.computing.outline(by_rule(ask)[0], caller)
+        return await self._in_ask_thread(
+            lambda caller: self._app.finder.outline(by_rule(ask)[0], caller)
         )
 
     async def strictness(self, question: str, **options: object) -> Strictness:
@@ -166,21 +169,17 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
 
     async def execute(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
         """Run an ASK (one row: the envelope), an EXPLAIN ASK (the plan) or a SELECT (its rows)."""
-        if isinstance(statement, str) and _SELECT.match(statement):
+        if isinstance(statement, str) and len(statement) > _LONG:  # it is read beside the loop
+            ask = await self._app.in_thread(_parsed, statement, params)
+        else:
+            ask = _parsed(statement, params)
+        if ask is None:
             return await self.select(statement, params)
-        ask = clauses.parse(statement, params)
         if ask.stream:
             raise BadAsk("execute returns rows: for STREAM, use stream()", detail="STREAM")
         if ask.explain:
             return [{"plan": await self.plan(ask)}]
         return [(await self.answer(ask)).to_dict()]
-
-    async def query(self, statement: str, params: Sequence[object] = ()) -> list[dict[str, Any]]:
-        """`execute` for transports: rows with values that JSON has."""
-        rows = await self.execute(statement, params)
-        if not isinstance(rows, SelectRows):
-            return rows
-        return await self._app.in_thread(rows.json_rows)
 
     async def search(self, question: str, **options: object) -> SearchResult:
         """What the data holds on a question, best first, without an answer."""
@@ -188,8 +187,15 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
 
     async def find(self, ask: Ask) -> SearchResult:
         """The same for an Ask."""
-        whole, notes = by_rule(ask)
-        found = await self._as_caller(lambda caller: self._app.retriever.find(whole, caller))
+
+        def search(caller: Caller) -> tuple[tuple[Notice, ...], Any]:
+            whole, notes = by_rule(ask)
+            return notes, self._app.find(whole, caller)
+
+        app, who = self._app, [await self._who()]
+        app.logs.check()
+        async with app.logs.recorder.reading("search", ask.question, who):
+            notes, found = await app.in_ask_thread(search, who[0])
         hits = zip(found.fused, found.sources, strict=True)
         return SearchResult(
             tuple(SearchHit(item.urn, item.score, source.payload) for item, source in hits),
@@ -290,26 +296,13 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         sql = query_source.statement_of(urn)
         if sql is not None:
             return await self._in_select_thread(
-                lambda caller, _: self._app.computing.result(sql, caller)
+                lambda caller, _: self._app.computing.result(sql, caller), sql
             )
         return await self._as_caller(lambda caller: self._app.backend.store.get(urn, caller))
-
-    async def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:
-        """The newest audit rows the caller may see; `before` a number, to page on."""
-        log = self._app.backend.audit
-        return await self._as_caller(lambda caller: log.entries(caller, limit=limit, before=before))
-
-    async def verify_audit(self) -> Intact | Broken:
-        """Whether the audit log is what was written."""
-        return await self._as_caller(self._app.verify_audit)
 
     async def spending(self, days: int = 30) -> list[dict[str, Any]]:
         """What was spent, by UTC day, tenant and provider, newest first."""
         return await self._as_caller(lambda caller: self._app.spending(caller, days))
-
-    async def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
-        """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
-        return await self._as_caller(lambda caller: self._app.doctor(caller, rebuild_index))
 
     def _check_may_close(self) -> None:
         """`BadAsk` in a progress callback, whose work closing waits for."""
@@ -336,6 +329,13 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
     ) -> None:
         await self.close()
 
+    async def _checked(self, who: TokenSignIn | ProvenToken) -> "AsyncDatabase":
+        """The session of somebody who may sign in."""
+        session = AsyncDatabase(self._app, who, shared=True)
+        caller = await session._who()
+        session._claim = AskClaim(caller.tenant, caller.user)
+        return session
+
     async def _opened_here(self) -> App:
         """For whoever opened the files: nobody who signed in turns into somebody else."""
         await self._who()
@@ -350,10 +350,20 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
             return self._principal
         return await self._app.in_thread(self._asking)
 
-    async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
-        """Do it in a thread, as whoever asks when its turn comes."""
+    async def _as_caller(self, work: Callable[[Caller], _T], who: list[Caller] | None = None) -> _T:
+        """Do it in a thread, as whoever asks when its turn comes, who is added to `who`."""
         self._check_open()
-        return await self._app.in_thread(lambda: work(self._asking()))
+        asking = [] if who is None else who
+
+        def run() -> _T:
+            asking.append(self._asking())
+            return work(asking[-1])
+
+        return await self._app.in_thread(run)
+
+    async def _in_ask_thread(self, work: Callable[[Caller], _T]) -> _T:
+        """Do what may be long in a thread, as whoever asks, within the time of an ask."""
+        return await self._app.in_ask_thread(work, await self._who())
 
     def _asking(self) -> Caller:
         """Who asks; a token is looked at for every statement, so that a change holds at once."""
@@ -361,13 +371,24 @@ class AsyncDatabase(AsyncAdministration, AsyncSelects, AsyncContents):
         app, given = self._app, self._principal
         if isinstance(given, Caller):
             return given
-        if isinstance(given, ProvenToken):
-            return app.backend.users.holder(given.ident, app.clock(), given.tenant)
-        return app.signing_in.caller(given.token, app.clock(), given.tenant)
+        try:
+            if isinstance(given, ProvenToken):
+                return app.backend.users.holder(given.ident, app.clock(), given.tenant)
+            return app.signing_in.caller(given.token, app.clock(), given.tenant)
+        except Unauthenticated:
+            self._note_refusal("", given.tenant)
+            raise
 
     def _check_open(self) -> None:
         if self._closed or self._app.running.closed:
             raise BadAsk(CLOSED)
+
+
+def _parsed(statement: str, params: Sequence[object]) -> Ask | None:
+    """The Ask of a statement; None for a SELECT."""
+    if is_select(statement):
+        return None
+    return clauses.parse(statement, params)
 
 
 def _seen(work: asyncio.Future[Any]) -> None:

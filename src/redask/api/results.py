@@ -4,8 +4,9 @@
 and holds no more than the beginning of a payload.
 """
 
+import os
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from redask.core.model import Answer, IngestReport, Notice
@@ -95,6 +96,19 @@ class SearchResult(Sequence[SearchHit]):
             ]
         }
 
+    def ranks(self) -> list[dict[str, object]]:
+        """How each bucket ranked, before they were fused, as plain data."""
+        return [
+            {
+                "bucket": each.bucket,
+                "left_out": each.left_out,
+                "reason": self.reasons.get(each.bucket, ""),
+                "urns": [urn for urn, _ in each.candidates],
+                "weight": self.weights.get(each.bucket, 1.0),
+            }
+            for each in self.buckets
+        ]
+
 
 class IngestSummary(IngestReport):
     """What an ingest did; `ok` when no file was left out."""
@@ -105,6 +119,14 @@ class IngestSummary(IngestReport):
     def ok(self) -> bool:
         """Whether every file could be read."""
         return not self.problems
+
+    def without_folder(self, folder: str) -> "IngestSummary":
+        """The same, with paths in this folder as names."""
+        named = tuple(
+            replace(each, path=each.path.removeprefix(f"{folder}{os.sep}"))
+            for each in self.problems
+        )
+        return replace(self, problems=named)
 
     def to_dict(self) -> dict[str, object]:
         """The summary as plain data."""

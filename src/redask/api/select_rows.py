@@ -13,13 +13,13 @@ jsonb and interval are text. PostgreSQL allows two columns of one name, a dict d
 send them.
 """
 
-from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from redask.core.ports import SelectResult
 from redask.core.sql.json_cells import json_value
+from redask.core.wire.row_json import distinct
 
 
 class SelectRows(list[dict[str, Any]]):
@@ -66,16 +66,3 @@ class SelectRows(list[dict[str, Any]]):
     def json_rows(self) -> list[dict[str, Any]]:
         """The rows with values that JSON has; see the module."""
         return [{name: json_value(value) for name, value in row.items()} for row in self]
-
-
-def distinct(names: Sequence[str]) -> list[str]:
-    """The names, the second `name` as `name_2`, where that is free."""
-    taken, found = set(names), []
-    seen: set[str] = set()
-    for name in names:
-        number, other = 2, name
-        while other in seen or (other != name and other in taken):
-            other, number = f"{name}_{number}", number + 1
-        seen.add(other)
-        found.append(other)
-    return found

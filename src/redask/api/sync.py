@@ -25,8 +25,11 @@ from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
 from redask.api.asynchronous import AsyncDatabase, TokenSignIn
+from redask.api.auditing.replay_methods import SyncReplays
+from redask.api.auditing.sealing_methods import SyncSealingMethods
 from redask.api.contents import SyncContents
 from redask.api.conversation import Conversation
+from redask.api.keeping import SyncKeeping
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
 from redask.api.row_values import RowsInput
@@ -36,7 +39,6 @@ from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress, Strictness
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
 from redask.core.ports import AuditEntry, SelectShape, TableShape
-from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.text import name_fault
 from redask.embedding.stage import EmbeddingProgress
 from redask.providers.pool import (
@@ -51,7 +53,7 @@ _T = TypeVar("_T")
 LOCAL = Caller()
 
 
-class OpenDatabase(Administration, SyncContents):
+class OpenDatabase(Administration, SyncReplays, SyncContents, SyncKeeping, SyncSealingMethods):
     """An open database for everybody else; see the module."""
 
     _async: AsyncDatabase
@@ -204,27 +206,30 @@ class OpenDatabase(Administration, SyncContents):
         """The payload of one entity, or None when there is none that the caller may see."""
         return self._run(self._async.get(urn))
 
-    def audit(self, limit: int = 20, before: int | None = None) -> list[AuditEntry]:
-        """The newest audit rows the caller may see; `before` a number, to page on."""
-        return self._run(self._async.audit(limit, before))
+    def audit(
+        self, limit: int = 20, before: int | None = None, *, log: str = "ask"
+    ) -> list[AuditEntry]:
+        """The newest audit rows the caller may see; `before` a number, to page on.
 
-    def verify_audit(self) -> Intact | Broken:
-        """Whether the audit log is what was written."""
-        return self._run(self._async.verify_audit())
+        `log` is "ask", or "access" for SELECTs, searches, refused sign-ins and administration.
+        """
+        return self._run(self._async.audit(limit, before, log=log))
+
+    def accept_logs(self, reason: str) -> str:
+        """Take the logs as they are now, on record; for owners. → what was wrong, if anything."""
+        return self._run(self._async.accept_logs(reason))
 
     def spending(self, days: int = 30) -> list[dict[str, Any]]:
         """What was spent, by UTC day, tenant and provider, newest first."""
         return self._run(self._async.spending(days))
-
-    def doctor(self, *, rebuild_index: bool = False) -> dict[str, Any]:
-        """What is there, what is pending, what is wrong; `problems` is empty when all is well."""
-        return self._run(self._async.doctor(rebuild_index=rebuild_index))
 
     def close(self) -> None:
         """Let go of the database; what runs is `Cancelled`. Closing twice is fine.
 
         In a progress callback it is `BadAsk`: closing would wait for the callback's own work.
         """
+        if not self._loop.owner.is_this:
+            return  # a fork: all of it is the parent's
         if not self._shared:
             self._async._check_may_close()
             self._loop.close(self._async.close())
@@ -254,7 +259,12 @@ def open_database(
     With a token, as the user it belongs to; else as the owner of a tenant, `local` by default.
     """
     who = _principal(token, tenant)
-    opened = OpenDatabase(AsyncDatabase(build(location, **choices), who))
+    app = build(location, **choices)
+    try:
+        opened = OpenDatabase(AsyncDatabase(app, who))
+    except BaseException:  # its loop has no thread
+        app.close()
+        raise
     try:
         opened._run(opened._async._who())
     except BaseException:

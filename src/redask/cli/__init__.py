@@ -26,6 +26,7 @@ COMMANDS = {
     "sources": "List what was ingested: files, collections, counts.",
     "remove": "Remove a file's data, a source or a collection.",
     "audit": "Look at the audit log, verify it, export it.",
+    "replay": "Ask again what an audit row asked, and say what differs.",
     "user": "Add, list, change and remove users.",
     "token": "Make, list and revoke the tokens users sign in with.",
     "policy": "Say who may read what, and look at what they would see.",
@@ -35,6 +36,10 @@ COMMANDS = {
     "cost": "Show what was spent by day, tenant and provider.",
     "providers": "List who can answer, and whether they are ready.",
     "doctor": "Check the database and its index.",
+    "backup": "Add a verified back-up of the whole database to a directory.",
+    "restore": "Make a database from a back-up.",
+    "dump": "Write a tenant's data to a file of JSON Lines.",
+    "load": "Read a dump into a tenant.",
     "reembed": "Make all vectors anew, or those that are missing.",
     "check": "Check the claims of an answer against its sources.",
     "eval": "Measure retrieval, answers and the check of claims on a pack.",
@@ -44,9 +49,11 @@ _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
     **dict.fromkeys(("show", "sources", "remove"), "content_commands"),
     **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
+    "replay": "replay_commands",
+    **dict.fromkeys(("backup", "restore", "dump", "load"), "keeping_commands"),
 }
 _WITHOUT_DATABASE = ("check", "eval")  # eval makes one for the pack and drops it
-_WITHOUT_TOKEN = ("serve",)  # its callers bring theirs
+_WITHOUT_TOKEN = ("serve", "restore")  # its callers bring theirs; nobody is signed in yet
 
 
 class Commands(click.Group):

@@ -35,6 +35,8 @@ from typing import ClassVar
 from redask.core.model import Notice
 
 CLOSED = "the database is closed"  # a BadAsk, for whoever comes after closing
+FORKED = "a database does not survive a fork: open it in the new process"  # a StoreFailed
+_NO_THREAD = ("can't start new thread", "can't create new thread")
 WAS_CLOSED = "the database was closed"  # a Cancelled, for whoever was there when it happened
 
 
@@ -255,6 +257,10 @@ class ProvidersExhausted(ProviderFailed):
 class StoreFailed(AskError):
     kind = "store_failed"
 
+    def after(self, done: str) -> "StoreFailed":
+        """The same for work of several steps: what of it was written before."""
+        return type(self)(f"{self.message}; {done}", detail=self.detail)
+
 
 class CorruptIndex(StoreFailed):
     """Index files that cannot be used. The index is derived: whoever catches this rebuilds it."""
@@ -266,3 +272,16 @@ class AuditUnavailable(StoreFailed):
 
 class Cancelled(AskError):
     kind = "cancelled"
+
+
+def of_the_machine(error: BaseException) -> BaseException:
+    """`Overloaded`, where Python says that there is no memory or no thread left; else the error.
+
+    Threads' work, asks and the opening of a database pass through it, so that neither ends in an
+    internal error, nor in waiting for a thread that was never there.
+    """
+    if isinstance(error, MemoryError):
+        return Overloaded("there is not enough memory for this: try again, or ask for less")
+    if isinstance(error, RuntimeError) and str(error).startswith(_NO_THREAD):
+        return Overloaded("no thread can be started: the process or the machine has too many")
+    return error

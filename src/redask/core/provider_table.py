@@ -160,7 +160,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-5",
+        "extractive-7",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
+from redask.core import serving_limits, sign_in, values
 from redask.core import setting_readers as readers
-from redask.core import sign_in, values
 
 _MANY = 2**53  # the largest count that is exact in every JSON reader
 BUCKETS = ("bm25", "vector", "graph")
 _ACCESS = "whether others than the owner read what has no policy"
 _TESTING = "let a server use providers that are for tests, such as scripted"
+_CONNECTIONS = values.whole(1, 1_000_000)
 _EDGE_IDS = "what the ids of edges in a new database are made of: see docs/access.md"
 
 
@@ -102,6 +103,12 @@ ROWS: tuple[Setting, ...] = (
         "how long audit rows are kept",
     ),
     Setting(
+        "ask.audit.provenance_days",
+        "audit_provenance_days",
+        values.whole(1, 36_500),
+        "how long it is kept beside them what made each answer, for `redask replay`",
+    ),
+    Setting(
         "ask.audit.question",
         "audit_hash_question",
         readers.either("text", "hash"),
@@ -124,6 +131,18 @@ ROWS: tuple[Setting, ...] = (
         "redact_personal",
         readers.personal,
         f"take these out as well, of {', '.join(readers.PERSONAL)}",
+    ),
+    Setting(
+        "access_log.select",
+        "access_log_select",
+        values.boolean,
+        "keep a row of every SELECT in the access log",
+    ),
+    Setting(
+        "access_log.search",
+        "access_log_search",
+        values.boolean,
+        "keep a row of every search in the access log",
     ),
     Setting("access.default", "access_closed", readers.either("allow", "deny"), _ACCESS),
     Setting("access.edge_ids", "edge_ids_keyed", readers.either("content", "keyed"), _EDGE_IDS),
@@ -214,6 +233,56 @@ ROWS: tuple[Setting, ...] = (
         readers.either("any", "private"),
         'whether a database that others may read is refused: "private"; "any" for none',
         operator=True,
+    ),
+    *(
+        Setting(f"serve.{key}", f"serving.{field}", read, help_text, operator=True)
+        for key, field, read, help_text in (
+            ("connections", "connections", _CONNECTIONS, "connections of each transport at once"),
+            (
+                "connections_per_address",
+                "connections_per_address",
+                _CONNECTIONS,
+                "of them, those of one address; nine tenths if not given",
+            ),
+            (
+                "unauthenticated_connections",
+                "unauthenticated_connections",
+                _CONNECTIONS,
+                "of them, those on which nobody has signed in; three quarters if not given",
+            ),
+            (
+                "wrong_tokens",
+                "wrong_tokens",
+                values.whole(1, 1_000_000),
+                "wrong tokens of one address before the next must wait",
+            ),
+            (
+                "public",
+                "public",
+                serving_limits.public,
+                f"served without sign-in, of {', '.join(serving_limits.PUBLIC)}",
+            ),
+            *(
+                (f"{whose}_{what}", f"{whose}_{what}", values.whole(1, _MANY), help_text)
+                for whose, part in (("user", "half of all"), ("tenant", "three quarters"))
+                for what, help_text in (
+                    ("running", f"asks of one {whose} that run at once; {part} if not given"),
+                    ("waiting", f"asks of one {whose} that wait; {part} if not given"),
+                )
+            ),
+        )
+    ),
+    *(
+        Setting(f"audit.seal.{name}", f"sealing.{name}", read, help_text, operator=True)
+        for name, read, help_text in (
+            ("key", values.name, "a private key that signs checkpoints: `redask audit keygen`"),
+            ("signer", values.name, "a command that signs them, in place of a key"),
+            ("public_key", values.name, "the key that it signs with: a file, or 64 hex digits"),
+            ("every", values.ttl, "how often a server seals what is new"),
+            ("file", values.name, "a file that checkpoints are added to"),
+            ("command", values.name, "a command that gets them on its standard input"),
+            ("url", values.name, "an https address that they are posted to"),
+        )
     ),
     *(
         Setting(f"sign_in.{name}", f"sign_in.{name}", read, help_text, operator=True)

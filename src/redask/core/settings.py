@@ -27,13 +27,15 @@ from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from types import MappingProxyType
 
-from redask.core import sign_in, values
+from redask.core import sealing_settings, sign_in, values
 from redask.core.endpoints import EMBEDDER_KEY, Endpoint, endpoints
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities, Strictness
 from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
 from redask.core.rules.spending import budgets, provider_access
+from redask.core.sealing_settings import SealingSettings
+from redask.core.serving_limits import ServingLimits
 from redask.core.setting_rows import BUCKETS, ROWS, Setting
 from redask.core.sign_in import SignInSettings
 
@@ -77,8 +79,11 @@ class Settings:
     judge_model: str | None = None
     audit_include_answer: bool = False
     audit_retention_days: int = 90
+    audit_provenance_days: int = 90
     audit_hash_question: bool = False
     audit_hash_tenants: tuple[str, ...] = ()
+    access_log_select: bool = True
+    access_log_search: bool = True
     redact_secrets: bool = False
     redact_personal: tuple[str, ...] = ()
     access_closed: bool = False
@@ -100,6 +105,8 @@ class Settings:
     prices: price_list.PriceList = field(default_factory=lambda: MappingProxyType({}))
     check_modes: bool = True
     sign_in: SignInSettings = field(default_factory=SignInSettings)
+    sealing: SealingSettings = field(default_factory=SealingSettings)
+    serving: ServingLimits = field(default_factory=ServingLimits)
     endpoints: Mapping[str, Endpoint] = field(default_factory=lambda: MappingProxyType({}))
 
     def hashes_question(self, tenant: str) -> bool:
@@ -157,6 +164,7 @@ def load(
         elif row.key in given:
             settings = _set(settings, row.field, _read(row, given[row.key], row.key))
     sign_in.check(settings.sign_in)
+    sealing_settings.check(settings.sealing)
     return settings
 
 
@@ -234,6 +242,10 @@ def _set(settings: Settings, path: str, value: object) -> Settings:
             changed_endpoint = replace(chosen.endpoint, **{leaf: value})  # type: ignore[arg-type]  # as above
             return replace(settings, embedder=replace(chosen, endpoint=changed_endpoint))
         return replace(settings, embedder=replace(chosen, **{leaf: value}))  # type: ignore[arg-type]  # as above
+    if part == "serving":
+        return replace(settings, serving=replace(settings.serving, **{name: value}))  # type: ignore[arg-type]  # as above
+    if part == "sealing":
+        return replace(settings, sealing=replace(settings.sealing, **{name: value}))  # type: ignore[arg-type]  # as above
     if part == "sign_in":
         return replace(settings, sign_in=replace(settings.sign_in, **{name: value}))  # type: ignore[arg-type]  # as above
     return replace(settings, **{part: value})  # type: ignore[arg-type]  # as above

@@ -1,10 +1,10 @@
 """Semantic similarity of a question and some lines: `Similarity`, for the extractive provider.
 
 It embeds both and returns the cosines, in the order of the lines; None when the embedder does not
-support the language of the question. The vectors of lines are cached, because sources recur from
-question to question. The cache changes no result: an embedder is deterministic, and a vector is
-cached without loss: as float32 where that holds every number of it (those of `minilm` always:
-31 MB for 20,000 of 384 dimensions), else as float64.
+support the language of the question, or the caller may not use it (`[[allow]]`). The vectors of
+lines are cached, because sources recur from question to question. The cache changes no result: an
+embedder is deterministic, and a vector is cached without loss: as float32 where that holds every
+number of it (those of `minilm` always: 31 MB for 20,000 of 384 dimensions), else as float64.
 """
 
 import threading
@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import numpy.typing as npt
 
+from redask.core.errors import Denied
 from redask.core.ports import Embedder
 
 MAX_CACHED = 20_000
@@ -34,7 +35,10 @@ class Similarity:
         languages = self.embedder.languages
         if languages and self.language_of(question) not in languages:
             return None
-        vectors = self._vectors([question, *lines])
+        try:
+            vectors = self._vectors([question, *lines])
+        except Denied:  # the caller's role may not use it
+            return None
         query = vectors[0].astype(np.float64)
         # products in float64, summed from first to last: the same bytes on every machine
         return [sum((query * vector).tolist()) for vector in vectors[1:]]

@@ -115,3 +115,22 @@ def test_what_is_the_same_for_everybody_tells_of_nobody() -> None:
         *("pg_index", "pg_constraint", "redask_definitions"),
     ):
         assert not is_fixed("pg_catalog", name)
+
+
+def test_a_session_is_told_of_its_own_statements_and_cursors() -> None:
+    session = {
+        "session:activity": '[[7, "active", "SELECT 1", "psql"]]',
+        "session:prepared": '[["p", "SELECT $1", "2026-01-01 00:00:00", ["text"]]]',
+        "session:cursors": '[["c", "SELECT 1", true, false, true, "2026-01-01 00:00:00"]]',
+    }
+    facts = CatalogueFacts("mia", "local", session=session)
+    [active] = rows_of("pg_catalog", "pg_stat_activity", facts)
+    told = [active[key] for key in ("pid", "usename", "datname", "state", "query")]
+    assert told == [7, "mia", "local", "active", "SELECT 1"]
+    [prepared] = rows_of("pg_catalog", "pg_prepared_statements", facts)
+    assert (prepared["name"], prepared["parameter_types"]) == ("p", ["text"])
+    [cursor] = rows_of("pg_catalog", "pg_cursors", facts)
+    assert (cursor["name"], cursor["is_holdable"], cursor["is_scrollable"]) == ("c", True, True)
+    for name in ("pg_stat_activity", "pg_prepared_statements", "pg_cursors"):
+        assert not is_fixed("pg_catalog", name)
+        assert rows_of("pg_catalog", name, CatalogueFacts("mia", "local")) == []

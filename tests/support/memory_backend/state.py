@@ -8,12 +8,20 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from redask.core.access.credentials import TokenFacts, TokenHash, TokenVerifier, User
-from redask.core.access.policy import Policy
+from redask.core.access.policy import ClassLayout, Policy
 from redask.core.errors import StoreFailed
 from redask.core.model import Caller
-from redask.core.ports import DeclaredKey, FileLink, Origin
+from redask.core.ports import DeclaredKey, EmbeddingLease, FileLink, Origin
 from redask.stores.policy_classes import KeyColumns
-from redask.stores.visibility import EdgePart, StoreVisibility, principal_of, stored_policy, visible
+from redask.stores.visibility import (
+    UNRULED,
+    EdgePart,
+    KnownClass,
+    StoreVisibility,
+    principal_of,
+    stored_policy,
+    visible,
+)
 from redask.stores.write_rules import VectorSpace, check_tenant
 
 
@@ -74,7 +82,7 @@ class Tenant:
     origins: dict[str, KnownOrigin] = field(default_factory=dict)
     items: dict[str, Item] = field(default_factory=dict)
     embedded_through: int = 0
-    lease: tuple[str, int] | None = None
+    lease: EmbeddingLease | None = None
     closed: bool = False  # what has no policy, to who reads this
 
     def copy(self) -> "Tenant":
@@ -94,16 +102,26 @@ class Tenant:
         own = (row for row in rows if collection is None or row.collection == collection)
         return sorted(own, key=lambda row: row.seq)
 
-    def class_value(self, row: Row) -> str:
-        """The policy class of an entity, by value."""
+    def class_value(self, row: Row) -> str | None:
+        """The policy class of an entity, by value; None if nothing decides who reads it."""
         values = {number: value for (_, value), number in self.classes.items()}
-        return values.get(row.policy_class, "")
+        return values.get(row.policy_class)
+
+    @property
+    def layouts(self) -> dict[str, ClassLayout]:
+        return {name: policy.layout for name, policy in self.policies.items()}
 
     def collection(self, name: str) -> int | None:
         return self.collections.get(name)
 
-    def class_numbers(self, collection: int) -> list[tuple[int, str]]:
-        return [(n, value) for (own, value), n in self.classes.items() if own == collection]
+    def class_numbers(self, collection: int) -> list[KnownClass]:
+        names = {number: name for name, number in self.collections.items()}
+        layout = self.layouts.get(names[collection], UNRULED)
+        return [
+            KnownClass(n, value, layout)
+            for (own, value), n in self.classes.items()
+            if own == collection
+        ]
 
     @property
     def keys(self) -> KeyColumns:
@@ -144,12 +162,18 @@ class _Numbers:
         self._tenant = tenant
         self.collection = tenant.collection
 
-    def classes(self, collection: int) -> list[tuple[int, str]]:
+    def classes(self, collection: int) -> list[KnownClass]:
         return self._tenant.class_numbers(collection)
 
     def classified(self) -> list[str]:
         numbers = {number for number, _ in self._tenant.classes}
         return [name for name, own in self._tenant.collections.items() if own in numbers]
+
+    def has_open_rows(self, collection: int) -> bool:
+        return False  # a collection is classified as a whole
+
+    def hanging_on(self, collection: int) -> frozenset[str]:
+        return frozenset()
 
 
 class Shared:

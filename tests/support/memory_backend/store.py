@@ -2,16 +2,17 @@
 
 import json
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from memory_backend.state import Access, Row, Tenant
 from memory_backend.writer import Writer
 from redask.core.access.policy import must_own, read_policy
 from redask.core.model import Caller, Kind, Source, Urn
-from redask.core.ports import Change, Entity, StoreView, Unembedded
+from redask.core.ports import Change, EmbeddingLease, Entity, StoreView, Unembedded
 from redask.core.rules import urn as urns
 from redask.core.wire.json import text
 from redask.stores import payloads, vector_encoding, write_rules
+from redask.stores.backend import CheckProgress, Damage, Relabelling
 from redask.stores.canonical_urns import address, canonical
 from redask.stores.catalogues import CountedColumn, Holding, visible_collections, visible_columns
 from redask.stores.policy_classes import check_policy, hidden_columns
@@ -33,6 +34,7 @@ class MemoryStore:
     def __init__(self, access: Access) -> None:
         self._access = access
         self.identity = access.shared.identity
+        self.timeline = access.shared.identity  # nobody can copy it
         self.edge_key = access.shared.edge_key
 
     # --- content ---------------------------------------------------------------------------
@@ -83,7 +85,8 @@ class MemoryStore:
 
     def view(self, caller: Caller) -> StoreView:
         tenant = self._access.reading(caller.tenant)
-        return StoreView(tenant.seq, tenant.visibility(caller), tenant.space)
+        history = str(tenant.seq or "")
+        return StoreView(tenant.seq, tenant.visibility(caller), tenant.space, history)
 
     def policies(self, caller: Caller) -> dict[str, object]:
         must_own(caller)
@@ -96,7 +99,9 @@ class MemoryStore:
         keys = self._access.reading(caller.tenant).keys
         check_policy(policy, keys, lambda after: self.page(collection, caller, after=after))
 
-    def set_policy(self, collection: str, document: object | None, caller: Caller) -> int:
+    def set_policy(
+        self, collection: str, document: object | None, caller: Caller, *, finish: bool = True
+    ) -> int:
         must_own(caller)
         policy = None if document is None else read_policy(collection, document)
         with self._access.writing(caller.tenant) as tenant:
@@ -104,10 +109,19 @@ class MemoryStore:
             writer.set_policy(collection, policy, text(document))
             return writer.finish()
 
+    def tenants(self) -> list[str]:
+        return sorted(self._access.shared.tenants)
+
+    def relabelling(self) -> list[Relabelling]:
+        return []  # a collection is classified as a whole
+
+    def relabel(self, tenant: str) -> None:
+        pass
+
     def policy_faults(self, caller: Caller) -> list[str]:
         must_own(caller)
         tenant = self._access.reading(caller.tenant)
-        held = [(row.collection, tenant.class_value(row), 1) for row in tenant.live()]
+        held = [(row.collection, tenant.class_value(row) or "", 1) for row in tenant.live()]
         edges = any(row.ends for row in tenant.live())
         documents = sorted(tenant.documents.items())
         return faults_of(documents, held, guessable=edges and not self.edge_key)
@@ -115,15 +129,21 @@ class MemoryStore:
     def watermark(self, tenant: str) -> int:
         return self._access.reading(tenant).seq
 
+    def history(self, tenant: str) -> str:
+        return str(self.watermark(tenant) or "")
+
+    def follows(self, tenant: str, write: str) -> bool:
+        return int(write or 0) <= self.watermark(tenant)
+
     def changes(self, tenant: str, after: int, limit: int) -> list[Change]:
         state = self._access.reading(tenant)
-        policies = state.policies
+        layouts = state.layouts
         rows = sorted((row for row in state.rows.values() if row.seq > after), key=lambda r: r.seq)
         return [
             Change(
                 *(row.seq, row.key, row.urn, row.collection, state.languages.get(row.collection)),
                 _entity(row),
-                *keys_of(policies.get(row.collection), state.class_value(row), row.payload),
+                *keys_of(layouts.get(row.collection), state.class_value(row), row.payload),
             )
             for row in rows[: max(limit, 0)]
         ]
@@ -132,7 +152,7 @@ class MemoryStore:
 
     def unembedded(self, tenant: str, limit: int) -> list[Unembedded]:
         state = self._access.reading(tenant)
-        ruled = state.policies
+        ruled = state.layouts
         return [
             Unembedded(
                 row.seq,
@@ -170,15 +190,18 @@ class MemoryStore:
             state.embedded_through = 0
             return gone
 
-    def claim_embedding(self, tenant: str, holder: str, now: int, until: int) -> str:
+    def claim_embedding(
+        self, tenant: str, claimed: EmbeddingLease, over: EmbeddingLease | None = None
+    ) -> EmbeddingLease:
         with self._access.writing(tenant) as state:
-            if state.lease is None or state.lease[0] == holder or state.lease[1] <= now:
-                state.lease = (holder, until)
-            return state.lease[0]
+            held = state.lease
+            if held is None or held == over or held.holder == claimed.holder:
+                state.lease = held = claimed
+            return held
 
     def release_embedding(self, tenant: str, holder: str) -> None:
         with self._access.writing(tenant) as state:
-            if state.lease and state.lease[0] == holder:
+            if state.lease and state.lease.holder == holder:
                 state.lease = None
 
     # --- catalogues and health -------------------------------------------------------------
@@ -223,6 +246,32 @@ class MemoryStore:
         ]
         return visible_columns(counted, tenant.collections.get(collection, 0), visibility)
 
+    def dump(self, caller: Caller) -> Iterator[dict[str, object]]:
+        must_own(caller)
+        tenant = self._access.reading(caller.tenant)
+        for user in sorted(tenant.users.values(), key=lambda each: each.name):
+            given = {"name": user.name, "role": user.role, "attributes": {**user.attributes}}
+            yield {"kind": "user", **given}
+        for (collection, key), name in sorted(tenant.column_types.items()):
+            yield {"kind": "column_type", "collection": collection, "key": key, "type": name}
+        for collection, language in sorted(tenant.languages.items()):
+            yield {"kind": "language", "collection": collection, "language": language}
+        for collection, document in sorted(tenant.documents.items()):
+            policy = json.loads(document)
+            yield {"kind": "policy", "collection": collection, "document": policy}
+        given_vectors = tenant.space is not None and tenant.space[0] == GIVEN
+
+        def place(row: Row) -> tuple[int, str]:
+            nested = any(end.startswith(EDGE_PREFIX) for end in row.ends or ())
+            return bool(row.ends) + nested, row.urn
+
+        for row in sorted(tenant.live(), key=place):
+            record: dict[str, object] = {"kind": "entity", "urn": row.urn}
+            record["payload"] = json.loads(row.payload or "{}")
+            if row.vector is not None and given_vectors:
+                record["vector"] = list(vector_encoding.unpack(row.vector))
+            yield record
+
     def statistics(self, caller: Caller) -> Statistics:
         must_own(caller)
         tenant = self._access.reading(caller.tenant)
@@ -240,6 +289,15 @@ class MemoryStore:
             model=model,
             dimensions=dimensions,
         )
+
+    def examine(self, tenant: str | None, progress: CheckProgress | None = None) -> list[Damage]:
+        return []  # memory does not rot
+
+    def forget_vectors(self, tenant: str, urns: Sequence[str]) -> None:
+        pass
+
+    def recount(self) -> None:
+        pass
 
     def check(self) -> list[str]:
         found = []

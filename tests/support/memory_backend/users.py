@@ -41,6 +41,10 @@ class MemoryUsers:
     def holder(self, token_id: str, now: int, tenant: str | None = None) -> Caller:
         return credentials.held_by(self._stored(token_id), now, tenant)
 
+    def role_of(self, user: str, tenant: str) -> str | None:
+        found = self._access.reading(tenant).users.get(user)
+        return found.role if found else None
+
     def _stored(self, token_id: str) -> StoredToken | None:
         self._access.check()
         for name, tenant in self._access.shared.tenants.items():

@@ -8,7 +8,7 @@ from redask.core.access.policy import Policy
 from redask.core.ports import Entity
 from redask.stores import payloads, write_rules
 from redask.stores.canonical_urns import address
-from redask.stores.policy_classes import AddressedEntity, PolicyChange, check_addresses, class_of
+from redask.stores.policy_classes import AddressedEntity, LayoutChange, check_addresses, class_of
 from redask.stores.visibility import UNCLASSIFIED
 from redask.stores.write_rules import EntityDraft
 
@@ -19,7 +19,7 @@ class Writer:
     def __init__(self, shared: Shared, tenant: Tenant) -> None:
         self._shared = shared
         self._tenant = tenant
-        self._policies = tenant.policies
+        self._layouts = tenant.layouts
         self._touched: set[str] = set()
 
     def put(self, entities: Sequence[Entity], model: str) -> int:
@@ -95,10 +95,11 @@ class Writer:
     def set_policy(self, name: str, policy: Policy | None, document: str) -> None:
         """Put a collection under a policy, or (None) under none."""
         tenant = self._tenant
-        change = PolicyChange(self._policies.pop(name, None), policy)
+        new = None if policy is None else policy.layout
+        change = LayoutChange(self._layouts.pop(name, None), new)
         tenant.documents.pop(name, None)
         if policy is not None:
-            self._policies[name] = policy
+            self._layouts[name] = policy.layout
             tenant.documents[name] = document
         tenant.version += 1
         if policy is not None:
@@ -141,7 +142,7 @@ class Writer:
         return self._tenant.seq
 
     def _class(self, number: int, entity: AddressedEntity) -> int:
-        value = class_of(self._policies, entity, self._tenant.keys)
+        value = class_of(self._layouts, entity, self._tenant.keys)
         if value is None:
             return UNCLASSIFIED
         if (number, value) not in self._tenant.classes:

@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 MAX_BYTES = 1 << 20
 _JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+_NO_WAIT = click.option(
+    "--no-wait", is_flag=True, help="Leave a large collection to whoever has the database open."
+)
 
 
 @click.group("policy")
@@ -65,15 +68,19 @@ def show(db: str, collection: str, as_json: bool) -> None:
 @command.command("set")
 @click.argument("collection")
 @click.argument("file", type=click.File("rb"))
+@_NO_WAIT
 @_JSON
 @click.pass_obj
-def put(db: str, collection: str, file: BinaryIO, as_json: bool) -> None:
-    """Put COLLECTION under the policy in FILE (JSON or TOML; - for standard input)."""
+def put(db: str, *, collection: str, file: BinaryIO, no_wait: bool, as_json: bool) -> None:
+    """Put COLLECTION under the policy in FILE (JSON or TOML; - for standard input).
+
+    It holds at once. Until all rows are sorted by it, the policy before holds as well. Interrupted,
+    that goes on when the database is opened again.
+    """
     with reports_errors(as_json):
         document = _read(file)
         with opening.opened(db) as opened:
-            opened.set_policy(collection, document)
-            _catch_up(opened)
+            _set(opened, collection, document, no_wait)
         echo(
             canonical.text({"set": collection})
             if as_json
@@ -83,15 +90,15 @@ def put(db: str, collection: str, file: BinaryIO, as_json: bool) -> None:
 
 @command.command("remove")
 @click.argument("collection")
+@_NO_WAIT
 @_JSON
 @click.pass_obj
-def remove(db: str, collection: str, as_json: bool) -> None:
+def remove(db: str, collection: str, no_wait: bool, as_json: bool) -> None:
     """Open COLLECTION to everybody of its tenant."""
     with reports_errors(as_json), opening.opened(db) as opened:
         if collection not in opened.policies():
             raise BadAsk(f"{printable(collection)} has no policy", detail="collection")
-        opened.set_policy(collection, None)
-        _catch_up(opened)
+        _set(opened, collection, None, no_wait)
         echo(
             canonical.text({"removed": collection})
             if as_json
@@ -173,6 +180,18 @@ def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
             raise ValueError(f"the key {printable(name)} stands twice")
         found[name] = value
     return found
+
+
+def _set(opened: "OpenDatabase", collection: str, document: object, no_wait: bool) -> None:
+    """Set a policy, and unless told otherwise wait until all is as it says."""
+    opened.set_policy(collection, document, wait=not no_wait, progress=_progress)
+    if not no_wait:
+        _catch_up(opened)
+
+
+def _progress(done: int, total: int) -> None:
+    if sys.stderr.isatty():
+        echo(f"\rsorting rows by the policy, {done} of {total} ", nl=False, err=True)
 
 
 def _catch_up(opened: "OpenDatabase") -> None:

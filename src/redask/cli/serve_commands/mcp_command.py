@@ -9,6 +9,7 @@ import click
 from redask.cli import opening
 from redask.cli.opening import reports_errors
 from redask.cli.standard_input import chunks
+from redask.core.access.ask_shares import ALONE
 from redask.core.errors import Misconfigured
 
 
@@ -33,7 +34,7 @@ async def _serve(location: str, token: str | None, tenant: str | None) -> None:
     from redask.server.sessions import Authenticator
 
     mcp_transport.quieten()
-    admission = Admission()
+    admission = Admission(quota=ALONE)
     given: Any = _Lines()
     async with await opening.served(location, tenant) as opened:
         authenticator = Authenticator(opened, anonymous=token is None, tenant=tenant)

@@ -10,10 +10,10 @@ The key is hex SHA-256 over tenant, user, question, provider, model, temperature
 fingerprint, joined by 0x1f; `none` for an absent knob, temperature as positional shortest
 decimal (`0`, `0.5`, `0.00001`); where a model judges the claims, its provider and model follow, so
 that no answer passes for one that was judged, or judged by another. The TTL is not in it: the TTL
-at the time of writing applies, and age ≥ TTL is expired. A hit also needs the same `prompt_hash`
-(source order and redaction are not in the key) and to pass validation in this call's mode; else it
-is a miss. Because of the fingerprint, changed data is never answered from the cache. An answer that
-its judge could not judge is not kept (`keeps`): the next call has it judged.
+at the time of writing applies; age ≥ TTL, or below 0, is expired. A hit also needs the same
+`prompt_hash` (source order and redaction are not in the key) and to pass validation in this call's
+mode; else it is a miss. Because of the fingerprint, changed data is never answered from the cache.
+An answer that its judge could not judge is not kept (`keeps`): the next call has it judged.
 
 A TTL literal is ASCII digits and one of s m h d, read from left to right; the faults, in order:
 empty · missing number · missing unit · zero · unknown unit · overflow (beyond u64 seconds).
@@ -85,8 +85,11 @@ def prompt_hash(prompt: Prompt) -> str:
 
 
 def expired(stored_at: int, ttl: int, now: int) -> bool:
-    """Whether an entry of `ttl` seconds is too old; times in epoch nanoseconds."""
-    return now - stored_at >= ttl * 10**9
+    """Whether an entry of `ttl` seconds is too old; times in epoch nanoseconds.
+
+    One from the future is: a clock that was wrong then, or is now, must not keep it for years.
+    """
+    return not 0 <= now - stored_at < ttl * 10**9
 
 
 def parse_ttl(text: str) -> int:

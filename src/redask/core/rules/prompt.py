@@ -14,10 +14,14 @@ retry's hint before the user message, escaped, too: it quotes the rejected answe
 `frame_tokens` and the `source_tokens` of each source add up to just what the estimator counts in
 the assembled messages: next to every text stands a quote, a tag's end or a line feed, and no
 token reaches over those. So a source is counted once, whatever prompts it comes into.
+
+`template_version` names all that is ours in a prompt: another text, another version.
 """
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 from redask.core.model import Prompt, Source
 from redask.core.rules.grounding.refused_answers import NOT_IN_THE_SOURCES
@@ -67,6 +71,14 @@ def assemble(
 def render(prompt: Prompt) -> str:
     """The whole prompt as one text."""
     return f"<system>\n{prompt.system}\n</system>\n\n{prompt.user}"
+
+
+@cache
+def template_version() -> str:
+    """The version of the template: the beginning of the hash of a prompt with nothing in it."""
+    system = system_part(1, 2, rows=(3, 4), today="today")
+    made = render(assemble("question", (Source("urn", "payload"),), system))
+    return hashlib.sha256(made.encode()).hexdigest()[:16]
 
 
 def with_hint(prompt: Prompt, hint: str) -> Prompt:

@@ -12,6 +12,9 @@ truncated to what models read; a blank text is sent as one space, because some h
 empty one. Vectors are normalised to length 1 here. A host may give equal texts different vectors;
 each entity is embedded once, so stored vectors do not change.
 
+Each request is counted by the `meter`, which may forbid it: see `engine.spending`. A text has no
+more tokens than bytes.
+
 Connections are kept open between requests. A request whose connection broke is sent once more, for
 a host may close an idle connection just when it is used.
 """
@@ -25,7 +28,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from redask.core import token_count
 from redask.core.errors import Failure, Misconfigured, ProviderFailed, ProviderRefused
+from redask.core.ports import EmbeddingMeter
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,6 +40,7 @@ TEXTS_PER_REQUEST = 64
 TIMEOUT_SECONDS = 30.0
 MAX_CHARACTERS = 8000  # few models read more than 2,000 tokens of a passage
 _MAX_RESPONSE_BYTES = 64 * 1024 * 1024
+_FRAME = 8  # tokens that a model adds to a text, generously
 _OPENAI = "https://api.openai.com/v1"
 _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
@@ -53,6 +59,7 @@ class OpenAiCompatible:
     """A remote embedder."""
 
     languages: frozenset[str] = frozenset()
+    meter: EmbeddingMeter | None = None  # who counts what is sent, and forbids it
 
     def __init__(self, remote: RemoteModel, timeout: float = TIMEOUT_SECONDS) -> None:
         if remote.model is None:
@@ -72,6 +79,11 @@ class OpenAiCompatible:
         self.dimensions = remote.dimensions or 0  # 0: those of the first vector
         self._timeout = timeout
 
+    @property
+    def price_name(self) -> tuple[str, str]:
+        """By which provider and model it is priced and allowed; a host of its own is `custom`."""
+        return ("openai" if self._url.startswith(f"{_OPENAI}/") else "custom"), self._name
+
     def embed(self, texts: Sequence[str]) -> list[tuple[float, ...]]:
         found: list[tuple[float, ...]] = []
         for start in range(0, len(texts), TEXTS_PER_REQUEST):
@@ -81,13 +93,39 @@ class OpenAiCompatible:
 
     def _vectors(self, batch: list[str]) -> list[list[float]]:
         """One vector for each text, in order."""
+        import httpx2  # at the first text: importing it takes a while
+
         try:
-            entries = json.loads(self._post({"input": batch, "model": self._name}))["data"]
-            by_index = {int(entry["index"]): entry["embedding"] for entry in entries}
-            vectors = [list(map(float, by_index[index])) for index in range(len(batch))]
-        except (ValueError, KeyError, TypeError, OverflowError, RecursionError):
-            raise ProviderRefused(NAME, "invalid response from the embedding host") from None
-        return vectors
+            try:
+                return self._attempt(batch)
+            except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
+                return self._attempt(batch)  # the host may have closed the kept connection
+        except _StatusRefused as refused:
+            raise refused.error from None
+        except httpx2.TimeoutException:
+            raise _failed(Failure.TIMEOUT, "the request to the embedding host timed out") from None
+        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
+            raise _failed(Failure.TRANSPORT, "connection to the embedding host failed") from None
+
+    def _attempt(self, batch: list[str]) -> list[list[float]]:
+        """One request, and what it costs; what was sent whole may be billed, however it ended."""
+        most = sum(len(text.encode()) + _FRAME for text in batch)
+        charge = self.meter.begin(most) if self.meter else None
+        used: int | None = None  # cut off, until it is known better
+        try:
+            try:
+                reply = self._exchange(json.dumps({"input": batch, "model": self._name}).encode())
+            except BaseException as error:
+                used = 0 if _was_not_read(error) else None
+                raise
+            vectors, reported = _parsed(reply, len(batch))
+            used = sum(map(token_count.estimate, batch)) if reported is None else reported
+            return vectors
+        finally:
+            if charge and used is None:
+                charge.cut_off(most)
+            elif charge:
+                charge.settle(used or 0)
 
     def _unit(self, vector: list[float]) -> tuple[float, ...]:
         self.dimensions = self.dimensions or len(vector)
@@ -102,26 +140,12 @@ class OpenAiCompatible:
             raise ProviderRefused(NAME, "the embedding host returned a zero or non-finite vector")
         return tuple(number / length for number in vector)
 
-    def _post(self, body: dict[str, object]) -> bytes:
-        import httpx2  # at the first text: importing it takes a while
-
-        content = json.dumps(body).encode()
-        try:
-            try:
-                return self._exchange(content)
-            except (httpx2.RemoteProtocolError, httpx2.ReadError, httpx2.WriteError):
-                return self._exchange(content)  # the host may have closed the kept connection
-        except httpx2.TimeoutException:
-            raise _failed(Failure.TIMEOUT, "the request to the embedding host timed out") from None
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError, ValueError):
-            raise _failed(Failure.TRANSPORT, "connection to the embedding host failed") from None
-
     def _exchange(self, content: bytes) -> bytes:
         """The body of one reply, as it was sent."""
         reply = bytearray()
         with self._client.stream("POST", self._url, content=content) as response:
             if not response.is_success:
-                raise _status_error(response.status_code)
+                raise _StatusRefused(_status_error(response.status_code))
             for chunk in response.iter_raw():
                 reply += chunk
                 if len(reply) > _MAX_RESPONSE_BYTES:
@@ -144,6 +168,36 @@ class OpenAiCompatible:
         )
         weakref.finalize(self, client.close)
         return client
+
+
+class _StatusRefused(Exception):
+    """The host said no, before it read a text."""
+
+    def __init__(self, error: ProviderFailed) -> None:
+        super().__init__()
+        self.error = error
+
+
+def _was_not_read(error: BaseException) -> bool:
+    """Whether a request surely was not read by the host."""
+    import httpx2
+
+    unsent = (httpx2.ConnectError, httpx2.ConnectTimeout, httpx2.WriteError, httpx2.WriteTimeout)
+    return isinstance(error, (_StatusRefused, httpx2.InvalidURL, *unsent))
+
+
+def _parsed(reply: bytes, count: int) -> tuple[list[list[float]], int | None]:
+    """One vector for each text, in order, and how many tokens the host counted."""
+    try:
+        document = json.loads(reply)
+        by_index = {int(entry["index"]): entry["embedding"] for entry in document["data"]}
+        vectors = [list(map(float, by_index[index])) for index in range(count)]
+        usage = document.get("usage")
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError, AttributeError):
+        raise ProviderRefused(NAME, "invalid response from the embedding host") from None
+    reported = usage.get("prompt_tokens") if isinstance(usage, dict) else None
+    is_count = isinstance(reported, int) and not isinstance(reported, bool) and reported >= 0
+    return vectors, reported if is_count else None
 
 
 def _status_error(status: int) -> ProviderFailed:
