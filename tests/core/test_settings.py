@@ -102,8 +102,17 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("sign_in.tenant_claim", "sign_in.tenant_claim", None, '"org"', "org"),
     ("sign_in.tenant", "sign_in.tenant", "local", '"acme"', "acme"),
 ]
-OPERATORS = ("embedder.base_url", "files.modes", "serve.", "sign_in.")
-WITH_ISSUER = {"REDASK_SIGN_IN_AUDIENCE": "redask"}  # an issuer alone is refused
+OPERATORS = ("audit.seal.", "embedder.base_url", "files.modes", "serve.", "sign_in.")
+_SEALED = ("audit.seal.key", "k")
+# what is refused alone, and what it needs beside it
+NEEDS = {
+    "sign_in.issuer": ("sign_in.audience", "redask"),
+    "audit.seal.signer": ("audit.seal.public_key", "p"),
+    "audit.seal.file": _SEALED,
+    "audit.seal.command": _SEALED,
+    "audit.seal.url": _SEALED,
+}
+PATHS = {key: path for key, path, *_ in KEYS}
 
 
 def value_of(loaded: Settings, path: str) -> object:
@@ -140,7 +149,8 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     variable = variable_of(key)
     assert variable == "REDASK_" + key.upper().replace(".", "_")
     assert value_of(load(), path) == default
-    env = WITH_ISSUER if key == "sign_in.issuer" else {}
+    needed = dict([NEEDS[key]] if key in NEEDS else [])
+    env = {variable_of(other): given for other, given in needed.items()}
     by_file = load("", env, f"{key} = {example}")
     assert by_file == load("", {**env, variable: example})
     assert by_file == load("", {**env, variable: example.strip('"')})
@@ -151,7 +161,8 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     else:
         assert by_file == load(f"{key} = {example}")
     assert (value_of(by_file, path), type(value_of(by_file, path))) == (expected, type(expected))
-    others = [other for _, other, *_ in KEYS if other not in (path, "sign_in.audience")]
+    moved = {path, *(PATHS[other] for other in needed)}
+    others = [other for _, other, *_ in KEYS if other not in moved]
     assert [value_of(by_file, other) for other in others] == [
         value_of(load(), other) for other in others
     ]
