@@ -103,6 +103,11 @@ def test_a_row_that_was_erased_in_part_cannot_be_replayed(home: Path, name: str)
             "not_replayable",
             ("a part of the row was erased",),
         )
+        db.put("notes", [{"id": 1, "text": "The ferry leaves at ten."}])
+        stale = db.stale_answers()
+        known = [4, 3, 1] if name == "question" else [4, 3, 2, 1]  # what made it went with it
+        assert [each.seq for each in stale.answers] == known
+        assert stale.unknown == 4 - len(known)
 
 
 def test_its_retention_follows_its_own_setting(tmp_path: Path) -> None:

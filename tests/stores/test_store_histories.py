@@ -66,8 +66,10 @@ def test_an_older_store_under_a_newer_index_that_is_written_on_is_found_out(
             "urn:reddb:row:notes/3",
         }
         assert not any("text" in str(hit) and other in str(hit) for hit in db.search(other).hits)
-        left = db.doctor()["problems"]  # that one of two files was put back, the logs say
-        assert [each for each in left if " log: " not in each] == []
+        # the logs remember the store, and not the index
+        put_back = "log: the store and the log are not of one time: one of them was put back"
+        logs = ("audit", "access") if part == "redask.sqlite" else ()
+        assert db.doctor()["problems"] == [f"{log} {put_back}" for log in logs]
 
 
 def test_doctor_names_an_index_that_is_ahead_of_its_store(tmp_path: Path) -> None:
