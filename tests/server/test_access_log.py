@@ -14,9 +14,15 @@ from redask.core.rules.audit_chain import Intact
 from redask.server.grpc.generated import redask_pb2 as pb
 
 
+class ManyWrongTokens(Transports):
+    """Refuses them without making their address wait."""
+
+    operator = "serve.wrong_tokens = 100"
+
+
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Transports]:
-    with Transports(tmp_path_factory.mktemp("accesses")) as transports:
+    with ManyWrongTokens(tmp_path_factory.mktemp("accesses")) as transports:
         yield transports
 
 
@@ -97,8 +103,8 @@ def test_what_fails_leaves_a_row_with_its_kind(served: Transports) -> None:
 def test_refused_sign_ins_leave_few_rows_on_every_transport(served: Transports) -> None:
     async def main() -> None:
         mia = served.clients["mia"]
-        for _ in range(30):
-            reply = await mia.http.get("/v1/audit", headers={"Authorization": "Bearer nonsense"})
+        for n in range(30):
+            reply = await mia.http.get("/v1/audit", headers={"Authorization": f"Bearer no{n}"})
             assert reply.status_code == 401
         with pytest.raises(grpc.aio.AioRpcError):
             await served.stub.Query(

@@ -78,10 +78,10 @@ def break_some(patch: pytest.MonkeyPatch) -> None:
             raise errors.StoreFailed("the disk is gone")
         return find(self, ask, caller)
 
-    async def appended(self: AuditWriter, row: dict[str, object], build: str) -> None:
-        if row["question"] == "no log":
+    def appended(self: AuditWriter, row: dict[str, Any], *more: Any, **named: Any) -> Any:
+        if row.get("question") == "no log":
             raise errors.AuditUnavailable("the log is gone")
-        await append(self, row, build)
+        return append(self, row, *more, **named)
 
     async def answered(self: AsyncDatabase, ask: Ask, emit: Emit | None = None) -> CitedAnswer:
         if ask.question == "no room":
