@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -103,6 +103,10 @@ replays: $(VENV)/.installed
 faults: $(VENV)/.installed
 	mkdir -p .faults
 	$(BIN)/python tests/faults/inject.py --keep .faults/results.jsonl $(ARGS)
+
+# a changed byte at six places of every file that is derived: made again, and no answer differs
+rot: $(VENV)/.installed
+	$(BIN)/python -m pytest -n auto tests/index/test_rot.py --rot-places 6
 
 # 200 rounds of kill -9, and 50 of an ingest that is killed three times
 crash: $(VENV)/.installed

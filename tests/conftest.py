@@ -20,14 +20,15 @@ os.environ["REDASK_ASK_PROVIDERS_TESTING"] = "true"
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--crash-rounds", default="10", help="rounds of kill -9 in tests/crash")
-    parser.addoption("--access-rounds", default="200", help="databases in tests/access")
+    parser.addoption("--crash-rounds", default="6", help="rounds of kill -9 in tests/crash")
+    parser.addoption("--access-rounds", default="100", help="databases in tests/access")
     parser.addoption("--ledger-rounds", default="4", help="rounds of kill -9 of the ledger's user")
-    parser.addoption("--audit-rows", default="200", help="rows of the audit log that is attacked")
+    parser.addoption("--audit-rows", default="80", help="rows of the audit log that is attacked")
+    parser.addoption("--rot-places", default="2", help="of each derived file, bytes that rot")
     parser.addoption("--replayed-asks", default="40", help="asks that are replayed")
     parser.addoption("--cache-histories", default="40", help="histories of the answer cache")
-    parser.addoption("--file-histories", default="200", help="steps of histories of files")
+    parser.addoption("--file-histories", default="80", help="steps of histories of files")
     parser.addoption(
-        "--transport-questions", default="150", help="questions asked at every transport"
+        "--transport-questions", default="80", help="questions asked at every transport"
     )
     parser.addoption("--schema-examples", default="8", help="requests for each route, both kinds")

@@ -1,6 +1,6 @@
 """The same data on every backend: the same answers, plans, searches and audit rows, to the byte.
 
-200 questions over the sample company and some made-up rows, with vectors, policies, deletions
+100 questions over the sample company and some made-up rows, with vectors, policies, deletions
 and an ingested file; as the owner and as two users who may not read everything.
 """
 
@@ -20,7 +20,7 @@ from redask.core.wire.json import text
 from redask.evaluation import sample
 from redask.stores.backends import BACKENDS
 
-QUESTIONS = 200
+QUESTIONS = 100
 NOW = 1_790_000_000 * 10**9
 SHIPS = "Albatross Bounty Calypso Dorado Endeavour Fram Gjoa Hansa Iduna Jason".split()
 PORTS = "Bergen Esbjerg Hamburg Oslo Riga Stavanger Tallinn Visby".split()

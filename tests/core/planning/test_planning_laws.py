@@ -70,7 +70,7 @@ def _names_of(table: PlanTable) -> set[str]:
 
 
 @given(st.lists(st.text(max_size=12), max_size=6), st.text(max_size=60))
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_names_of_any_characters_can_be_planned_over(names: list[str], question: str) -> None:
     columns = tuple(PlanColumn(name, "text") for name in names)
     schema = PlanSchema((PlanTable("".join(names), columns, ()),))
