@@ -19,14 +19,17 @@ from typing import Any
 from filing import app_of, held, write
 
 import redask
+from redask.api.auditing.sealing_methods import make_audit_key
 from redask.app import is_database
 from redask.cli import main
 from redask.core.rules.auditing.lived_time import DAY_NS
+from redask.core.settings import load
 
 QUESTION = "When does the ferry leave?"
 _LATER = "urn:reddb:row:notes/6"  # what is in the database, and not in its back-up
 _OF_A_STEP = ("4", "10")  # a row of each step of `folds`: a step is one transaction
 NOON = 1_790_000_000 * 10**9
+_CHECKPOINTS = "checkpoints.jsonl"
 _DAYS = 12  # rows are kept for one, and for the margin of the log's own time
 NORTH = {"read": [{"roles": ["support"], "rows": "region = 'north'"}]}
 SOUTH = {"read": [{"roles": ["support"], "rows": "region = 'south'", "hide": ["text"]}]}
@@ -149,6 +152,11 @@ def with_old_rows(world: Path) -> None:
             db.search("ferry")
 
 
+def with_key(world: Path) -> None:
+    small(world)
+    make_audit_key(world / "audit.pem")
+
+
 # --- operations -----------------------------------------------------------------------------------
 
 
@@ -254,6 +262,22 @@ def prunes(world: Path) -> Seen:
     return {}
 
 
+def seals(world: Path) -> Seen:
+    places = {"KEY": world / "audit.pem", "FILE": world / _CHECKPOINTS}
+    env = {f"REDASK_AUDIT_SEAL_{name}": str(place) for name, place in places.items()}
+    with opened(world, settings=load("", env)) as db:
+        report = db.seal_audit()
+        if report.problems:
+            raise redask.AskError(report.problems[0])
+    return {}
+
+
+def erases(world: Path) -> Seen:
+    with opened(world) as db:
+        db.erase_audit(1, ["question"], reason="request 12")
+    return {}
+
+
 def _close(db: redask.OpenDatabase) -> None:
     """After an answer was seen: what closing says cannot unsay it."""
     with contextlib.suppress(redask.AskError):
@@ -325,6 +349,20 @@ def dumped(world: Path, db: redask.OpenDatabase | None) -> Parts:
     return {"dump": path.read_text() if path.exists() else None}
 
 
+def sealed(world: Path, db: redask.OpenDatabase | None) -> Parts:
+    """Of which logs a checkpoint was handed over; each line is whole."""
+    path = world / _CHECKPOINTS
+    lines = path.read_text().splitlines() if path.exists() else []
+    logs = {json.loads(line)["log"] for line in lines}
+    return {log: log in logs for log in ("ask", "access")}
+
+
+def erased(world: Path, db: redask.OpenDatabase | None) -> Parts:
+    """Whether the question of the first row is gone, on record."""
+    first = db and next(each.row for each in db.audit(100) if each.seq == 1)
+    return {"question": first and first.get("question")}
+
+
 def nothing(world: Path, db: redask.OpenDatabase | None) -> Parts:
     """What is pruned when is not said; the log is verified in any case."""
     return {}
@@ -350,5 +388,7 @@ OPERATIONS = (
     Operation("dump", with_dump, dumps, dumped),
     Operation("load", with_dump, loads, by_kind),
     Operation("prune", with_old_rows, prunes, nothing),
+    Operation("seal", with_key, seals, sealed),
+    Operation("erase", small, erases, erased),
 )
 BY_NAME = {each.name: each for each in OPERATIONS}
