@@ -230,7 +230,11 @@ def application(
     `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter,
     `reasons` what `readiness` has to say.
     """
-    handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
+    handlers: dict[Any, Any] = {
+        errors.AskError: _failed,
+        HTTPException: _unrouted,
+        Exception: _failed,  # or Starlette would say so in words of its own
+    }
     transport = HttpTransport(authenticator, admission, health, reasons)
     routes: list[BaseRoute] = [*transport.routes(), *page_routes()]
     endpoint = _mcp_endpoint(authenticator, admission)
