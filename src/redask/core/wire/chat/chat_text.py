@@ -16,7 +16,7 @@ _REASONS = {
     "retry": "it cited what is not there, or said what its sources do not",
     "failover": "the provider failed while it was writing",
 }
-_BEGIN, _END = "\n\n---\n*Withdrawn: ", ". The answer is what follows.*\n\n---\n\n"
+_BEGIN, _END = "\n\n---\n*Withdrawn. The text above is void: ", ".*\n\n---\n\n"
 _WITHDRAWN = re.compile(rf"{re.escape(_BEGIN)}[^\n]{{0,200}}?{re.escape(_END)}")
 _LINE = r"\[\^[0-9]{1,10}\]: [^\s\"]{1,100000}+ \"[^\"\n]{0,200}\""
 _SOURCES = re.compile(rf"\n\n{_LINE}(?:\n{_LINE})*\s*\Z")
