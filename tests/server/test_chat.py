@@ -202,9 +202,8 @@ def test_a_seed_is_the_clause_and_the_options_are_the_others(server: ChatServer)
 
 def test_content_may_be_a_list_of_texts(server: ChatServer) -> None:
     parts = [{"type": "text", "text": "When does"}, {"type": "text", "text": "the ferry leave?"}]
-    found = server.client().chat.completions.create(
-        model="redask", messages=[{"role": "user", "content": parts}], extra_body=own()
-    )
+    messages = [{"role": "user", "content": parts}]
+    found = complete(server.client(), messages=messages)
     assert found.choices[0].message.content == RIGHT
 
 

@@ -1,5 +1,7 @@
 """Answers and errors in the shapes of OpenAI's chat completions."""
 
+from typing import Any
+
 import jsonschema  # type: ignore[import-untyped]
 import pytest
 
@@ -48,17 +50,17 @@ def test_an_address_is_the_view_of_the_page_with_the_urn_encoded_whole() -> None
 
 
 def test_a_completion_has_the_envelope_the_usage_and_its_schema() -> None:
-    whole = chat_replies.completion(HEAD, ANSWER)
+    whole: Any = chat_replies.completion(HEAD, ANSWER)
     jsonschema.validate(whole, chat_schemas.completion())
-    assert whole["redask"]["envelope"] == envelope.build(ANSWER)  # type: ignore[index]
-    assert whole["redask"]["ignored"] == ["top_p"]  # type: ignore[index]
+    assert whole["redask"]["envelope"] == envelope.build(ANSWER)
+    assert whole["redask"]["ignored"] == ["top_p"]
     assert whole["usage"] == {
         "completion_tokens": 5,
         "cost": 0.25,
         "prompt_tokens": 7,
         "total_tokens": 12,
     }
-    [choice] = whole["choices"]  # type: ignore[misc]
+    [choice] = whole["choices"]
     assert choice["message"]["content"] == TEXT
 
 

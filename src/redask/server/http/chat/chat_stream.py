@@ -54,7 +54,9 @@ class ChatStream:
         unsent = answer.answer if self._checked else ""
         unsent += chat_replies.rest(head, answer)
         parts = [self._content(unsent)] if unsent else []
-        cited = {"annotations": chat_replies.annotations(head, answer, self._begin)}
+        cited: dict[str, object] = {
+            "annotations": chat_replies.annotations(head, answer, self._begin)
+        }
         parts.append(self._chunk(cited, "stop", redask=chat_replies.extension(head, answer)))
         if self._include_usage:
             usage = chat_replies.usage(answer)
@@ -63,7 +65,7 @@ class ChatStream:
 
     def _content(self, text: str, **more: object) -> bytes:
         self._sent += len(text)
-        return self._chunk({"content": text}, **more)
+        return self._chunk({"content": text}, None, **more)
 
     def _chunk(self, delta: dict[str, object], finish: str | None = None, **more: object) -> bytes:
         if self._include_usage:
