@@ -50,7 +50,7 @@ def test_the_packages_of_node_are_those_the_pages_name() -> None:
 
 def test_there_is_a_page_for_every_transport() -> None:
     there = {path.stem for path in CLIENTS}
-    assert {"http", "rpc", "mcp", "grpc", "postgres", "assistants"} <= there
+    assert {"http", "chat", "rpc", "mcp", "grpc", "postgres", "assistants"} <= there
     assert {"bi", "dataframes", "notebooks"} <= there
     for path in CLIENTS:
         assert len(pages.read(path.read_text(encoding="utf-8"))) >= 3

@@ -86,6 +86,8 @@ def _default(field: str) -> str:
         value = "text"
     if field == "followups_by_model":
         value = "rules"
+    if field == "serving.chat_checked":
+        value = "live"
     return "–" if value in (None, ()) else f"`{str(value).lower()}`"
 
 

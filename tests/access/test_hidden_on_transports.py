@@ -129,6 +129,10 @@ def http(server: Twin, user: str, urns: list[str]) -> Iterator[object]:
             options = {"evidence": True, "plan": "off", "depth": 3}
             yield client.post("/v1/ask", json={"question": each, "options": options}).text
             yield client.post("/v1/ask", json={"question": each, "stream": True}).text
+            for stream in (False, True):
+                chat = {"model": "redask", "messages": [{"role": "user", "content": each}]}
+                reply = client.post("/v1/chat/completions", json={**chat, "stream": stream})
+                yield re.sub(r'"(created|id)":("chatcmpl-\w+"|\d+)|:\d+/entity', "", reply.text)
         for urn in urns:
             yield client.get(f"/v1/sources/{quote(quote(urn, safe=''), safe='')}").text
             yield client.get(f"/v1/sources/{quote(urn, safe='')}").text

@@ -71,6 +71,11 @@ async def sse(server: TenantServer, token: str) -> str:
     return await over_http(server, token, "/v1/ask", {"question": "plan?", "stream": True})
 
 
+async def chat(server: TenantServer, token: str) -> str:
+    asked = {"model": "redask", "messages": [{"role": "user", "content": "plan?"}]}
+    return await over_http(server, token, "/v1/chat/completions", asked)
+
+
 async def mcp_http(server: TenantServer, token: str) -> str:
     called = {"name": "redask_ask", "arguments": {"question": "plan?"}}
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": called}
@@ -128,6 +133,7 @@ async def python(server: TenantServer, token: str) -> str:
 WAYS: dict[str, Callable[[TenantServer, str], Coroutine[Any, Any, str]]] = {
     "http": http,
     "sse": sse,
+    "chat": chat,
     "mcp-http": mcp_http,
     "grpc": grpc_call,
     "pg, by its own tenant": pg_database("acme"),
@@ -149,7 +155,7 @@ def test_somebody_of_the_tenant_does(server: TenantServer, way: str) -> None:
 
 
 # a Postgres client's token is proven against the server's tenant: it has no way to open
-@pytest.mark.parametrize("way", ["http", "sse", "mcp-http", "grpc", "rpc"])
+@pytest.mark.parametrize("way", ["http", "sse", "chat", "mcp-http", "grpc", "rpc"])
 def test_a_bug_in_the_one_function_opens_every_way(
     server: TenantServer, way: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -191,7 +191,7 @@ OUTCOMES: dict[str, tuple[str, dict[str, Any], type[errors.AskError]]] = {
 def assert_mapped(received: dict[str, Received], error: type[errors.AskError]) -> None:
     """Every transport reports this outcome in its own way, and says the same about it."""
     row = outcomes.OUTCOMES[next(cls for cls in error.__mro__ if cls in outcomes.OUTCOMES)]
-    streams = {"sse", "grpc-stream"}
+    streams = {"sse", "chat-stream", "grpc-stream"}
     bodies = set()
     for transport, each in received.items():
         if transport in streams and each.kind == "error frame":
@@ -205,6 +205,8 @@ def assert_mapped(received: dict[str, Received], error: type[errors.AskError]) -
         expected = {
             "http": row.http,
             "sse": row.http,
+            "chat": row.http,
+            "chat-stream": row.http,
             "rpc": row.jsonrpc,
             "rpc-stream": row.jsonrpc,
             "mcp": "isError",
@@ -227,7 +229,7 @@ def test_every_outcome_is_the_same_at_every_transport(transports: Transports, wh
     assert b"KEY-1234" not in spoken
     assert b"Traceback" not in spoken
     if error is errors.Ungrounded:
-        for transport in ("http", "rpc", "mcp", "mcp-http", "grpc"):
+        for transport in ("http", "chat", "rpc", "mcp", "mcp-http", "grpc"):
             assert json.loads(received[transport].body)["validation"]["ok"] is False
 
 
@@ -245,7 +247,12 @@ def test_every_transport_names_the_provider_that_failed_and_what_it_said(
         assert response in received.body, transport
 
 
-def test_an_unauthenticated_client_is_refused_at_every_transport(transports: Transports) -> None:
+def test_an_unauthenticated_client_is_refused_at_every_transport(
+    transports: Transports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # there are more transports than times that one may bring the same wrong token
+    monkeypatch.setattr("redask.server.wrong_tokens.FREE_OF_NAME", 100)
+
     async def revoke() -> None:
         [fact] = [each for each in await transports.db.tokens() if each.user == "gone"]
         await transports.db.revoke_token(fact.id)

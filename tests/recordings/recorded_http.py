@@ -72,6 +72,21 @@ GETS = (
     "/mcp",
     "/",
 )
+CHAT = "/v1/chat/completions"
+CHATS: tuple[dict[str, Any], ...] = (
+    {},
+    {"stream": True, "stream_options": {"include_usage": True}},
+    {"redask": {"options": {"limit": 1}, "sources_in_text": True}, "temperature": 1},
+    {"redask": {"options": {"using": "scripted", "model": "mending", "limit": 1}}, "stream": True},
+    {"redask": {"options": {"using": "scripted", "model": "breaking", "limit": 1}}, "stream": True},
+    {"redask": {"options": {"using": "scripted", "model": "inventing", "limit": 1}}},
+    {"redask": {"options": {"using": "scripted", "model": "refused", "limit": 1}}},
+    {"redask": {"options": {"collection": "secrets"}}},
+    {"redask": {"options": {"limit": 201}}},
+    {"messages": [{"role": "user", "content": " "}]},
+    {"model": "fish"},
+    {"n": 2},
+)
 MCP: tuple[dict[str, Any], ...] = (
     {"method": "tools/list"},
     {"method": "tools/call", "params": {"name": "redask_ask", "arguments": SAIL}},
@@ -90,6 +105,7 @@ def record(place: Path) -> Recorded:
             yield f"{number} POST {path} {json.dumps(body)[:150]}", _shown(reply)
         for path in GETS:
             yield f"GET {path}", _shown(client.get(path, headers=mia))
+        yield from _chats(client, mia)
         yield from _odd(client, mia)
         yield from _writing(client, mia, tokens["olga"])
         yield from _strangers(client, tokens["gone"])
@@ -128,6 +144,18 @@ def _shown(reply: httpx.Response) -> list[object]:
     return [reply.status_code, told, own if own == "recorded" else len(own or ""), reply.text]
 
 
+def _chats(client: httpx.Client, mia: Mapping[str, str]) -> Recorded:
+    """The database as a model; at a host whose name is always the same, for the links."""
+    headers = {**mia, "host": "recorded.example"}
+    messages = [{"role": "user", "content": SAIL["question"]}]
+    asked = {"model": "redask", "messages": messages, "redask": {"options": {"limit": 1}}}
+    for each in CHATS:
+        reply = client.post(CHAT, json={**asked, **each}, headers=headers)
+        yield f"chat {json.dumps(each)}", _shown(reply)
+    for path in ("/v1/models", "/v1/models/redask", "/v1/models/fish", CHAT):
+        yield f"GET {path}", _shown(client.get(path, headers=mia))
+
+
 def _odd(client: httpx.Client, mia: Mapping[str, str]) -> Recorded:
     """Requests that are not quite what the routes expect."""
     as_json = {**mia, "content-type": "application/json"}
@@ -163,6 +191,7 @@ def _strangers(client: httpx.Client, gone: str) -> Recorded:
     }.items():
         yield f"{name}: ask", _shown(client.post("/v1/ask", json=SAIL, headers=headers))
         yield f"{name}: audit", _shown(client.get("/v1/audit", headers=headers))
+    yield "nobody: models", _shown(client.get("/v1/models"))
 
 
 def _mcp(client: httpx.Client, mia: Mapping[str, str], message: dict[str, Any]) -> httpx.Response:

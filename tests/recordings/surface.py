@@ -51,6 +51,9 @@ _VARIES = (
         re.compile(rf"({_QUOTE}(?:ts|made|expires|revoked){_QUOTE}: ?(?:{_QUOTE})?)\d{{19}}"),
         r"\g<1>0",
     ),
+    # names and times of chat completions
+    (re.compile(rf"({_QUOTE}id{_QUOTE}: ?{_QUOTE}chatcmpl-)[0-9a-f]{{24}}"), r"\g<1>0"),
+    (re.compile(rf"({_QUOTE}created{_QUOTE}: ?)[1-9]\d{{9}}"), r"\g<1>0"),
     # times for people
     (re.compile(r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"), "<time>"),
     # hashes of the audit chain, which depend on times

@@ -94,6 +94,10 @@ def _complete(case: Any) -> None:
         case.body = {**case.body, "params": [2] * ("$1" in case.body["statement"])}
     elif case.path == "/v1/select":
         case.body = {**case.body, "statement": FORMATS["redask-statement"][1], "params": []}
+    elif case.path == "/v1/chat/completions":
+        known = EXAMPLES["createChatCompletion"]
+        own = {"options": {"using": "scripted"}}
+        case.body = {**case.body, **known, "redask": case.body.get("redask") or own}
     elif "/policies/" in case.path:
         known = {"policy": {"read": [{"roles": ["*"]}]}, "user": "mia"}
         case.body = {key: known.get(key) or value for key, value in case.body.items()}

@@ -25,6 +25,7 @@ from redask.server.mcp_tools import TOOLS
 
 METHODS = [
     ("POST", "/v1/ask"),
+    ("POST", "/v1/chat/completions"),
     ("POST", "/v1/explain"),
     ("POST", "/v1/search"),
     ("POST", "/v1/query"),
@@ -93,7 +94,11 @@ def reflected(server: ServerThread, token: str | None) -> str:
 
 @pytest.mark.parametrize(
     ("path", "statuses"),
-    [("/metrics", (401, 401, 403, 200)), ("/openapi.json", (401, 401, 200, 200))],
+    [
+        ("/metrics", (401, 401, 403, 200)),
+        ("/openapi.json", (401, 401, 200, 200)),
+        ("/v1/models", (401, 401, 200, 200)),
+    ],
 )
 def test_metrics_and_the_description_are_for_who_signs_in(
     server: ServerThread, path: str, statuses: tuple[int, ...]

@@ -126,6 +126,10 @@ class HttpFuzz:
         if kind < 0.35:
             given = {"question": "ferry", "options": options(rng), "stream": rng.choice(ODD)}
             return self._post(rng, "/v1/ask", bad_json(rng, given))
+        if kind < 0.39:
+            message = {"role": rng.choice(("user", "system", "tool")), "content": rng.choice(ODD)}
+            given = {"model": "redask", "messages": [message], "n": rng.choice(ODD), "user": "x"}
+            return self._post(rng, "/v1/chat/completions", bad_json(rng, given))
         if kind < 0.45:
             given = {"statement": f"SELECT {rng.choice(ODD)} FROM", "params": rng.choice(ODD)}
             return self._post(rng, "/v1/query", bad_json(rng, given))

@@ -37,7 +37,10 @@ from redask.server.grpc.generated import redask_pb2 as pb
 from redask.server.grpc.generated import redask_pb2_grpc
 from redask.server.sessions import Authenticator
 
-TRANSPORTS = ("http", "sse", "rpc", "rpc-stream", "mcp", "mcp-http", "grpc", "grpc-stream", "pg")
+TRANSPORTS = (
+    *("http", "sse", "chat", "chat-stream", "rpc", "rpc-stream"),
+    *("mcp", "mcp-http", "grpc", "grpc-stream", "pg"),
+)
 
 
 @dataclass(frozen=True)
@@ -195,6 +198,22 @@ class Transports(ServerThread):
                 found.append(frames.Frame(name, json.loads(data)))
         return folded(found)
 
+    async def _chat(self, clients: Clients, given: dict[str, Any]) -> Received:
+        reply = await clients.http.post("/v1/chat/completions", json=chat_request(given))
+        if reply.status_code != 200:
+            return chat_failed(reply.status_code, reply.json())
+        whole = reply.json()
+        [choice] = whole["choices"]
+        return _chat_received(choice["message"]["content"], whole["redask"])
+
+    async def _chat_stream(self, clients: Clients, given: dict[str, Any]) -> Received:
+        body = {**chat_request(given), "stream": True}
+        async with clients.http.stream("POST", "/v1/chat/completions", json=body) as reply:
+            content = await reply.aread()
+        if reply.status_code != 200:
+            return chat_failed(reply.status_code, json.loads(content))
+        return chat_folded(content)
+
     async def _rpc(self, clients: Clients, given: dict[str, Any]) -> Received:
         _, reply = await clients.lines.call("ask", given)
         return _rpc_heard(reply)
@@ -292,6 +311,51 @@ def _http_heard(status: int, content: bytes) -> Received:
     if status == 200:
         return Received("answered", content, 200)
     return Received(json.loads(content)["error"]["kind"], content, status)
+
+
+def chat_request(given: dict[str, Any]) -> dict[str, Any]:
+    """The body of `{question, options}` for chat programs."""
+    options = dict(given["options"])
+    messages = []
+    for turn in options.pop("history", []):
+        messages.append({"role": "user", "content": turn["question"]})
+        messages.append({"role": "assistant", "content": turn["answer"]})
+    messages.append({"role": "user", "content": given["question"]})
+    return {"model": "redask", "messages": messages, "redask": {"options": options}}
+
+
+def chat_failed(status: int, body: dict[str, Any]) -> Received:
+    """An error in the shape of OpenAI's API, in which ours stands, too."""
+    assert sorted(body["error"]) == ["code", "message", "param", "type"]
+    found = body["redask"]
+    assert found["error"]["message"] == body["error"]["message"]
+    return Received(found["error"]["kind"], canonical.encode(found), status)
+
+
+def chat_folded(content: bytes) -> Received:
+    """A stream of chunks as a plain answer; it may end with an error."""
+    *blocks, last, end = content.decode().split("\n\n")
+    assert (last, end) == ("data: [DONE]", "")
+    chunks = [json.loads(block.removeprefix("data: ")) for block in blocks if block[0] != ":"]
+    assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == 1
+    answer = ""
+    for chunk in chunks:
+        if "error" in chunk:
+            assert chunk is chunks[-1]
+            code = chunk["redask"].pop("code")
+            return Received("error frame", chat_failed(code, chunk).body, code)
+        [choice] = chunk["choices"]
+        assert (choice["finish_reason"] == "stop") is (chunk is chunks[-1])
+        answer += choice["delta"].get("content", "")
+        if "answer_reset" in chunk.get("redask", {}):
+            answer = ""
+    return _chat_received(answer, chunks[-1]["redask"])
+
+
+def _chat_received(content: str, own: dict[str, Any]) -> Received:
+    """The envelope, whose answer is what was said."""
+    assert own["envelope"]["answer"] == content
+    return Received("answered", canonical.encode(own["envelope"]), 200)
 
 
 def folded(found: list[frames.Frame]) -> Received:

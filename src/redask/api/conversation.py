@@ -13,7 +13,7 @@ from typing import Generic, Protocol, TypeVar
 from redask.api.results import CitedAnswer
 from redask.core.model import Turn
 from redask.core.rules.followups.whole_question import UNDERSTOOD_AS
-from redask.core.values import MAX_HISTORY_BYTES, MAX_TURNS
+from redask.core.values import newest_turns
 
 _D = TypeVar("_D")
 
@@ -37,12 +37,12 @@ class Turns(Generic[_D]):
 
     def __init__(self, database: _D) -> None:
         self._database = database
-        self._turns: list[Turn] = []
+        self._turns: tuple[Turn, ...] = ()
 
     @property
     def turns(self) -> tuple[Turn, ...]:
         """The turns so far, the oldest first."""
-        return tuple(self._turns)
+        return self._turns
 
     def history(self) -> list[dict[str, str]]:
         """The option `history` of the next question."""
@@ -50,13 +50,9 @@ class Turns(Generic[_D]):
 
     def _keep(self, question: str, answer: CitedAnswer) -> CitedAnswer:
         warned = {each.kind: each.detail for each in answer.validation.warnings}
-        self._turns.append(Turn(warned.get(UNDERSTOOD_AS, question), answer.answer))
-        while len(self._turns) > MAX_TURNS or self._size() > MAX_HISTORY_BYTES:
-            del self._turns[0]
+        turn = Turn(warned.get(UNDERSTOOD_AS, question), answer.answer)
+        self._turns = newest_turns([*self._turns, turn])
         return answer
-
-    def _size(self) -> int:
-        return sum(len((turn.question + turn.answer).encode()) for turn in self._turns)
 
 
 class Conversation(Turns[AskingDatabase]):

@@ -4,15 +4,21 @@ connections     of each transport at once: all, of one address, and of clients t
                 signed in on; if not given, by the descriptors that the process may have
 wrong_tokens    of one address that cost nothing; see `access.sign_in_delays`
 public          what is served without sign-in, of `PUBLIC`
+public_url      where people's browsers reach the server, for links to sources; by each request's
+                Host if not given
+chat            the name of the database as a model; whether its answers end with the sources;
+                whether a stream of one sends nothing before all of it was checked
 asks            how many of one user, and of one tenant, run and wait at once; see
                 `access.ask_shares`
 """
 
+import re
 from dataclasses import dataclass
 
 from redask.core import values
 
 PUBLIC = ("metrics", "openapi", "reflection", "tools")
+ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,10 @@ class ServingLimits:
     unauthenticated_connections: int | None = None
     wrong_tokens: int = 20
     public: tuple[str, ...] = ()
+    public_url: str | None = None
+    chat_model: str = "redask"
+    chat_sources_in_text: bool = False
+    chat_checked: bool = False
     user_running: int | None = None
     user_waiting: int | None = None
     tenant_running: int | None = None
@@ -40,3 +50,13 @@ def public(value: object) -> tuple[str, ...]:
     if unknown:
         raise values.Unfit(f"names out of {', '.join(PUBLIC)}", values.shown(unknown[0]))
     return tuple(each for each in PUBLIC if each in named)
+
+
+def public_url(value: object) -> str:
+    """An origin, without the slash behind it; reader of a setting."""
+    origin = value.removesuffix("/") if isinstance(value, str) else ""
+    if not ORIGIN.fullmatch(origin):
+        raise values.Unfit(
+            "scheme://host, in lower case, and nothing after it but a port", values.shown(value)
+        )
+    return origin

@@ -262,6 +262,30 @@ ROWS: tuple[Setting, ...] = (
                 serving_limits.public,
                 f"served without sign-in, of {', '.join(serving_limits.PUBLIC)}",
             ),
+            (
+                "public_url",
+                "public_url",
+                serving_limits.public_url,
+                "where people reach the server, for links to sources; by the request if not given",
+            ),
+            (
+                "chat_model",
+                "chat_model",
+                values.name,
+                "the database's name as a model of chat programs",
+            ),
+            (
+                "chat_sources_in_text",
+                "chat_sources_in_text",
+                values.boolean,
+                "end the text of a chat's answer with its sources",
+            ),
+            (
+                "chat_stream",
+                "chat_checked",
+                readers.either("live", "checked"),
+                'when a chat gets a streamed answer: "live", or "checked", which is all at its end',
+            ),
             *(
                 (f"{whose}_{what}", f"{whose}_{what}", values.whole(1, _MANY), help_text)
                 for whose, part in (("user", "half of all"), ("tenant", "three quarters"))

@@ -6,7 +6,7 @@ expected and what was found; its catcher adds the position (a column, an option'
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import TypeGuard
 
@@ -181,6 +181,17 @@ def turns(value: object) -> tuple[Turn, ...]:
     if size > MAX_HISTORY_BYTES:
         raise Unfit(f"at most {MAX_HISTORY_BYTES} bytes", str(size))
     return read
+
+
+def newest_turns(turns: Sequence[Turn]) -> tuple[Turn, ...]:
+    """The newest of these turns that are a history within its bounds."""
+    size, kept = 0, 0
+    for turn in reversed(turns[-MAX_TURNS:]):
+        size += len(turn.question.encode()) + len(turn.answer.encode())
+        if size > MAX_HISTORY_BYTES:
+            break
+        kept += 1
+    return tuple(turns[len(turns) - kept :])
 
 
 def _turn(value: object, path: str) -> Turn:

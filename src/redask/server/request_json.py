@@ -79,14 +79,14 @@ def whole_number(value: object, name: str, least: int, most: int) -> int:
     return int(value)
 
 
-def asked(value: Mapping[str, object]) -> Ask:
-    """The Ask of `{question, options}`."""
+def asked(value: Mapping[str, object], where: str = "options.") -> Ask:
+    """The Ask of `{question, options}`; `where` the options stand in the message."""
     options = value.get("options", {})
     if isinstance(options, dict) and isinstance(options.get("seed"), str):
         seed = options["seed"]
         if seed.isascii() and seed.isdigit() and len(seed) <= 20:
             options = {**options, "seed": int(seed)}
-    return clauses.from_options(value.get("question"), options)
+    return clauses.from_options(value.get("question"), options, where)
 
 
 def _separators(body: bytes) -> int:

@@ -26,6 +26,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from redask.core.errors import Overloaded
 from redask.server.http import responses
+from redask.server.http.chat.error_shapes import shaped
 from redask.server.http.cross_origin import Origins, is_local, is_local_origin
 from redask.server.http.request_sessions import FOR_HEALTH
 
@@ -67,7 +68,7 @@ class Around:
 
         reply = _without_room(scope) or self._at_once(scope["method"], given, origin)
         if reply is not None:
-            await reply(scope, receive, named)
+            await shaped(scope["path"], reply)(scope, receive, named)
             return
         try:
             with _traced(given):
@@ -76,7 +77,8 @@ class Around:
             pass
         except Exception as error:
             if not started:
-                await responses.failed(error)(scope, receive, named)
+                reply = shaped(scope["path"], responses.failed(error))
+                await reply(scope, receive, named)
 
     def _at_once(self, method: str, given: _Headers, origin: str) -> Response | None:
         """The reply that needs no route."""

@@ -34,8 +34,15 @@ _for_rows = ThreadPoolExecutor(1, "redask-rows")  # one body of 64 MiB at a time
 
 async def read_json(request: Request) -> object:
     """The JSON of a body."""
+    return await read_made(request, lambda value: value)
+
+
+async def read_made(request: Request, make: Callable[[object], _T]) -> _T:
+    """What is made of the JSON of a body, in the thread that parses it."""
     _check_type(request)
-    return await _read(request, MAX_BODY, _for_messages, request_json.read)
+    return await _read(
+        request, MAX_BODY, _for_messages, lambda whole: make(request_json.read(whole))
+    )
 
 
 async def read_rows(request: Request) -> object:

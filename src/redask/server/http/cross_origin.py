@@ -12,16 +12,20 @@ from collections.abc import Iterable
 from starlette.responses import Response
 
 from redask.core.errors import Misconfigured
+from redask.core.serving_limits import ORIGIN
 
 Headers = list[tuple[bytes, bytes]]
 MAX_AGE = 600
-_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:\d{1,5})?|https?://\[[0-9a-f:]+\](:\d{1,5})?")
 _METHODS = "GET, POST, PUT"
 _TAKEN = (
     "Authorization, Content-Encoding, Content-Type, Last-Event-ID, Mcp-Protocol-Version, "
-    "Mcp-Session-Id, Traceparent, Tracestate, X-Request-Id"
+    "Mcp-Session-Id, Traceparent, Tracestate, X-Request-Id, "
+    # what OpenAI's SDK says of itself, in a browser, too
+    "X-Stainless-Arch, X-Stainless-Helper-Method, X-Stainless-Lang, X-Stainless-OS, "
+    "X-Stainless-Package-Version, X-Stainless-Retry-Count, X-Stainless-Runtime, "
+    "X-Stainless-Runtime-Version, X-Stainless-Timeout"
 )
-_SHOWN = "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id"
+_SHOWN = "Mcp-Session-Id, Retry-After, WWW-Authenticate, X-Request-Id, X-Should-Retry"
 
 
 class Origins:
@@ -30,7 +34,7 @@ class Origins:
     def __init__(self, listed: Iterable[str] = ()) -> None:
         self._listed = frozenset(listed)
         for each in sorted(self._listed):
-            if not _ORIGIN.fullmatch(each):
+            if not ORIGIN.fullmatch(each):
                 raise Misconfigured(
                     f"{each[:100]!a} is no origin: expected scheme://host, in lower case, and "
                     "nothing after it but a port"

@@ -6,7 +6,7 @@ SEND_SECONDS, the stream is closed, and the ask is cancelled.
 """
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 
 from starlette.requests import Request
@@ -45,10 +45,14 @@ def failed(error: BaseException) -> Response:
 
 
 def refused(
-    status: int, kind: str, message: str, headers: dict[str, str] | None = None
+    status: int,
+    kind: str,
+    message: str,
+    headers: dict[str, str] | None = None,
+    detail: str = "",
 ) -> Response:
     """An error that only this transport has."""
-    shown = {"error": {"detail": "", "kind": kind, "message": message}}
+    shown = {"error": {"detail": detail, "kind": kind, "message": message}}
     return plain(shown, status, headers)
 
 
@@ -68,13 +72,24 @@ def disconnected(request: Request) -> Disconnected:
 
 
 class EventStream(Response):
-    """Server-sent events as they come; None among them is a heartbeat."""
+    """Server-sent events as they come; None among them is a heartbeat.
 
-    def __init__(self, first: Event | None, events: AsyncGenerator[Event | None, None]) -> None:
+    `encode` makes bytes of each, whatever happens of the last; then comes the `end`.
+    """
+
+    def __init__(
+        self,
+        first: Event | None,
+        events: AsyncGenerator[Event | None, None],
+        encode: Callable[[Event], bytes] = sse.encode,
+        end: bytes = b"",
+    ) -> None:
         super().__init__(headers={"Cache-Control": "no-store"}, media_type=EVENTS)
         del self.headers["content-length"]  # it is not known yet
         self._first = first
         self._events = events
+        self._encode = encode
+        self._end = end
 
     async def __call__(self, _: Scope, __: Receive, send: Send) -> None:
         async def write(piece: bytes, more: bool = True) -> None:
@@ -86,17 +101,16 @@ class EventStream(Response):
                 await send(
                     {"type": "http.response.start", "status": 200, "headers": self.raw_headers}
                 )
-                await write(_frame(self._first))
+                await write(self._frame(self._first))
                 async for event in self._events:
-                    await write(_frame(event))
+                    await write(self._frame(event))
             except TimeoutError:
                 return
             except errors.AskError as error:
-                await write(sse.encode(Failed(error)))
+                await write(self._encode(Failed(error)))
             except Exception:
-                await write(sse.encode(Failed(errors.AskError("internal error"))))
-            await write(b"", more=False)
+                await write(self._encode(Failed(errors.AskError("internal error"))))
+            await write(self._end, more=False)
 
-
-def _frame(event: Event | None) -> bytes:
-    return sse.HEARTBEAT if event is None else sse.encode(event)
+    def _frame(self, event: Event | None) -> bytes:
+        return sse.HEARTBEAT if event is None else self._encode(event)

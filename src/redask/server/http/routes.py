@@ -8,7 +8,8 @@
     GET  /v1/sources/{urn}      the URN percent-encoded once more      {"payload", "urn"}
     GET  /v1/audit              ?limit=20&before=SEQ&log=ask           {"rows": […]}
     GET  /healthz · /readyz · /metrics · /openapi.json       POST /mcp   see `mcp_endpoint`
-    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`
+    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`;
+    for chat programs, in the shapes of OpenAI's API: `chat.chat_routes`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
@@ -42,19 +43,20 @@ from redask.core.wire import envelope
 from redask.core.wire.row_json import for_browsers
 from redask.server import request_json
 from redask.server.admission import Admission
-from redask.server.http import bodies, openapi, responses
+from redask.server.http import asking, bodies, openapi, responses
 from redask.server.http.administration_routes import AdministrationRoutes
 from redask.server.http.around import Around
+from redask.server.http.chat.chat_routes import ChatRoutes
+from redask.server.http.chat.error_shapes import shaped
 from redask.server.http.cross_origin import Origins
 from redask.server.http.data_routes import DataRoutes
 from redask.server.http.page_files import page_routes
 from redask.server.http.request_sessions import RequestSessions
-from redask.server.http.responses import EventStream, disconnected, not_found, plain
+from redask.server.http.responses import disconnected, not_found, plain
 from redask.server.http.session_routes import SessionRoutes
 from redask.server.readiness import is_ready
 from redask.server.sessions import Authenticator, audit_rows
 
-HEARTBEAT_SECONDS = 10.0
 _LOOP_CHARACTERS = 256 * 1024  # of payloads: up to these, encoding takes a millisecond or two
 PortHealth = Callable[[], str]
 Reasons = Callable[[], tuple[str, ...]]
@@ -88,6 +90,7 @@ class HttpTransport:
             Route("/readyz", self.ready, methods=["GET"]),
             Route("/metrics", self.metrics, methods=["GET"]),
             Route("/openapi.json", self.description, methods=["GET"]),
+            *ChatRoutes(self._sessions).routes(),
             *SessionRoutes(self._sessions).routes(),
             *DataRoutes(self._sessions).routes(),
             *AdministrationRoutes(self._sessions).routes(),
@@ -102,15 +105,10 @@ class HttpTransport:
         if not isinstance(stream, bool):
             raise BadAsk("stream: expected true or false", detail="stream")
         ask = request_json.asked(given)
+        room = self._sessions.room(session)
         if stream or "text/event-stream" in request.headers.get("accept", ""):
-            events = self._sessions.room(session).stream(
-                lambda emit: session.answer(ask, emit), disconnected(request), HEARTBEAT_SECONDS
-            )
-            return EventStream(await anext(events), events)
-        answer = await self._sessions.room(session).run(
-            lambda: session.answer(ask), disconnected(request)
-        )
-        return plain(envelope.build(answer))
+            return await asking.streamed(request, room, session, ask)
+        return plain(envelope.build(await asking.answered(request, room, session, ask)))
 
     async def explain(self, request: Request) -> Response:
         session = await self._sessions.of(request)
@@ -232,7 +230,11 @@ def application(
     `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter,
     `reasons` what `readiness` has to say.
     """
-    handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
+    handlers: dict[Any, Any] = {
+        errors.AskError: _failed,
+        HTTPException: _unrouted,
+        Exception: _failed,  # or Starlette would say so in words of its own
+    }
     transport = HttpTransport(authenticator, admission, health, reasons)
     routes: list[BaseRoute] = [*transport.routes(), *page_routes()]
     endpoint = _mcp_endpoint(authenticator, admission)
@@ -261,18 +263,19 @@ def _mcp_endpoint(authenticator: Authenticator, admission: Admission) -> Any:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    response = responses.failed(error)
+    response = shaped(request.url.path, responses.failed(error))
     if getattr(request.state, "unread", False):  # the rest of the body would be read as a request
         response.headers["Connection"] = "close"
     return response
 
 
-async def _unrouted(_: Request, error: Exception) -> Response:
+async def _unrouted(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
         return not_found("there is nothing at this address: see /openapi.json")
     headers = dict(error.headers or {})
-    return responses.refused(error.status_code, "bad_ask", str(error.detail), headers)
+    refused = responses.refused(error.status_code, "bad_ask", str(error.detail), headers)
+    return shaped(request.url.path, refused)
 
 
 # --- requests --------------------------------------------------------------------------------

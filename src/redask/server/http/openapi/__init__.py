@@ -11,8 +11,10 @@ from typing import Any
 
 from redask import __version__
 from redask.core.wire import administration_schemas, data_schemas, schema
+from redask.core.wire.chat import chat_schemas
 from redask.core.wire.schema_parts import TEXT, shape
 from redask.server.http.openapi.administration_paths import administration_paths
+from redask.server.http.openapi.chat_paths import chat_paths
 from redask.server.http.openapi.operations import (
     JSON,
     content,
@@ -44,7 +46,10 @@ def document() -> dict[str, object]:
     """The whole document."""
     components: dict[str, object] = {}
     paths = _named(_paths(), components)
-    failure = _named(content("An error.", data_schemas.error()), components)
+    failures = {
+        "ChatFailure": content("An error.", chat_schemas.error()),
+        "Failure": content("An error.", data_schemas.error()),
+    }
     return {
         "openapi": "3.1.0",
         "info": {
@@ -56,7 +61,7 @@ def document() -> dict[str, object]:
         "servers": [{"url": "/", "description": "The server that sent this document."}],
         "tags": [{"name": each} for each in ("ask", "data", "access", "audit", "server")],
         "components": {
-            "responses": {"Failure": failure},
+            "responses": _named(failures, components),
             "schemas": dict(sorted(components.items())),
             "securitySchemes": {"token": {"type": "http", "scheme": "bearer"}},
         },
@@ -74,6 +79,7 @@ def _paths() -> dict[str, Any]:
     collection = path("collection", "Its name.", data_schemas.collection_name())
     return {
         "/v1/ask": {"post": _streamed(operation("ask", "ask", "Answer a question.", ask, answer))},
+        **chat_paths(),
         "/v1/explain": {
             "post": operation("explain", "ask", "Show what an ask would do.", ask, schema.plan())
         },

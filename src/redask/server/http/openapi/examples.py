@@ -10,6 +10,16 @@ EXAMPLES: dict[str, Any] = {
         "question": "When does a gold customer get money back for a late delivery?",
         "options": {"limit": 5, "strict": True},
     },
+    "createChatCompletion": {
+        "model": "redask",
+        "messages": [
+            {
+                "role": "user",
+                "content": "When does a gold customer get money back for a late delivery?",
+            }
+        ],
+    },
+    "getModel.model": "redask",
     "explain": {"question": "How many customers are gold customers?"},
     "search": {"question": "late delivery", "options": {"limit": 3}},
     "query": {"statement": "SELECT name FROM suppliers WHERE id = $1", "params": [2]},

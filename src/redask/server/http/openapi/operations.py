@@ -18,9 +18,10 @@ def operation(
     result: Mapping[str, object],
     *,
     parameters: list[dict[str, object]] | None = None,
+    failure: str = "Failure",
 ) -> dict[str, Any]:
     statuses = sorted({404, 405} | {outcome.http for outcome in OUTCOMES.values()} - {499})
-    failures = {str(status): {"$ref": "#/components/responses/Failure"} for status in statuses}
+    failures = {str(status): {"$ref": f"#/components/responses/{failure}"} for status in statuses}
     made: dict[str, Any] = {
         "operationId": name,
         "tags": [tag],

@@ -1,0 +1,1 @@
+"""OpenAI's chat completions over HTTP: the database is a model; see `chat_routes`."""
