@@ -17,6 +17,7 @@ from redask.cli.terminal_text import guard_logs
 COMMANDS = {
     "ingest": "Read files, folders and databases into yours.",
     "ask": "Answer a question over your data, with footnotes.",
+    "chat": "Ask one question after the other, in the terminal.",
     "show": "Show a source of the last answer, or any, with its quotation.",
     "explain": "Show what an ask would do, without asking anybody.",
     "plan": "Show the SELECT that would answer a question.",
@@ -49,6 +50,7 @@ _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
     **dict.fromkeys(("show", "sources", "remove"), "content_commands"),
     **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
+    "chat": "chat_commands",
     "replay": "replay_commands",
     **dict.fromkeys(("backup", "restore", "dump", "load"), "keeping_commands"),
 }
