@@ -4,6 +4,7 @@ import io
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -149,20 +150,19 @@ def test_at_a_terminal_answers_are_drawn_and_nothing_ends_the_conversation_but_i
         assert terminal.end() == 0
         assert not any(each in terminal.raw for each in (EVIL[:5], *EVIL[8:10], "\u202e", "\x1b]8"))
     with redask.open(harbour) as db:
-        failures = [[error["kind"] for error in each.row["errors"]] for each in db.audit(4)]
+        rows: list[Any] = [each.row for each in db.audit(4)]
+    failures = [[error["kind"] for error in row["errors"]] for row in rows]
     assert failures == [[], ["cancelled"], ["provider_failed"], []]
 
 
 # --- Markdown ---------------------------------------------------------------------------
 
 
-def shown(text: str, **options: int) -> str:
-    console = Console(
-        file=io.StringIO(), force_terminal=True, width=80, color_system=None, **options
-    )
+def shown(text: str) -> str:
+    out = io.StringIO()
+    console = Console(file=out, force_terminal=True, width=80, color_system=None)
     console.print(live_markdown.drawn(text))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+    return out.getvalue()
 
 
 def test_nothing_of_an_answer_is_lost_and_no_link_is_made() -> None:

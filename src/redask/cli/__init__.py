@@ -32,6 +32,7 @@ COMMANDS = {
     "token": "Make, list and revoke the tokens users sign in with.",
     "policy": "Say who may read what, and look at what they would see.",
     "serve": "Serve the database over HTTP, MCP and gRPC.",
+    "open": "Open the page in your browser, signed in.",
     "rpc": "Answer JSON-RPC on standard input.",
     "mcp": "Serve MCP on standard input.",
     "cost": "Show what was spent by day, tenant and provider.",
@@ -49,7 +50,7 @@ COMMANDS = {
 _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
     **dict.fromkeys(("show", "sources", "remove"), "content_commands"),
-    **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
+    **dict.fromkeys(("serve", "open", "rpc", "mcp"), "serve_commands"),
     "chat": "chat_commands",
     "replay": "replay_commands",
     **dict.fromkeys(("backup", "restore", "dump", "load"), "keeping_commands"),

@@ -53,12 +53,13 @@ class BrowserSessions:
         self._clock = clock
         self._held: dict[str, BrowserSession] = {}  # by the hash of the id, oldest first
 
-    def begin(self, request: Request, reply: Response, database: AsyncDatabase) -> None:
-        """Give the browser a session."""
+    def begin(self, request: Request, reply: Response, database: AsyncDatabase) -> str:
+        """Give the browser a session. → its key, for `has` and `drop`"""
         self._forget(request)
         self._make_room(database.claim)
         ident = secrets.token_urlsafe(32)
-        self._held[_hash(ident)] = BrowserSession(database, self._clock() + SESSION_SECONDS)
+        key = _hash(ident)
+        self._held[key] = BrowserSession(database, self._clock() + SESSION_SECONDS)
         reply.set_cookie(
             _name(request),
             ident,
@@ -68,6 +69,15 @@ class BrowserSessions:
             httponly=True,
             samesite="strict",
         )
+        return key
+
+    def has(self, request: Request, key: str) -> bool:
+        """Whether a request has the cookie of a session that there is."""
+        return key in self._held and _hash(request.cookies.get(_name(request), "")) == key
+
+    def drop(self, key: str) -> None:
+        """End a session by its key."""
+        self._held.pop(key, None)
 
     def of(self, request: Request) -> AsyncDatabase | None:
         """Whose request it is."""

@@ -8,7 +8,8 @@
     GET  /v1/sources/{urn}      the URN percent-encoded once more      {"payload", "urn"}
     GET  /v1/audit              ?limit=20&before=SEQ&log=ask           {"rows": […]}
     GET  /healthz · /readyz · /metrics · /openapi.json       POST /mcp   see `mcp_endpoint`
-    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`
+    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`,
+    and how a browser comes to it signed in: `entry_routes`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
@@ -47,6 +48,8 @@ from redask.server.http.administration_routes import AdministrationRoutes
 from redask.server.http.around import Around
 from redask.server.http.cross_origin import Origins
 from redask.server.http.data_routes import DataRoutes
+from redask.server.http.entry_codes import EntryCodes
+from redask.server.http.entry_routes import entry_routes
 from redask.server.http.page_files import page_routes
 from redask.server.http.request_sessions import RequestSessions
 from redask.server.http.responses import EventStream, disconnected, not_found, plain
@@ -69,8 +72,10 @@ class HttpTransport:
         admission: Admission,
         health: PortHealth = lambda: "ok",
         reasons: Reasons = lambda: (),
+        entry: EntryCodes | None = None,
     ) -> None:
         self._authenticator = authenticator
+        self._entry = entry
         self._sessions = RequestSessions(authenticator, admission)
         self._health = health
         self._reasons = reasons
@@ -91,6 +96,7 @@ class HttpTransport:
             *SessionRoutes(self._sessions).routes(),
             *DataRoutes(self._sessions).routes(),
             *AdministrationRoutes(self._sessions).routes(),
+            *entry_routes(self._sessions, self._entry),
         ]
 
     async def ask(self, request: Request) -> Response:
@@ -226,14 +232,15 @@ def application(
     origins: Origins | None = None,
     health: PortHealth = lambda: "ok",
     reasons: Reasons = lambda: (),
+    entry: EntryCodes | None = None,
 ) -> ASGIApp:
     """The ASGI application of this transport, with MCP at /mcp where its SDK is installed.
 
     `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter,
-    `reasons` what `readiness` has to say.
+    `reasons` what `readiness` has to say; `entry` are the codes that a browser may come with.
     """
     handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
-    transport = HttpTransport(authenticator, admission, health, reasons)
+    transport = HttpTransport(authenticator, admission, health, reasons, entry)
     routes: list[BaseRoute] = [*transport.routes(), *page_routes()]
     endpoint = _mcp_endpoint(authenticator, admission)
     if endpoint is not None:

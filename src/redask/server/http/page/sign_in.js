@@ -4,9 +4,20 @@ import { call } from "./api.js";
 import { el, show } from "./dom.js";
 import { failureBox } from "./words.js";
 
+// Why an address that signs in did not: told behind #, once.
+const REFUSED = {
+  code: "This address signs in once, and only for a few minutes: run redask open again.",
+};
+
+function refusal() {
+  const why = /^#refused=([a-z]+)$/.exec(location.hash)?.[1];
+  if (why) history.replaceState(null, "", location.pathname + location.search);
+  return Object.hasOwn(REFUSED, why ?? "") ? failureBox({ kind: "denied", message: REFUSED[why] }) : null;
+}
+
 export function signInView(view, done) {
   const token = el("input", { id: "token", type: "password", autocomplete: "current-password", required: true, spellcheck: "false" });
-  const told = el("div");
+  const told = el("div", {}, refusal());
   const form = el("form", { class: "card sign-in", on: { submit: async (event) => {
     event.preventDefault();
     try {
