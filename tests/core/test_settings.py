@@ -101,9 +101,15 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("sign_in.role_claim", "sign_in.role_claim", "role", '"groups"', "groups"),
     ("sign_in.tenant_claim", "sign_in.tenant_claim", None, '"org"', "org"),
     ("sign_in.tenant", "sign_in.tenant", "local", '"acme"', "acme"),
+    ("sign_in.client_id", "sign_in.client_id", None, '"page"', "page"),
 ]
 OPERATORS = ("embedder.base_url", "files.modes", "serve.", "sign_in.")
 WITH_ISSUER = {"REDASK_SIGN_IN_AUDIENCE": "redask"}  # an issuer alone is refused
+NEEDS = {
+    "sign_in.issuer": WITH_ISSUER,
+    "sign_in.client_id": {**WITH_ISSUER, "REDASK_SIGN_IN_ISSUER": "https://i"},
+}
+NEEDED = ("sign_in.audience", "sign_in.issuer")
 
 
 def value_of(loaded: Settings, path: str) -> object:
@@ -140,7 +146,7 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     variable = variable_of(key)
     assert variable == "REDASK_" + key.upper().replace(".", "_")
     assert value_of(load(), path) == default
-    env = WITH_ISSUER if key == "sign_in.issuer" else {}
+    env = NEEDS.get(key, {})
     by_file = load("", env, f"{key} = {example}")
     assert by_file == load("", {**env, variable: example})
     assert by_file == load("", {**env, variable: example.strip('"')})
@@ -151,7 +157,7 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     else:
         assert by_file == load(f"{key} = {example}")
     assert (value_of(by_file, path), type(value_of(by_file, path))) == (expected, type(expected))
-    others = [other for _, other, *_ in KEYS if other not in (path, "sign_in.audience")]
+    others = [other for _, other, *_ in KEYS if other not in (path, *NEEDED)]
     assert [value_of(by_file, other) for other in others] == [
         value_of(load(), other) for other in others
     ]
@@ -464,6 +470,16 @@ def test_an_issuer_without_an_audience_is_refused() -> None:
         load("", {}, 'sign_in.issuer = "https://i"')
 
 
+def test_a_client_of_the_page_needs_an_issuer_and_its_secret_is_not_shown() -> None:
+    with pytest.raises(Misconfigured, match=r"sign_in\.issuer is needed"):
+        load("", {}, 'sign_in.client_id = "page"')
+    assert misconfigured('sign_in.client_id = "page"').detail == "sign_in.client_id"
+    text = 'sign_in.issuer = "https://i"\nsign_in.audience = "a"\nsign_in.client_id = "page"'
+    chosen = load("", {"REDASK_SIGN_IN_CLIENT_SECRET": "hidden"}, text).sign_in
+    assert (chosen.client_id, chosen.client_secret) == ("page", "hidden")
+    assert "hidden" not in repr(chosen)
+
+
 def test_what_is_wrong_with_the_operators_file_names_it() -> None:
     for text in ("[", "ask.fish = 1"):
         with pytest.raises(Misconfigured, match=r"^the operator's redask\.toml"):
@@ -475,7 +491,8 @@ def test_what_is_wrong_with_the_operators_file_names_it() -> None:
 
 def test_every_key_that_is_ours_may_come_by_file_or_command() -> None:
     ours = {key_variables(name)[0] for name in PINNED}
-    assert set(secret_variables()) == ours | {"REDASK_EMBEDDER_API_KEY"}
+    others = {"REDASK_EMBEDDER_API_KEY", "REDASK_SIGN_IN_CLIENT_SECRET"}
+    assert set(secret_variables()) == ours | others
 
 
 @pytest.mark.parametrize("value", ["[1]", "7", '["metrics", "healthz"]'])

@@ -8,7 +8,7 @@ import pytest
 from server_thread import ServerThread
 from waiting import SECONDS
 
-from redask.server.http.entry_codes import CODE_SECONDS, EntryCodes
+from redask.server.http.entering.entry_codes import CODE_SECONDS, EntryCodes
 
 PAGE = {"X-Redask-Page": "1"}
 

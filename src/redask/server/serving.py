@@ -36,7 +36,7 @@ from redask.server.connection_limits import (
     ConnectionLimits,
 )
 from redask.server.http.cross_origin import Origins
-from redask.server.http.entry_codes import EntryCodes
+from redask.server.http.entering.entry_codes import EntryCodes
 from redask.server.readiness import Readiness
 from redask.server.sessions import Authenticator
 from redask.server.wrong_tokens import WrongTokens

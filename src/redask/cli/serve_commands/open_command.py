@@ -1,8 +1,8 @@
 """`redask open`: the page in a browser on this machine, signed in, until Ctrl-C.
 
 The server listens on 127.0.0.1 alone, and takes nobody without sign-in: the browser comes with a
-code that is good once (`server.http.entry_codes`), and gets a session as the user of the token, or
-as the local owner. Where no browser can be started, the address is printed.
+code that is good once (`entry_codes`), and gets a session as the user of the token, or as the local
+owner. Where no browser can be started, the address is printed.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ def command(db: str, /, *, port: int | None, no_browser: bool) -> None:
     You are the local owner there, or with --token its user. Ctrl-C stops the server.
     """
     with reports_errors():
-        from redask.server.http.entry_codes import EntryCodes
+        from redask.server.http.entering.entry_codes import EntryCodes
         from redask.server.serving import Serving
 
         given = click.get_current_context().meta
@@ -51,7 +51,7 @@ def command(db: str, /, *, port: int | None, no_browser: bool) -> None:
 
 
 async def _serve(location: str, serving: "Serving", token: str | None, *, browser: bool) -> None:
-    from redask.server.http.entry_routes import OPEN
+    from redask.server.http.entering.entry_routes import OPEN
     from redask.server.serving import serve
 
     async with await opening.served(location, serving.tenant) as opened:
@@ -93,7 +93,7 @@ def _browse(address: str) -> None:
 
 
 def _print_address(address: str) -> None:
-    from redask.server.http.entry_codes import CODE_SECONDS
+    from redask.server.http.entering.entry_codes import CODE_SECONDS
 
     minutes = CODE_SECONDS // 60
     echo(f"redask: open this address; it is good once, within {minutes} minutes:", err=True)

@@ -53,8 +53,18 @@ class BrowserSessions:
         self._clock = clock
         self._held: dict[str, BrowserSession] = {}  # by the hash of the id, oldest first
 
-    def begin(self, request: Request, reply: Response, database: AsyncDatabase) -> str:
-        """Give the browser a session. → its key, for `has` and `drop`"""
+    def begin(
+        self,
+        request: Request,
+        reply: Response,
+        database: AsyncDatabase,
+        *,
+        secure: bool | None = None,
+    ) -> str:
+        """Give the browser a session. → its key, for `has` and `drop`
+
+        `secure` says whether it speaks TLS, where the request cannot tell.
+        """
         self._forget(request)
         self._make_room(database.claim)
         ident = secrets.token_urlsafe(32)
@@ -65,7 +75,7 @@ class BrowserSessions:
             ident,
             max_age=SESSION_SECONDS,
             path="/",
-            secure=_is_secure(request),
+            secure=is_secure(request) if secure is None else secure,
             httponly=True,
             samesite="strict",
         )
@@ -97,7 +107,7 @@ class BrowserSessions:
         reply.delete_cookie(
             _name(request),
             path="/",
-            secure=_is_secure(request),
+            secure=is_secure(request),
             httponly=True,
             samesite="strict",
         )
@@ -125,16 +135,20 @@ def is_own_page(request: Request) -> bool:
     return request.headers.get("sec-fetch-site") in _FROM_HERE
 
 
-def _is_secure(request: Request) -> bool:
+def is_secure(request: Request) -> bool:
     """Whether the browser speaks TLS, with us or with a proxy before us."""
     return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
 
 
-def _name(request: Request) -> str:
-    """The cookie's name; one for each port, which cookies do not tell apart."""
+def cookie_name(request: Request, name: str) -> str:
+    """A cookie's name; one for each port, which cookies do not tell apart."""
     host = request.headers.get("host", "")
     port = host.rpartition(":")[2]
-    return f"redask_session_{port}" if port.isdigit() else "redask_session"
+    return f"{name}_{port}" if port.isdigit() else name
+
+
+def _name(request: Request) -> str:
+    return cookie_name(request, "redask_session")
 
 
 def _hash(ident: str) -> str:

@@ -9,7 +9,7 @@
     GET  /v1/audit              ?limit=20&before=SEQ&log=ask           {"rows": […]}
     GET  /healthz · /readyz · /metrics · /openapi.json       POST /mcp   see `mcp_endpoint`
     more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`,
-    and how a browser comes to it signed in: `entry_routes`
+    and how a browser comes to it signed in: `entry_routes`, `identity_routes`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
@@ -48,8 +48,9 @@ from redask.server.http.administration_routes import AdministrationRoutes
 from redask.server.http.around import Around
 from redask.server.http.cross_origin import Origins
 from redask.server.http.data_routes import DataRoutes
-from redask.server.http.entry_codes import EntryCodes
-from redask.server.http.entry_routes import entry_routes
+from redask.server.http.entering.entry_codes import EntryCodes
+from redask.server.http.entering.entry_routes import entry_routes
+from redask.server.http.entering.identity_routes import IdentityRoutes
 from redask.server.http.page_files import page_routes
 from redask.server.http.request_sessions import RequestSessions
 from redask.server.http.responses import EventStream, disconnected, not_found, plain
@@ -72,10 +73,8 @@ class HttpTransport:
         admission: Admission,
         health: PortHealth = lambda: "ok",
         reasons: Reasons = lambda: (),
-        entry: EntryCodes | None = None,
     ) -> None:
         self._authenticator = authenticator
-        self._entry = entry
         self._sessions = RequestSessions(authenticator, admission)
         self._health = health
         self._reasons = reasons
@@ -96,8 +95,11 @@ class HttpTransport:
             *SessionRoutes(self._sessions).routes(),
             *DataRoutes(self._sessions).routes(),
             *AdministrationRoutes(self._sessions).routes(),
-            *entry_routes(self._sessions, self._entry),
         ]
+
+    def entries(self, codes: EntryCodes | None) -> list[Route]:
+        """What a browser goes through on its way to the page; no part of the API."""
+        return [*entry_routes(self._sessions, codes), *IdentityRoutes(self._sessions).routes()]
 
     async def ask(self, request: Request) -> Response:
         session = await self._sessions.of(request)
@@ -240,8 +242,8 @@ def application(
     `reasons` what `readiness` has to say; `entry` are the codes that a browser may come with.
     """
     handlers: dict[Any, Any] = {errors.AskError: _failed, HTTPException: _unrouted}
-    transport = HttpTransport(authenticator, admission, health, reasons, entry)
-    routes: list[BaseRoute] = [*transport.routes(), *page_routes()]
+    transport = HttpTransport(authenticator, admission, health, reasons)
+    routes: list[BaseRoute] = [*transport.routes(), *page_routes(), *transport.entries(entry)]
     endpoint = _mcp_endpoint(authenticator, admission)
     if endpoint is not None:
         routes.append(Route("/mcp", endpoint=endpoint, methods=["POST"]))

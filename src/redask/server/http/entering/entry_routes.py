@@ -12,7 +12,7 @@ from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
 from redask.server.http.browser_sessions import is_own_page
-from redask.server.http.entry_codes import EntryCodes
+from redask.server.http.entering.entry_codes import EntryCodes
 from redask.server.http.request_sessions import RequestSessions
 
 OPEN = "/open"
