@@ -103,13 +103,19 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("sign_in.tenant", "sign_in.tenant", "local", '"acme"', "acme"),
     ("sign_in.client_id", "sign_in.client_id", None, '"page"', "page"),
 ]
-OPERATORS = ("embedder.base_url", "files.modes", "serve.", "sign_in.")
-WITH_ISSUER = {"REDASK_SIGN_IN_AUDIENCE": "redask"}  # an issuer alone is refused
+OPERATORS = ("audit.seal.", "embedder.base_url", "files.modes", "serve.", "sign_in.")
+_SEALED = {"audit.seal.key": "k"}
+_ISSUER = {"sign_in.audience": "redask"}
+# what is refused alone, and what it needs beside it
 NEEDS = {
-    "sign_in.issuer": WITH_ISSUER,
-    "sign_in.client_id": {**WITH_ISSUER, "REDASK_SIGN_IN_ISSUER": "https://i"},
+    "sign_in.issuer": _ISSUER,
+    "sign_in.client_id": {**_ISSUER, "sign_in.issuer": "https://i"},
+    "audit.seal.signer": {"audit.seal.public_key": "p"},
+    "audit.seal.file": _SEALED,
+    "audit.seal.command": _SEALED,
+    "audit.seal.url": _SEALED,
 }
-NEEDED = ("sign_in.audience", "sign_in.issuer")
+PATHS = {key: path for key, path, *_ in KEYS}
 
 
 def value_of(loaded: Settings, path: str) -> object:
@@ -146,7 +152,8 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     variable = variable_of(key)
     assert variable == "REDASK_" + key.upper().replace(".", "_")
     assert value_of(load(), path) == default
-    env = NEEDS.get(key, {})
+    needed = NEEDS.get(key, {})
+    env = {variable_of(other): given for other, given in needed.items()}
     by_file = load("", env, f"{key} = {example}")
     assert by_file == load("", {**env, variable: example})
     assert by_file == load("", {**env, variable: example.strip('"')})
@@ -157,7 +164,8 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     else:
         assert by_file == load(f"{key} = {example}")
     assert (value_of(by_file, path), type(value_of(by_file, path))) == (expected, type(expected))
-    others = [other for _, other, *_ in KEYS if other not in (path, *NEEDED)]
+    moved = {path, *(PATHS[other] for other in needed)}
+    others = [other for _, other, *_ in KEYS if other not in moved]
     assert [value_of(by_file, other) for other in others] == [
         value_of(load(), other) for other in others
     ]

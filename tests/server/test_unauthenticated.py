@@ -1,6 +1,7 @@
 """What clients get that do not sign in: nothing is read, listed or counted for them."""
 
 import asyncio
+import json
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -240,7 +241,11 @@ GET = "GET /healthz HTTP/1.1\r\n"
 def test_what_may_stand_once_in_a_head_stands_once(
     server: ServerThread, text: str, status: bytes
 ) -> None:
-    assert sent(server, text.encode()).split()[1] == status
+    reply = sent(server, text.encode())
+    assert reply.split()[1] == status
+    if status == b"400":  # in the shape of every error
+        shown = json.loads(reply.partition(b"\r\n\r\n")[2])
+        assert shown["error"]["kind"] == "bad_ask"
 
 
 def chunked(server: ServerThread, trailer: str) -> bytes:

@@ -68,7 +68,8 @@ class Process:
     def __init__(self, directory: Path, token: str | None = None, **env: str) -> None:
         self.directory = directory
         self.token = token
-        self.env = {"PYTHONPATH": str(SOURCE), "REDASK_EMBEDDER_NAME": "none", **env}
+        self.env = {"PYTHONPATH": str(SOURCE), "REDASK_EMBEDDER_NAME": "none"}
+        self.env |= {"REDASK_ASK_PROVIDERS_TESTING": "true", **env}
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed when it is stopped
 
     def __enter__(self) -> Self:

@@ -50,7 +50,7 @@ class AsyncKeeping:
         *,
         rebuild_index: bool = False,
         deep: bool = False,
-        progress: Callable[..., None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well.
 
@@ -107,7 +107,7 @@ class SyncKeeping:
         *,
         rebuild_index: bool = False,
         deep: bool = False,
-        progress: Callable[..., None] | None = None,
+        progress: Callable[[int, int], None] | None = None,
     ) -> dict[str, Any]:
         """What is there, what is pending, what is wrong; `problems` is empty when all is well.
 

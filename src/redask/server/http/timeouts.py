@@ -21,10 +21,11 @@ complete. Deadlines of bodies and responses are in `routes` and `responses`.
 import asyncio
 from typing import Any
 
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from redask.server.connection_limits import ConnectionEntry, ConnectionLimits
 from redask.server.http.request_sessions import CONNECTION, FOR_HEALTH
+from redask.server.http.responses import refused
 
 HEADER_SECONDS = 30.0
 HEAD_BYTES = 64 * 1024
@@ -131,15 +132,16 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._set_deadline()
 
     def send_400_response(self, msg: str) -> None:
-        """Refuse what was sent; the request that runs, if any, is over."""
+        """Refuse what was sent and close; the request that runs, if any, is over."""
         started = self.is_busy() and self._running.response_started
         if self.is_busy():
             self._running.disconnected = True
             self._running.message_event.set()
-        if started:  # its reply would go on in the middle
-            self.transport.close()
-        else:
-            super().send_400_response(msg)
+        if not started:  # else its reply would go on in the middle
+            reply = refused(400, "bad_ask", msg, {"Connection": "close"})
+            head = b"".join(b"%b: %b\r\n" % header for header in reply.raw_headers)
+            self.transport.write(STATUS_LINE[400] + head + b"\r\n" + bytes(reply.body))
+        self.transport.close()
 
     def close_idle(self) -> None:
         """Make room for another connection."""
