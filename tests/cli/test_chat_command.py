@@ -144,6 +144,8 @@ def test_at_a_terminal_answers_are_drawn_and_nothing_ends_the_conversation_but_i
         model.play(CHAT.stream(["14 euros. [^1]"]))
         terminal.type("And its price?\r")
         assert "understood_as: What is the price of" in terminal.wait_for("tokens ·")
+        terminal.type("/help\r")
+        terminal.wait_for("/quit           end")
         terminal.type("half a line")
         terminal.interrupt()
         terminal.wait_for("\n> ")

@@ -96,6 +96,9 @@ class TerminalChat:
             except KeyboardInterrupt:
                 echo()  # the line is taken back
                 continue
+            except UnicodeDecodeError:
+                echo("redask: that is not UTF-8", err=True)
+                continue
             if said.wish is Wish.QUIT:
                 return
             try:
