@@ -9,7 +9,7 @@ from click.testing import CliRunner, Result
 
 import redask
 from redask.cli import last_answer, main
-from redask.core.model import Caller
+from redask.core.model import Caller, Turn
 
 QUESTION = "When is the sail to be reefed?"
 SAID = "Reef the sail when the wind is above twenty knots."
@@ -42,7 +42,7 @@ def test_show_prints_the_source_of_a_footnote_with_its_quotation(ship: Path) -> 
     assert "sails.md, line 7, heading Reefing: " in printed
     with redask.open(ship) as db:
         answer = replace(db.ask(QUESTION), answer=f"{SAID} [^1]")
-    last_answer.keep(str(ship), Caller(), QUESTION, answer, last_answer.LastAnswer())
+    last_answer.keep(str(ship), Caller(), (Turn(QUESTION, answer.answer),), answer)
     shown = run(ship, "show", "1").output
     assert shown.splitlines()[0].startswith("urn:reddb:document:")
     assert "sails.md, line 7, heading Reefing" in shown
@@ -56,7 +56,7 @@ def test_show_prints_the_source_of_a_footnote_with_its_quotation(ship: Path) -> 
 def test_show_says_that_the_last_answer_has_no_sources(ship: Path) -> None:
     with redask.open(ship) as db:
         answer = replace(db.ask(QUESTION), sources_flat=())
-    last_answer.keep(str(ship), Caller(), QUESTION, answer, last_answer.LastAnswer())
+    last_answer.keep(str(ship), Caller(), (Turn(QUESTION, answer.answer),), answer)
     shown = run(ship, "show", "1")
     assert shown.exit_code != 0
     assert "the last answer has no sources" in shown.output

@@ -105,13 +105,16 @@ KEYS: list[tuple[str, str, object, str, object]] = [
     ("sign_in.role_claim", "sign_in.role_claim", "role", '"groups"', "groups"),
     ("sign_in.tenant_claim", "sign_in.tenant_claim", None, '"org"', "org"),
     ("sign_in.tenant", "sign_in.tenant", "local", '"acme"', "acme"),
+    ("sign_in.client_id", "sign_in.client_id", None, '"page"', "page"),
 ]
 OPERATORS = ("audit.seal.", "embedder.base_url", "files.modes", "serve.", "sign_in.")
-_SEALED = ("audit.seal.key", "k")
+_SEALED = {"audit.seal.key": "k"}
+_ISSUER = {"sign_in.audience": "redask"}
 # what is refused alone, and what it needs beside it
 NEEDS = {
-    "sign_in.issuer": ("sign_in.audience", "redask"),
-    "audit.seal.signer": ("audit.seal.public_key", "p"),
+    "sign_in.issuer": _ISSUER,
+    "sign_in.client_id": {**_ISSUER, "sign_in.issuer": "https://i"},
+    "audit.seal.signer": {"audit.seal.public_key": "p"},
     "audit.seal.file": _SEALED,
     "audit.seal.command": _SEALED,
     "audit.seal.url": _SEALED,
@@ -153,7 +156,7 @@ def test_a_key_is_read_from_file_and_environment_and_moves_nothing_else(
     variable = variable_of(key)
     assert variable == "REDASK_" + key.upper().replace(".", "_")
     assert value_of(load(), path) == default
-    needed = dict([NEEDS[key]] if key in NEEDS else [])
+    needed = NEEDS.get(key, {})
     env = {variable_of(other): given for other, given in needed.items()}
     by_file = load("", env, f"{key} = {example}")
     assert by_file == load("", {**env, variable: example})
@@ -479,6 +482,16 @@ def test_an_issuer_without_an_audience_is_refused() -> None:
         load("", {}, 'sign_in.issuer = "https://i"')
 
 
+def test_a_client_of_the_page_needs_an_issuer_and_its_secret_is_not_shown() -> None:
+    with pytest.raises(Misconfigured, match=r"sign_in\.issuer is needed"):
+        load("", {}, 'sign_in.client_id = "page"')
+    assert misconfigured('sign_in.client_id = "page"').detail == "sign_in.client_id"
+    text = 'sign_in.issuer = "https://i"\nsign_in.audience = "a"\nsign_in.client_id = "page"'
+    chosen = load("", {"REDASK_SIGN_IN_CLIENT_SECRET": "hidden"}, text).sign_in
+    assert (chosen.client_id, chosen.client_secret) == ("page", "hidden")
+    assert "hidden" not in repr(chosen)
+
+
 def test_what_is_wrong_with_the_operators_file_names_it() -> None:
     for text in ("[", "ask.fish = 1"):
         with pytest.raises(Misconfigured, match=r"^the operator's redask\.toml"):
@@ -490,7 +503,8 @@ def test_what_is_wrong_with_the_operators_file_names_it() -> None:
 
 def test_every_key_that_is_ours_may_come_by_file_or_command() -> None:
     ours = {key_variables(name)[0] for name in PINNED}
-    assert set(secret_variables()) == ours | {"REDASK_EMBEDDER_API_KEY"}
+    others = {"REDASK_EMBEDDER_API_KEY", "REDASK_SIGN_IN_CLIENT_SECRET"}
+    assert set(secret_variables()) == ours | others
 
 
 @pytest.mark.parametrize("value", ["[1]", "7", '["metrics", "healthz"]'])

@@ -8,7 +8,7 @@ from stage import Player, Stage
 
 import redask
 from redask.core import errors
-from redask.core.model import Turn
+from redask.core.model import Answered, Failed, Turn
 from redask.core.wire import json as canonical
 
 TALK = [{"question": "When does the Amrum ferry leave?", "answer": "At nine. [^1]"}]
@@ -184,3 +184,32 @@ def test_a_conversation_with_asyncio(harbour: Stage) -> None:
             return await talk.ask(LEANS, using="extractive", **OFF)
 
     assert "understood_as" in kinds(asyncio.run(main()))
+
+
+def test_a_streamed_question_is_a_turn_once_it_is_answered(harbour: Stage) -> None:
+    gone = errors.ProviderFailed("scripted", errors.Failure.SERVER, "gone")
+    talk = harbour.open(
+        Player("scripted", ["At nine. [^1]", gone, "14 euros [^1]."])
+    ).conversation()
+    asked = TALK[0]["question"]
+    events = list(talk.stream(asked, **OFF))
+    assert isinstance(events[-1], Answered)
+    first = Turn(asked, "At nine. [^1]")
+    assert list(talk.turns) == [first]
+    assert isinstance(list(talk.stream(LEANS, **OFF))[-1], Failed)
+    assert list(talk.turns) == [first]
+    list(talk.stream(LEANS, **OFF))
+    assert list(talk.turns) == [first, Turn(WHOLE, "14 euros [^1].")]
+
+
+def test_so_it_is_with_asyncio(harbour: Stage) -> None:
+    async def talking() -> tuple[Turn, ...]:
+        db = harbour.open(Player("scripted", ["At nine. [^1]", "14 euros [^1]."]))
+        talk = db._async.conversation()
+        for question in (TALK[0]["question"], LEANS):
+            async for event in talk.stream(question, **OFF):
+                last = event
+            assert isinstance(last, Answered)
+        return talk.turns
+
+    assert asyncio.run(talking())[1] == Turn(WHOLE, "14 euros [^1].")

@@ -2,6 +2,10 @@
 
 with Issuer() as issuer:
     issuer.token(sub="mia", role="support"); issuer.rotate(); issuer.down = True
+
+It also signs browsers in, as CLIENT: /authorize sends them straight back with a code, /token gives
+an ID token for it, once, to who has the verifier (and the secret, if there is one). `said` are
+claims of that token in place of the good ones.
 """
 
 import base64
@@ -13,6 +17,7 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import TracebackType
 from typing import Any, Self
+from urllib.parse import parse_qsl, urlencode
 
 import jwt
 from cryptography.hazmat.primitives import serialization
@@ -20,6 +25,7 @@ from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
 from jwt.algorithms import ECAlgorithm, OKPAlgorithm, RSAAlgorithm
 
 AUDIENCE = "redask"
+CLIENT = "redask-page"
 Json = dict[str, Any]
 
 
@@ -33,6 +39,10 @@ class Issuer:
         self.reads = 0
         self.said_issuer: str | None = None
         self.now = time.time
+        self.secret: str | None = None
+        self.said: Json = {}
+        self.asked: list[Json] = []  # what browsers came to /authorize with
+        self.codes: dict[str, Json] = {}
         self._count = 0
         self.rotate()
 
@@ -44,6 +54,12 @@ class Issuer:
                 if issuer.down:
                     self.send_error(503)
                     return
+                if self.path.startswith("/authorize?"):
+                    self.send_response(302)
+                    self.send_header("Location", issuer.authorize(self.path.partition("?")[2]))
+                    self.send_header("Content-Length", "0")
+                    self.end_headers()
+                    return
                 documents = {
                     "/.well-known/openid-configuration": issuer.discovery,
                     "/keys": issuer.jwks,
@@ -52,8 +68,18 @@ class Issuer:
                 if found is None:
                     self.send_error(404)
                     return
-                body = json.dumps(found()).encode()
-                self.send_response(200)
+                self._say(200, found())
+
+            def do_POST(self) -> None:
+                sent = self.rfile.read(int(self.headers.get("Content-Length", "0"))).decode()
+                if issuer.down or self.path != "/token":
+                    self.send_error(503)
+                    return
+                self._say(*issuer.redeem(dict(parse_qsl(sent)), self.headers["Authorization"]))
+
+            def _say(self, status: int, said: Json) -> None:
+                body = json.dumps(said).encode()
+                self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.end_headers()
                 self.wfile.write(body)
@@ -78,7 +104,37 @@ class Issuer:
         self._thread.join()
 
     def discovery(self) -> Json:
-        return {"issuer": self.said_issuer or self.url, "jwks_uri": f"{self.url}/keys"}
+        return {
+            "issuer": self.said_issuer or self.url,
+            "jwks_uri": f"{self.url}/keys",
+            "authorization_endpoint": f"{self.url}/authorize",
+            "token_endpoint": f"{self.url}/token",
+        }
+
+    def authorize(self, query: str) -> str:
+        """Where a browser is sent back to."""
+        asked = dict(parse_qsl(query))
+        self.asked.append(asked)
+        assert (asked["response_type"], asked["client_id"]) == ("code", CLIENT)
+        assert asked["code_challenge_method"] == "S256"
+        assert "openid" in asked["scope"].split()
+        code = f"code-{len(self.asked)}"
+        self.codes[code] = asked
+        return f"{asked['redirect_uri']}?{urlencode({'code': code, 'state': asked['state']})}"
+
+    def redeem(self, form: dict[str, str], authorization: str | None) -> tuple[int, Json]:
+        """Status and reply of /token."""
+        if self.secret is not None:
+            proof = base64.b64encode(f"{CLIENT}:{self.secret}".encode()).decode()
+            if authorization != f"Basic {proof}":
+                return 401, {"error": "invalid_client"}
+        asked = self.codes.pop(form["code"], None)
+        challenge = _encoded(hashlib.sha256(form["code_verifier"].encode()).digest())
+        good = asked is not None and asked["code_challenge"] == challenge
+        if asked is None or not good or asked["redirect_uri"] != form["redirect_uri"]:
+            return 400, {"error": "invalid_grant"}
+        claims = {"aud": CLIENT, "nonce": asked["nonce"], **self.said}
+        return 200, {"access_token": "opaque", "id_token": self.token(**claims)}
 
     def jwks(self) -> Json:
         self.reads += 1

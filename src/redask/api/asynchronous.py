@@ -9,7 +9,7 @@ import asyncio
 import threading
 from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, fields
+from dataclasses import fields
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
@@ -21,6 +21,8 @@ from redask.api.auditing.audit_reading import AsyncAuditReading
 from redask.api.auditing.replay_methods import AsyncReplays
 from redask.api.contents import AsyncContents
 from redask.api.conversation import AsyncConversation
+from redask.api.entering.page_entry import AsyncPageEntry
+from redask.api.entering.principals import ProvenToken, TokenSignIn
 from redask.api.event_stream import events_of
 from redask.api.keeping import AsyncKeeping
 from redask.api.results import CitedAnswer, IngestSummary, SearchHit, SearchResult
@@ -50,22 +52,6 @@ _T = TypeVar("_T")
 _LONG = 4096  # characters of a statement: up to these, parsing takes less than a millisecond
 
 
-@dataclass(frozen=True, slots=True)
-class TokenSignIn:
-    """A token, and the tenant it must be for, if that matters."""
-
-    token: str = field(repr=False)
-    tenant: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ProvenToken:
-    """A token that somebody proved to hold, by its public part; and its tenant, as above."""
-
-    ident: str
-    tenant: str | None = None
-
-
 class AsyncDatabase(
     AsyncAdministration,
     AsyncSelects,
@@ -73,6 +59,7 @@ class AsyncDatabase(
     AsyncReplays,
     AsyncContents,
     AsyncTransportNeeds,
+    AsyncPageEntry,
     AsyncKeeping,
 ):
     """An open database for asyncio; see the module."""
@@ -374,7 +361,9 @@ class AsyncDatabase(
         try:
             if isinstance(given, ProvenToken):
                 return app.backend.users.holder(given.ident, app.clock(), given.tenant)
-            return app.signing_in.caller(given.token, app.clock(), given.tenant)
+            return app.signing_in.caller(
+                given.token, app.clock(), given.tenant, of_page=given.of_page
+            )
         except Unauthenticated:
             self._note_refusal("", given.tenant)
             raise

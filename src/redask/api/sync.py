@@ -24,11 +24,12 @@ from types import TracebackType
 from typing import Any, Self, TypeVar
 
 from redask.api.admin import Administration
-from redask.api.asynchronous import AsyncDatabase, TokenSignIn
+from redask.api.asynchronous import AsyncDatabase
 from redask.api.auditing.replay_methods import SyncReplays
 from redask.api.auditing.sealing_methods import SyncSealingMethods
 from redask.api.contents import SyncContents
 from redask.api.conversation import Conversation
+from redask.api.entering.principals import TokenSignIn
 from redask.api.keeping import SyncKeeping
 from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult

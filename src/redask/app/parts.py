@@ -23,6 +23,7 @@ from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
 from redask.embedding.stage import EmbeddedText
+from redask.engine.access.page_sign_in import PageSignIn
 from redask.engine.access.signing_in import SigningIn
 from redask.engine.auditing.access_recorder import AccessRecorder
 from redask.engine.auditing.audit_upkeep import AuditUpkeep
@@ -47,6 +48,7 @@ from redask.index.analysis import analyzer, languages
 from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
+from redask.providers.identity.authorization_server import AuthorizationServer
 from redask.providers.identity.jwt_signatures import JwtSignatures
 from redask.providers.pool import ProviderPool
 from redask.providers.sealing.checkpoint_sinks import CommandSink, FileSink, UrlSink
@@ -141,8 +143,12 @@ def signer_of(chosen: choices.Settings) -> Callable[[], CheckpointSigner] | None
 
 def signing_in(backend: Backend, chosen: choices.Settings) -> SigningIn:
     """Who a token is of: ours, and those of the company's identity provider."""
-    claims = JwtSignatures(chosen.sign_in).claims if chosen.sign_in.issuer else None
-    return SigningIn(backend.users, claims, chosen.sign_in)
+    by = chosen.sign_in
+    claims = JwtSignatures(by).claims if by.issuer else None
+    page = None
+    if claims is not None and by.client_id is not None:
+        page = PageSignIn(AuthorizationServer(by), claims, by.client_id)
+    return SigningIn(backend.users, claims, by, page)
 
 
 def relabelling_of(backend: Backend, index: SearchIndex, *, serving: bool) -> RelabellingThread:

@@ -17,6 +17,7 @@ from redask.cli.terminal_text import guard_logs
 COMMANDS = {
     "ingest": "Read files, folders and databases into yours.",
     "ask": "Answer a question over your data, with footnotes.",
+    "chat": "Ask one question after the other, in the terminal.",
     "show": "Show a source of the last answer, or any, with its quotation.",
     "explain": "Show what an ask would do, without asking anybody.",
     "plan": "Show the SELECT that would answer a question.",
@@ -31,6 +32,7 @@ COMMANDS = {
     "token": "Make, list and revoke the tokens users sign in with.",
     "policy": "Say who may read what, and look at what they would see.",
     "serve": "Serve the database over HTTP, MCP and gRPC.",
+    "open": "Open the page in your browser, signed in.",
     "rpc": "Answer JSON-RPC on standard input.",
     "mcp": "Serve MCP on standard input.",
     "cost": "Show what was spent by day, tenant and provider.",
@@ -48,7 +50,8 @@ COMMANDS = {
 _FOLDERS = {
     **dict.fromkeys(("user", "token", "policy"), "access_commands"),
     **dict.fromkeys(("show", "sources", "remove"), "content_commands"),
-    **dict.fromkeys(("serve", "rpc", "mcp"), "serve_commands"),
+    **dict.fromkeys(("serve", "open", "rpc", "mcp"), "serve_commands"),
+    "chat": "chat_commands",
     "replay": "replay_commands",
     **dict.fromkeys(("backup", "restore", "dump", "load"), "keeping_commands"),
 }

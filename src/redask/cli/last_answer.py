@@ -1,4 +1,4 @@
-"""The last answer that `redask ask` printed: what `redask show N` and `ask --follow` refer to.
+"""The last answer that was printed: what `show N`, `ask --follow` and `chat --follow` refer to.
 
 One small file for each database, tenant and user, in the state directory of whoever is at the
 terminal ($XDG_STATE_HOME, else ~/.local/state), readable by nobody else. It holds the turns of the
@@ -13,9 +13,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from redask.core.model import Answer, Caller
-from redask.core.rules.followups.whole_question import UNDERSTOOD_AS
-from redask.core.values import MAX_HISTORY_BYTES, MAX_TURNS
+from redask.core.model import Answer, Caller, Turn
 from redask.core.wire import plain_text
 
 _MOST_BYTES = 4 << 20
@@ -33,30 +31,27 @@ class ShownSource:
 class LastAnswer:
     """The turns so far, the last of them what was answered, and the sources of that."""
 
-    turns: tuple[dict[str, str], ...] = ()
+    turns: tuple[Turn, ...] = ()
     sources: tuple[ShownSource, ...] = ()
 
 
-def keep(location: str, caller: Caller, question: str, answer: Answer, earlier: LastAnswer) -> None:
-    """Remember an answer that was printed, behind the turns that it followed."""
-    warned = {each.kind: each.detail for each in answer.validation.warnings}
-    turn = {"answer": answer.answer, "question": warned.get(UNDERSTOOD_AS, question)}
-    turns = [*earlier.turns, turn][-MAX_TURNS:]
-    while turns and len(json.dumps(turns, ensure_ascii=False).encode()) > MAX_HISTORY_BYTES:
-        del turns[0]
+def keep(location: str, caller: Caller, turns: tuple[Turn, ...], answer: Answer) -> LastAnswer:
+    """Remember an answer that was printed; `turns` are those so far, the last of them its own."""
     quoted = plain_text.quotes(answer)
     sources = tuple(
         ShownSource(source.urn, quoted.get(marker, ()))
         for marker, source in enumerate(answer.sources_flat, start=1)
     )
+    last = LastAnswer(turns, sources)
     file = _file(location, caller)
     with suppress(OSError):
         file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
         draft = file.with_suffix(f".{os.getpid()}")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as out:
-            json.dump(asdict(LastAnswer(tuple(turns), sources)), out)
+            json.dump(asdict(last), out)
         draft.replace(file)
+    return last
 
 
 def read(location: str, caller: Caller) -> LastAnswer:
@@ -67,7 +62,8 @@ def read(location: str, caller: Caller) -> LastAnswer:
             return LastAnswer()
         kept = json.loads(file.read_text(encoding="utf-8"))
         sources = (ShownSource(each["urn"], tuple(each["quotes"])) for each in kept["sources"])
-        return LastAnswer(tuple(kept["turns"]), tuple(sources))
+        turns = (Turn(each["question"], each["answer"]) for each in kept["turns"])
+        return LastAnswer(tuple(turns), tuple(sources))
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return LastAnswer()
 

@@ -39,9 +39,14 @@ def exit_with(error: AskError, as_json: bool) -> NoReturn:
     if as_json:
         echo(canonical.text(outcomes.body(error)))
     else:
-        more = f" ({error.detail})" if error.detail and error.detail not in error.message else ""
-        echo(f"redask: {error.message}{more}", err=True)
+        tell(error)
     sys.exit(outcomes.of(error).exit)
+
+
+def tell(error: AskError) -> None:
+    """Print an error as one line."""
+    more = f" ({error.detail})" if error.detail and error.detail not in error.message else ""
+    echo(f"redask: {error.message}{more}", err=True)
 
 
 def opened(location: str, *, make: bool = False, embedder: str | None = None) -> "OpenDatabase":

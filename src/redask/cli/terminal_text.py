@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 if TYPE_CHECKING:
-    from rich.console import Console
+    from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
@@ -38,24 +38,28 @@ def echo(text: object = "", *, nl: bool = True, err: bool = False) -> None:
     click.echo(said, nl=nl, err=err, color=True)  # else click takes escapes out of files
 
 
+class Guarded:
+    """A renderable of rich's whose styles pass and whose texts are made visible."""
+
+    def __init__(self, inner: "RenderableType") -> None:
+        self._inner = inner
+
+    def __rich_console__(self, console: "Console", options: "ConsoleOptions") -> "RenderResult":
+        from rich.segment import Segment
+
+        for each in console.render(self._inner, options):
+            yield each if each.control else Segment(visible(each.text), each.style)
+
+
 def terminal_console(*, stderr: bool = False, **options: Any) -> "Console":
-    """A console of rich's, whose styles pass and whose texts are made visible."""
-    from rich.console import Console, ConsoleOptions, ConsoleRenderable, RenderHook, RenderResult
-    from rich.segment import Segment
-
-    class Shown:
-        def __init__(self, inner: ConsoleRenderable) -> None:
-            self._inner = inner
-
-        def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-            for each in console.render(self._inner, options):
-                yield each if each.control else Segment(visible(each.text), each.style)
+    """A console of rich's, all of whose texts are guarded; but not what a `Live` of it shows."""
+    from rich.console import Console, ConsoleRenderable, RenderHook
 
     class Hook(RenderHook):
         def process_renderables(
             self, renderables: list[ConsoleRenderable]
         ) -> list[ConsoleRenderable]:
-            return [Shown(each) for each in renderables]
+            return [Guarded(each) for each in renderables]
 
     made = Console(stderr=stderr, **options)
     if stderr or made.is_terminal:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from redask.core.provider_table import PROVIDERS
 
 EMBEDDER_KEY = "REDASK_EMBEDDER_API_KEY"
+CLIENT_SECRET = "REDASK_SIGN_IN_CLIENT_SECRET"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ def key_variables(provider: str) -> tuple[str, ...]:
 def secret_variables() -> tuple[str, ...]:
     """Our own variables that hold a secret: each may instead name a file or a command."""
     named = (key_variables(row.name)[0] for row in PROVIDERS.values() if not row.built_in)
-    return (*named, EMBEDDER_KEY)
+    return (*named, EMBEDDER_KEY, CLIENT_SECRET)
 
 
 def endpoints(env: Mapping[str, str]) -> dict[str, Endpoint]:

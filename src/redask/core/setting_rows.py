@@ -319,6 +319,7 @@ ROWS: tuple[Setting, ...] = (
             ("role_claim", values.name, "the claim that names the role, or roles"),
             ("tenant_claim", values.name, "the claim that names the tenant"),
             ("tenant", values.name, "the tenant where no claim names it"),
+            ("client_id", values.name, "the client of the web page, which then offers a redirect"),
         )
     ),
 )

@@ -28,7 +28,7 @@ from decimal import Decimal
 from types import MappingProxyType
 
 from redask.core import sealing_settings, sign_in, values
-from redask.core.endpoints import EMBEDDER_KEY, Endpoint, endpoints
+from redask.core.endpoints import CLIENT_SECRET, EMBEDDER_KEY, Endpoint, endpoints
 from redask.core.errors import Misconfigured
 from redask.core.model import Capabilities, Strictness
 from redask.core.rules import capabilities, price_list
@@ -154,6 +154,7 @@ def load(
         sign_in=SignInSettings(
             roles=sign_in.pairs(tables["sign_in.roles"], "roles"),
             attributes=sign_in.pairs(tables["sign_in.attributes"], "attributes"),
+            client_secret=env.get(CLIENT_SECRET) or None,
         ),
     )
     given = {**theirs.given, **own.given}

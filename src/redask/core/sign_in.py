@@ -7,6 +7,8 @@
     algorithms = ["RS256", "ES256"]            of the asymmetric ones; all of them if not given
     user_claim = "sub"; role_claim = "realm_access.roles"; tenant_claim = "org"
     tenant = "local"                           of all, where no claim says it
+    client_id = "redask-page"                  the web page's: it offers to sign in by a redirect;
+                                               its secret, if any: REDASK_SIGN_IN_CLIENT_SECRET
     [sign_in.roles]                            what a value of the role claim means here
     "redask-admins" = "owner"                  in this order, where a token has several
     [sign_in.attributes]                       `:user.…` of policies, each from a claim
@@ -16,7 +18,7 @@ A claim is named by its path, with dots; a name that holds dots itself (a URL) i
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from redask.core import values
 from redask.core.errors import Misconfigured
@@ -47,6 +49,8 @@ class SignInSettings:
     tenant: str = "local"
     roles: Pairs = ()
     attributes: Pairs = ()
+    client_id: str | None = None
+    client_secret: str | None = field(default=None, repr=False)
 
 
 def algorithms(value: object) -> tuple[str, ...]:
@@ -76,5 +80,9 @@ def check(chosen: SignInSettings) -> SignInSettings:
         raise Misconfigured(
             "sign_in.audience is needed: without it, tokens made for other programs would do",
             detail="sign_in.audience",
+        )
+    if chosen.client_id is not None and chosen.issuer is None:
+        raise Misconfigured(
+            "sign_in.issuer is needed: a client is known to an issuer", detail="sign_in.issuer"
         )
     return chosen

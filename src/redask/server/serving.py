@@ -36,6 +36,7 @@ from redask.server.connection_limits import (
     ConnectionLimits,
 )
 from redask.server.http.cross_origin import Origins
+from redask.server.http.entering.entry_codes import EntryCodes
 from redask.server.readiness import Readiness
 from redask.server.sessions import Authenticator
 from redask.server.wrong_tokens import WrongTokens
@@ -60,6 +61,7 @@ class Serving:
     tenant: str | None = None  # if given, tokens must be for it
     plain_text: bool = False  # off loopback, too
     cors_origins: tuple[str, ...] = ()  # whose pages may call over HTTP
+    entry: EntryCodes | None = None  # what a browser may come to the page with
 
 
 def check(serving: Serving) -> None:
@@ -185,6 +187,7 @@ async def _open_http(
             origins=Origins(serving.cors_origins),
             health=ports.status,
             reasons=ports.reasons,
+            entry=serving.entry,
         ),
         log_level="critical",
         access_log=False,

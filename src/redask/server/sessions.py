@@ -51,6 +51,30 @@ class Authenticator:
         self._wrong.succeeded(address, token)
         return session
 
+    @property
+    def identity_provider(self) -> str:
+        """The host that the page may send people to, to sign in; empty where there is none."""
+        return self._db.identity_provider
+
+    async def identity_address(self, redirect: str, secret: str) -> str:
+        """Where a browser is sent to sign in; see `api.page_entry`."""
+        return await self._db.identity_address(redirect, secret)
+
+    def is_identity_state(self, state: str, issuer: str | None, secret: str) -> bool:
+        """Whether a browser came back from where it was sent to."""
+        return self._db.is_identity_state(state, issuer, secret)
+
+    async def sign_in_by_code(
+        self, code: str, redirect: str, secret: str, address: str
+    ) -> AsyncDatabase:
+        """The session of whoever came back with a code; wrong ones count as wrong tokens do."""
+        self._wrong.check(address, code)
+        try:
+            return await self._db.signed_in_by_code(code, redirect, secret, tenant=self._tenant)
+        except Unauthenticated:
+            self._wrong.failed(address, code)
+            raise
+
     async def check_metrics(self, session: AsyncDatabase) -> None:
         """`Denied` unless a session may read what is counted of the whole server."""
         await session.check_may_audit()

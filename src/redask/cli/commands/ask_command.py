@@ -5,12 +5,12 @@ from typing import Any
 
 import click
 
+from redask.api.conversation import Conversation
 from redask.cli import last_answer, opening
 from redask.cli.flags import clause_flags, options_of
-from redask.cli.opening import exit_with, reports_errors
-from redask.cli.terminal_text import echo, terminal_console
-from redask.core.errors import AskError
-from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed
+from redask.cli.opening import reports_errors
+from redask.cli.printed_answers import printed
+from redask.cli.terminal_text import echo
 from redask.core.wire import envelope
 from redask.core.wire import json as canonical
 
@@ -39,40 +39,18 @@ def command(
         options = options_of(flags)
         caller = opened.whoami()
         earlier = last_answer.read(db, caller) if follow else last_answer.LastAnswer()
-        if earlier.turns:
-            options["history"] = list(earlier.turns)
+        talk = Conversation(opened, earlier.turns)
         if "using" not in options:
             opening.warn_of_providers(db)
         if explain:
             from redask.cli.commands.explain_command import explain as show_plan
 
+            if earlier.turns:
+                options["history"] = talk.history()
             show_plan(opened, question, options, as_json)
         elif as_json:
-            answer = opened.ask(question, **options)
-            echo(canonical.text(envelope.build(answer)))
-        elif stream if stream is not None else sys.stdout.isatty():
-            for event in opened.stream(question, **options):
-                _show(event)
-                if isinstance(event, Answered):
-                    last_answer.keep(db, caller, question, event.answer, earlier)
+            echo(canonical.text(envelope.build(talk.ask(question, **options))))
         else:
-            answer = opened.ask(question, **options)
-            echo(answer.answer)
-            _show(Answered(answer))
-            last_answer.keep(db, caller, question, answer, earlier)
-
-
-def _show(event: Event) -> None:
-    match event:
-        case AnswerToken(text):
-            echo(text, nl=False)
-        case AnswerReset(reason):
-            echo(f"\n--- {reason}: the answer starts anew ---")
-        case Answered(answer):
-            from redask.cli.rendering import show_sources
-
-            echo()
-            show_sources(terminal_console(highlight=False, soft_wrap=True), answer)
-        case Failed(error) if isinstance(error, AskError):
-            echo()
-            exit_with(error, as_json=False)
+            wanted = stream if stream is not None else sys.stdout.isatty()
+            answer = printed(talk, question, options, stream=wanted)
+            last_answer.keep(db, caller, talk.turns, answer)

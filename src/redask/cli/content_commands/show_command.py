@@ -5,17 +5,21 @@ N is a footnote of the last answer that was printed here. Lines that hold quoted
 """
 
 import json
+import re
+from typing import TYPE_CHECKING
 
 import click
 
 from redask.cli import last_answer, opening
-from redask.cli.last_answer import ShownSource
+from redask.cli.last_answer import LastAnswer, ShownSource
 from redask.cli.opening import reports_errors
 from redask.cli.terminal_text import echo, terminal_console
 from redask.core.errors import BadAsk
-from redask.core.model import Caller
 from redask.core.wire import json as canonical
 from redask.core.wire import plain_text, query_source
+
+if TYPE_CHECKING:
+    from redask.api.sync import OpenDatabase
 
 _QUOTE = "bold reverse"
 _MOST_DIGITS = 9
@@ -29,10 +33,8 @@ def command(db: str, source: str, as_json: bool) -> None:
     """Show SOURCE, a footnote's number of the last answer or a URN, with its quotation."""
     with reports_errors(as_json):
         with opening.opened(db) as opened:
-            shown = _chosen(db, source, opened.whoami())
-            payload = opened.get(shown.urn)
-        if payload is None:
-            raise BadAsk(f"there is no source {shown.urn[:300]} here any more", detail="source")
+            shown = _chosen(source, last_answer.read(db, opened.whoami()))
+            payload = _payload(opened, shown)
         if as_json:
             told = {"payload": payload, "quotes": list(shown.quotes), "urn": shown.urn}
             echo(canonical.text(told))
@@ -40,8 +42,20 @@ def command(db: str, source: str, as_json: bool) -> None:
         _show(shown, payload)
 
 
-def _chosen(db: str, source: str, caller: Caller) -> ShownSource:
-    last = last_answer.read(db, caller)
+def show(opened: "OpenDatabase", source: str, last: LastAnswer) -> None:
+    """Print a source: a footnote's number of the last answer, or a URN."""
+    shown = _chosen(source, last)
+    _show(shown, _payload(opened, shown))
+
+
+def _payload(opened: "OpenDatabase", shown: ShownSource) -> str:
+    payload = opened.get(shown.urn)
+    if payload is None:
+        raise BadAsk(f"there is no source {shown.urn[:300]} here any more", detail="source")
+    return payload
+
+
+def _chosen(source: str, last: LastAnswer) -> ShownSource:
     kept = last.sources
     if source.startswith("urn:"):
         return next((each for each in kept if each.urn == source), ShownSource(source, ()))
@@ -96,6 +110,12 @@ def _texts(payload: str) -> list[str]:
 
 
 def _spans(text: str, quotes: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Where the quotes stand in a text."""
-    found = ((text.find(quote), len(quote)) for quote in quotes if quote)
-    return [(start, start + length) for start, length in found if start >= 0]
+    """Where the quotes stand in a text: not in the middle of a word, as 2 does in 1234."""
+    found = (_standing_alone(quote).search(text) for quote in quotes if quote)
+    return [each.span() for each in found if each]
+
+
+def _standing_alone(quote: str) -> re.Pattern[str]:
+    before = r"(?<![0-9A-Za-z])" if quote[0].isalnum() and quote[0].isascii() else ""
+    after = r"(?![0-9A-Za-z])" if quote[-1].isalnum() and quote[-1].isascii() else ""
+    return re.compile(before + re.escape(quote) + after)

@@ -53,21 +53,41 @@ class BrowserSessions:
         self._clock = clock
         self._held: dict[str, BrowserSession] = {}  # by the hash of the id, oldest first
 
-    def begin(self, request: Request, reply: Response, database: AsyncDatabase) -> None:
-        """Give the browser a session."""
+    def begin(
+        self,
+        request: Request,
+        reply: Response,
+        database: AsyncDatabase,
+        *,
+        secure: bool | None = None,
+    ) -> str:
+        """Give the browser a session. → its key, for `has` and `drop`
+
+        `secure` says whether it speaks TLS, where the request cannot tell.
+        """
         self._forget(request)
         self._make_room(database.claim)
         ident = secrets.token_urlsafe(32)
-        self._held[_hash(ident)] = BrowserSession(database, self._clock() + SESSION_SECONDS)
+        key = _hash(ident)
+        self._held[key] = BrowserSession(database, self._clock() + SESSION_SECONDS)
         reply.set_cookie(
             _name(request),
             ident,
             max_age=SESSION_SECONDS,
             path="/",
-            secure=_is_secure(request),
+            secure=is_secure(request) if secure is None else secure,
             httponly=True,
             samesite="strict",
         )
+        return key
+
+    def has(self, request: Request, key: str) -> bool:
+        """Whether a request has the cookie of a session that there is."""
+        return key in self._held and _hash(request.cookies.get(_name(request), "")) == key
+
+    def drop(self, key: str) -> None:
+        """End a session by its key."""
+        self._held.pop(key, None)
 
     def of(self, request: Request) -> AsyncDatabase | None:
         """Whose request it is."""
@@ -87,7 +107,7 @@ class BrowserSessions:
         reply.delete_cookie(
             _name(request),
             path="/",
-            secure=_is_secure(request),
+            secure=is_secure(request),
             httponly=True,
             samesite="strict",
         )
@@ -115,16 +135,20 @@ def is_own_page(request: Request) -> bool:
     return request.headers.get("sec-fetch-site") in _FROM_HERE
 
 
-def _is_secure(request: Request) -> bool:
+def is_secure(request: Request) -> bool:
     """Whether the browser speaks TLS, with us or with a proxy before us."""
     return request.url.scheme == "https" or request.headers.get("origin", "").startswith("https:")
 
 
-def _name(request: Request) -> str:
-    """The cookie's name; one for each port, which cookies do not tell apart."""
+def cookie_name(request: Request, name: str) -> str:
+    """A cookie's name; one for each port, which cookies do not tell apart."""
     host = request.headers.get("host", "")
     port = host.rpartition(":")[2]
-    return f"redask_session_{port}" if port.isdigit() else "redask_session"
+    return f"{name}_{port}" if port.isdigit() else name
+
+
+def _name(request: Request) -> str:
+    return cookie_name(request, "redask_session")
 
 
 def _hash(ident: str) -> str:

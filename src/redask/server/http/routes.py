@@ -8,8 +8,9 @@
     GET  /v1/sources/{urn}      the URN percent-encoded once more      {"payload", "urn"}
     GET  /v1/audit              ?limit=20&before=SEQ&log=ask           {"rows": […]}
     GET  /healthz · /readyz · /metrics · /openapi.json       POST /mcp   see `mcp_endpoint`
-    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`;
-    for chat programs, in the shapes of OpenAI's API: `chat.chat_routes`
+    more of them: `session_routes`, `data_routes`, `administration_routes`; the page: `page_files`,
+    and how a browser comes to it signed in: `entry_routes`, `identity_routes`; for chat programs,
+    in the shapes of OpenAI's API: `chat.chat_routes`
 
 A stream is asked for by `"stream": true` or `Accept: text/event-stream`. A failure before its
 first frame is a plain error; afterwards it is the last frame. Comments keep the connection open.
@@ -50,6 +51,9 @@ from redask.server.http.chat.chat_routes import ChatRoutes
 from redask.server.http.chat.error_shapes import shaped
 from redask.server.http.cross_origin import Origins
 from redask.server.http.data_routes import DataRoutes
+from redask.server.http.entering.entry_codes import EntryCodes
+from redask.server.http.entering.entry_routes import entry_routes
+from redask.server.http.entering.identity_routes import IdentityRoutes
 from redask.server.http.page_files import page_routes
 from redask.server.http.request_sessions import RequestSessions
 from redask.server.http.responses import disconnected, not_found, plain
@@ -95,6 +99,10 @@ class HttpTransport:
             *DataRoutes(self._sessions).routes(),
             *AdministrationRoutes(self._sessions).routes(),
         ]
+
+    def entries(self, codes: EntryCodes | None) -> list[Route]:
+        """What a browser goes through on its way to the page; no part of the API."""
+        return [*entry_routes(self._sessions, codes), *IdentityRoutes(self._sessions).routes()]
 
     async def ask(self, request: Request) -> Response:
         session = await self._sessions.of(request)
@@ -224,11 +232,12 @@ def application(
     origins: Origins | None = None,
     health: PortHealth = lambda: "ok",
     reasons: Reasons = lambda: (),
+    entry: EntryCodes | None = None,
 ) -> ASGIApp:
     """The ASGI application of this transport, with MCP at /mcp where its SDK is installed.
 
     `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter,
-    `reasons` what `readiness` has to say.
+    `reasons` what `readiness` has to say; `entry` are the codes that a browser may come with.
     """
     handlers: dict[Any, Any] = {
         errors.AskError: _failed,
@@ -236,7 +245,7 @@ def application(
         Exception: _failed,  # or Starlette would say so in words of its own
     }
     transport = HttpTransport(authenticator, admission, health, reasons)
-    routes: list[BaseRoute] = [*transport.routes(), *page_routes()]
+    routes: list[BaseRoute] = [*transport.routes(), *page_routes(), *transport.entries(entry)]
     endpoint = _mcp_endpoint(authenticator, admission)
     if endpoint is not None:
         routes.append(Route("/mcp", endpoint=endpoint, methods=["POST"]))

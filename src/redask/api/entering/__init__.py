@@ -1,0 +1,1 @@
+"""As whom a database is open, and how the web page finds that out."""

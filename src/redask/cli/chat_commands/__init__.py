@@ -1,0 +1,1 @@
+"""`redask chat`: a conversation in the terminal."""

@@ -1,0 +1,1 @@
+"""How a browser comes to the page signed in: by a code, by the identity provider."""
