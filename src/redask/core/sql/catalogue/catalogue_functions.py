@@ -5,6 +5,7 @@ sequences) is NULL. Nobody can write, so of the privileges there are SELECT, USA
 CONNECT.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from redask.core.errors import SqlError
@@ -20,7 +21,6 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     quoted,
 )
-from redask.core.sql.binder.coercion import constant
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
 from redask.core.sql.functions.overloads import Overload
@@ -153,13 +153,19 @@ def _to_regtype(self: "Expressions", values: list[Bound], location: int) -> Boun
     return made(f"pg_find_type({value.sql})", _REGTYPE, value)
 
 
+_PARAMETER = re.compile(r"CAST\(\$[0-9]+ AS VARCHAR\)")
+
+
 def _set_config(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     """The new value; the session itself sets it."""
     if len(values) != 3:
         return None
-    if values[0].literal is None or values[1].literal is None:
-        fail("0A000", "set_config() of anything but constants is not supported", location)
-    return constant(values[1].literal, TEXT, location)
+    name, value = (self.coercion.coerce(each, TEXT) for each in values[:2])
+    self.coercion.coerce(values[2], BOOL)
+    for given, cast in ((values[0], name), (values[1], value)):
+        if given.literal is None and not _PARAMETER.fullmatch(cast.sql):
+            fail("0A000", "set_config() of anything but constants is not supported", location)
+    return value
 
 
 def _definition(part: str, most: int) -> "Special":

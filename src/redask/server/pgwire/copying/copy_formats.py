@@ -32,9 +32,9 @@ class _RowWriter:
 
     is_binary = False
 
-    def __init__(self, columns: Sequence[ResultColumn]) -> None:
+    def __init__(self, columns: Sequence[ResultColumn], zone: str) -> None:
         self.width = len(columns)
-        self._encoders = [encoding.encoder(each.oid, self.is_binary) for each in columns]
+        self._encoders = [encoding.encoder(each.oid, self.is_binary, zone) for each in columns]
         self._before = b""
 
     def response(self) -> bytes:
@@ -65,8 +65,8 @@ class _RowWriter:
 class _CopyLines(_RowWriter):
     """A format of lines, which may begin with the names of the columns."""
 
-    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(columns)
+    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn], zone: str) -> None:
+        super().__init__(columns, zone)
         self._delimiter = options.delimiter.encode()
         self._null = options.null.encode()
         self._header = [each.name.encode() for each in columns] if options.has_header else None
@@ -95,8 +95,8 @@ class _CopyLines(_RowWriter):
 class TextCopy(_CopyLines):
     """The text format."""
 
-    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(options, columns)
+    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn], zone: str) -> None:
+        super().__init__(options, columns, zone)
         special = {ord("\\"): b"\\\\", ord(options.delimiter): b"\\" + self._delimiter, **_ESCAPES}
         self._special = re.compile(b"[" + b"".join(re.escape(bytes([e])) for e in special) + b"]")
         self._spelled = {bytes([code]): text for code, text in special.items()}
@@ -111,8 +111,8 @@ class TextCopy(_CopyLines):
 class CsvCopy(_CopyLines):
     """The CSV format."""
 
-    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(options, columns)
+    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn], zone: str) -> None:
+        super().__init__(options, columns, zone)
         self._quote, self._escape = options.quote.encode(), options.escape.encode()
         self._inside = re.compile(
             b"[" + b"".join(map(re.escape, {self._quote, self._escape})) + b"]"
@@ -144,8 +144,8 @@ class BinaryCopy(_RowWriter):
 
     is_binary = True
 
-    def __init__(self, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(columns)
+    def __init__(self, columns: Sequence[ResultColumn], zone: str) -> None:
+        super().__init__(columns, zone)
         self._before = _SIGNATURE
 
     def end(self) -> bytes:
@@ -158,8 +158,11 @@ class BinaryCopy(_RowWriter):
         return b"".join(parts)
 
 
-def copy_writer(options: CopyOptions, columns: Sequence[ResultColumn]) -> CopyWriter:
+def copy_writer(
+    options: CopyOptions, columns: Sequence[ResultColumn], zone: str = "UTC"
+) -> CopyWriter:
     """What writes rows with these columns; 42703 where a column to quote is not among them."""
     if options.form == "binary":
-        return BinaryCopy(columns)
-    return CsvCopy(options, columns) if options.form == "csv" else TextCopy(options, columns)
+        return BinaryCopy(columns, zone)
+    writer = CsvCopy if options.form == "csv" else TextCopy
+    return writer(options, columns, zone)

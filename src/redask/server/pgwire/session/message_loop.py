@@ -74,7 +74,7 @@ class MessageLoop:
         self._admission = admission
         self._state = planner.state
         self._prepared = planner.state.prepared
-        self._sender = ResultSender(connection, self._check_cancelled)
+        self._sender = ResultSender(connection, self._check_cancelled, planner.zone)
         self._skips_to_sync = False
         self._running: asyncio.Task[Any] | None = None
         self._cancel_reason: str | None = None

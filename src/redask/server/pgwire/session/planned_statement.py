@@ -121,6 +121,9 @@ class Planner(Protocol):
     def timeout(self) -> float | None:
         """How many seconds a statement may take (`statement_timeout`); None: as long as it does."""
 
+    def zone(self) -> str:
+        """The time zone of the session."""
+
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""
 

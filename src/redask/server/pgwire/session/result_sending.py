@@ -21,9 +21,15 @@ _Encode = Callable[[Sequence[Sequence[object]]], bytes]
 class ResultSender:
     """Sends rows on one connection."""
 
-    def __init__(self, connection: ClientConnection, check: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        connection: ClientConnection,
+        check: Callable[[], None],
+        zone: Callable[[], str] = lambda: "UTC",
+    ) -> None:
         self._connection = connection
         self._check = check
+        self._zone = zone  # of the session, by now
 
     async def data_rows(
         self,
@@ -33,7 +39,7 @@ class ResultSender:
         rows: range,
     ) -> None:
         """DataRow messages of some rows."""
-        encoder = RowEncoder([column.oid for column in columns], formats)
+        encoder = RowEncoder([column.oid for column in columns], formats, self._zone())
         await self._pages(encoder.data_rows, len(columns), result, rows)
 
     async def copy_out(self, result: StatementResult) -> None:

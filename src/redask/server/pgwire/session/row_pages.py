@@ -22,11 +22,11 @@ def page_rows(width: int) -> int:
 
 
 class RowEncoder:
-    """Encodes rows whose columns have these types and format codes."""
+    """Encodes rows whose columns have these types and format codes, for a session in a zone."""
 
-    def __init__(self, oids: Sequence[int], formats: Sequence[int]) -> None:
+    def __init__(self, oids: Sequence[int], formats: Sequence[int], zone: str = "UTC") -> None:
         self._encoders = [
-            encoding.encoder(oid, form == 1) for oid, form in zip(oids, formats, strict=True)
+            encoding.encoder(oid, form == 1, zone) for oid, form in zip(oids, formats, strict=True)
         ]
 
     def data_rows(self, rows: ResultRows) -> bytes:

@@ -1,17 +1,21 @@
 """The run-time parameters of one session: `SET`, `SHOW`, `RESET`, and which are reported.
 
 Any name can be set, because drivers and pools set many; only a few have an effect:
-`statement_timeout` (milliseconds or with a unit), `application_name`, and those that would make
-a client read results wrongly (`client_encoding`, `DateStyle`, `IntervalStyle`, `TimeZone`,
-`standard_conforming_strings`): of these only our own value is accepted. A parameter that is on or
-off takes PostgreSQL's words for it. Nothing can be written, so transactions are read-only, whatever
-is set. Settings of the start-up parameter `options` count as those of SET: a bad one is refused.
+`statement_timeout` (milliseconds or with a unit), `application_name`, `TimeZone`, the isolation of
+transactions, which is only told, and those that would make a client read results wrongly
+(`client_encoding`, `DateStyle`, `IntervalStyle`, `standard_conforming_strings`): of these only our
+own value is accepted. A parameter that is on or off takes PostgreSQL's words for it. Nothing can
+be written, so transactions are read-only, whatever is set. Settings of the start-up parameter
+`options` count as those of SET: a bad one is refused.
+
+What is set ends with a transaction that is rolled back, and what is set locally with every one.
 """
 
 import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from redask.core.sql.runtime.dates.time_zones import session_zone
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.protocol.startup_options import startup_options
 
@@ -64,8 +68,8 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "standard_conforming_strings": ("on", "true", "1", "yes", "default"),
     "integer_datetimes": ("on",),
     "IntervalStyle": ("postgres", "default"),
-    "TimeZone": ("utc", "gmt", "etc/utc", "uct", "z", "zulu", "0", "default"),
 }
+_ISOLATION = ("serializable", "repeatable read", "read committed", "read uncommitted")
 _READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3.6e6, "d": 8.64e7}
 _TIME = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|h|d)?\s*")
@@ -80,6 +84,8 @@ class RuntimeParameters:
         self._reported: dict[str, str] = {}
         self._changed = True
         self._initial: dict[str, str] = {}
+        self._before: dict[str, str] | None = None  # before what the transaction set
+        self._local: dict[str, str | None] = {}  # and what to set again when it ends
         for name, value in startup.items():
             if name.lower() in _BY_NAME and name.lower() not in _READ_ONLY:
                 try:
@@ -89,15 +95,18 @@ class RuntimeParameters:
         for name, value in startup_options(startup.get("options", "")):
             self.set(name, value)
         self._initial = dict(self._values)
+        self._before = None
 
     def get(self, name: str) -> str | None:
         """The value of a parameter; None when there is no such parameter."""
         known = _BY_NAME.get(name.lower(), name.lower())
+        if known == "transaction_isolation" and known not in self._values:
+            known = "default_transaction_isolation"
         return self._values.get(known, DEFAULTS.get(known))
 
-    def set(self, name: str, value: str) -> None:
-        """Set a parameter."""
-        self._changed = True
+    def set(self, name: str, value: str, *, is_local: bool = False) -> None:
+        """Set a parameter; `is_local`: until the transaction ends."""
+        self._begin()
         lowered = name.lower()
         known = _BY_NAME.get(lowered, lowered)
         if lowered in _READ_ONLY:
@@ -109,14 +118,51 @@ class RuntimeParameters:
             raise SqlStateError("54000", "too many settings, or one that is too long")
         if known == "statement_timeout" and _milliseconds(value) is None:
             raise SqlStateError("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
-        if taken is None and DEFAULTS.get(known) in ("on", "off"):
+        if known == "TimeZone":
+            value = _zone(value)
+        elif known.endswith("transaction_isolation"):
+            value = _isolation(known, value)
+        elif taken is None and DEFAULTS.get(known) in ("on", "off"):
             value = _switch(known, value)
+        if is_local:
+            self._local.setdefault(known, self._values.get(known))
+        else:
+            self._local.pop(known, None)
         if taken is None and known != "DateStyle":
             self._values[known] = value
 
+    def _begin(self) -> None:
+        """Remember what a transaction that is rolled back comes back to."""
+        self._changed = True
+        if self._before is None:
+            self._before = dict(self._values)
+
+    def end_transaction(self, *, committed: bool) -> None:
+        """Take back what was set for the transaction; all of it, if it was not committed."""
+        if self._before is None:
+            return
+        self._changed = True
+        if not committed:
+            self._values = self._before
+        else:
+            for name, value in self._local.items():
+                self._values.pop(name, None)
+                if value is not None:
+                    self._values[name] = value
+        self._before, self._local = None, {}
+
+    def saved(self) -> dict[str, str]:
+        """What is set now, for `restore`."""
+        return dict(self._values)
+
+    def restore(self, values: Mapping[str, str]) -> None:
+        """Back to what was set at a savepoint."""
+        self._changed = True
+        self._values = dict(values)
+
     def reset(self, name: str | None) -> None:
         """Back to the values of start-up."""
-        self._changed = True
+        self._begin()
         if name is None or name.lower() == "all":
             self._values = dict(self._initial)
             return
@@ -144,6 +190,20 @@ class RuntimeParameters:
         found = {name: value for name, value in now.items() if self._reported.get(name) != value}
         self._reported = now
         return found
+
+
+def _zone(value: str) -> str:
+    found = "UTC" if value.lower() in ("default", "local") else session_zone(value)
+    if found is None:
+        raise SqlStateError("22023", f'invalid value for parameter "TimeZone": "{value[:100]}"')
+    return found
+
+
+def _isolation(name: str, value: str) -> str:
+    word = " ".join(value.lower().split())
+    if word not in _ISOLATION:
+        raise SqlStateError("22023", f'invalid value for parameter "{name}": "{value[:100]}"')
+    return word
 
 
 def _switch(name: str, value: str) -> str:

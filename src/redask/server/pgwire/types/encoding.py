@@ -72,6 +72,7 @@ _TRUE = frozenset("t tr tru true y ye yes on 1".split())
 _FALSE = frozenset("f fa fal fals false n no of off 0".split())
 
 
+_ZONED = (TIMESTAMPTZ, TYPES[TIMESTAMPTZ].array)
 _VECTORS = (INT2VECTOR, OIDVECTOR)  # arrays that count from 0 and have a text of their own
 Encoder = Callable[[object], bytes]
 Decoder = Callable[[bytes], object]
@@ -82,10 +83,14 @@ def encode(oid: int, value: object, binary: bool) -> bytes | None:
     return None if value is None else encoder(oid, binary)(value)
 
 
-def encoder(oid: int, binary: bool) -> Encoder:
-    """What encodes values of a type that are not NULL; made once for a column of many."""
+def encoder(oid: int, binary: bool, zone: str = "UTC") -> Encoder:
+    """What encodes values of a type that are not NULL; made once for a column of many.
+
+    `zone` is the session's: moments are written in it."""
     table = _TO_BINARY if binary else _TO_TEXT
     found = table.get(oid) or table[TEXT]
+    if zone != "UTC" and not binary and oid in _ZONED:
+        found = _in_zone(zone) if oid == TIMESTAMPTZ else _array_writer(_in_zone(zone))
 
     def encoded(value: object) -> bytes:
         try:
@@ -200,6 +205,15 @@ def _moment_out(value: object) -> bytes:
     if isinstance(value, UUID):
         return str(value).encode()
     raise ValueError
+
+
+def _in_zone(zone: str) -> Encoder:
+    def written_out(value: object) -> bytes:
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return spelling.timestamptz_text(value, zone).encode()
+        return _text_out(value)
+
+    return written_out
 
 
 def _bytea_out(value: object) -> bytes:

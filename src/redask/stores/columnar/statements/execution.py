@@ -99,8 +99,9 @@ class Statements:
         scales = parameter_values.numeric_scales(values, plan.bound.parameters)
         if scales:
             plan = self._plans.plan(request, schema, scales)
+        zone = request.facts.get("TimeZone", "UTC")
         given = [
-            parameter_values.parameter(value, type, number, schema.oid)
+            parameter_values.parameter(value, type, number, schema.oid, zone)
             for number, (value, type) in enumerate(
                 zip(values, plan.bound.parameters, strict=True), 1
             )
