@@ -72,7 +72,7 @@ def array_to_text(value: Bound, wanted: SqlType) -> Bound:
     """An array as text."""
     name = value.type.name
     item = {"int2": "int8", "int4": "int8", "oid": "int8", "varchar": "text", "name": "text"}
-    item |= dict.fromkeys(NOTHING_NAMED, "int8")
+    item |= dict.fromkeys(NOTHING_NAMED, "int8") | dict.fromkeys(("json", "jsonb"), "text")
     function = f"pg_{item.get(name, name)}_array_text"
     if function not in RUNTIME:
         unsupported(f"the cast from {value.type.sql_name} to text", value.location)

@@ -69,11 +69,6 @@ def offset_text(offset: timedelta) -> str:
     return text + (f":{rest:02d}" if rest else "")
 
 
-def offset_at(moment: datetime, zone: str) -> timedelta:
-    """How far a zone's clock is ahead at a moment in UTC."""
-    return to_local(moment, zone) - moment
-
-
 def _fixed_zone(text: str) -> timezone | None:
     """The zone of a fixed offset in POSIX's form."""
     found = _FIXED.match(text)

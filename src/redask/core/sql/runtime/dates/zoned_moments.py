@@ -5,13 +5,13 @@ add_in_zone(moment, one_day, "Europe/Berlin")   the same time of the clock a day
 trunc_to(unit, moment, "Europe/Berlin")         midnight of the zone's day, in UTC
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from redask.core.sql.runtime.dates.date_parts import unit_of
 from redask.core.sql.runtime.dates.date_rounding import CLOCK_UNITS, trunc_timestamptz
 from redask.core.sql.runtime.dates.datetime_input import read_timestamptz
 from redask.core.sql.runtime.dates.intervals import Interval, add_to, from_carried, negated
-from redask.core.sql.runtime.dates.time_zones import offset_at, to_local, to_utc
+from redask.core.sql.runtime.dates.time_zones import offset_text, to_local, to_utc
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 from redask.core.sql.runtime.spelling import timestamp_text, timestamptz_text
 
@@ -41,11 +41,10 @@ def trunc_to(unit: str, moment: datetime, zone: str) -> datetime:
 
 def json_moment(moment: datetime, zone: str) -> str:
     """The text of a moment in JSON: `2024-07-01T10:00:00+02:00`."""
-    local, offset = to_local(moment, zone), offset_at(moment, zone)
-    minutes = abs(offset) // timedelta(minutes=1)
-    sign = "-" if offset < timedelta(0) else "+"
-    text = timestamp_text(local).replace(" ", "T")
-    return f"{text}{sign}{minutes // 60:02d}:{minutes % 60:02d}"
+    local = to_local(moment, zone)
+    offset = offset_text(local - moment)
+    minutes = "" if ":" in offset else ":00"
+    return timestamp_text(local).replace(" ", "T") + offset + minutes
 
 
 _T, _V = "TIMESTAMP", "VARCHAR"
