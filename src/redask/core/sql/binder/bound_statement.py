@@ -67,7 +67,7 @@ def bind(
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
         return bind_query(context, each, scope)
 
-    coercion = Coercion(parameters, facts.zone)
+    coercion = Coercion(parameters, facts.zone, facts.interval_style)
     context = BindingContext(schema, coercion, facts, query, source.encode())
     context.coercion.registered = RegisteredTypes(context)
     try:

@@ -79,11 +79,14 @@ def _digits_of(text: str) -> tuple[int, int] | None:
 
 
 class Coercion:
-    """The casts of one statement; `zone` is the time zone of its session."""
+    """The casts of one statement; `zone` and `interval_style` are those of its session."""
 
-    def __init__(self, parameters: Parameters, zone: str = "UTC") -> None:
+    def __init__(
+        self, parameters: Parameters, zone: str = "UTC", interval_style: str = "postgres"
+    ) -> None:
         self.parameters = parameters
         self.zone = zone
+        self.interval_style = interval_style
         self.registered: RegisteredTypes | None = None
 
     def can(self, given: SqlType, wanted: SqlType, context: CastContext) -> bool:
@@ -197,16 +200,24 @@ class Coercion:
         zoned = None if self.zone == "UTC" else zoned_cast(value, wanted, self.zone)
         if zoned is not None:
             return zoned
+        if given.name == "interval" and wanted.name in STRINGS:
+            self._check_style(value)
         for applies, cast in CASTS:
             if applies(given.name, wanted.name):
                 return cast(value, wanted)
         return unsupported(f"the cast from {given.sql_name} to {wanted.sql_name}", value.location)
+
+    def _check_style(self, value: Bound) -> None:
+        if self.interval_style != "postgres":
+            unsupported(f"a text of intervals in {self.interval_style}", value.location)
 
     def _cast_array(self, value: Bound, wanted: SqlType) -> Bound:
         zoned = None if self.zone == "UTC" else zoned_array_cast(value, wanted, self.zone)
         if zoned is not None:
             return zoned
         if wanted.name in STRINGS and not wanted.is_array:
+            if value.type.name == "interval":
+                self._check_style(value)
             return array_to_text(value, wanted)
         if not value.type.is_array:
             texts = value.like(f"pg_text_elements({value.sql})", type=TEXT.array)

@@ -41,6 +41,11 @@ class Facts:
     settings: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def interval_style(self) -> str:
+        """How the session writes intervals."""
+        return self.settings.get("IntervalStyle", "postgres")
+
+    @property
     def zone(self) -> str:
         """The time zone of the session."""
         return self.settings.get("TimeZone", "UTC")

@@ -2,10 +2,10 @@
 
 Any name can be set, because drivers and pools set many; only a few have an effect:
 `statement_timeout` (milliseconds or with a unit), `application_name`, `TimeZone`, the isolation of
-transactions, which is only told, and those that would make a client read results wrongly
-(`client_encoding`, `DateStyle`, `IntervalStyle`, `standard_conforming_strings`): of these only our
-own value is accepted. A parameter that is on or off takes PostgreSQL's words for it. Nothing can
-be written, so transactions are read-only, whatever is set. Settings of the start-up parameter
+transactions, which is only told, `client_encoding`, `IntervalStyle` without sql_standard, and
+`standard_conforming_strings`, of which only our own value is accepted. Of `DateStyle` none has an
+effect: dates are ISO. A parameter that is on or off takes PostgreSQL's words for it. Nothing can be
+written, so transactions are read-only, whatever is set. Settings of the start-up parameter
 `options` count as those of SET: a bad one is refused.
 
 What is set ends with a transaction that is rolled back, and what is set locally with every one.
@@ -15,9 +15,12 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 
+from redask.core.sql.runtime.dates.interval_styles import STYLES
 from redask.core.sql.runtime.dates.time_zones import session_zone
+from redask.server.pgwire.protocol.client_encodings import canonical, codec
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.protocol.startup_options import startup_options
+from redask.server.pgwire.types.encoding import ResultStyle
 
 SERVER_VERSION = "15.0"
 DEFAULTS: dict[str, str] = {
@@ -64,10 +67,9 @@ _REPORTED = (
     *("TimeZone", "standard_conforming_strings", "default_transaction_read_only"),
 )
 _FIXED: dict[str, tuple[str, ...]] = {
-    "client_encoding": ("utf8", "utf-8", "unicode", "default"),
     "standard_conforming_strings": ("on", "true", "1", "yes", "default"),
     "integer_datetimes": ("on",),
-    "IntervalStyle": ("postgres", "default"),
+    "IntervalStyle": ("default", *STYLES),
 }
 _ISOLATION = ("serializable", "repeatable read", "read committed", "read uncommitted")
 _READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser")
@@ -120,6 +122,10 @@ class RuntimeParameters:
             raise SqlStateError("22023", f'invalid value for parameter "{known}": "{value[:100]}"')
         if known == "TimeZone":
             value = _zone(value)
+        elif known == "client_encoding":
+            value = _encoding(value)
+        elif known == "IntervalStyle":
+            value, taken = value.lower().replace("default", STYLES[0]), None
         elif known.endswith("transaction_isolation"):
             value = _isolation(known, value)
         elif taken is None and DEFAULTS.get(known) in ("on", "off"):
@@ -181,6 +187,11 @@ class RuntimeParameters:
         milliseconds = _milliseconds(self.get("statement_timeout") or "0")
         return milliseconds / 1000 if milliseconds else None
 
+    def style(self) -> ResultStyle:
+        """How values are written."""
+        zone, intervals = self.get("TimeZone") or "UTC", self.get("IntervalStyle") or STYLES[0]
+        return ResultStyle(zone, intervals, codec(self.get("client_encoding") or "UTF8"))
+
     def changes(self) -> dict[str, str]:
         """The reported parameters that changed since the last call."""
         if not self._changed:
@@ -190,6 +201,14 @@ class RuntimeParameters:
         found = {name: value for name, value in now.items() if self._reported.get(name) != value}
         self._reported = now
         return found
+
+
+def _encoding(value: str) -> str:
+    found = canonical(value)
+    if found is None:
+        name = "client_encoding"
+        raise SqlStateError("22023", f'invalid value for parameter "{name}": "{value[:100]}"')
+    return found
 
 
 def _zone(value: str) -> str:

@@ -44,6 +44,7 @@ from redask.server.pgwire.session.select_statements import (
 )
 from redask.server.pgwire.session.session_state import SessionState
 from redask.server.pgwire.session.text_reading import read_text
+from redask.server.pgwire.types.encoding import ResultStyle
 
 VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
@@ -116,7 +117,7 @@ class StatementPlanner:
             return await self._select(query, declared or (), word)
 
         if first == "COPY":
-            return await plan_copy(sql, plan_query, self.zone)
+            return await plan_copy(sql, plan_query, self.style)
         opened = await read_text(cursor_syntax.declare, sql)
         return DeclareStatement(self.state, opened, await plan_query(opened.query, opened.word))
 
@@ -145,9 +146,9 @@ class StatementPlanner:
         """What the functions of the session tell, and the catalogue to this statement."""
         return {**dict(self._parameters.all()), **self._known, **session_facts(sql, self.state)}
 
-    def zone(self) -> str:
-        """The time zone of the session."""
-        return self._parameters.get("TimeZone") or "UTC"
+    def style(self) -> ResultStyle:
+        """How the session wants its values, by now."""
+        return self._parameters.style()
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""

@@ -30,7 +30,7 @@ _FRESH = re.compile(
     "now|current|local|clock|_timestamp|age|reg|today|setting|config|privilege|_size|explain|_pid",
     re.IGNORECASE,
 )
-_TOLD = ("session:user", "session:database", "session:version", "TimeZone")
+_TOLD = ("session:user", "session:database", "session:version", "TimeZone", "IntervalStyle")
 _Key = tuple[object, ...]
 
 
