@@ -21,6 +21,7 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     quoted,
 )
+from redask.core.sql.binder.coercion import constant
 from redask.core.sql.catalogue.object_ids import OWNER
 from redask.core.sql.catalogue.registered_types import table_number
 from redask.core.sql.functions.overloads import Overload
@@ -153,6 +154,14 @@ def _to_regtype(self: "Expressions", values: list[Bound], location: int) -> Boun
     return made(f"pg_find_type({value.sql})", _REGTYPE, value)
 
 
+def _transaction(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    """The number of the session's transaction: nothing else is known by it."""
+    if values:
+        return None
+    number = self.context.facts.settings.get("session:transaction", "1")
+    return constant(int(number), INT8, location)
+
+
 _PARAMETER = re.compile(r"CAST\(\$[0-9]+ AS VARCHAR\)")
 
 
@@ -266,7 +275,7 @@ SPECIAL: "dict[str, Special]" = {
     **dict.fromkeys(_VOIDS, _always("''", _VOID)),
     **dict.fromkeys(_SIZES, _size),
     **dict.fromkeys(("pg_database_size", "pg_tablespace_size"), _always("0", INT8)),
-    **dict.fromkeys(("txid_current", "pg_current_xact_id"), _always("1", INT8)),
+    **dict.fromkeys(("txid_current", "pg_current_xact_id"), _transaction),
     **dict.fromkeys(("pg_postmaster_start_time", "pg_conf_load_time"),
                     _always(f"'{_STARTED}'", _ZONED)),
     "pg_my_temp_schema": _always("0", _OID),

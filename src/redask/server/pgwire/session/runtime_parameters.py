@@ -71,6 +71,7 @@ _FIXED: dict[str, tuple[str, ...]] = {
     "integer_datetimes": ("on",),
     "IntervalStyle": ("default", *STYLES),
 }
+_BY_DEFAULT = ("transaction_isolation", "transaction_deferrable")
 _ISOLATION = ("serializable", "repeatable read", "read committed", "read uncommitted")
 _READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3.6e6, "d": 8.64e7}
@@ -102,8 +103,8 @@ class RuntimeParameters:
     def get(self, name: str) -> str | None:
         """The value of a parameter; None when there is no such parameter."""
         known = _BY_NAME.get(name.lower(), name.lower())
-        if known == "transaction_isolation" and known not in self._values:
-            known = "default_transaction_isolation"
+        if known in _BY_DEFAULT and known not in self._values:
+            known = f"default_{known}"
         return self._values.get(known, DEFAULTS.get(known))
 
     def set(self, name: str, value: str, *, is_local: bool = False) -> None:
@@ -179,7 +180,7 @@ class RuntimeParameters:
 
     def all(self) -> list[tuple[str, str]]:
         """All parameters by name."""
-        found = {**DEFAULTS, **self._values}
+        found = {**DEFAULTS, **{name: self.get(name) or "" for name in _BY_DEFAULT}, **self._values}
         return sorted(found.items(), key=lambda each: each[0].lower())
 
     def timeout(self) -> float | None:

@@ -4,6 +4,7 @@
     in_batch              several statements of one simple query are a transaction by themselves
     savepoints            of the transaction, the newest last
     parameters            what is set, which transactions and savepoints take back
+    transactions          how many there were, with this one
     query                 the statement that runs, or ran last
     own                   the sessions of the same user
 
@@ -32,6 +33,7 @@ class SessionState:
     in_batch: bool = False
     savepoints: list[str] = field(default_factory=list)
     parameters: RuntimeParameters = field(default_factory=lambda: RuntimeParameters({}))
+    transactions: int = 1
     query: str = ""
     own: OwnSessions | None = None
     _settings: list[dict[str, str]] = field(default_factory=list)  # at each savepoint
@@ -62,6 +64,7 @@ class SessionState:
 
     def end_transaction(self, *, committed: bool) -> None:
         """Close what ends with a transaction."""
+        self.transactions += 1
         self.savepoints.clear()
         self._settings.clear()
         self.parameters.end_transaction(committed=committed)
