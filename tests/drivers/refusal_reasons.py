@@ -1,9 +1,9 @@
 """Why a test that passes on a PostgreSQL that only reads is left out here.
 
-A row is a kind of `left_out_lists`, a pattern, and the reason. `_ROWS` are told by what redask said:
-`refused` is for what docs/sql.md and docs/clients/postgres.md say is refused by name; nothing else
-is. `_BY_NAME` are told by the test's name, where the test keeps to itself what was said; each was
-read. What matches neither is a failure.
+A row is a kind of `left_out_lists`, a pattern, and the reason. `_ROWS` are told by what redask
+said: `refused` is for what docs/sql.md and docs/clients/postgres.md say is refused by name; nothing
+else is. `_BY_NAME` are told by the test's name, where the test keeps to itself what was said; each
+was read. What matches neither is a failure.
 """
 
 import re

@@ -15,6 +15,14 @@ def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer
 
 
 @pytest.fixture(scope="session")
+def patient_transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
+    """One where a statement that nobody cancels outlasts the tests."""
+    settings = "[select]\ntimeout_ms = 3600000\n"
+    with PgwireServer(tmp_path_factory.mktemp("patient") / "db", settings=settings) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
 def real_postgres() -> Iterator[dict[str, Any]]:
     """How to connect to it."""
     with private_postgres() as where:
