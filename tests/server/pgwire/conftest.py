@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
+import psycopg
 import pytest
 from pgwire_server import PgwireServer
 from real_postgres import private_postgres
@@ -27,3 +28,18 @@ def real_postgres() -> Iterator[dict[str, Any]]:
     """How to connect to it."""
     with private_postgres() as where:
         yield where
+
+
+@pytest.fixture(scope="module")
+def both(
+    transport: PgwireServer, real_postgres: dict[str, Any]
+) -> Iterator[tuple[psycopg.Connection[Any], psycopg.Connection[Any]]]:
+    """A connection to ours and one to PostgreSQL, for statements that are to mean the same."""
+    own: dict[str, Any] = {"user": "mia", "password": transport.tokens["mia"]}
+    # a statement that PostgreSQL prepared keeps the zone in which it read its literals
+    once: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
+    with (
+        psycopg.connect(f"{transport.address}/local", **own, **once) as ours,
+        psycopg.connect(**real_postgres, **once) as theirs,
+    ):
+        yield ours, theirs

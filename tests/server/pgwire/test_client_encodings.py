@@ -1,11 +1,9 @@
 """client_encoding and IntervalStyle: what goes to and fro is what a real PostgreSQL would send."""
 
-from collections.abc import Iterator
 from typing import Any
 
 import psycopg
 import pytest
-from pgwire_server import PgwireServer
 
 from redask.server.pgwire.protocol import client_encodings
 
@@ -27,18 +25,6 @@ SPANS = [
     *("1 year 2 mons -3 days 04:05:06", "0", "-1 year", "1 day -00:00:00.5", "-00:00:01"),
     *("14 mons", "1 sec", "-1 day +1 hour", "1.5 secs", "100 hours", "-13 mons 2 days"),
 ]
-
-
-@pytest.fixture(scope="module")
-def both(transport: PgwireServer, real_postgres: dict[str, Any]) -> Iterator[Both]:
-    """Ours and a real PostgreSQL's."""
-    own = {"user": "mia", "password": transport.tokens["mia"]}
-    once: dict[str, Any] = {"autocommit": True, "prepare_threshold": None}
-    with (
-        psycopg.connect(f"{transport.address}/local", **own, **once) as ours,
-        psycopg.connect(**real_postgres, **once) as theirs,
-    ):
-        yield ours, theirs
 
 
 def exchanged(connection: psycopg.Connection[Any], encoding: str, text: str) -> list[Any]:
