@@ -38,7 +38,8 @@ def test_all_values_of_a_test_are_one_line_only_where_each_is_left_out() -> None
 @pytest.mark.parametrize(
     ("said", "kind"),
     [
-        ('psycopg.errors.InvalidParameterValue: "Europe/Rome" is no supported TimeZone', "refused"),
+        ('psycopg.errors.InvalidParameterValue: "off" is no supported IntervalStyle', "refused"),
+        ('psycopg.errors.InvalidParameterValue: "Europe/Rome" is no supported TimeZone', None),
         ("0A000 'the type bytea is not supported'", "refused"),
         ("0A000 NOTIFY TEST is not supported: ASK, …", "no-read"),
         ("function pg_sleep(integer) does not exist", None),
@@ -47,4 +48,18 @@ def test_all_values_of_a_test_are_one_line_only_where_each_is_left_out() -> None
 )
 def test_only_what_is_refused_by_name_has_a_reason(said: str, kind: str | None) -> None:
     found = reason_of("t::a", said)
+    assert (found.kind if found else None) == kind
+
+
+@pytest.mark.parametrize(
+    ("name", "kind"),
+    [
+        ("tests.test_connection::test_set_transaction_param_reset[read_only]", "no-read"),
+        ("tests.test_connection::test_set_transaction_param_reset[isolation_level]", None),
+        ("tests.pq.test_async::test_send_query", "refused"),
+        ("tests.pq.test_async::test_send_query_params", None),
+    ],
+)
+def test_what_a_test_keeps_to_itself_is_told_by_its_name(name: str, kind: str | None) -> None:
+    found = reason_of(name, "assert 7 == 2")
     assert (found.kind if found else None) == kind

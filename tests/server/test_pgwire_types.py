@@ -17,7 +17,7 @@ from psycopg.types.json import Json, Jsonb
 
 from redask.core.errors import BadAsk
 from redask.core.sql.runtime.numbers.numerics import as_float4
-from redask.server.pgwire.types import encoding, oids
+from redask.server.pgwire.types import decoding, encoding, oids
 
 _words = st.text(st.characters(exclude_characters="\0", codec="utf-8"), max_size=20)
 _json = st.recursive(
@@ -70,14 +70,14 @@ def test_psycopg_reads_what_we_write(oid: int, binary: bool, data: st.DataObject
     sent = encoding.encode(oid, value, binary)
     assert sent is not None
     assert loaded(oid, sent, binary) == value
-    assert encoding.decode(oid, sent, binary) == value
+    assert decoding.decode(oid, sent, binary) == value
 
 
 @pytest.mark.parametrize("binary", [False, True])
 @given(value=st.booleans() | _ints[oids.INT8] | st.floats(allow_nan=False) | _words | _decimals)
 def test_we_read_what_psycopg_writes(binary: bool, value: object) -> None:
     oid, data = dumped(value, binary)
-    assert encoding.decode(oid, data, binary) == value
+    assert decoding.decode(oid, data, binary) == value
 
 
 @pytest.mark.parametrize("binary", [False, True])
@@ -95,7 +95,7 @@ def test_other_parameters_arrive_as_what_a_statement_can_use(
     binary: bool, value: object, read: object
 ) -> None:
     oid, data = dumped(value, binary)
-    found = encoding.decode(oid, data, binary)
+    found = decoding.decode(oid, data, binary)
     if isinstance(value, UUID) and not binary:
         found = str(UUID(str(found)))  # psycopg leaves the dashes out
     assert found == read
@@ -112,7 +112,7 @@ def test_json_keeps_its_bytes(binary: bool, value: object) -> None:
         assert loaded(oid, sent, binary) == value
         came, data = dumped(wrapped, binary)
         assert came == oid
-        read = encoding.decode(oid, data, binary)
+        read = decoding.decode(oid, data, binary)
         assert isinstance(read, str)
         assert json.loads(read) == value
 
@@ -128,7 +128,7 @@ def test_moments_go_out_as_they_came_in(oid: int, binary: bool) -> None:
     }
     sent = encoding.encode(oid, texts[oid], binary)
     assert sent is not None
-    assert encoding.decode(oid, sent, binary) == texts[oid]
+    assert decoding.decode(oid, sent, binary) == texts[oid]
     if binary:
         assert str(loaded(oid, sent, True)) == texts[oid]
 
@@ -150,7 +150,7 @@ def test_a_numeric_keeps_all_its_digits(text: str) -> None:
     for binary in (False, True):
         sent = encoding.encode(oids.NUMERIC, Decimal(text), binary)
         assert sent is not None
-        assert f"{encoding.decode(oids.NUMERIC, sent, binary):f}" == text
+        assert f"{decoding.decode(oids.NUMERIC, sent, binary):f}" == text
         assert f"{loaded(oids.NUMERIC, sent, binary):f}" == text
 
 
@@ -159,23 +159,23 @@ def test_what_is_not_a_number_has_a_numeric_too() -> None:
         sent = encoding.encode(oids.NUMERIC, Decimal(text), True)
         assert sent is not None
         assert str(loaded(oids.NUMERIC, sent, True)) == text
-        assert str(encoding.decode(oids.NUMERIC, sent, True)) == text
+        assert str(decoding.decode(oids.NUMERIC, sent, True)) == text
 
 
 def test_vectors_count_from_zero_and_have_blanks_between() -> None:
     assert encoding.encode(oids.INT2VECTOR, [1, 2], False) == b"1 2"
-    assert encoding.decode(oids.INT2VECTOR, b"1 2", False) == [1, 2]
+    assert decoding.decode(oids.INT2VECTOR, b"1 2", False) == [1, 2]
     sent = encoding.encode(oids.INT2VECTOR, [1, 2], True)
     assert sent is not None
     assert struct.unpack("!5i", sent[:20]) == (1, 0, oids.INT2, 2, 0)
-    assert encoding.decode(oids.INT2VECTOR, sent, True) == [1, 2]
+    assert decoding.decode(oids.INT2VECTOR, sent, True) == [1, 2]
 
 
 @pytest.mark.parametrize("oid", [0, oids.UNKNOWN, oids.TEXT, 99_999])
 def test_a_parameter_without_a_type_is_the_text_that_came(oid: int) -> None:
     for text in ("2024-01-01", "5", "null", "t", "", "Zürich 'x'"):
-        assert encoding.decode(oid, text.encode(), False) == text
-    assert encoding.decode(oid, None, False) is None
+        assert decoding.decode(oid, text.encode(), False) == text
+    assert decoding.decode(oid, None, False) is None
     assert encoding.encode(oid, None, True) is None
 
 
@@ -214,19 +214,19 @@ def test_a_value_that_does_not_fit_is_refused_by_name(
 @given(data=st.binary(max_size=40), binary=st.booleans(), oid=st.sampled_from(sorted(oids.TYPES)))
 def test_bytes_of_any_kind_are_read_or_refused(data: bytes, binary: bool, oid: int) -> None:
     try:
-        encoding.decode(oid, data, binary)
+        decoding.decode(oid, data, binary)
     except BadAsk:
         return
 
 
 def test_a_type_that_nobody_knows_is_refused_in_binary() -> None:
     with pytest.raises(BadAsk, match="the type 99999, which is not known"):
-        encoding.decode(99_999, b"abcd", True)
+        decoding.decode(99_999, b"abcd", True)
 
 
 def test_a_text_with_nul_is_no_text() -> None:
     with pytest.raises(BadAsk):
-        encoding.decode(oids.TEXT, b"a\0b", False)
+        decoding.decode(oids.TEXT, b"a\0b", False)
 
 
 def test_sizes_are_those_of_postgres() -> None:
@@ -295,7 +295,7 @@ def test_text_is_postgresqls(value: object, oid: int, text: bytes) -> None:
 def test_an_interval_in_binary_is_microseconds_days_and_months(text: str) -> None:
     sent = encoding.encode(oids.INTERVAL, text, True)
     assert sent is not None
-    assert encoding.decode(oids.INTERVAL, sent, True) == text
+    assert decoding.decode(oids.INTERVAL, sent, True) == text
     months, days = struct.unpack("!qii", sent)[2], struct.unpack("!qii", sent)[1]
     assert (months, days) == ({"1": 14}.get(text[0], 0), -3 if text[0] == "-" else 0)
     with pytest.raises(BadAsk):

@@ -41,6 +41,7 @@ from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import StatementResult, TransactionStep
 from redask.server.pgwire.session.session_state import SessionState
+from redask.server.pgwire.types.encoding import PLAIN, ResultStyle
 from redask.server.sessions import Authenticator
 
 INT4, TEXT = 23, 25
@@ -76,6 +77,9 @@ class FakePlanner:
 
     def timeout(self) -> float | None:
         return self.seconds
+
+    def style(self) -> ResultStyle:
+        return PLAIN
 
     def parameter(self, name: str) -> str | None:
         return {"server_version": "15.0", "client_encoding": "UTF8"}.get(name)

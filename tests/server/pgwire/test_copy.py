@@ -13,7 +13,6 @@ import pg8000.native
 import psycopg
 import pytest
 from pgwire_server import PgwireServer
-from real_postgres import private_postgres
 
 VALUES = r"""SELECT * FROM (VALUES
  (1, 'plain', 1.50::numeric, true, date '2024-02-29', NULL::text, ARRAY[1, NULL, 3], 0.1::float8),
@@ -96,16 +95,12 @@ REFUSED = [
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    with PgwireServer(tmp_path_factory.mktemp("copy") / "db") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def both(transport: PgwireServer) -> Iterator[tuple[psycopg.Connection, psycopg.Connection]]:
+def both(
+    transport: PgwireServer, real_postgres: dict[str, Any]
+) -> Iterator[tuple[psycopg.Connection, psycopg.Connection]]:
     """Ours and a real PostgreSQL's."""
-    with private_postgres() as where, psycopg.connect(**where, autocommit=True) as theirs:
-        theirs.execute("CREATE TABLE notes (id int, title text, body text)")
+    with psycopg.connect(**real_postgres, autocommit=True) as theirs:
+        theirs.execute("CREATE TEMP TABLE notes (id int, title text, body text)")
         theirs.execute("SET TimeZone = 'UTC'")
         with ours(transport) as mine:
             yield mine, theirs

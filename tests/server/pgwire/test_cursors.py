@@ -9,7 +9,6 @@ import asyncpg
 import psycopg
 import pytest
 from pgwire_server import PgwireServer
-from real_postgres import private_postgres
 
 DIRECTIONS = [
     *("", "NEXT", "PRIOR", "FIRST", "LAST", "ALL", "FORWARD", "BACKWARD"),
@@ -22,16 +21,12 @@ QUERY = "SELECT i, 'row ' || i AS t FROM generate_series(1, {count}) AS g(i) ORD
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    with PgwireServer(tmp_path_factory.mktemp("cursors") / "db") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
-def both(transport: PgwireServer) -> Iterator[tuple[psycopg.Connection, psycopg.Connection]]:
+def both(
+    transport: PgwireServer, real_postgres: dict[str, Any]
+) -> Iterator[tuple[psycopg.Connection, psycopg.Connection]]:
     """Ours and a real PostgreSQL's."""
-    with private_postgres() as where, psycopg.connect(**where, autocommit=True) as theirs:
-        theirs.execute("CREATE TABLE notes (id int, title text)")
+    with psycopg.connect(**real_postgres, autocommit=True) as theirs:
+        theirs.execute("CREATE TEMP TABLE notes (id int, title text)")
         with ours(transport, autocommit=True) as mine:
             yield mine, theirs
 

@@ -33,12 +33,6 @@ JSON_COLUMNS = ("citations", "sources_flat", "validation")
 ODD = "When does the 'ferry' — \"Ümläut\" \U0001f6a2; leave? $1 %s :p1 \\"
 
 
-@pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    with PgwireServer(tmp_path_factory.mktemp("pgwire") / "db") as opened:
-        yield opened
-
-
 @pytest.fixture(params=DRIVERS)
 def driver(request: pytest.FixtureRequest, transport: PgwireServer) -> Iterator[Driver]:
     with transport.driver(request.param) as opened:

@@ -217,7 +217,8 @@ def test_each_mistake_has_its_sqlstate_and_the_next_series_is_fine(
     async def script(_: FakeServer, client: RawClient) -> None:
         found = await client.ask(*messages, SYNC)
         assert state(found) == expected
-        assert kinds(found).endswith("EZ")
+        # what an earlier statement set is told before ReadyForQuery, as PostgreSQL does
+        assert kinds(found).replace("S", "").endswith("EZ")
         assert b"KEY-1234" not in b"".join(each.body for each in found)
         assert kinds(await client.ask(query("rows 1"))) == "TDCZ"
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import threading
-from collections.abc import Iterator
 from typing import Any
 
 import asyncpg
@@ -15,10 +14,8 @@ SLOW = "SELECT pg_sleep(3600)"
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    place = tmp_path_factory.mktemp("sessions") / "db"
-    with PgwireServer(place, settings="[select]\ntimeout_ms = 3600000\n") as opened:
-        yield opened
+def transport(patient_transport: PgwireServer) -> PgwireServer:
+    return patient_transport
 
 
 def connected(transport: PgwireServer, user: str = "mia", **more: Any) -> psycopg.Connection[Any]:

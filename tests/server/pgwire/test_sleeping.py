@@ -8,13 +8,10 @@ import pytest
 from pgwire_server import Asyncpg, PgwireServer
 from psycopg import errors
 
-PATIENT = "[select]\ntimeout_ms = 3600000\n"
-
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    with PgwireServer(tmp_path_factory.mktemp("sleeping") / "db", settings=PATIENT) as opened:
-        yield opened
+def transport(patient_transport: PgwireServer) -> PgwireServer:
+    return patient_transport
 
 
 @pytest.fixture

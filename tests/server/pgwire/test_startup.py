@@ -22,12 +22,6 @@ from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
 
 
 @pytest.fixture(scope="module")
-def transport(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
-    with PgwireServer(tmp_path_factory.mktemp("startup") / "db") as opened:
-        yield opened
-
-
-@pytest.fixture(scope="module")
 def secure(tmp_path_factory: pytest.TempPathFactory) -> Iterator[PgwireServer]:
     folder = tmp_path_factory.mktemp("secure")
     certificate, key = pair(folder)

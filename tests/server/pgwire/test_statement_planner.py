@@ -371,9 +371,9 @@ def test_settings_are_set_shown_and_reset(talk: Talk) -> None:
     assert done("SHOW TimeZone") == [("UTC",)]
     assert ("search_path", "public", "") in done("SHOW ALL")
     for sql, state in (
-        ("SET client_encoding TO 'LATIN1'", "22023"),
-        ("SET TIME ZONE 'Europe/Berlin'", "22023"),
-        ("SET IntervalStyle TO 'iso_8601'", "22023"),
+        ("SET client_encoding TO 'KLINGON'", "22023"),
+        ("SET TIME ZONE 'Europe/Nowhere'", "22023"),
+        ("SET IntervalStyle TO 'sql_standard'", "22023"),
         ("SET statement_timeout TO 'soon'", "22023"),
         ("SET server_version TO '9'", "55P02"),
         ("SHOW nothing", "42704"),

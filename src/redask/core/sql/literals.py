@@ -54,13 +54,18 @@ _UUID = re.compile(r"(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}\Z")
 _HEX = re.compile(r"\\x(?:[0-9a-fA-F]{2}\s*)*\Z", re.ASCII)
 
 
-def read(text: str, kind: SqlType) -> object:
-    """The value that PostgreSQL reads from the text as this type, or SqlError."""
+def read(text: str, kind: SqlType, zone: str = "UTC") -> object:
+    """The value that PostgreSQL reads from the text as this type, or SqlError.
+
+    `zone` is the session's: a moment that names none is in it.
+    """
     if "\0" in text:
         raise SqlError("22021", 'invalid byte sequence for encoding "UTF8": 0x00')
     if kind.is_array:
         element = kind.element
-        return [None if each is None else read(each, element) for each in split_array(text)]
+        return [None if each is None else read(each, element, zone) for each in split_array(text)]
+    if kind.name == "timestamptz":
+        return read_timestamptz(text, _digits(kind), zone)
     reader = _READERS.get(kind.name)
     if reader is None:
         raise unsupported(f"a literal of type {kind.sql_name}")
@@ -212,7 +217,6 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "date": lambda text, _kind: read_date(text),
     "time": lambda text, kind: read_time(text, _digits(kind)),
     "timestamp": lambda text, kind: read_timestamp(text, _digits(kind)),
-    "timestamptz": lambda text, kind: read_timestamptz(text, _digits(kind)),
     "interval": lambda text, _kind: read_interval(text),
     "uuid": _uuid,
     "bytea": _bytea,

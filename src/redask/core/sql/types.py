@@ -9,7 +9,7 @@ Names are PostgreSQL's own short ones (`int4`, `timestamptz`). A type is kept in
 
     numeric(p,s)      DECIMAL(p,s), when the scale of every value is the same
     numeric           VARCHAR in PostgreSQL's spelling: each value has its own scale (a quotient)
-    timestamptz       TIMESTAMP in UTC, which is the session's time zone
+    timestamptz       TIMESTAMP in UTC, whatever the session's time zone is
     json, jsonb       VARCHAR in PostgreSQL's spelling
     name, bpchar …    VARCHAR
 """

@@ -98,7 +98,7 @@ def _with(context: BindingContext, node: TreeNode, scope: Scope) -> tuple[str, l
         reads += query.outer
         word = {"CTEMaterializeAlways": "MATERIALIZED ", "CTEMaterializeNever": "NOT MATERIALIZED "}
         how = word.get(cte.get("ctematerialized", ""), "")
-        outputs = ", ".join(column.sql for column in columns)
+        outputs = ", ".join(column.sql for column in columns) or "o1"
         texts.append(f"{alias}({outputs}) AS {how}({query.sql})")
     return f"WITH {'RECURSIVE ' if is_recursive else ''}{', '.join(texts)} ", reads
 
@@ -244,6 +244,8 @@ def _set_operation(context: BindingContext, node: TreeNode, scope: Scope) -> Bou
     left, right = (_bind(context, node[side], scope) for side in ("larg", "rarg"))
     if len(left.columns) != len(right.columns):
         fail("42601", f"each {word} query must have the same number of columns")
+    if not left.columns:
+        unsupported(f"{word} without columns")
     ones, others = [], []
     for place, (one, other) in enumerate(zip(left.columns, right.columns, strict=True)):
         values = [Bound(each.sql, each.type, each.digits, each.scale) for each in (one, other)]

@@ -67,7 +67,8 @@ def bind(
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
         return bind_query(context, each, scope)
 
-    context = BindingContext(schema, Coercion(parameters), facts, query, source.encode())
+    coercion = Coercion(parameters, facts.zone, facts.interval_style)
+    context = BindingContext(schema, coercion, facts, query, source.encode())
     context.coercion.registered = RegisteredTypes(context)
     try:
         found = named_objects(context, bind_query(context, node, Scope(depth=-1)))

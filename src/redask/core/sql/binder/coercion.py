@@ -17,7 +17,6 @@ from redask.core.errors import SqlError
 from redask.core.sql import literals
 from redask.core.sql.array_input import split_array
 from redask.core.sql.binder.bound import (
-    INTEGER_DIGITS,
     MAX_DIGITS,
     TEXT,
     Bound,
@@ -26,27 +25,28 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.catalogue.object_ids import NOTHING_NAMED
+from redask.core.sql.casting.single_casts import (
+    CASTS,
+    FLOATS,
+    INTEGERS,
+    READABLE,
+    REGISTERED_NAMES,
+    STRINGS,
+    array_to_text,
+)
+from redask.core.sql.casting.zoned_casts import zoned_array_cast, zoned_cast
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.catalogue.vectors import array_type, as_array, is_vector, vector_text
 from redask.core.sql.functions.overloads import fits
-from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
-from redask.core.sql.types import REGISTERED, SqlType
+from redask.core.sql.runtime.runtime_table import call_text
+from redask.core.sql.types import SqlType
 
 CastContext = Literal["implicit", "assignment", "explicit"]
-_STRINGS = frozenset(("text", "varchar", "bpchar", "name", "char"))
-_INTEGERS = frozenset(("int2", "int4", "int8"))
-_FLOATS = frozenset(("float4", "float8"))
-_REGISTERED = frozenset(REGISTERED)
-_READABLE = frozenset(
-    """bool int2 int4 int8 oid float4 float8 numeric date time timestamp timestamptz interval uuid
-    json jsonb""".split()
-)
 # assignment casts beyond the implicit ones, and those that must be written out
 _ASSIGNED = {
-    *((each, other) for each in _INTEGERS for other in _INTEGERS),
-    *((each, other) for each in ("numeric", "float4", "float8") for other in _INTEGERS),
-    *((each, "numeric") for each in _FLOATS),
+    *((each, other) for each in INTEGERS for other in INTEGERS),
+    *((each, other) for each in ("numeric", "float4", "float8") for other in INTEGERS),
+    *((each, "numeric") for each in FLOATS),
     *(("float8", "float4"), ("timestamp", "date"), ("timestamp", "time"), ("timestamptz", "date")),
     *(("timestamptz", "time"), ("timestamptz", "timestamp"), ("json", "jsonb"), ("jsonb", "json")),
     *(("interval", "time"), ("oid", "int4"), ("oid", "int8"), ("regclass", "int4")),
@@ -68,10 +68,6 @@ def constant(value: object, type: SqlType, location: int = -1) -> Bound:
     return Bound(literals.duckdb_literal(value, type), type, location=location)
 
 
-def _constant_of_text(text: str, type: SqlType, location: int) -> Bound:
-    return constant(literals.read(text, type), type, location)
-
-
 def _digits_of(text: str) -> tuple[int, int] | None:
     """DECIMAL(p,s) of a number's notation; None when it does not fit."""
     if not set(text) <= set("-0123456789."):
@@ -83,10 +79,14 @@ def _digits_of(text: str) -> tuple[int, int] | None:
 
 
 class Coercion:
-    """The casts of one statement."""
+    """The casts of one statement; `zone` and `interval_style` are those of its session."""
 
-    def __init__(self, parameters: Parameters) -> None:
+    def __init__(
+        self, parameters: Parameters, zone: str = "UTC", interval_style: str = "postgres"
+    ) -> None:
         self.parameters = parameters
+        self.zone = zone
+        self.interval_style = interval_style
         self.registered: RegisteredTypes | None = None
 
     def can(self, given: SqlType, wanted: SqlType, context: CastContext) -> bool:
@@ -97,17 +97,17 @@ class Coercion:
         if given.is_array or wanted.is_array:
             if given.is_array and wanted.is_array:
                 return self.can(given.element, wanted.element, context)
-            texts = given.name in _STRINGS or wanted.name in _STRINGS
+            texts = given.name in STRINGS or wanted.name in STRINGS
             return context == "explicit" and texts and not (given.is_array and wanted.is_array)
         pair = (given.name, wanted.name)
         if context == "implicit":
             return False
-        if pair in _ASSIGNED or wanted.name in _STRINGS:
+        if pair in _ASSIGNED or wanted.name in STRINGS:
             return True
         if context == "assignment":
             return False
         return pair in _EXPLICIT or (
-            given.name in _STRINGS and wanted.name in _READABLE | _REGISTERED
+            given.name in STRINGS and wanted.name in READABLE | REGISTERED_NAMES
         )
 
     def coerce(self, value: Bound, wanted: SqlType, context: CastContext = "implicit") -> Bound:
@@ -137,16 +137,19 @@ class Coercion:
             return replace(typed, is_null=True)
         if value.literal is None:  # an expression of unknown type: text
             return self.coerce(replace(value, type=TEXT), wanted, "explicit")
-        if wanted.name in _REGISTERED and not wanted.is_array:
+        if wanted.name in REGISTERED_NAMES and not wanted.is_array:
             if self.registered is None:
                 unsupported(f"the type {wanted.name}", value.location)
             return self._read(value, wanted, self.registered.constant)
-        if wanted.name in _REGISTERED and self.registered is not None:
+        if wanted.name in REGISTERED_NAMES and self.registered is not None:
             return self.registered.constants(split_array(value.literal), wanted, value.location)
         if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
             return self._modified(replace(bare, type=wanted.bare), wanted)
-        return self._read(value, wanted, _constant_of_text)
+        return self._read(value, wanted, self._constant_of_text)
+
+    def _constant_of_text(self, text: str, type: SqlType, location: int) -> Bound:
+        return constant(literals.read(text, type, self.zone), type, location)
 
     def _read(
         self, value: Bound, wanted: SqlType, read: Callable[[str, SqlType, int], Bound]
@@ -182,39 +185,54 @@ class Coercion:
 
     def _cast(self, value: Bound, wanted: SqlType) -> Bound:
         given = value.type
-        if is_vector(given) and wanted.name in _STRINGS and not wanted.is_array:
+        if is_vector(given) and wanted.name in STRINGS and not wanted.is_array:
             return vector_text(value, wanted)
         value, given = as_array(value), as_array(value).type
         if given == wanted:
             return value
         if given.is_array or wanted.is_array:
             return self._cast_array(value, wanted)
-        if self.registered is not None and given.name in _STRINGS and wanted.name in _REGISTERED:
-            return self.registered.from_text(value, wanted)
-        if self.registered is not None and given.name in _REGISTERED and wanted.name in _STRINGS:
-            return self.registered.to_text(value, wanted)
-        for applies, cast in _CASTS:
+        named = self.registered
+        if named is not None and given.name in STRINGS and wanted.name in REGISTERED_NAMES:
+            return named.from_text(value, wanted)
+        if named is not None and given.name in REGISTERED_NAMES and wanted.name in STRINGS:
+            return named.to_text(value, wanted)
+        zoned = None if self.zone == "UTC" else zoned_cast(value, wanted, self.zone)
+        if zoned is not None:
+            return zoned
+        if given.name == "interval" and wanted.name in STRINGS:
+            self._check_style(value)
+        for applies, cast in CASTS:
             if applies(given.name, wanted.name):
                 return cast(value, wanted)
         return unsupported(f"the cast from {given.sql_name} to {wanted.sql_name}", value.location)
 
+    def _check_style(self, value: Bound) -> None:
+        if self.interval_style != "postgres":
+            unsupported(f"a text of intervals in {self.interval_style}", value.location)
+
     def _cast_array(self, value: Bound, wanted: SqlType) -> Bound:
-        if wanted.name in _STRINGS and not wanted.is_array:
-            return _array_to_text(value, wanted)
+        zoned = None if self.zone == "UTC" else zoned_array_cast(value, wanted, self.zone)
+        if zoned is not None:
+            return zoned
+        if wanted.name in STRINGS and not wanted.is_array:
+            if value.type.name == "interval":
+                self._check_style(value)
+            return array_to_text(value, wanted)
         if not value.type.is_array:
             texts = value.like(f"pg_text_elements({value.sql})", type=TEXT.array)
             return texts if wanted == TEXT.array else self._cast_array(texts, wanted)
-        plain = _INTEGERS | _REGISTERED | {"float8", "oid"}
+        plain = INTEGERS | REGISTERED_NAMES | {"float8", "oid"}
         if value.type.name in plain and wanted.name in plain:
             return value.like(f"CAST({value.sql} AS {wanted.duckdb_type})", type=wanted)
-        if value.type.name in _STRINGS and wanted.name in _STRINGS:
+        if value.type.name in STRINGS and wanted.name in STRINGS:
             return replace(value, type=wanted)
-        if value.type.name in _INTEGERS | {"oid"} and wanted.name in _STRINGS:
+        if value.type.name in INTEGERS | {"oid"} and wanted.name in STRINGS:
             return value.like(f"CAST({value.sql} AS VARCHAR[])", type=wanted)
-        if value.type.name in _REGISTERED - {"regclass"} and wanted.name in _STRINGS:
+        if value.type.name in REGISTERED_NAMES - {"regclass"} and wanted.name in STRINGS:
             item = call_text(f"pg_{value.type.name}_out", "x")
             return value.like(f"list_transform({value.sql}, lambda x: {item})", type=wanted)
-        if value.type.name in _STRINGS and wanted.name in _READABLE - {"numeric", "interval"}:
+        if value.type.name in STRINGS and wanted.name in READABLE - {"numeric", "interval"}:
             item = call_text(f"pg_in_{wanted.name}", "x")
             return value.like(f"list_transform({value.sql}, lambda x: {item})", type=wanted)
         return unsupported(
@@ -274,125 +292,3 @@ def alike(values: Sequence[Bound]) -> list[Bound]:
     known = {each.digits[1] if each.digits else each.scale for each in values if not each.is_null}
     scale = known.pop() if len(known) == 1 else None
     return [replace(each, sql=numeric_text(each), digits=None, scale=scale) for each in values]
-
-
-def _text(text: str) -> str:
-    return literals.duckdb_literal(text, TEXT)
-
-
-# --- single casts ------------------------------------------------------------------------------
-
-
-def _plain(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(f"CAST({value.sql} AS {wanted.duckdb_type})", type=wanted)
-
-
-def _same(value: Bound, wanted: SqlType) -> Bound:
-    return replace(value, type=wanted, digits=None, scale=None, integer=None)
-
-
-def _integer_to_numeric(value: Bound, wanted: SqlType) -> Bound:
-    places = INTEGER_DIGITS[value.type.name]
-    if value.integer is not None:
-        places = max(len(str(abs(value.integer))), 1)
-    text = f"CAST({value.sql} AS DECIMAL({places},0))"
-    return value.like(text, type=wanted, digits=(places, 0))
-
-
-def _numeric_to_integer(value: Bound, wanted: SqlType) -> Bound:
-    if value.digits is None:
-        return value.like(f"pg_numeric_{wanted.name}({value.sql})", type=wanted)
-    rounded = f"round({value.sql}, 0)" if value.digits[1] else value.sql
-    return value.like(f"CAST({rounded} AS {wanted.duckdb_type})", type=wanted)
-
-
-def _numeric_to_float(value: Bound, wanted: SqlType) -> Bound:
-    # by its text: DuckDB divides by a power of ten, which rounds twice for long numbers
-    if value.digits is None and f"pg_numeric_{wanted.name}" in RUNTIME:
-        return value.like(f"pg_numeric_{wanted.name}({value.sql})", type=wanted)
-    return value.like(f"CAST({numeric_text(value)} AS {wanted.duckdb_type})", type=wanted)
-
-
-def _float_to_numeric(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(f"pg_{value.type.name}_numeric({value.sql})", type=wanted)
-
-
-def _float_to_integer(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(f"CAST(round_even({value.sql}, 0) AS {wanted.duckdb_type})", type=wanted)
-
-
-def _from_text(value: Bound, wanted: SqlType) -> Bound:
-    return value.like(call_text(f"pg_in_{wanted.name}", value.sql), type=wanted)
-
-
-def _array_to_text(value: Bound, wanted: SqlType) -> Bound:
-    name = value.type.name
-    item = {"int2": "int8", "int4": "int8", "oid": "int8", "varchar": "text", "name": "text"}
-    item |= dict.fromkeys(NOTHING_NAMED, "int8")
-    function = f"pg_{item.get(name, name)}_array_text"
-    if function not in RUNTIME:
-        unsupported(f"the cast from {value.type.sql_name} to text", value.location)
-    return value.like(call_text(function, value.sql), type=wanted)
-
-
-def _to_text(value: Bound, wanted: SqlType) -> Bound:
-    name = value.type.name
-    if name in ("float4", "float8", "interval"):
-        return value.like(call_text(f"pg_{name}_text", value.sql), type=wanted)
-    if name == "timestamptz":
-        return value.like(f"(CAST({value.sql} AS VARCHAR) || '+00')", type=wanted)
-    if name == "numeric":
-        return value.like(numeric_text(value), type=wanted)
-    if name in ("json", "jsonb"):
-        return _same(value, wanted)
-    return _plain(value, wanted)
-
-
-def _jsonb_to(value: Bound, wanted: SqlType) -> Bound:
-    is_number = "false" if wanted.name == "bool" else "true"
-    text = f"pg_jsonb_scalar({value.sql}, {is_number}, '{wanted.sql_name}')"
-    if wanted.name == "bool":
-        return value.like(f"({text} = 'true')", type=wanted)
-    number = value.like(text, type=SqlType("numeric"))
-    if wanted.name == "numeric":
-        return number
-    cast = _numeric_to_integer if wanted.name in _INTEGERS else _numeric_to_float
-    return cast(number, wanted)
-
-
-def _among(given: frozenset[str], wanted: frozenset[str]) -> Callable[[str, str], bool]:
-    return lambda one, other: one in given and other in wanted
-
-
-_INTS = _INTEGERS | {"oid"}
-_MOMENTS = frozenset(("timestamp", "timestamptz"))
-_CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]]] = [
-    (_among(_STRINGS, _STRINGS), _same),
-    (_among(_STRINGS, _READABLE), _from_text),
-    (lambda _, other: other in _STRINGS, _to_text),
-    (_among(_INTS, frozenset(("numeric",))), _integer_to_numeric),
-    (_among(_INTS | _REGISTERED, _INTS | _FLOATS | _REGISTERED), _plain),
-    (_among(frozenset(("numeric",)), _INTEGERS), _numeric_to_integer),
-    (_among(frozenset(("numeric",)), _FLOATS), _numeric_to_float),
-    (_among(_FLOATS, frozenset(("numeric",))), _float_to_numeric),
-    (_among(_FLOATS, _INTEGERS), _float_to_integer),
-    (_among(_FLOATS, _FLOATS), _plain),
-    (_among(_MOMENTS, _MOMENTS), _same),
-    (_among(frozenset(("date",)), _MOMENTS), _plain),
-    (_among(_MOMENTS, frozenset(("date", "time"))), _plain),
-    (
-        _among(frozenset(("int4",)), frozenset(("bool",))),
-        lambda value, wanted: value.like(f"({value.sql} <> 0)", type=wanted),
-    ),
-    (_among(frozenset(("bool",)), frozenset(("int4",))), _plain),
-    (
-        _among(frozenset(("json",)), frozenset(("jsonb",))),
-        lambda value, wanted: value.like(f"pg_in_jsonb({value.sql})", type=wanted),
-    ),
-    (_among(frozenset(("jsonb",)), frozenset(("json",))), _same),
-    (_among(frozenset(("jsonb",)), _INTEGERS | _FLOATS | {"bool", "numeric"}), _jsonb_to),
-    (
-        _among(frozenset(("time",)), frozenset(("interval",))),
-        lambda value, wanted: value.like(f"to_microseconds(epoch_us({value.sql}))", type=wanted),
-    ),
-]

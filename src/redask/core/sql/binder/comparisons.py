@@ -298,6 +298,8 @@ def bind_subquery(self: "Expressions", node: TreeNode) -> Bound:
         return made(f"EXISTS ({query.sql})", BOOL, reads, location=location)
     if len(query.columns) != 1 and kind != "ANY_SUBLINK":
         fail("42601", "subquery must return only one column", location)
+    if not query.columns:
+        fail("42601", "subquery has too few columns", location)
     column = query.columns[0]
     if kind == "EXPR_SUBLINK":
         return made(

@@ -40,6 +40,16 @@ class Facts:
     now: datetime = datetime(2000, 1, 1, tzinfo=UTC)
     settings: Mapping[str, str] = field(default_factory=dict)
 
+    @property
+    def interval_style(self) -> str:
+        """How the session writes intervals."""
+        return self.settings.get("IntervalStyle", "postgres")
+
+    @property
+    def zone(self) -> str:
+        """The time zone of the session."""
+        return self.settings.get("TimeZone", "UTC")
+
 
 @dataclass(frozen=True, slots=True)
 class BoundQuery:

@@ -34,9 +34,11 @@ from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.casting.zoned_calls import zoned_operator
 from redask.core.sql.catalogue.vectors import as_array
 from redask.core.sql.functions import array_functions, operator_rows
 from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
+from redask.core.sql.runtime.dates.time_zones import to_local
 from redask.core.sql.types import SqlType
 
 _C_COLLATIONS = frozenset(("C", "POSIX", "default", "ucs_basic", "C.UTF-8", "C.utf8"))
@@ -114,6 +116,10 @@ class Expressions:
         if found == AMBIGUOUS:
             signature = f"{left.type.bare.sql_name} {name} {right.type.bare.sql_name}"
             fail("42725", f"operator is not unique: {signature}", location)
+        if self.coercion.zone != "UTC":
+            zoned = zoned_operator(self, name, found, [left, right], location)
+            if zoned is not None:
+                return zoned
         return self.emit(*found, [left, right], location)
 
     def prefix(self, name: str, value: Bound, location: int) -> Bound:
@@ -285,11 +291,12 @@ class Expressions:
         location = node.get("location", 0)
         facts = self.context.facts
         now = facts.now.replace(tzinfo=None)
+        local = to_local(now, facts.zone)
         values: dict[str, tuple[object, str]] = {
-            "current_date": (now.date(), "date"),
+            "current_date": (local.date(), "date"),
             "current_timestamp": (now, "timestamptz"),
-            "localtimestamp": (now, "timestamp"),
-            "localtime": (now.time(), "time"),
+            "localtimestamp": (local, "timestamp"),
+            "localtime": (local.time(), "time"),
             "current_catalog": (facts.database, "name"),
             "current_schema": ("public", "name"),
             **dict.fromkeys(

@@ -21,6 +21,7 @@ from redask.core.sql.binder.bound import (
 )
 from redask.core.sql.binder.type_names import REFUSED_TYPES
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
+from redask.core.sql.casting.zoned_calls import zoned_call
 from redask.core.sql.catalogue.catalogue_sets import RECORD
 from redask.core.sql.catalogue.vectors import PLACES, as_array, is_vector, one_less
 from redask.core.sql.functions import (
@@ -130,6 +131,10 @@ def scalar(self: "Expressions", name: str, values: list[Bound], location: int) -
     if name in array_functions.SPECIAL and any(is_vector(each.type) for each in values):
         whole = scalar(self, name, [as_array(each) for each in values], location)
         return one_less(whole) if name in PLACES else whole
+    if self.coercion.zone != "UTC":
+        values, zoned = zoned_call(self, name, values, location)
+        if zoned is not None:
+            return replace(zoned, location=location)
     special = function_rows.SPECIAL.get(name)
     if special is not None:
         found = special(self, values, location)

@@ -8,7 +8,17 @@ a position in both. What is neither grouped nor aggregated is 42803.
 
 from dataclasses import dataclass, replace
 
-from redask.core.sql.binder.bound import TEXT, Bound, Read, TreeNode, fail, made, only, unsupported
+from redask.core.sql.binder.bound import (
+    INT4,
+    TEXT,
+    Bound,
+    Read,
+    TreeNode,
+    fail,
+    made,
+    only,
+    unsupported,
+)
 from redask.core.sql.binder.context import BindingContext, BoundQuery
 from redask.core.sql.binder.expressions import ExpressionClause, Expressions
 from redask.core.sql.binder.from_clause import bind_from
@@ -45,6 +55,7 @@ class _Select:
         self._node = node
         self._scope = scope
         self._reads: list[Bound] = []
+        self._is_bare = False  # a SELECT without columns
         self._grouped_targets: dict[int, Bound] = {}  # by their place in the list
 
     def bound(self) -> BoundQuery:
@@ -95,7 +106,7 @@ class _Select:
             for place, (target, value) in enumerate(zip(targets, values, strict=True), 1)
         )
         outer = made("", TEXT, *self._reads).columns
-        return BoundQuery(sql, columns, outer, untyped)
+        return BoundQuery(sql, () if self._is_bare else columns, outer, untyped)
 
     def _in(self, name: str, *, aggregates: bool = False, windows: bool = False,
             sets: bool = False) -> Expressions:  # fmt: skip
@@ -115,7 +126,10 @@ class _Select:
             else:
                 targets.append(Target(target.get("name") or output_name(value), value))
         if not targets:
-            unsupported("a SELECT without columns")
+            self._is_bare = True
+            if self._node.get("sortClause") or "distinctClause" in self._node:
+                unsupported("ORDER BY or DISTINCT without columns")
+            return [Target("", None, Bound("1", INT4))]  # DuckDB needs one: nobody sees it
         return targets
 
     def _star(self, path: list[str], value: TreeNode) -> list[Target]:

@@ -154,6 +154,8 @@ def _offset(
     if name in ("int2", "int4", "int8"):
         offset = expressions.coercion.coerce(value, INT8)
         return offset.like(f"CAST({offset.sql} AS BIGINT)")
+    if name == "timestamptz" and expressions.coercion.zone != "UTC":
+        unsupported(f"RANGE in the time zone {expressions.coercion.zone}", value.location)
     if name in ("timestamp", "timestamptz"):
         return expressions.coercion.coerce(value, SqlType("interval"))
     return unsupported(f"RANGE with an offset over {sorts[0].type.sql_name}", value.location)

@@ -5,6 +5,7 @@ sequences) is NULL. Nobody can write, so of the privileges there are SELECT, USA
 CONNECT.
 """
 
+import re
 from typing import TYPE_CHECKING
 
 from redask.core.errors import SqlError
@@ -153,13 +154,27 @@ def _to_regtype(self: "Expressions", values: list[Bound], location: int) -> Boun
     return made(f"pg_find_type({value.sql})", _REGTYPE, value)
 
 
+def _transaction(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
+    """The number of the session's transaction: nothing else is known by it."""
+    if values:
+        return None
+    number = self.context.facts.settings.get("session:transaction", "1")
+    return constant(int(number), INT8, location)
+
+
+_PARAMETER = re.compile(r"CAST\(\$[0-9]+ AS VARCHAR\)")
+
+
 def _set_config(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     """The new value; the session itself sets it."""
     if len(values) != 3:
         return None
-    if values[0].literal is None or values[1].literal is None:
-        fail("0A000", "set_config() of anything but constants is not supported", location)
-    return constant(values[1].literal, TEXT, location)
+    name, value = (self.coercion.coerce(each, TEXT) for each in values[:2])
+    self.coercion.coerce(values[2], BOOL)
+    for given, cast in ((values[0], name), (values[1], value)):
+        if given.literal is None and not _PARAMETER.fullmatch(cast.sql):
+            fail("0A000", "set_config() of anything but constants is not supported", location)
+    return value
 
 
 def _definition(part: str, most: int) -> "Special":
@@ -260,7 +275,7 @@ SPECIAL: "dict[str, Special]" = {
     **dict.fromkeys(_VOIDS, _always("''", _VOID)),
     **dict.fromkeys(_SIZES, _size),
     **dict.fromkeys(("pg_database_size", "pg_tablespace_size"), _always("0", INT8)),
-    **dict.fromkeys(("txid_current", "pg_current_xact_id"), _always("1", INT8)),
+    **dict.fromkeys(("txid_current", "pg_current_xact_id"), _transaction),
     **dict.fromkeys(("pg_postmaster_start_time", "pg_conf_load_time"),
                     _always(f"'{_STARTED}'", _ZONED)),
     "pg_my_temp_schema": _always("0", _OID),

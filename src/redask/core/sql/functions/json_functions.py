@@ -10,6 +10,7 @@ from redask.core.sql.binder.bound import (
     fail,
     made,
     numeric_text,
+    quoted,
     unsupported,
 )
 from redask.core.sql.functions.aggregate_rows import AggregateCall
@@ -66,6 +67,8 @@ def json_text(self: "Expressions", value: Bound) -> str:
         return numeric_text(value)
     if name in ("float4", "float8"):
         return f"pg_json_number({call_text(f'pg_{name}_text', value.sql)})"
+    if name == "timestamptz" and self.coercion.zone != "UTC":
+        return f"('\"' || pg_zoned_json({value.sql}, {quoted(self.coercion.zone)}) || '\"')"
     if name in ("timestamp", "timestamptz"):
         zone = "+00:00" if name == "timestamptz" else ""
         return f"('\"' || replace(CAST({value.sql} AS VARCHAR), ' ', 'T') || '{zone}\"')"

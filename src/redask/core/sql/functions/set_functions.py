@@ -178,6 +178,8 @@ def _series(self: "Expressions", values: list[Bound], location: int) -> SetResul
         step = self.coercion.coerce(values[2], SqlType("interval"))
         if step.columns:
             unsupported("generate_series with a step that is no constant", location)
+        if kind.name == "timestamptz" and self.coercion.zone != "UTC":
+            unsupported(f"generate_series in the time zone {self.coercion.zone}", location)
         arguments = f"{cast[0].sql}, {cast[1].sql}, {step.sql}"
         return _one(f"generate_series({arguments})", name, kind)
     if first.name == "numeric":

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, made
+from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.native_texts import NATIVE_TEXTS
@@ -75,7 +75,10 @@ def _as_text(self: "Expressions", value: Bound) -> Bound:
 
 
 def _output_text(self: "Expressions", value: Bound) -> Bound:
-    """As concat() and format() write it: a boolean is t or f."""
+    """As concat() and format() write it: a boolean is t or f. They take any type and infer none."""
+    if value.parameter:
+        number = value.parameter
+        fail("42P18", f"could not determine data type of parameter ${number}", value.location)
     if value.type == BOOL:
         return value.like(
             f"(CASE WHEN {value.sql} THEN 't' WHEN NOT {value.sql} THEN 'f' END)", type=TEXT
@@ -94,7 +97,7 @@ def _concat(self: "Expressions", values: list[Bound], location: int) -> Bound | 
 def _concat_ws(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     if len(values) < 2:
         return None
-    texts = [_output_text(self, each) for each in values]
+    texts = [_as_text(self, values[0]), *(_output_text(self, each) for each in values[1:])]
     separator, *rest = texts
     listed = ", ".join(each.sql for each in rest)
     text = f"concat_ws({separator.sql}, {listed})"
@@ -104,7 +107,7 @@ def _concat_ws(self: "Expressions", values: list[Bound], location: int) -> Bound
 def _format(self: "Expressions", values: list[Bound], location: int) -> Bound | None:
     if not values:
         return None
-    texts = [_output_text(self, each) for each in values]
+    texts = [_as_text(self, values[0]), *(_output_text(self, each) for each in values[1:])]
     listed = ", ".join(each.sql for each in texts[1:])
     arguments = f"CAST([{listed}] AS VARCHAR[])"
     return made(f"pg_format({texts[0].sql}, {arguments})", TEXT, *texts)

@@ -16,6 +16,7 @@ from redask.core.sql.runtime.dates import (
     intervals,
     overlaps,
     time_zones,
+    zoned_moments,
 )
 from redask.core.sql.runtime.documents import pg_json, pg_jsonb
 from redask.core.sql.runtime.numbers import (
@@ -45,6 +46,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **intervals.FUNCTIONS,
     **overlaps.FUNCTIONS,
     **time_zones.FUNCTIONS,
+    **zoned_moments.FUNCTIONS,
     **date_rounding.FUNCTIONS,
     **date_formats.FUNCTIONS,
     **date_reading.FUNCTIONS,

@@ -19,6 +19,7 @@ from redask.core.sql.runtime.dates.intervals import (
     interval_text,
     microseconds_of,
 )
+from redask.core.sql.runtime.dates.time_zones import offset_text, to_local
 from redask.core.sql.runtime.numbers.numerics import EXACT, as_float4, spell
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
@@ -117,9 +118,13 @@ def timestamp_text(value: datetime) -> str:
     return f"{date_text(value)} {clock_text(microseconds_of(value))}"
 
 
-def timestamptz_text(value: datetime) -> str:
-    """The session's time zone is UTC."""
-    return f"{timestamp_text(value)}+00"
+def timestamptz_text(value: datetime, zone: str = "UTC") -> str:
+    """A moment in UTC as a zone's clock shows it, with the offset."""
+    if zone == "UTC":
+        return f"{timestamp_text(value)}+00"
+    moment = value.replace(tzinfo=None)
+    local = to_local(moment, zone)
+    return timestamp_text(local) + offset_text(local - moment)
 
 
 def element_text(text: str | None) -> str:

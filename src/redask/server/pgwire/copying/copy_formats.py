@@ -15,12 +15,15 @@ from redask.core.errors import BadAsk
 from redask.server.pgwire.copying.copy_options import CopyOptions
 from redask.server.pgwire.protocol import backend_messages
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.protocol.client_encodings import UTF8
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import CopyWriter
 from redask.server.pgwire.types import encoding
+from redask.server.pgwire.types.encoding import PLAIN, ResultStyle
 
 _Rows = Sequence[Sequence[object]]
 _Cells = Sequence[bytes | None]
+_Columns = Sequence[ResultColumn]
 _SIGNATURE = b"PGCOPY\n\xff\r\n\0" + bytes(8)
 _COUNT, _LENGTH = struct.Struct("!h"), struct.Struct("!i")
 _END = _COUNT.pack(-1)
@@ -32,9 +35,12 @@ class _RowWriter:
 
     is_binary = False
 
-    def __init__(self, columns: Sequence[ResultColumn]) -> None:
+    def __init__(self, columns: Sequence[ResultColumn], style: ResultStyle) -> None:
         self.width = len(columns)
-        self._encoders = [encoding.encoder(each.oid, self.is_binary) for each in columns]
+        # lines are made in UTF-8, whose marks are no part of a character
+        self._codec = UTF8 if self.is_binary else style.codec
+        cells = style if self.is_binary else style._replace(codec=UTF8)
+        self._encoders = [encoding.encoder(each.oid, self.is_binary, cells) for each in columns]
         self._before = b""
 
     def response(self) -> bytes:
@@ -43,6 +49,8 @@ class _RowWriter:
     def rows(self, rows: _Rows) -> bytes:
         try:
             lines = [self._line(self._cells(row)) for row in rows]
+            if self._codec != UTF8:
+                lines = [encoding.recoded(line, self._codec) for line in lines]
         except BadAsk as error:
             raise SqlStateError("22000", error.message) from None
         if lines and self._before:
@@ -65,8 +73,10 @@ class _RowWriter:
 class _CopyLines(_RowWriter):
     """A format of lines, which may begin with the names of the columns."""
 
-    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(columns)
+    def __init__(
+        self, options: CopyOptions, columns: Sequence[ResultColumn], style: ResultStyle
+    ) -> None:
+        super().__init__(columns, style)
         self._delimiter = options.delimiter.encode()
         self._null = options.null.encode()
         self._header = [each.name.encode() for each in columns] if options.has_header else None
@@ -76,7 +86,8 @@ class _CopyLines(_RowWriter):
         if self._header is None:
             return head
         names = self._delimiter.join(self._name(each) for each in self._header)
-        return head + backend_messages.copy_data(names + b"\n")
+        line = encoding.recoded(names + b"\n", self._codec)
+        return head + backend_messages.copy_data(line)
 
     def _line(self, cells: _Cells) -> bytes:
         written = (
@@ -95,8 +106,10 @@ class _CopyLines(_RowWriter):
 class TextCopy(_CopyLines):
     """The text format."""
 
-    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(options, columns)
+    def __init__(
+        self, options: CopyOptions, columns: Sequence[ResultColumn], style: ResultStyle
+    ) -> None:
+        super().__init__(options, columns, style)
         special = {ord("\\"): b"\\\\", ord(options.delimiter): b"\\" + self._delimiter, **_ESCAPES}
         self._special = re.compile(b"[" + b"".join(re.escape(bytes([e])) for e in special) + b"]")
         self._spelled = {bytes([code]): text for code, text in special.items()}
@@ -111,8 +124,10 @@ class TextCopy(_CopyLines):
 class CsvCopy(_CopyLines):
     """The CSV format."""
 
-    def __init__(self, options: CopyOptions, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(options, columns)
+    def __init__(
+        self, options: CopyOptions, columns: Sequence[ResultColumn], style: ResultStyle
+    ) -> None:
+        super().__init__(options, columns, style)
         self._quote, self._escape = options.quote.encode(), options.escape.encode()
         self._inside = re.compile(
             b"[" + b"".join(map(re.escape, {self._quote, self._escape})) + b"]"
@@ -144,8 +159,8 @@ class BinaryCopy(_RowWriter):
 
     is_binary = True
 
-    def __init__(self, columns: Sequence[ResultColumn]) -> None:
-        super().__init__(columns)
+    def __init__(self, columns: Sequence[ResultColumn], style: ResultStyle) -> None:
+        super().__init__(columns, style)
         self._before = _SIGNATURE
 
     def end(self) -> bytes:
@@ -158,8 +173,11 @@ class BinaryCopy(_RowWriter):
         return b"".join(parts)
 
 
-def copy_writer(options: CopyOptions, columns: Sequence[ResultColumn]) -> CopyWriter:
+def copy_writer(
+    options: CopyOptions, columns: Sequence[ResultColumn], style: ResultStyle = PLAIN
+) -> CopyWriter:
     """What writes rows with these columns; 42703 where a column to quote is not among them."""
     if options.form == "binary":
-        return BinaryCopy(columns)
-    return CsvCopy(options, columns) if options.form == "csv" else TextCopy(options, columns)
+        return BinaryCopy(columns, style)
+    writer = CsvCopy if options.form == "csv" else TextCopy
+    return writer(options, columns, style)

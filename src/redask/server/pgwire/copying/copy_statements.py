@@ -15,6 +15,7 @@ from redask.server.pgwire.session.planned_statement import (
     TransactionStep,
 )
 from redask.server.pgwire.session.text_reading import read_text
+from redask.server.pgwire.types.encoding import ResultStyle
 
 PlanQuery = Callable[[str, str], Awaitable[PlannedStatement]]  # of a text and its first word
 
@@ -25,18 +26,21 @@ class CopyStatement(NeverImmediate):
 
     inner: PlannedStatement
     options: CopyOptions
+    style: Callable[[], ResultStyle]
     columns: tuple[ResultColumn, ...] | None = None
     parameters: tuple[int, ...] = ()
     step: TransactionStep | None = None
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:  # noqa: ARG002
-        writer = copy_writer(self.options, self.inner.columns or ())
+        writer = copy_writer(self.options, self.inner.columns or (), self.style())
         result = await self.inner.run(())
         return StatementResult(result.rows, f"COPY {len(result)}", kept=result.kept, copy=writer)
 
 
-async def plan_copy(sql: str, plan_query: PlanQuery) -> CopyStatement:
-    """Read the statement, and plan its SELECT."""
+async def plan_copy(
+    sql: str, plan_query: PlanQuery, style: Callable[[], ResultStyle]
+) -> CopyStatement:
+    """Read the statement, and plan its SELECT; `style` is the session's when it runs."""
     order = await read_text(read_copy, sql)
     try:
         inner = await plan_query(order.query, order.word)
@@ -51,4 +55,4 @@ async def plan_copy(sql: str, plan_query: PlanQuery) -> CopyStatement:
     if inner.parameters:
         raise SqlStateError("42P02", "there is no parameter $1")
     copy_writer(order.options, inner.columns or ())
-    return CopyStatement(inner, order.options)
+    return CopyStatement(inner, order.options, style)

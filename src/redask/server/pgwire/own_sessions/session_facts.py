@@ -13,7 +13,7 @@ from redask.server.pgwire.session.session_state import SessionState
 def session_facts(sql: str, state: SessionState) -> dict[str, str]:
     """The facts by name, as text."""
     named = sql.lower()
-    facts: dict[str, str] = {}
+    facts = {"session:transaction": str(state.transactions)}
     if state.own is not None:
         facts["session:pid"] = str(state.own.process)
         if "pg_stat_activity" in named:

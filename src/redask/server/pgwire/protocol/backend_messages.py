@@ -1,13 +1,15 @@
 """Backend messages, from server to client, as bytes: one function a message, by PostgreSQL's name.
 
 None can fail. Text that cannot be sent (a zero byte, half of a character) is replaced: it only
-occurs in messages about bad input. Cells are encoded by `types` before they come here.
+occurs in messages about bad input. So is what the client's encoding lacks. Cells are encoded by
+`types` before they come here.
 """
 
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from redask.server.pgwire.protocol.client_encodings import encoded
 from redask.server.pgwire.types import oids
 
 SSL_ACCEPTED, SSL_REFUSED = b"S", b"N"
@@ -158,4 +160,4 @@ def _fields(severity: str, sqlstate: str, message: str, more: Mapping[str, str])
 def _text(text: str) -> bytes:
     if len(text) > _MAX_TEXT:
         text = f"{text[:_MAX_TEXT]}…"
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace") + b"\0"
+    return encoded(text.replace("\0", "\ufffd")) + b"\0"

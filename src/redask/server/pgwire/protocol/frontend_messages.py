@@ -19,6 +19,7 @@ import struct
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from redask.server.pgwire.protocol.client_encodings import decoded
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 
 MAX_STARTUP_PACKET = 10_000  # as PostgreSQL has it
@@ -289,9 +290,9 @@ class _Body:
             raise SqlStateError(VIOLATION, "a text in a message does not end")
         found, self._at = self._data[self._at : end], end + 1
         try:
-            return found.decode()
+            return decoded(found)
         except UnicodeDecodeError:
-            raise SqlStateError("22021", "a text in a message is not UTF-8") from None
+            raise SqlStateError("22021", "a text is not in the client's encoding") from None
 
     def shorts(self) -> tuple[int, ...]:
         count = self.count(_SHORT.size)

@@ -1,7 +1,8 @@
 """Statements about the session and no data: SET, SHOW, BEGIN, DISCARD and the like.
 
 statement                                  does
-SET [SESSION|LOCAL] name {TO|=} value      sets the parameter; SET TRANSACTION …: nothing
+SET [SESSION|LOCAL] name {TO|=} value      sets the parameter
+SET TRANSACTION …, SESSION CHARACTERISTICS the isolation and whether deferrable: only told
 SHOW name | ALL, RESET name | ALL          as PostgreSQL
 BEGIN, START TRANSACTION                   only the transaction status changes:
 COMMIT, END, ROLLBACK, ABORT               there is nothing to write, and each SELECT reads
@@ -10,10 +11,12 @@ DISCARD, DEALLOCATE                        drops prepared statements; DISCARD AL
 LISTEN, UNLISTEN                           nothing: there are no channels
 """
 
+import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redask.core.errors import BadStatement
+from redask.core.sql.runtime.dates.interval_input import read_interval
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import (
@@ -44,6 +47,10 @@ _NO_EFFECT = (
     "LISTEN",
     "CHECKPOINT",
 )
+_LEVEL = re.compile(
+    r"\bISOLATION LEVEL (SERIALIZABLE|REPEATABLE READ|READ COMMITTED|READ UNCOMMITTED)\b"
+)
+_DEFERRABLE = re.compile(r"(\bNOT )?\bDEFERRABLE\b")
 COMMANDS = frozenset({*_STEPS, *_NO_EFFECT, "SET", "SHOW", "RESET"})
 
 
@@ -68,7 +75,7 @@ def command(sql: str, parameters: RuntimeParameters, state: SessionState) -> Com
     if first == "SHOW":
         return _show(sql, parameters)
     if first == "SET":
-        return _set(sql, parameters)
+        return _set(sql, parameters, state)
     if first == "RESET":
         name = _only_name(sql)
         return _after(lambda: parameters.reset(name), "RESET")
@@ -78,7 +85,8 @@ def command(sql: str, parameters: RuntimeParameters, state: SessionState) -> Com
         if "PREPARED" in rest:
             raise SqlStateError("0A000", "two-phase commit is not spoken")
         tag = {"START": "START TRANSACTION", "END": "COMMIT", "ABORT": "ROLLBACK"}.get(first, first)
-        return Command(lambda: StatementResult((), tag), step=_STEPS[first])
+        modes = _modes(sql) if _STEPS[first] == "begin" else {}
+        return replace(_after(lambda: _set_modes(parameters, modes), tag), step=_STEPS[first])
     if first == "DISCARD":
         return _discard(sql, parameters, state)
     if first == "DEALLOCATE":
@@ -170,17 +178,45 @@ def _show(sql: str, parameters: RuntimeParameters) -> Command:
     )
 
 
-def _set(sql: str, parameters: RuntimeParameters) -> Command:
+def _modes(sql: str) -> dict[str, str]:
+    """What BEGIN and SET TRANSACTION say of a transaction, as parameters."""
+    text = " ".join(pieces(sql)).upper()
+    found = {}
+    level = _LEVEL.search(text)
+    if level is not None:
+        found["transaction_isolation"] = level[1].lower()
+    deferrable = _DEFERRABLE.search(text)
+    if deferrable is not None:
+        found["transaction_deferrable"] = "off" if deferrable[1] else "on"
+    return found
+
+
+def _set_modes(parameters: RuntimeParameters, modes: dict[str, str]) -> None:
+    for name, mode in modes.items():
+        parameters.set(name, mode, is_local=True)
+
+
+def _set_characteristics(parameters: RuntimeParameters, modes: dict[str, str]) -> None:
+    for name, mode in modes.items():
+        parameters.set(f"default_{name}", mode)
+
+
+def _set(sql: str, parameters: RuntimeParameters, state: SessionState) -> Command:
     parts = pieces(sql)[1:]
+    is_local = bool(parts) and parts[0].upper() == "LOCAL"
     while parts and parts[0].upper() in ("SESSION", "LOCAL"):
         parts = parts[1:]
     first = parts[0].upper() if parts else ""
-    if first in ("TRANSACTION", "CHARACTERISTICS", "CONSTRAINTS"):
-        return Command(lambda: StatementResult((), "SET"))
+    if first in ("TRANSACTION", "CHARACTERISTICS"):
+        apply = _set_modes if first == "TRANSACTION" else _set_characteristics
+        modes = _modes(sql)
+        return _after(lambda: apply(parameters, modes), "SET")
+    if first == "CONSTRAINTS":
+        return Command(lambda: StatementResult((), "SET CONSTRAINTS"))
     if first in ("ROLE", "AUTHORIZATION"):
         raise SqlStateError("42501", "another user signs in on a connection of their own")
     if [each.upper() for each in parts[:2]] == ["TIME", "ZONE"]:
-        parts = ["TimeZone", "TO", *parts[2:]]
+        parts = ["TimeZone", "TO", *_zone_value(parts[2:])]
     if first == "NAMES":
         parts = ["client_encoding", "TO", *parts[1:]]
     place = next((at for at, each in enumerate(parts) if each == "=" or each.upper() == "TO"), 0)
@@ -190,4 +226,18 @@ def _set(sql: str, parameters: RuntimeParameters) -> Command:
     given = ", ".join(value(each) for each in parts[place + 1 :] if each != ",")
     if given.upper() == "DEFAULT":
         return _after(lambda: parameters.reset(name), "SET")
-    return _after(lambda: parameters.set(name, given), "SET")
+
+    def work() -> None:
+        if is_local and state.status == "I" and not state.in_batch:
+            return  # PostgreSQL only warns
+        parameters.set(name, given, is_local=is_local)
+
+    return _after(work, "SET")
+
+
+def _zone_value(parts: list[str]) -> list[str]:
+    """The value of SET TIME ZONE; an interval is hours to the east."""
+    if len(parts) < 2 or parts[0].upper() != "INTERVAL":
+        return parts
+    found = read_interval(value(parts[1]))
+    return [str(found.microseconds / 3_600_000_000)]

@@ -7,9 +7,8 @@
 Describe never runs anything: a statement's columns and parameters are known when it is parsed.
 Statements run through the admission. They are planned and run in the time of statement_timeout,
 and are cancelled by `cancel` (a cancel request, or that time is over), and by cancelling the task
-of `run`: the client disconnected. Either way an ask writes its audit row, and after that a client
-that is still connected gets 57014. Sending a result is a part of the statement: between two pages
-it can be cancelled, too.
+of `run`: the client disconnected. Either way an ask writes its audit row, and then a client that is
+still connected gets 57014. Between two pages of a result it can be cancelled, too.
 
     transaction status    statement             becomes
     I (idle)              BEGIN                 T
@@ -27,7 +26,7 @@ from redask.core.errors import AskError, BadStatement, Cancelled, SqlError
 from redask.server.admission import UserAdmission
 from redask.server.pgwire.cursors.cursor_scan import ALL, CursorScan
 from redask.server.pgwire.own_sessions.open_sessions import SessionActivity
-from redask.server.pgwire.protocol import backend_messages, frontend_messages
+from redask.server.pgwire.protocol import backend_messages, client_encodings, frontend_messages
 from redask.server.pgwire.protocol.client_connection import (
     ClientConnection,
     ClientStalled,
@@ -74,7 +73,7 @@ class MessageLoop:
         self._admission = admission
         self._state = planner.state
         self._prepared = planner.state.prepared
-        self._sender = ResultSender(connection, self._check_cancelled)
+        self._sender = ResultSender(connection, self._check_cancelled, planner.style)
         self._skips_to_sync = False
         self._running: asyncio.Task[Any] | None = None
         self._cancel_reason: str | None = None
@@ -84,7 +83,6 @@ class MessageLoop:
 
     async def run(self) -> None:
         """Until Terminate. Raises `ProtocolViolation`, `Stopping`, `ClientStalled`."""
-        self._report_parameters()
         await self._ready_for_query()
         try:
             await self._messages()
@@ -279,7 +277,6 @@ class MessageLoop:
             return
         rows = scan.fetch("forward", limit if limit > 0 else ALL)
         await self._sender.data_rows(planned.columns or (), portal.formats, result, rows)
-        self._report_parameters()
         if scan.at_end:
             tag = counted(result.tag, len(rows))
             self._connection.send(backend_messages.command_complete(tag))
@@ -383,6 +380,8 @@ class MessageLoop:
 
     def _report_parameters(self) -> None:
         for name, value in self._planner.changed_parameters().items():
+            if name == "client_encoding":
+                client_encodings.use(value)
             self._connection.send(backend_messages.parameter_status(name, value))
 
     async def _sync(self) -> None:
@@ -392,6 +391,7 @@ class MessageLoop:
         await self._ready_for_query()
 
     async def _ready_for_query(self) -> None:
+        self._report_parameters()
         self._connection.send(backend_messages.ready_for_query(self._state.status))
         await self._connection.flush()
 

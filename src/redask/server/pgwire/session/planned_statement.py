@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, Protocol
 
 from redask.core.ports.selecting import KeptRows
 from redask.server.pgwire.protocol.backend_messages import ResultColumn
+from redask.server.pgwire.types.encoding import ResultStyle
 
 if TYPE_CHECKING:
     from redask.server.pgwire.session.session_state import SessionState
@@ -120,6 +121,9 @@ class Planner(Protocol):
 
     def timeout(self) -> float | None:
         """How many seconds a statement may take (`statement_timeout`); None: as long as it does."""
+
+    def style(self) -> ResultStyle:
+        """How the session wants its values, by now."""
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""

@@ -22,7 +22,7 @@ from redask.server.pgwire.cursors.cursor_scan import CursorScan
 from redask.server.pgwire.protocol.frontend_messages import VIOLATION, Bind
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import PlannedStatement, StatementResult
-from redask.server.pgwire.types import encoding
+from redask.server.pgwire.types import decoding
 from redask.server.pgwire.types.oids import TEXT
 
 MAX_STATEMENTS = 1000
@@ -184,7 +184,7 @@ def _value(number: int, oid: int, data: bytes | None, form: int) -> object:
     try:
         if form == 0:
             return _text(oid, data)
-        return encoding.decode(oid, data, True)
+        return decoding.decode(oid, data, True)
     except SqlError:
         raise
     except BadAsk as error:
@@ -194,7 +194,7 @@ def _value(number: int, oid: int, data: bytes | None, form: int) -> object:
 
 def _text(oid: int, data: bytes | None) -> object:
     """A value in text, which the statement will read by PostgreSQL's rules; checked now."""
-    text = encoding.decode(TEXT, data, False)
+    text = decoding.decode(TEXT, data, False)
     kind = BY_OID.get(oid)
     if isinstance(text, str) and kind is not None and kind.name in _CHECKED and not kind.is_array:
         literals.read(text, kind)

@@ -14,6 +14,7 @@ from redask.server.pgwire.protocol.backend_messages import ResultColumn
 from redask.server.pgwire.protocol.client_connection import ClientConnection
 from redask.server.pgwire.session.planned_statement import StatementResult
 from redask.server.pgwire.session.row_pages import LOOP_CELLS, RowEncoder, page_rows
+from redask.server.pgwire.types.encoding import PLAIN, ResultStyle
 
 _Encode = Callable[[Sequence[Sequence[object]]], bytes]
 
@@ -21,9 +22,15 @@ _Encode = Callable[[Sequence[Sequence[object]]], bytes]
 class ResultSender:
     """Sends rows on one connection."""
 
-    def __init__(self, connection: ClientConnection, check: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        connection: ClientConnection,
+        check: Callable[[], None],
+        style: Callable[[], ResultStyle] = lambda: PLAIN,
+    ) -> None:
         self._connection = connection
         self._check = check
+        self._style = style  # of the session, by now
 
     async def data_rows(
         self,
@@ -33,7 +40,7 @@ class ResultSender:
         rows: range,
     ) -> None:
         """DataRow messages of some rows."""
-        encoder = RowEncoder([column.oid for column in columns], formats)
+        encoder = RowEncoder([column.oid for column in columns], formats, self._style())
         await self._pages(encoder.data_rows, len(columns), result, rows)
 
     async def copy_out(self, result: StatementResult) -> None:

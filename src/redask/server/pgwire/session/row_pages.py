@@ -10,6 +10,7 @@ from redask.core.errors import BadAsk
 from redask.server.pgwire.protocol import backend_messages
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.types import encoding
+from redask.server.pgwire.types.encoding import PLAIN, ResultStyle
 
 LOOP_CELLS = 1_000
 PAGE_CELLS = 20_000
@@ -22,11 +23,16 @@ def page_rows(width: int) -> int:
 
 
 class RowEncoder:
-    """Encodes rows whose columns have these types and format codes."""
+    """Encodes rows whose columns have these types and format codes, as a session wants them."""
 
-    def __init__(self, oids: Sequence[int], formats: Sequence[int]) -> None:
+    def __init__(
+        self,
+        oids: Sequence[int],
+        formats: Sequence[int],
+        style: ResultStyle = PLAIN,
+    ) -> None:
         self._encoders = [
-            encoding.encoder(oid, form == 1) for oid, form in zip(oids, formats, strict=True)
+            encoding.encoder(oid, form == 1, style) for oid, form in zip(oids, formats, strict=True)
         ]
 
     def data_rows(self, rows: ResultRows) -> bytes:

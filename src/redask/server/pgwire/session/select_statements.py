@@ -30,7 +30,7 @@ SessionFacts = Callable[[], Mapping[str, str]]
 class SelectStatement(NeverImmediate):
     """A planned SELECT. `shape` and `types` are its columns and parameters as they were described.
 
-    `facts` gives what the session knows; `settings` are what set_config() in it sets.
+    `facts` gives what the session knows; `apply` does what set_config() in it sets.
     """
 
     session: AsyncDatabase
@@ -40,7 +40,7 @@ class SelectStatement(NeverImmediate):
     shape: Columns
     types: tuple[str, ...]
     facts: SessionFacts
-    apply: Callable[[], None]
+    apply: Callable[[Sequence[object]], None]
     word: str = "SELECT"
     step: TransactionStep | None = None
 
@@ -51,7 +51,7 @@ class SelectStatement(NeverImmediate):
         if found.columns != self.shape:
             found.rows.close()
             raise SqlStateError("0A000", "cached plan must not change result type")
-        self.apply()
+        self.apply(parameters)
         return StatementResult((), _tag(self.word, found), kept=found.rows)
 
 
@@ -62,7 +62,7 @@ class SimpleSelect(NeverImmediate):
     session: AsyncDatabase
     sql: str
     facts: SessionFacts
-    apply: Callable[[], None]
+    apply: Callable[[Sequence[object]], None]
     word: str
     columns: tuple[ResultColumn, ...] | None = None
     parameters: tuple[int, ...] = ()
@@ -75,7 +75,7 @@ class SimpleSelect(NeverImmediate):
             if error.detail == "params":
                 raise SqlStateError("42P02", "there is no parameter $1") from None
             raise
-        self.apply()
+        self.apply(())
         return StatementResult(
             (), _tag(self.word, found), columns=result_columns(found.columns), kept=found.rows
         )
@@ -87,7 +87,7 @@ async def plan_select(
     declared: Sequence[int],
     *,
     facts: SessionFacts,
-    apply: Callable[[], None],
+    apply: Callable[[Sequence[object]], None],
     word: str = "SELECT",
 ) -> SelectStatement:
     """Describe the statement."""

@@ -3,6 +3,8 @@
     transaction status    I idle · T in a transaction · E in one that failed
     in_batch              several statements of one simple query are a transaction by themselves
     savepoints            of the transaction, the newest last
+    parameters            what is set, which transactions and savepoints take back
+    transactions          how many there were, with this one
     query                 the statement that runs, or ran last
     own                   the sessions of the same user
 
@@ -16,6 +18,7 @@ from redask.server.pgwire.own_sessions.open_sessions import OwnSessions
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session.planned_statement import TransactionStep
 from redask.server.pgwire.session.prepared_statements import PreparedStatements
+from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
 
 QUERY = 1024  # characters of a statement that are told
 _IDLE = {"I": "idle", "T": "idle in transaction", "E": "idle in transaction (aborted)"}
@@ -29,8 +32,11 @@ class SessionState:
     status: str = "I"
     in_batch: bool = False
     savepoints: list[str] = field(default_factory=list)
+    parameters: RuntimeParameters = field(default_factory=lambda: RuntimeParameters({}))
+    transactions: int = 1
     query: str = ""
     own: OwnSessions | None = None
+    _settings: list[dict[str, str]] = field(default_factory=list)  # at each savepoint
 
     def check_block(self, statement: str) -> None:
         """25P01 outside of a transaction."""
@@ -58,23 +64,28 @@ class SessionState:
 
     def end_transaction(self, *, committed: bool) -> None:
         """Close what ends with a transaction."""
+        self.transactions += 1
         self.savepoints.clear()
+        self._settings.clear()
+        self.parameters.end_transaction(committed=committed)
         self.prepared.end_transaction(committed=committed)
 
     def savepoint(self, name: str) -> None:
         self.check_block("SAVEPOINT")
         self.savepoints.append(name)
+        self._settings.append(self.parameters.saved())
 
     def release(self, name: str) -> None:
         self.check_block("RELEASE SAVEPOINT")
         level = self._level(name)
-        del self.savepoints[level:]
+        del self.savepoints[level:], self._settings[level:]
         self.prepared.lower(level)
 
     def roll_back_to(self, name: str) -> None:
         self.check_block("ROLLBACK TO SAVEPOINT")
         level = self._level(name)
-        del self.savepoints[level + 1 :]
+        del self.savepoints[level + 1 :], self._settings[level + 1 :]
+        self.parameters.restore(self._settings[level])
         self.prepared.close_above(level)
 
     def _level(self, name: str) -> int:

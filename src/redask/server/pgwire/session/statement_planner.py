@@ -29,6 +29,7 @@ from redask.server.pgwire.cursors.cursor_statements import (
     plan_fetch,
 )
 from redask.server.pgwire.own_sessions.session_facts import session_facts
+from redask.server.pgwire.own_sessions.set_config_calls import SetConfig, set_calls
 from redask.server.pgwire.own_sessions.signal_statements import calls_signal, plan_signal
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.session import splitting
@@ -43,6 +44,7 @@ from redask.server.pgwire.session.select_statements import (
 )
 from redask.server.pgwire.session.session_state import SessionState
 from redask.server.pgwire.session.text_reading import read_text
+from redask.server.pgwire.types.encoding import ResultStyle
 
 VERSION = f"PostgreSQL {SERVER_VERSION} (redask)"
 _WRITES = frozenset(
@@ -62,7 +64,7 @@ class StatementPlanner:
     ) -> None:
         self._session = session
         self._parameters = RuntimeParameters(startup)
-        self.state = SessionState()
+        self.state = SessionState(parameters=self._parameters)
         self._known = {
             "session:user": user,
             "session:database": database,
@@ -115,7 +117,7 @@ class StatementPlanner:
             return await self._select(query, declared or (), word)
 
         if first == "COPY":
-            return await plan_copy(sql, plan_query)
+            return await plan_copy(sql, plan_query, self.style)
         opened = await read_text(cursor_syntax.declare, sql)
         return DeclareStatement(self.state, opened, await plan_query(opened.query, opened.word))
 
@@ -123,26 +125,30 @@ class StatementPlanner:
         self, sql: str, declared: Sequence[int] | None, word: str
     ) -> SelectStatement | SimpleSelect:
         """The plan of a SELECT."""
-        settings = await self._set_by(sql)
+        calls = await self._set_by(sql)
 
-        def apply() -> None:
-            for name, value in settings:
-                self._parameters.set(name, value)
+        def apply(values: Sequence[object]) -> None:
+            for call in calls:
+                call.apply(self._parameters, values)
 
         facts = partial(self._facts, sql)
         if declared is None:
             return SimpleSelect(self._session, sql, facts, apply, word)
         return await plan_select(self._session, sql, declared, facts=facts, apply=apply, word=word)
 
-    async def _set_by(self, sql: str) -> list[tuple[str, str]]:
+    async def _set_by(self, sql: str) -> list[SetConfig]:
         """What the calls of set_config() in a statement set."""
         if "set_config" not in sql.lower():
             return []
-        return await read_text(_set_by, sql)
+        return await read_text(set_calls, sql)
 
     def _facts(self, sql: str) -> dict[str, str]:
         """What the functions of the session tell, and the catalogue to this statement."""
         return {**dict(self._parameters.all()), **self._known, **session_facts(sql, self.state)}
+
+    def style(self) -> ResultStyle:
+        """How the session wants its values, by now."""
+        return self._parameters.style()
 
     def parameter(self, name: str) -> str | None:
         """The value of a run-time parameter; None when there is none of that name."""
@@ -155,17 +161,6 @@ class StatementPlanner:
     def changed_parameters(self) -> dict[str, str]:
         """The reported run-time parameters that changed since the last call."""
         return self._parameters.changes()
-
-
-def _set_by(sql: str) -> list[tuple[str, str]]:
-    pieces = splitting.pieces(sql)
-    return [
-        (splitting.value(pieces[place + 2]), splitting.value(pieces[place + 4]))
-        for place, piece in enumerate(pieces[:-5])
-        if piece.lower() == "set_config"
-        and [pieces[place + 1], pieces[place + 3], pieces[place + 5]] == ["(", ",", ","]
-        and pieces[place + 2][:1] == pieces[place + 4][:1] == "'"
-    ]
 
 
 def _planned_ask(sql: str, session: AsyncDatabase, declared: Sequence[int]) -> PlannedStatement:

@@ -1,4 +1,4 @@
-"""Values as PostgreSQL writes them: `encode` to and `decode` from text and binary, by OID.
+"""Values as PostgreSQL writes them: `encode` to text and binary, by OID.
 
     value            types                          as text          as binary
     bool, 1 and 0    bool                           t f              one byte
@@ -14,24 +14,27 @@
 None is NULL everywhere. A number where text is announced is written out; a text where a number
 is announced is read, if it is one. What does not fit is a `BadAsk` that names the type.
 
-`decode` gives what a statement can be bound to: dates, times and UUIDs as ISO text, and a value
-of a type that is not known (0: not declared) as the text that came.
 """
 
 import struct
 from collections.abc import Callable
 from datetime import date, datetime
 from datetime import time as clock_time
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
+from typing import NamedTuple
 from uuid import UUID
 
-from redask.core.errors import BadAsk
 from redask.core.sql.catalogue.object_ids import type_number
 from redask.core.sql.runtime import spelling
+from redask.core.sql.runtime.dates.interval_input import read_interval
+from redask.core.sql.runtime.dates.interval_styles import styled_interval
 from redask.core.sql.runtime.numbers.numerics import as_float4
+from redask.server.pgwire.protocol.client_encodings import UTF8
+from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
 from redask.server.pgwire.types import datetimes
-from redask.server.pgwire.types.arrays import array_items, array_text, pack_array, unpack_array
-from redask.server.pgwire.types.numeric import pack_numeric, unpack_numeric, written
+from redask.server.pgwire.types.arrays import array_text, pack_array
+from redask.server.pgwire.types.decoding import read_bool, unfit
+from redask.server.pgwire.types.numeric import pack_numeric, written
 from redask.server.pgwire.types.oids import (
     BOOL,
     BPCHAR,
@@ -68,10 +71,6 @@ from redask.server.pgwire.types.oids import (
     XID,
 )
 
-_TRUE = frozenset("t tr tru true y ye yes on 1".split())
-_FALSE = frozenset("f fa fal fals false n no of off 0".split())
-
-
 _VECTORS = (INT2VECTOR, OIDVECTOR)  # arrays that count from 0 and have a text of their own
 Encoder = Callable[[object], bytes]
 Decoder = Callable[[bytes], object]
@@ -82,41 +81,31 @@ def encode(oid: int, value: object, binary: bool) -> bytes | None:
     return None if value is None else encoder(oid, binary)(value)
 
 
-def encoder(oid: int, binary: bool) -> Encoder:
+class ResultStyle(NamedTuple):
+    """How a session wants its values: the zone of moments, the style of intervals, the codec."""
+
+    zone: str = "UTC"
+    intervals: str = "postgres"
+    codec: str = UTF8
+
+
+PLAIN = ResultStyle()
+
+
+def encoder(oid: int, binary: bool, style: ResultStyle = PLAIN) -> Encoder:
     """What encodes values of a type that are not NULL; made once for a column of many."""
     table = _TO_BINARY if binary else _TO_TEXT
     found = table.get(oid) or table[TEXT]
+    if style != PLAIN:
+        found = _styled(oid, binary, style, found)
 
     def encoded(value: object) -> bytes:
         try:
             return found(value)
         except (ValueError, TypeError, ArithmeticError, struct.error, AttributeError):
-            raise _unfit(oid, "a value of the result is no {name}", value) from None
+            raise unfit(oid, "a value of the result is no {name}", value) from None
 
     return encoded
-
-
-def decode(oid: int, data: bytes | None, binary: bool) -> object:
-    """What a statement can be bound to; None is NULL."""
-    if data is None:
-        return None
-    table = _FROM_BINARY if binary else _FROM_TEXT
-    found = table.get(oid)
-    if found is None and binary and oid not in (0, *TYPES):
-        raise BadAsk(f"a parameter has the type {oid}, which is not known here: send it as text")
-    try:
-        return (found or _text_in)(data)
-    except (ValueError, TypeError, ArithmeticError, struct.error, IndexError):
-        raise _unfit(oid, "a parameter is no {name}", data) from None
-
-
-def _unfit(oid: int, sentence: str, value: object) -> BadAsk:
-    known = TYPES.get(oid)
-    name = known.name if known else f"value of type {oid}"
-    return BadAsk(sentence.format(name=name), detail=ascii(value)[:100])
-
-
-# --- values to bytes -------------------------------------------------------------------------
 
 
 def _integer(value: object) -> int:
@@ -148,7 +137,7 @@ def _packed(form: str, read: Callable[[object], object]) -> Encoder:
 
 def _truth(value: object) -> bool:
     if isinstance(value, str):
-        return _read_bool(value)
+        return read_bool(value)
     if value in (0, 1):
         return bool(value)
     raise ValueError
@@ -200,6 +189,48 @@ def _moment_out(value: object) -> bytes:
     if isinstance(value, UUID):
         return str(value).encode()
     raise ValueError
+
+
+def _styled(oid: int, binary: bool, style: ResultStyle, found: Encoder) -> Encoder:
+    """The encoder of a type for a session that wants its values otherwise."""
+    items = TYPES[oid].items if oid in TYPES else 0
+    one = items or oid
+    if not binary and one == TIMESTAMPTZ and style.zone != "UTC":
+        found = _array_writer(_in_zone(style.zone)) if items else _in_zone(style.zone)
+    if not binary and one == INTERVAL and style.intervals != "postgres":
+        found = _array_writer(_span(style.intervals)) if items else _span(style.intervals)
+    if style.codec == UTF8 or (binary and one not in (*_TEXTS, JSONB)):
+        return found
+    if binary and items:
+        return _array_packer(items, 1, _recoded(_TO_BINARY[items], style.codec))
+    return _recoded(found, style.codec)
+
+
+def _recoded(found: Encoder, codec: str) -> Encoder:
+    return lambda value: recoded(found(value), codec)
+
+
+def recoded(cell: bytes, codec: str) -> bytes:
+    """A text in UTF-8 in another encoding; 22P05 for what that lacks."""
+    try:
+        return cell if cell.isascii() else cell.decode().encode(codec)
+    except UnicodeEncodeError as error:
+        name = error.object[error.start].encode().hex(" ")
+        message = f'character with bytes {name} in "UTF8" has no equivalent in client_encoding'
+        raise SqlStateError("22P05", message) from None
+
+
+def _span(style: str) -> Encoder:
+    return lambda value: styled_interval(read_interval(str(value)), style).encode()
+
+
+def _in_zone(zone: str) -> Encoder:
+    def written_out(value: object) -> bytes:
+        if isinstance(value, datetime) and value.tzinfo is not None:
+            return spelling.timestamptz_text(value, zone).encode()
+        return _text_out(value)
+
+    return written_out
 
 
 def _bytea_out(value: object) -> bytes:
@@ -257,129 +288,26 @@ _TO_BINARY: dict[int, Encoder] = {
 }
 
 
-# --- bytes to values -------------------------------------------------------------------------
-
-
-def _text_in(data: bytes) -> str:
-    text = data.decode()
-    if "\0" in text:
-        raise ValueError
-    return text
-
-
-def _read_bool(text: str) -> bool:
-    word = text.strip().lower()
-    if word in _TRUE or word in _FALSE:
-        return word in _TRUE
-    raise ValueError
-
-
-def _int_in(data: bytes) -> int:
-    return int(data.decode("ascii"))
-
-
-def _decimal_in(data: bytes) -> Decimal:
-    try:
-        return Decimal(data.decode("ascii").strip())
-    except InvalidOperation:
-        raise ValueError from None
-
-
-def _float_in(data: bytes) -> float:
-    return float(data.decode("ascii"))
-
-
-def _bytea_in(data: bytes) -> bytes:
-    if not data.startswith(b"\\x"):
-        raise ValueError
-    return bytes.fromhex(data[2:].decode("ascii"))
-
-
-def _jsonb_in(data: bytes) -> str:
-    if data[:1] != b"\1":
-        raise ValueError
-    return _text_in(data[1:])
-
-
-def _one_byte(data: bytes) -> bool:
-    if data not in (b"\0", b"\1"):
-        raise ValueError
-    return data == b"\1"
-
-
-def _unpacked(form: str) -> Decoder:
-    unpack = struct.Struct(form).unpack
-    return lambda data: unpack(data)[0]
-
-
-_FROM_TEXT: dict[int, Decoder] = {
-    BOOL: lambda data: _read_bool(data.decode("ascii")),
-    BYTEA: _bytea_in,
-    **dict.fromkeys((*_INT_BITS, OID, XID, CID), _int_in),
-    FLOAT4: _float_in,
-    FLOAT8: _float_in,
-    NUMERIC: _decimal_in,
-}
-_FROM_BINARY: dict[int, Decoder] = {
-    BOOL: _one_byte,
-    BYTEA: bytes,
-    INT2: _unpacked("!h"),
-    INT4: _unpacked("!i"),
-    INT8: _unpacked("!q"),
-    **{oid: _unpacked("!I") for oid in _UNSIGNED},
-    FLOAT4: _unpacked("!f"),
-    FLOAT8: _unpacked("!d"),
-    NUMERIC: unpack_numeric,
-    **dict.fromkeys(_TEXTS, _text_in),
-    JSONB: _jsonb_in,
-    DATE: datetimes.unpack_date,
-    TIME: datetimes.unpack_time,
-    TIMESTAMP: datetimes.unpack_moment,
-    TIMESTAMPTZ: datetimes.unpack_zoned,
-    INTERVAL: datetimes.unpack_interval,
-    UUID_OID: lambda data: str(UUID(bytes=data)),
-}
-
-
 def _add_arrays() -> None:
     for row in TYPES.values():
         if not row.items:
             continue
         low = 0 if row.oid in _VECTORS else 1
-        to_text, from_text = _TO_TEXT[row.items], _FROM_TEXT.get(row.items, _text_in)
-        to_binary, from_binary = _TO_BINARY[row.items], _FROM_BINARY[row.items]
-        _TO_BINARY[row.oid] = _array_packer(row.items, low, to_binary)
-        _FROM_BINARY[row.oid] = _array_unpacker(from_binary)
-        if row.oid in _VECTORS:
-            _TO_TEXT[row.oid] = _vector_writer(to_text)
-            _FROM_TEXT[row.oid] = _vector_reader(from_text)
-        else:
-            _TO_TEXT[row.oid] = _array_writer(to_text)
-            _FROM_TEXT[row.oid] = _array_reader(from_text)
+        writer = _vector_writer if row.oid in _VECTORS else _array_writer
+        _TO_TEXT[row.oid] = writer(_TO_TEXT[row.items])
+        _TO_BINARY[row.oid] = _array_packer(row.items, low, _TO_BINARY[row.items])
 
 
 def _array_packer(items: int, low: int, each: Encoder) -> Encoder:
     return lambda value: pack_array(items, low, _list(value), each)
 
 
-def _array_unpacker(each: Decoder) -> Decoder:
-    return lambda data: unpack_array(data, each)
-
-
 def _array_writer(each: Encoder) -> Encoder:
     return lambda value: array_text(_list(value), each)
 
 
-def _array_reader(each: Decoder) -> Decoder:
-    return lambda data: array_items(data.decode(), each)
-
-
 def _vector_writer(each: Encoder) -> Encoder:
     return lambda value: b" ".join(map(each, _list(value)))
-
-
-def _vector_reader(each: Decoder) -> Decoder:
-    return lambda data: [each(part) for part in data.split()]
 
 
 _add_arrays()

@@ -99,8 +99,9 @@ class Statements:
         scales = parameter_values.numeric_scales(values, plan.bound.parameters)
         if scales:
             plan = self._plans.plan(request, schema, scales)
+        zone = request.facts.get("TimeZone", "UTC")
         given = [
-            parameter_values.parameter(value, type, number, schema.oid)
+            parameter_values.parameter(value, type, number, schema.oid, zone)
             for number, (value, type) in enumerate(
                 zip(values, plan.bound.parameters, strict=True), 1
             )
@@ -205,7 +206,7 @@ class _Fetched:
     ) -> None:
         self._cursor = cursor
         self._convert = converters([type for _, type in bound.columns])
-        self._is_plain = not any(self._convert)
+        self._is_plain = bool(self._convert) and not any(self._convert)
         used = {int(each) for each in _PARAMETER.findall(text)}
         given = {str(number): value for number, value in enumerate(values, 1) if number in used}
         cursor.execute(text, given or None)
@@ -214,9 +215,10 @@ class _Fetched:
         """The next rows, at most so many."""
         page = self._cursor.fetchmany(most)
         return page if self._is_plain else [
+            # without columns there is a value all the same, which nobody sees
             tuple(
                 value if value is None or own is None else own(value)
-                for own, value in zip(self._convert, row, strict=True)
+                for own, value in zip(self._convert, row, strict=bool(self._convert))
             )
             for row in page
         ]  # fmt: skip

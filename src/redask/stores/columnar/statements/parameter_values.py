@@ -50,11 +50,15 @@ def numeric_scales(
 
 
 def parameter(
-    value: object, type: SqlType, number: int, find: Find = lambda _schema, _name: None
+    value: object,
+    type: SqlType,
+    number: int,
+    find: Find = lambda _schema, _name: None,
+    zone: str = "UTC",
 ) -> object:
     """The value as DuckDB takes it; `BadAsk` or `SqlError` when it is none of the type.
 
-    `find` gives the OID of a table by its name.
+    `find` gives the OID of a table by its name, `zone` is the session's time zone.
     """
     if value is None:
         return None
@@ -68,25 +72,25 @@ def parameter(
             )
     if type.is_array:
         if isinstance(value, str):
-            value = literals.read(value, type)
+            value = literals.read(value, type, zone)
         if not isinstance(value, list | tuple):
             raise _wrong(value, type, number)
-        return [parameter(each, type.element, number) for each in value]
+        return [parameter(each, type.element, number, find, zone) for each in value]
     if type.name in REGISTERED:
         if isinstance(value, str):
             return number_of(type.name, value, find)
         type = SqlType("oid")
-    found = _converted(value, type)
+    found = _converted(value, type, zone)
     if found is None:
         raise _wrong(value, type, number)
     return found
 
 
-def _converted(value: object, type: SqlType) -> object:
+def _converted(value: object, type: SqlType, zone: str) -> object:
     """None when the value is none of the type."""
     name = type.name
     if isinstance(value, str):
-        return _kept(literals.read(value, type), name)
+        return _kept(literals.read(value, type, zone), name)
     if name in _INTEGERS:
         return _integer(value, name)
     if name in ("float4", "float8"):

@@ -30,7 +30,7 @@ _FRESH = re.compile(
     "now|current|local|clock|_timestamp|age|reg|today|setting|config|privilege|_size|explain|_pid",
     re.IGNORECASE,
 )
-_TOLD = ("session:user", "session:database", "session:version")
+_TOLD = ("session:user", "session:database", "session:version", "TimeZone", "IntervalStyle")
 _Key = tuple[object, ...]
 
 
@@ -113,7 +113,7 @@ def _bound(request: Request, schema: CallerSchema, scales: Mapping[int, tuple[in
         f"{output_text(f'q.o{place}', type)} AS o{place}"
         for place, (_, type) in enumerate(bound.columns, 1)
     )
-    return Plan(bound, outputs)
+    return Plan(bound, outputs or "1")
 
 
 @lru_cache(maxsize=_MOST)

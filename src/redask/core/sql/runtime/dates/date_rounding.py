@@ -27,7 +27,13 @@ from redask.core.sql.runtime.dates.time_zones import to_local, to_utc
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 
-_CLOCK = {"hour": HOUR, "minute": MINUTE, "second": SECOND, "millisecond": 1000, "microsecond": 1}
+CLOCK_UNITS = {
+    "hour": HOUR,
+    "minute": MINUTE,
+    "second": SECOND,
+    "millisecond": 1000,
+    "microsecond": 1,
+}
 _YEARS = {"year": 1, "decade": 10, "century": 100, "millennium": 1000}
 _STAMP = "timestamp without time zone"
 _STAMPTZ = "timestamp with time zone"
@@ -44,15 +50,15 @@ def trunc_timestamptz(text: str, moment: datetime) -> datetime:
 
 def trunc_in_zone(text: str, moment: datetime, zone: str) -> datetime:
     """date_trunc(unit, timestamptz, zone)."""
-    if date_parts.unit_of(text, _STAMPTZ) in ("hour", "minute", "second", *_CLOCK):
+    if date_parts.unit_of(text, _STAMPTZ) in ("hour", "minute", "second", *CLOCK_UNITS):
         raise unsupported("date_trunc of a time of day in a time zone")
     return to_utc(_trunc(text, to_local(moment, zone), _STAMPTZ), zone)
 
 
 def _trunc(text: str, moment: datetime, kind: str) -> datetime:
     unit = date_parts.unit_of(text, kind)
-    if unit in _CLOCK:
-        return moment - timedelta(microseconds=microseconds_of(moment) % _CLOCK[unit])
+    if unit in CLOCK_UNITS:
+        return moment - timedelta(microseconds=microseconds_of(moment) % CLOCK_UNITS[unit])
     day = _first_day(unit, moment)
     if unit.startswith("timezone"):
         raise date_parts.not_supported(text, kind)
@@ -92,8 +98,8 @@ def trunc_interval(text: str, value: Interval) -> Interval:
         return Interval(value.months, 0, 0)
     if unit == "day":
         return Interval(value.months, value.days, 0)
-    if unit in _CLOCK:
-        return Interval(value.months, value.days, _cut(value.microseconds, _CLOCK[unit]))
+    if unit in CLOCK_UNITS:
+        return Interval(value.months, value.days, _cut(value.microseconds, CLOCK_UNITS[unit]))
     if unit == "week" or unit.startswith("timezone"):
         raise date_parts.not_supported(text, "interval")
     raise SqlError("22023", f'unit "{text.lower()}" not recognized for type interval')

@@ -75,12 +75,14 @@ def read_timestamp(text: str, digits: int = 6) -> datetime:
     return _moment(_read(text, "timestamp"), digits)
 
 
-def read_timestamptz(text: str, digits: int = 6) -> datetime:
-    """In UTC, without tzinfo; a text without a zone is in UTC."""
+def read_timestamptz(text: str, digits: int = 6, zone: str = "UTC") -> datetime:
+    """In UTC, without tzinfo; a text that names no zone is in this one."""
     found = _read(text, "timestamp with time zone")
     moment = _moment(found, 6)
     if found.zone is not None:
         moment = _shifted(moment, found.zone, text)
+    elif text.strip().lower() != "epoch":
+        moment = to_utc(moment, zone)
     return rounded(moment, digits)
 
 

@@ -3,13 +3,14 @@
     to_utc(local, "Europe/Berlin")        timestamp AT TIME ZONE zone     a timestamptz
     to_local(moment, "Europe/Berlin")     timestamptz AT TIME ZONE zone   a timestamp
 
-A zone is an IANA name, or UTC. A clock time that a zone skips or has twice is read with the
-offset that PostgreSQL takes: the standard time of the two. Abbreviations (EST, CET) and POSIX
-forms are refused.
+A zone is an IANA name, UTC, or a fixed offset in POSIX's form, which counts to the west (`+02:00`
+is two hours behind UTC, `<+02>-02` two ahead). A clock time that a zone skips or has twice is read
+with the offset that PostgreSQL takes: the standard time of the two. Abbreviations (EST, CET) and
+POSIX forms with summer time are refused.
 """
 
 import re
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone, tzinfo
 from functools import cache, lru_cache
 from zoneinfo import ZoneInfo, available_timezones
 
@@ -20,6 +21,10 @@ from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_
 
 _SAME = {"utc", "gmt", "z", "uct", "zulu"}
 _SHORT = re.compile(r"[A-Za-z]{1,5}\Z|.*[0-9<>+-].*\Z")
+_FIXED = re.compile(
+    r"(?:<[A-Za-z0-9+:-]+>|[A-Za-z]{3,})?([+-]?)(\d{1,2})(?::([0-5]\d))?(?::([0-5]\d))?\Z", re.ASCII
+)
+_HOURS = re.compile(r"\s*[+-]?\d{1,2}(?:\.\d*)?\s*\Z", re.ASCII)
 
 
 @cache
@@ -38,11 +43,49 @@ def known_zone(text: str) -> str | None:
     return "UTC" if lower in _SAME else _zones().get(lower)
 
 
+def session_zone(text: str) -> str | None:
+    """The zone that `SET TimeZone` means, in the spelling SHOW gives; None when there is none.
+
+    A number is hours to the east.
+    """
+    if _HOURS.match(text):
+        seconds = round(float(text) * 3600)
+        if not seconds:
+            return "UTC"
+        east = offset_text(timedelta(seconds=seconds))
+        west = offset_text(timedelta(seconds=-seconds))
+        return f"<{east}>{west}" if abs(seconds) < 86_400 else None
+    name = known_zone(text)
+    return text.strip().upper() if name is None and _fixed_zone(text.strip()) else name
+
+
+def offset_text(offset: timedelta) -> str:
+    """An offset as PostgreSQL writes it: +02, -03:30, +01:02:03."""
+    seconds = round(abs(offset).total_seconds())
+    hours, minutes, rest = seconds // 3600, seconds // 60 % 60, seconds % 60
+    text = f"{'-' if offset < timedelta(0) else '+'}{hours:02d}"
+    if minutes or rest:
+        text += f":{minutes:02d}"
+    return text + (f":{rest:02d}" if rest else "")
+
+
+def _fixed_zone(text: str) -> timezone | None:
+    """The zone of a fixed offset in POSIX's form."""
+    found = _FIXED.match(text)
+    if found is None or int(found[2]) > 23:
+        return None
+    west = timedelta(hours=int(found[2]), minutes=int(found[3] or 0), seconds=int(found[4] or 0))
+    return timezone(west if found[1] == "-" else -west)
+
+
 @lru_cache(maxsize=1024)
-def _zone(text: str) -> ZoneInfo | None:
+def _zone(text: str) -> tzinfo | None:
     """The zone; None is UTC."""
     name = known_zone(text)
     if name is None:
+        fixed = _fixed_zone(text.strip())
+        if fixed is not None:
+            return fixed
         if _SHORT.match(text) or not _zones():
             raise unsupported(f'time zone "{text}"')
         raise SqlError("22023", f'time zone "{text}" not recognized')
