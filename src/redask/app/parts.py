@@ -6,13 +6,11 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from redask.app import worker_service
 from redask.app.relabelling_thread import RelabellingThread
-from redask.app.worker_service import EmbedderFacts
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
-from redask.core.access.worker_shares import WorkerQuota
 from redask.core.model import Caller, Terms
 from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
 from redask.core.rules.auditing.lived_time import DAY_NS
@@ -35,16 +33,11 @@ from redask.engine.caching.remembered_findings import RememberedFindings
 from redask.engine.computing import Computing
 from redask.engine.findings import AskWork, SourceFinder
 from redask.engine.plan_sources import PlanSources
-from redask.engine.processes.process_finder import ProcessFinder, ProcessQuoting
-from redask.engine.processes.process_selector import ProcessSelector
-from redask.engine.processes.worker_messages import WorkerLimits
-from redask.engine.processes.worker_processes import WorkerProcesses
 from redask.engine.retrieval import Retriever
 from redask.engine.spending.embedding_meter import LedgerMeter
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
-from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.identity.jwt_signatures import JwtSignatures
@@ -58,10 +51,12 @@ from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entity
 from redask.stores.selectors import open_selector
 
+if TYPE_CHECKING:
+    from redask.ingest.process_reading import RecordReader
+
 _log = logging.getLogger("redask.providers")
 WAITING_THREADS = 128  # of asks, and of SELECTs, that wait for a process
 _SERVING_WORKERS = 2
-_SERVICE = "redask.app.worker_service:make"
 
 
 def provider_pool(chosen: choices.Settings, own: Mapping[str, Provider]) -> ProviderPool:
@@ -174,20 +169,12 @@ def selector_of(
     processes = processes_of(chosen, serving)
     if not processes:
         return open_selector(location, chosen.access_closed)
-    quota = WorkerQuota(
-        user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
-    )
-    arguments = (location, worker_service.sent(chosen), words, EmbedderFacts.of(embedder))
+    from redask.app.process_parts import process_selector
+
     work: dict[str, Callable[..., object]] = {}
     if embedder is not None:
         work = {"embed": embedder.embed, "cosines": similarity(embedder)}
-    return ProcessSelector(
-        *(_SERVICE, arguments),
-        processes=processes,
-        quota=quota,
-        service=True,
-        parent_work=work,
-    ).warm()
+    return process_selector(location, chosen, words, embedder, processes=processes, work=work)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,20 +193,24 @@ def ask_parts(
     words: Synonyms,
     clock: Callable[[], int],
     workers: Workers,
+    *,
+    serving: bool,
 ) -> AskParts:
     """Where SELECTs run, sources are found and the built-in answerer answers."""
     store, chosen, stage = retriever.store, retriever.settings, retriever.embedding
-    asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
-    computing = Computing(asks, PlanSources(asks, words), store, chosen)
     quoting = quoting_provider(stage.embedder if stage else None)
-    if not isinstance(selector, ProcessSelector):
-        here = SourceFinder(retriever, computing, chosen.limits, clock)
-        return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
-    threads = Workers(WAITING_THREADS, "redask-ask")
-    far = ProcessFinder(selector, clock, chosen.limits.timeout_ms)
-    quotes = ProcessQuoting(quoting.get(EXTRACTIVE) or Extractive(), far, threads)
-    finder = RememberedFindings(far, store.view)
-    return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
+    if processes_of(chosen, serving):
+        from redask.app.process_parts import process_work
+
+        threads = Workers(WAITING_THREADS, "redask-ask")
+        answerer = quoting.get(EXTRACTIVE) or Extractive()
+        asks, far, quotes = process_work(selector, answerer, clock, chosen, threads)
+        computing = Computing(asks, PlanSources(asks, words), store, chosen)
+        finder = RememberedFindings(far, store.view)
+        return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
+    computing = Computing(selector, PlanSources(selector, words), store, chosen)
+    here = SourceFinder(retriever, computing, chosen.limits, clock)
+    return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
 
 
 def embedder_of(chosen: choices.Settings, name: str | None, budget: Budget) -> Embedder | None:
@@ -262,8 +253,12 @@ def similarity(embedder: Embedder) -> Similarity:
 @contextmanager
 def record_reader(
     chosen: choices.Settings, isolated: bool, stop: Cancellation
-) -> Iterator[RecordReader]:
+) -> "Iterator[RecordReader]":
     """Files are read here, or in a process that can be ended."""
+    from redask.engine.processes.worker_messages import WorkerLimits
+    from redask.engine.processes.worker_processes import WorkerProcesses
+    from redask.ingest.process_reading import READING_SERVICE, in_process, in_worker
+
     seconds = chosen.ingest_file_seconds
     if not isolated:
         yield in_process(seconds)

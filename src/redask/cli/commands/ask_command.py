@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 from redask.cli import last_answer, opening
+from redask.cli.answer_sources import show_sources
 from redask.cli.flags import clause_flags, options_of
 from redask.cli.opening import exit_with, reports_errors
-from redask.cli.terminal_text import echo, terminal_console
+from redask.cli.terminal_text import echo
 from redask.core.errors import AskError
 from redask.core.model import Answered, AnswerReset, AnswerToken, Event, Failed
 from redask.core.wire import envelope
@@ -69,10 +70,8 @@ def _show(event: Event) -> None:
         case AnswerReset(reason):
             echo(f"\n--- {reason}: the answer starts anew ---")
         case Answered(answer):
-            from redask.cli.rendering import show_sources
-
             echo()
-            show_sources(terminal_console(highlight=False, soft_wrap=True), answer)
+            show_sources(answer)
         case Failed(error) if isinstance(error, AskError):
             echo()
             exit_with(error, as_json=False)

@@ -299,6 +299,11 @@ class SqliteStore(RuledStore):
         with self._reading_as(caller) as (connection, visibility):
             return inspection.collections(connection, caller.tenant, visibility)
 
+    def is_only_searched(self, caller: Caller) -> bool:
+        """Whether the caller reads all there is, and no collection is a table to plan with."""
+        with self._reading_as(caller) as (connection, visibility):
+            return visibility.sees_all and inspection.is_only_searched(connection, caller.tenant)
+
     def columns(self, collection: str, caller: Caller) -> list[Column]:
         """The columns of a collection as the caller sees it, by name."""
         with self._reading_as(caller) as (connection, visibility):
