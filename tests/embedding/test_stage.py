@@ -139,7 +139,7 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(store: Entit
 def test_an_entity_without_text_is_not_pending(store: EntityStore) -> None:
     store.put(entity_rows.entities("flags", [{"id": 1, "on": True}, {"id": 2, "text": " "}]), ME)
     assert staged(store).finish(T) == 0
-    assert not store.is_embedding_pending(ME)
+    assert not store.is_embedding_pending(ME, embedding_text)
 
 
 def test_vectors_of_another_model_are_refused_until_everything_is_embedded_again(

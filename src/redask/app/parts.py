@@ -13,6 +13,7 @@ from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
 from redask.core.model import Caller, Terms
 from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
+from redask.core.ports.entities import EmbeddedText
 from redask.core.rules.auditing.lived_time import DAY_NS
 from redask.core.rules.failover import Step
 from redask.core.synonyms import Synonyms
@@ -20,7 +21,7 @@ from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
-from redask.embedding.stage import EmbeddedText
+from redask.embedding.stage import EmbeddingStage
 from redask.engine.access.signing_in import SigningIn
 from redask.engine.auditing.access_recorder import AccessRecorder
 from redask.engine.auditing.audit_upkeep import AuditUpkeep
@@ -232,6 +233,11 @@ def embedded_text(embedder: Embedder, chosen: choices.Settings) -> EmbeddedText:
     if redactor.is_idle or not isinstance(embedder, REMOTE):
         return embedding_text
     return lambda payload, hidden: embedding_text(redactor.redact(payload)[0], hidden)
+
+
+def pending_of(stage: EmbeddingStage | None) -> Callable[[str], bool]:
+    """Whether something of a tenant waits for its vector."""
+    return stage.is_pending if stage is not None else lambda _: False
 
 
 def quoting_provider(embedder: Embedder | None) -> dict[str, Provider]:

@@ -20,6 +20,7 @@ from typing import Any, Self
 from redask.core.access.policy import must_own
 from redask.core.model import Caller, Kind, Source, Urn
 from redask.core.ports import Change, EmbeddingLease, Entity, StoreView, Unembedded
+from redask.core.ports.entities import EmbeddedText
 from redask.core.rules import urn as urns
 from redask.stores import checksums, vector_encoding, write_rules
 from redask.stores.backend import CheckProgress, Damage
@@ -233,13 +234,13 @@ class SqliteStore(RuledStore):
         with self._database.reading() as connection:
             return embedding_queue.count(connection, tenant)
 
-    def is_embedding_pending(self, caller: Caller) -> bool:
-        """Whether anything that this caller may read waits for a vector."""
+    def is_embedding_pending(self, caller: Caller, text: EmbeddedText) -> bool:
+        """Whether anything that this caller may read, and that has a text, waits for a vector."""
         after, page = 0, 100
         while True:
             with self._database.reading() as connection:
                 waiting = embedding_queue.following(connection, caller.tenant, after, page)
-            if self.read([each.urn for each in waiting], caller):
+            if self.read([e.urn for e in waiting if text(e.payload, e.hidden).strip()], caller):
                 return True
             if len(waiting) < page:
                 return False
