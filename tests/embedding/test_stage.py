@@ -313,9 +313,9 @@ def test_after_a_kill_the_next_stage_continues_at_once(tmp_path: Path, batches: 
 
 
 def test_the_title_comes_first_and_ids_and_hidden_columns_are_left_out() -> None:
-    payload = '{"id":"FDD-1","path":["a","b"],"salary":9,"text":"Body.","title":"Head"}'
-    assert embedding_text(payload, frozenset()) == "Head\na\nb\n9\nBody."
-    assert embedding_text(payload, frozenset({"salary", "title"})) == "a\nb\nBody."
+    payload = '{"id":"FDD-1","path":["sea","quay"],"salary":9,"text":"Body.","title":"Head"}'
+    assert embedding_text(payload, frozenset()) == "Head\nsea\nquay\nBody."
+    assert embedding_text(payload, frozenset({"path", "title"})) == "Body."
     assert embedding_text('{"id":1,"on":true,"text":" "}', frozenset()) == ""
 
 
