@@ -139,7 +139,7 @@ CHAIN = [
 
 
 def rewritten(fields: list[tuple[int, int, bytes]], rows: int = 4) -> bytes:
-    return _encode_fields(_graph(_encode_fields(fields), rows))  # type: ignore[arg-type]  # a list
+    return _encode_fields(_graph(_encode_fields(fields), rows))
 
 
 def read(graph: Wire) -> list[Any]:

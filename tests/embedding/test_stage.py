@@ -384,7 +384,7 @@ def test_vectors_of_another_model_are_not_compared(stage: Stage) -> None:
         assert [each.candidates for each in found.buckets if each.bucket == "vector"] == [()]
         assert warned(found.warnings) == [PENDING]
         with pytest.raises(Misconfigured, match="redask reembed"):
-            db.put("notes", [{"id": 4, "text": "x"}])
+            db.put("notes", [{"id": 4, "text": "late"}])
         assert db.get("urn:reddb:row:notes/4") is not None
         assert db.embed(anew=True) == len(ROWS) + 1
         assert warned(db.search("ferry").warnings) == []

@@ -163,19 +163,21 @@ def selector_of(
     chosen: choices.Settings,
     words: Synonyms,
     embedder: Embedder | None,
+    opened: ExitStack,
     *,
     serving: bool,
 ) -> Selector:
     """SELECT in this process, or in processes that can be ended, which work for asks, too."""
     processes = processes_of(chosen, serving)
     if not processes:
-        return open_selector(location, chosen.access_closed)
+        return opened.enter_context(closing(open_selector(location, chosen.access_closed)))
     from redask.app.process_parts import process_selector
 
     work: dict[str, Callable[..., object]] = {}
     if embedder is not None:
         work = {"embed": embedder.embed, "cosines": similarity(embedder)}
-    return process_selector(location, chosen, words, embedder, processes=processes, work=work)
+    made = process_selector(location, chosen, words, embedder, processes=processes, work=work)
+    return opened.enter_context(closing(made))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 first       its title, then its name, however these columns are capitalised: models weigh the
             beginning most, and truncate long texts
-then        every other column with words (`rules.search.prose`), in canonical order
+then        every other column with words (`rules.search.words_in_text`), in canonical order
 left out    `id`, numbers, dates and codes, which have no meaning to a model, and the `hidden`
             columns: one vector serves all callers, so it may depend only on columns that all of
             them may see
@@ -11,7 +11,7 @@ A title or name is text whatever it says: the album `1984`. An entity without an
 embedded, and does not wait for it.
 """
 
-from redask.core.rules.search.prose import has_words
+from redask.core.rules.search.words_in_text import has_words
 from redask.core.text import lower
 from redask.index.analysis import analyzer
 

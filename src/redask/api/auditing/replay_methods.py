@@ -8,14 +8,12 @@ See docs/replay.md.
 """
 
 from collections.abc import Callable, Coroutine
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from redask.app import App
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
-
-if TYPE_CHECKING:
-    from redask.core.rules.auditing.replay_report import ReplayReport, StaleReport
+from redask.core.rules.auditing.replay_report import ReplayReport, StaleReport
 
 _T = TypeVar("_T")
 _MOST = 1000  # rows that are looked at in one go
@@ -32,14 +30,14 @@ class AsyncReplays:
     async def _in_ask_thread(self, work: Callable[[Caller], _T]) -> _T:
         raise NotImplementedError
 
-    async def replay(self, seq: int, *, live: bool = False) -> "ReplayReport":
+    async def replay(self, seq: int, *, live: bool = False) -> ReplayReport:
         """Ask again what an audit row asked, as who asked it, and say what differs."""
         caller = await self._who()
         subject = f"row {seq!a}" + (", live" if live else "")
         async with self._app.logs.recorder.reading("replay", subject, [caller]):
             return await self._app.replays.replay(seq, caller, live=live)
 
-    async def stale_answers(self, limit: int = _MOST, before: int | None = None) -> "StaleReport":
+    async def stale_answers(self, limit: int = _MOST, before: int | None = None) -> StaleReport:
         """Of the newest rows (`before` a number, to page on), those with sources that changed."""
         if isinstance(limit, bool) or not isinstance(limit, int) or not 1 <= limit <= _MOST:
             raise BadAsk(f"limit is a whole number from 1 to {_MOST}", detail="limit")
@@ -57,13 +55,13 @@ class SyncReplays:
     def _run(self, work: Coroutine[Any, Any, _T]) -> _T:
         raise NotImplementedError
 
-    def replay(self, seq: int, *, live: bool = False) -> "ReplayReport":
+    def replay(self, seq: int, *, live: bool = False) -> ReplayReport:
         """Ask again what an audit row asked, as who asked it, and say what differs.
 
         With `live`, the provider of then is asked, within your limits, and that is audited.
         """
         return self._run(self._async.replay(seq, live=live))
 
-    def stale_answers(self, limit: int = _MOST, before: int | None = None) -> "StaleReport":
+    def stale_answers(self, limit: int = _MOST, before: int | None = None) -> StaleReport:
         """Of the newest rows (`before` a number, to page on), those with sources that changed."""
         return self._run(self._async.stale_answers(limit, before))

@@ -85,7 +85,7 @@ _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻⁺−", "012345678
 
 _SEPARATORS = f",.·'’{numerals.SPACES}"
 _NUMBER_WORDS = units.longest_first((*number_words.CARDINALS, *number_words.ORDINALS))
-_FIRST_WORD = compiled_later(r"[a-z]+")
+_FIRST_WORD = re.compile(r"[a-z]+")
 _FOLLOWERS = {
     found[0]
     for table in (units.WORDS, units.SYMBOLS, units.MAGNITUDES, ("and", "an", "of", "or"))
@@ -96,17 +96,15 @@ _FOLLOWERS = {
 _NOTHING_AFTER = (
     rf"(?=[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z)"
 )
-_ANCHOR = (
-    compiled_later(  # digits first, then one look behind for all others: so the search is fast
-        rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)(?:{_NOTHING_AFTER}(?P<alone>))?"
-        rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
-        r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
-        r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
-    )
+_ANCHOR = compiled_later(  # digits first, then one look behind for all others: so it is fast
+    rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)(?:{_NOTHING_AFTER}(?P<alone>))?"
+    rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
+    r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
+    r"|tenth|half) of)(?![a-z])))(?![a-z]))|(?P<point>(?<![0-9.])\.[0-9]++))"
 )
-_DIGITS = compiled_later(r"[0-9]+")
-_AFTER_NUMBER = compiled_later(r"[0-9] \Z")
-_SPACED = compiled_later(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
+_DIGITS = re.compile(r"[0-9]+")
+_AFTER_NUMBER = re.compile(r"[0-9] \Z")
+_SPACED = re.compile(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
 _CURRENCY = compiled_later(
     rf"(?:(?<![A-Za-z])(?:{units.longest_first(units.CURRENCY_SYMBOLS)}))[ {numerals.SPACES}]?\Z"
 )
@@ -122,14 +120,14 @@ _ROUGHLY = compiled_later(
     r"|(?P<tilde>[~≈∼]|\+/-)\s?|(?P<more>[>≥]|>\s?or\s?=|>/?=)\s?|(?P<less>[<≤]|<\s?or\s?=|</?=)\s?)\Z"
 )
 _STRICTLY = (" than", " als", " de")
-_OR_SO = compiled_later(r"\+(?![/\d)-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
-_ORDINAL = compiled_later(r"(?:st|nd|rd|th)(?![a-z])")
-_EXPONENT = compiled_later(
+_OR_SO = re.compile(r"\+(?![/\d)-])|,? or (?:so|more|above|greater|less|fewer|below)(?![a-z])")
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])")
+_EXPONENT = re.compile(
     r"e([+−-]?[0-9]{1,3})(?![0-9a-z])"
     r"| ?[x×·⋅*] ?10 ?(?:\^ ?|\*\* ?|\((?=[+−-]?[0-9]{1,3}\)))?"
     r"([+−-]?[0-9]{1,3}(?![0-9])|[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})\)?"
 )
-_OVER = compiled_later(r" ?/ ?([0-9]{1,3})(?![0-9/]|[.,][0-9])")
+_OVER = re.compile(r" ?/ ?([0-9]{1,3})(?![0-9/]|[.,][0-9])")
 _MIXED = compiled_later(
     rf" ?([{''.join(_VULGAR)}])| ([1-9])/([1-9][0-9]?)(?![0-9/])| and a half(?![a-z])"
 )
@@ -138,7 +136,7 @@ _MAGNITUDE = compiled_later(
     rf"(?:[ {numerals.SPACES}]| ?[-‐‑] ?)?(?:(?:of )?an? )?"
     rf"({units.longest_first(_MAGNITUDE_NAMES)})(?![a-z])"
 )
-_LETTER = compiled_later(r"( ?)([mbk])(?![a-z0-9²³/°'’-])")
+_LETTER = re.compile(r"( ?)([mbk])(?![a-z0-9²³/°'’-])")
 _JOIN = rf"(?:[ {numerals.SPACES}]?[-–‐‑][ ]?|[ {numerals.SPACES}])?"
 _LETTERS = [name for name in units.SYMBOLS if name[-1].isalnum()]
 _SIGNS = [name for name in units.SYMBOLS if not name[-1].isalnum()]
@@ -149,8 +147,8 @@ _SYMBOL = compiled_later(
 _WORD = compiled_later(
     rf"(?P<join>{_JOIN})(?P<name>{units.longest_first(tuple(units.WORDS))})(?![a-z])"
 )
-_PER = compiled_later(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
-_NAME_BEFORE = compiled_later(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")
+_PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")
+_NAME_BEFORE = re.compile(r"[A-Za-z]*[A-Za-z0-9_][-‐‑]\Z")
 _REACH, _MINUS = 30, "minus "
 # what an approximation before a number ends in, white space aside
 _ROUGH_ENDS = (

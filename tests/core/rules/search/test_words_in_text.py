@@ -1,4 +1,4 @@
-"""prose: what is a word, and what are numbers, dates, codes and keys."""
+"""words_in_text: what is a word, and what are numbers, dates, codes and keys."""
 
 import time
 
@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from redask.core.rules.search.prose import has_words
+from redask.core.rules.search.words_in_text import has_words
 
 WORDED = """ferry|a late ferry|Straße|HARBOUR|THE FERRY LATE|don't|high-speed
     |Theodor-Heuss-Straße 34
