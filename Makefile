@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -196,6 +196,14 @@ bench-ask: $(VENV)/.installed
 # our pool of threads, anyio's and the standard library's, in turns
 bench-threads: $(VENV)/.installed
 	$(BIN)/python benchmarks/threads.py
+
+# what rows lose by being embedded without their numbers: nDCG over tables
+bench-rows: $(VENV)/.installed
+	$(BIN)/python benchmarks/embedded_rows.py
+
+# processor time of one `redask ask`, next to what it cannot do without (ARGS="10 /path/of/another/redask")
+bench-cold: $(VENV)/.installed
+	$(BIN)/python benchmarks/cold_start.py $(ARGS)
 
 bench-ingest: $(VENV)/.installed
 	$(BIN)/python benchmarks/ingest.py

@@ -332,6 +332,29 @@ def test_help_imports_nothing_heavy() -> None:
         assert name in result.stdout.decode()
 
 
+UNNEEDED = """prometheus_client opentelemetry rich duckdb sqlglot faiss uvicorn starlette grpc mcp
+    kreuzberg httpx2 cryptography pandas pyarrow anyio redask.server redask.ingest
+    redask.engine.replaying redask.engine.processes.worker_processes redask.evaluation
+    redask.core.planning.plan redask.core.sql.binder redask.stores.columnar.projection
+    redask.stores.columnar.statements redask.app.process_parts""".split()
+
+
+def test_a_question_over_documents_imports_nothing_that_it_does_not_need(tmp_path: Path) -> None:
+    (tmp_path / "ferry.md").write_text("# Ferry\n\nThe ferry to Oslo leaves at nine.\n")
+    run(tmp_path / "db", "ingest", str(tmp_path / "ferry.md"))
+    code = (
+        "import sys\nfrom redask.cli import main\n"
+        "try:\n    main(sys.argv[1:])\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"print('imported:', *({set(UNNEEDED)} & sys.modules.keys()), file=sys.stderr)"
+    )
+    command = ["--db", str(tmp_path / "db"), "ask", "When does the ferry to Oslo leave?"]
+    result = subprocess.run(
+        [sys.executable, "-c", code, *command], capture_output=True, text=True, check=False
+    )
+    assert "leaves at nine" in result.stdout, result.stderr
+    assert result.stderr.split() == ["imported:"]
+
+
 @pytest.mark.usefixtures("quiet")
 def test_cost_shows_what_was_spent_by_day_tenant_and_provider(tmp_path: Path) -> None:
     class Dear(Scripted):

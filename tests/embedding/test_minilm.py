@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from redask.core.errors import Misconfigured
-from redask.embedding.models import minilm
+from redask.embedding.models import minilm, onnx_quantization
 from redask.embedding.models.minilm import MiniLm
 from redask.embedding.models.onnx_quantization import (
+    Wire,
     _decode_fields,
     _encode_fields,
     _graph,
@@ -137,41 +138,45 @@ CHAIN = [
 ]
 
 
-def read(graph: bytes) -> list[Any]:
+def rewritten(fields: list[tuple[int, int, bytes]], rows: int = 4) -> bytes:
+    return _encode_fields(_graph(_encode_fields(fields), rows))
+
+
+def read(graph: Wire) -> list[Any]:
     """Each node as its operator, inputs and outputs."""
     found = []
     for number, _, value in _decode_fields(graph):
         if number == 1:
             parts = list(_decode_fields(value))
-            texts = [[v.decode() for n, _, v in parts if n == which] for which in (4, 1, 2)]
+            texts = [[bytes(v).decode() for n, _, v in parts if n == which] for which in (4, 1, 2)]
             found.append((texts[0][0], *texts[1:]))
     return found
 
 
 def test_a_chain_becomes_one_product_with_its_bias() -> None:
-    assert read(_graph(_encode_fields(CHAIN), 4)) == [
+    assert read(rewritten(CHAIN)) == [
         ("DynamicQuantizeMatMul", ["x", "w", "s", "", "b"], ["y"]),
         ("Relu", ["y"], ["z"]),
     ]
 
 
 def test_a_product_that_is_used_twice_keeps_its_addition() -> None:
-    rewritten = read(_graph(_encode_fields([*CHAIN, node("Tanh", ["m"], "t")]), 4))
-    assert rewritten[0] == ("DynamicQuantizeMatMul", ["x", "w", "s", ""], ["m"])
-    assert ("Add", ["b", "m"], ["y"]) in rewritten
+    made = read(rewritten([*CHAIN, node("Tanh", ["m"], "t")]))
+    assert made[0] == ("DynamicQuantizeMatMul", ["x", "w", "s", ""], ["m"])
+    assert ("Add", ["b", "m"], ["y"]) in made
 
 
 def test_the_scale_is_reshaped_to_one_dimension() -> None:
-    made = _graph(_encode_fields(CHAIN), 4)
-    (scale,) = [v for n, _, v in _decode_fields(made) if n == 5 and b"\x42\x01s" in v]
+    made = rewritten(CHAIN)
+    (scale,) = [v for n, _, v in _decode_fields(made) if n == 5 and b"\x42\x01s" in bytes(v)]
     assert [v for n, _, v in _decode_fields(scale) if n == 1] == [b"\x06"]
 
 
 def test_wide_weights_and_other_products_stay_and_a_model_without_any_is_refused() -> None:
     with pytest.raises(ValueError, match="no int8 weights"):
-        _graph(_encode_fields(CHAIN), 3)
+        rewritten(CHAIN, 3)
     with pytest.raises(ValueError, match="no int8 weights"):
-        _graph(_encode_fields([node("MatMul", ["a", "b"], "c")]), 4)
+        rewritten([node("MatMul", ["a", "b"], "c")])
 
 
 def test_the_real_model_has_five_products_in_integers_and_one_in_floats_a_layer() -> None:
@@ -180,3 +185,35 @@ def test_the_real_model_has_five_products_in_integers_and_one_in_floats_a_layer(
     operators = [each[0] for each in read(graph)]
     assert operators.count("DynamicQuantizeMatMul") == 6 * 5
     assert operators.count("MatMul") == 6 * (1 + 2)  # the inner layer's; attention's own two
+
+
+TABLE = [
+    tensor("t", 9, 4),
+    tensor("r", 9, 1),
+    node("Cast", ["t"], "tf"),
+    node("Mul", ["tf", "r"], "table"),
+    node("Gather", ["table", "numbers"], "x"),
+]
+
+
+def test_rows_of_a_table_are_looked_up_before_they_become_floats() -> None:
+    assert read(rewritten([*TABLE, *CHAIN]))[:4] == [
+        ("Gather", ["t", "numbers"], ["x_rows"]),
+        ("Cast", ["x_rows"], ["x_cast"]),
+        ("Gather", ["r", "numbers"], ["x_scale"]),
+        ("Mul", ["x_cast", "x_scale"], ["x"]),
+    ]
+
+
+def test_a_table_that_is_used_twice_or_scaled_by_column_stays() -> None:
+    twice = [*TABLE, node("Relu", ["table"], "other"), *CHAIN]
+    by_column = [tensor("t", 9, 4), tensor("r", 1, 4), *TABLE[2:], *CHAIN]
+    for graph in (twice, by_column):
+        assert ("Gather", ["table", "numbers"], ["x"]) in read(rewritten(graph))
+
+
+def test_looking_up_first_changes_no_bit_of_a_vector(monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a", "Why was the ferry late?", "12.5 % of 3,000", "日本語", "word " * 300]
+    ours = MiniLm(threads=1).embed(texts)
+    monkeypatch.setattr(onnx_quantization, "_looked_up", lambda nodes, _: nodes)
+    assert MiniLm(threads=1).embed(texts) == ours

@@ -139,7 +139,7 @@ def test_a_text_that_changes_while_it_is_embedded_is_embedded_again(store: Entit
 def test_an_entity_without_text_is_not_pending(store: EntityStore) -> None:
     store.put(entity_rows.entities("flags", [{"id": 1, "on": True}, {"id": 2, "text": " "}]), ME)
     assert staged(store).finish(T) == 0
-    assert not store.is_embedding_pending(ME)
+    assert not store.is_embedding_pending(ME, embedding_text)
 
 
 def test_vectors_of_another_model_are_refused_until_everything_is_embedded_again(
@@ -313,9 +313,9 @@ def test_after_a_kill_the_next_stage_continues_at_once(tmp_path: Path, batches: 
 
 
 def test_the_title_comes_first_and_ids_and_hidden_columns_are_left_out() -> None:
-    payload = '{"id":"FDD-1","path":["a","b"],"salary":9,"text":"Body.","title":"Head"}'
-    assert embedding_text(payload, frozenset()) == "Head\na\nb\n9\nBody."
-    assert embedding_text(payload, frozenset({"salary", "title"})) == "a\nb\nBody."
+    payload = '{"id":"FDD-1","path":["sea","quay"],"salary":9,"text":"Body.","title":"Head"}'
+    assert embedding_text(payload, frozenset()) == "Head\nsea\nquay\nBody."
+    assert embedding_text(payload, frozenset({"path", "title"})) == "Body."
     assert embedding_text('{"id":1,"on":true,"text":" "}', frozenset()) == ""
 
 
@@ -384,7 +384,7 @@ def test_vectors_of_another_model_are_not_compared(stage: Stage) -> None:
         assert [each.candidates for each in found.buckets if each.bucket == "vector"] == [()]
         assert warned(found.warnings) == [PENDING]
         with pytest.raises(Misconfigured, match="redask reembed"):
-            db.put("notes", [{"id": 4, "text": "x"}])
+            db.put("notes", [{"id": 4, "text": "late"}])
         assert db.get("urn:reddb:row:notes/4") is not None
         assert db.embed(anew=True) == len(ROWS) + 1
         assert warned(db.search("ferry").warnings) == []

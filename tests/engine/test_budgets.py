@@ -7,11 +7,10 @@ from typing import Any
 import pytest
 from deadlines import out_of_time
 from filing import app_of
-from rich.console import Console
 from stage import DAY_NS, Player, Stage
 
 import redask
-from redask.cli.rendering import show_sources
+from redask.cli.answer_sources import show_sources
 from redask.core import clauses, errors
 from redask.core.rules import cost
 
@@ -125,7 +124,7 @@ def test_an_unknown_price_is_told_and_never_shown_as_nothing(
     db = harbour.open(player(None))
     answer = db.ask(FERRY)
     assert [each.kind for each in answer.validation.warnings] == ["price_unknown"]
-    show_sources(Console(width=200), answer)
+    show_sources(answer)
     said = capsys.readouterr().out
     assert "price unknown" in said
     assert "$0" not in said

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
-from typing import ParamSpec, TypeVar
+from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from weakref import finalize
 
 from redask.app.engine_parts import make_engine
@@ -24,6 +24,7 @@ from redask.app.parts import (
     embedder_of,
     log_writers,
     open_backend,
+    pending_of,
     provider_pool,
     record_reader,
     relabelling_of,
@@ -51,21 +52,22 @@ from redask.engine.findings import AskWork
 from redask.engine.opened_providers import OpenedProviders
 from redask.engine.plan_sources import PlanSources
 from redask.engine.processes.result_spool import ResultSpool
-from redask.engine.replaying.past_principals import PastPrincipals
-from redask.engine.replaying.replays import Replays
-from redask.engine.replaying.stale_answers import StaleAnswers
 from redask.engine.retrieval import Hits, Retriever
 from redask.engine.running_calls import RunningCalls
 from redask.engine.spending.payers import Payer, paying
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
-from redask.ingest import pipeline
 from redask.providers import operator_choices
 from redask.providers.pool import ProviderPool
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
+
+if TYPE_CHECKING:  # a question needs none of it, and importing takes a while
+    from redask.engine.replaying.past_principals import PastPrincipals
+    from redask.engine.replaying.replays import Replays
+    from redask.engine.replaying.stale_answers import StaleAnswers
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -181,6 +183,8 @@ class App:
         follow_symlinks: bool = False,
     ) -> IngestReport:
         """Bring the database up to date with files and folders. → what was done."""
+        from redask.ingest import pipeline
+
         must_own(caller)
         fault = None if collection is None else collection_fault(collection)
         if fault:
@@ -218,17 +222,23 @@ class App:
         return self.log(log).verify(None if caller == Caller() else caller.tenant)
 
     @property
-    def replays(self) -> Replays:
+    def replays(self) -> "Replays":
         """Asking again what was asked before."""
+        from redask.engine.replaying.replays import Replays
+
         return Replays(self.engine, self.backend.audit, self._principals)
 
     @property
-    def stale_answers(self) -> StaleAnswers:
+    def stale_answers(self) -> "StaleAnswers":
         """Answers whose cited sources are not what they were."""
+        from redask.engine.replaying.stale_answers import StaleAnswers
+
         return StaleAnswers(self.backend.audit, self._principals)
 
     @property
-    def _principals(self) -> PastPrincipals:
+    def _principals(self) -> "PastPrincipals":
+        from redask.engine.replaying.past_principals import PastPrincipals
+
         return PastPrincipals(self.backend.users, self.backend.store, self.computing)
 
     def log(self, name: str) -> AuditLog:
@@ -323,8 +333,8 @@ def _build(
     retriever = Retriever(backend.store, index, stage, chosen)
     running, workers = RunningCalls(), Workers(_THREADS, "redask")
     selects = Workers(WAITING_THREADS, "redask-select")
-    made = selector_of(str(location), chosen, words, maker, serving=serving)
-    asking = ask_parts(opened.enter_context(closing(made)), retriever, words, clock, workers)
+    made = selector_of(str(location), chosen, words, maker, opened, serving=serving)
+    asking = ask_parts(made, retriever, words, clock, workers, serving=serving)
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing = sealing_of(backend, chosen, clock)
     logs = log_writers(backend, chosen, clock, sealing, opened, serving=serving)
@@ -353,7 +363,7 @@ def _build(
         engine=engine,
         opener=opener,
         relabelling=relabelling,
-        settling=Settling(backend.store, index, logs.asks, embeds=stage is not None),
+        settling=Settling(backend.store, index, logs.asks, is_pending=pending_of(stage)),
         running=running,
         workers=workers,
         ask_threads=asking.threads,

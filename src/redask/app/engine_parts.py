@@ -6,6 +6,7 @@ from redask import __version__
 from redask.app.parts import AskParts
 from redask.core import provider_table
 from redask.core.ports import Provider
+from redask.engine import telemetry
 from redask.engine.ask import Engine
 from redask.engine.auditing.ask_recording import setup_of
 from redask.engine.auditing.audit_writer import AuditWriter
@@ -36,6 +37,8 @@ def make_engine(
     serving: bool,
 ) -> Engine:
     """The engine over what is open already; `providers` stand beside our rows."""
+    if serving:
+        telemetry.metrics()  # a scrape before the first ask shows them, too
     computing, chosen = asking.computing, asking.computing.settings
     clock = budget.clock
     recall = AnswerCaching(backend.answers, chosen, clock)

@@ -80,7 +80,7 @@ def _embedding(app: App, caller: Caller) -> dict[str, object]:
     return {
         "embedder": stage.embedder.model if stage else "none",
         "model": space[0] if space else "none",
-        "pending": app.backend.store.count_unembedded(caller.tenant) if stage else 0,
+        "pending": stage.pending(caller.tenant) if stage else 0,
     }
 
 

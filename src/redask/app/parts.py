@@ -6,15 +6,14 @@ from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from redask.app import worker_service
 from redask.app.relabelling_thread import RelabellingThread
-from redask.app.worker_service import EmbedderFacts
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
-from redask.core.access.worker_shares import WorkerQuota
 from redask.core.model import Caller, Terms
 from redask.core.ports import Cancellation, Embedder, Provider, Query, Selector
+from redask.core.ports.entities import EmbeddedText
 from redask.core.rules.auditing.lived_time import DAY_NS
 from redask.core.rules.failover import Step
 from redask.core.synonyms import Synonyms
@@ -22,7 +21,7 @@ from redask.embedding.embedding_text import embedding_text
 from redask.embedding.models import REMOTE, RemoteModel
 from redask.embedding.models import make as make_embedder
 from redask.embedding.similarity import Similarity
-from redask.embedding.stage import EmbeddedText
+from redask.embedding.stage import EmbeddingStage
 from redask.engine.access.page_sign_in import PageSignIn
 from redask.engine.access.signing_in import SigningIn
 from redask.engine.auditing.access_recorder import AccessRecorder
@@ -36,16 +35,11 @@ from redask.engine.caching.remembered_findings import RememberedFindings
 from redask.engine.computing import Computing
 from redask.engine.findings import AskWork, SourceFinder
 from redask.engine.plan_sources import PlanSources
-from redask.engine.processes.process_finder import ProcessFinder, ProcessQuoting
-from redask.engine.processes.process_selector import ProcessSelector
-from redask.engine.processes.worker_messages import WorkerLimits
-from redask.engine.processes.worker_processes import WorkerProcesses
 from redask.engine.retrieval import Retriever
 from redask.engine.spending.embedding_meter import LedgerMeter
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
 from redask.index.analysis import analyzer, languages
-from redask.ingest.process_reading import READING_SERVICE, RecordReader, in_process, in_worker
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.identity.authorization_server import AuthorizationServer
@@ -60,10 +54,12 @@ from redask.stores.backends import BackendRow
 from redask.stores.entity_rows import entity
 from redask.stores.selectors import open_selector
 
+if TYPE_CHECKING:
+    from redask.ingest.process_reading import RecordReader
+
 _log = logging.getLogger("redask.providers")
 WAITING_THREADS = 128  # of asks, and of SELECTs, that wait for a process
 _SERVING_WORKERS = 2
-_SERVICE = "redask.app.worker_service:make"
 
 
 def provider_pool(chosen: choices.Settings, own: Mapping[str, Provider]) -> ProviderPool:
@@ -173,27 +169,21 @@ def selector_of(
     chosen: choices.Settings,
     words: Synonyms,
     embedder: Embedder | None,
+    opened: ExitStack,
     *,
     serving: bool,
 ) -> Selector:
     """SELECT in this process, or in processes that can be ended, which work for asks, too."""
     processes = processes_of(chosen, serving)
     if not processes:
-        return open_selector(location, chosen.access_closed)
-    quota = WorkerQuota(
-        user_seconds=chosen.select_user_seconds, tenant_seconds=chosen.select_tenant_seconds
-    )
-    arguments = (location, worker_service.sent(chosen), words, EmbedderFacts.of(embedder))
+        return opened.enter_context(closing(open_selector(location, chosen.access_closed)))
+    from redask.app.process_parts import process_selector
+
     work: dict[str, Callable[..., object]] = {}
     if embedder is not None:
         work = {"embed": embedder.embed, "cosines": similarity(embedder)}
-    return ProcessSelector(
-        *(_SERVICE, arguments),
-        processes=processes,
-        quota=quota,
-        service=True,
-        parent_work=work,
-    ).warm()
+    made = process_selector(location, chosen, words, embedder, processes=processes, work=work)
+    return opened.enter_context(closing(made))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,20 +202,24 @@ def ask_parts(
     words: Synonyms,
     clock: Callable[[], int],
     workers: Workers,
+    *,
+    serving: bool,
 ) -> AskParts:
     """Where SELECTs run, sources are found and the built-in answerer answers."""
     store, chosen, stage = retriever.store, retriever.settings, retriever.embedding
-    asks = selector.for_asks() if isinstance(selector, ProcessSelector) else selector
-    computing = Computing(asks, PlanSources(asks, words), store, chosen)
     quoting = quoting_provider(stage.embedder if stage else None)
-    if not isinstance(selector, ProcessSelector):
-        here = SourceFinder(retriever, computing, chosen.limits, clock)
-        return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
-    threads = Workers(WAITING_THREADS, "redask-ask")
-    far = ProcessFinder(selector, clock, chosen.limits.timeout_ms)
-    quotes = ProcessQuoting(quoting.get(EXTRACTIVE) or Extractive(), far, threads)
-    finder = RememberedFindings(far, store.view)
-    return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
+    if processes_of(chosen, serving):
+        from redask.app.process_parts import process_work
+
+        threads = Workers(WAITING_THREADS, "redask-ask")
+        answerer = quoting.get(EXTRACTIVE) or Extractive()
+        asks, far, quotes = process_work(selector, answerer, clock, chosen, threads)
+        computing = Computing(asks, PlanSources(asks, words), store, chosen)
+        finder = RememberedFindings(far, store.view)
+        return AskParts(computing, finder, {EXTRACTIVE: quotes}, threads)
+    computing = Computing(selector, PlanSources(selector, words), store, chosen)
+    here = SourceFinder(retriever, computing, chosen.limits, clock)
+    return AskParts(computing, RememberedFindings(here, store.view), quoting, workers)
 
 
 def embedder_of(chosen: choices.Settings, name: str | None, budget: Budget) -> Embedder | None:
@@ -249,6 +243,11 @@ def embedded_text(embedder: Embedder, chosen: choices.Settings) -> EmbeddedText:
     return lambda payload, hidden: embedding_text(redactor.redact(payload)[0], hidden)
 
 
+def pending_of(stage: EmbeddingStage | None) -> Callable[[str], bool]:
+    """Whether something of a tenant waits for its vector."""
+    return stage.is_pending if stage is not None else lambda _: False
+
+
 def quoting_provider(embedder: Embedder | None) -> dict[str, Provider]:
     """`extractive` with the embedder, so that it quotes by meaning, too."""
     if embedder is None:
@@ -268,8 +267,12 @@ def similarity(embedder: Embedder) -> Similarity:
 @contextmanager
 def record_reader(
     chosen: choices.Settings, isolated: bool, stop: Cancellation
-) -> Iterator[RecordReader]:
+) -> "Iterator[RecordReader]":
     """Files are read here, or in a process that can be ended."""
+    from redask.engine.processes.worker_messages import WorkerLimits
+    from redask.engine.processes.worker_processes import WorkerProcesses
+    from redask.ingest.process_reading import READING_SERVICE, in_process, in_worker
+
     seconds = chosen.ingest_file_seconds
     if not isolated:
         yield in_process(seconds)

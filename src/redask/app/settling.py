@@ -30,13 +30,13 @@ class Settling:
         index: SearchIndex,
         audit: AuditWriter,
         *,
-        embeds: bool,
+        is_pending: Callable[[str], bool],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._store = store
         self._index = index
         self._audit = audit
-        self._embeds = embeds
+        self._is_pending = is_pending
         self._clock = clock
         self._settled: dict[str, tuple[int, str]] = {}  # tenants that had nothing to do, and when
 
@@ -60,7 +60,7 @@ class Settling:
         health = self._index.health(tenant)
         if health.pending or health.problem:
             found.add(CATCHING_UP)
-        if self._embeds and self._store.count_unembedded(tenant):
+        if self._is_pending(tenant):
             found.add(EMBEDDING)
         if not found:
             self._settled[tenant] = now

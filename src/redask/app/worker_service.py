@@ -12,6 +12,7 @@ from typing import Any
 from redask.core.ports import Embedder
 from redask.core.settings import Settings
 from redask.core.synonyms import Synonyms
+from redask.embedding.embedding_text import embedding_text
 from redask.embedding.stage import EmbeddingStage
 from redask.engine.computing import Computing
 from redask.engine.findings import SourceFinder
@@ -62,7 +63,7 @@ def make(
     stage, quoting = None, Extractive()
     if embedder is not None:
         parents = ParentEmbedder(embedder.model, embedder.dimensions, embedder.languages, link)
-        stage = EmbeddingStage(store, parents, _nothing_embedded)
+        stage = EmbeddingStage(store, parents, embedding_text)
 
         def cosines(question: str, lines: Sequence[str]) -> list[float] | None:
             found: list[float] | None = link("cosines", question, list(lines))
@@ -75,7 +76,3 @@ def make(
     computing = Computing(selector, PlanSources(selector, words), store, chosen)
     finder = SourceFinder(retriever, computing, chosen.limits, clock)
     return AskService(selector, finder, quoting, clock, link)
-
-
-def _nothing_embedded(*_: object) -> str:
-    raise RuntimeError("a worker process embeds no data")

@@ -1,5 +1,6 @@
 """What every command shares: opening the database, and reporting errors."""
 
+import gc
 import json
 import os
 import sys
@@ -54,13 +55,27 @@ def opened(location: str, *, make: bool = False, embedder: str | None = None) ->
 
     With `make`, a missing database is created.
     """
-    from redask.api.sync import open_database
+    with _imports_kept():
+        from redask.api.sync import open_database
 
     given = click.get_current_context().meta
     place = location if make else existing(location)
     return open_database(
         place, token=given["redask.token"], tenant=given["redask.tenant"], embedder=embedder
     )
+
+
+@contextmanager
+def _imports_kept() -> Iterator[None]:
+    """Import without looking for garbage: what a module makes stays until the process ends."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.freeze()
+        if was_enabled:
+            gc.enable()
 
 
 def warn_of_providers(location: str) -> None:

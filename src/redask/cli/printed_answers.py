@@ -6,7 +6,8 @@
 from collections.abc import Callable, Iterator, Mapping
 
 from redask.api.conversation import Conversation
-from redask.cli.terminal_text import echo, terminal_console
+from redask.cli.answer_sources import show_sources
+from redask.cli.terminal_text import echo
 from redask.core.model import Answer, Answered, AnswerReset, AnswerToken, Event, Failed
 
 WriteStream = Callable[[Iterator[Event]], Answer]
@@ -26,7 +27,8 @@ def printed(
     else:
         answer = talk.ask(question, **options)
         echo(answer.answer)
-    _show_below(answer)
+    echo()
+    show_sources(answer)
     return answer
 
 
@@ -49,10 +51,3 @@ def streamed(events: Iterator[Event]) -> Answer:
 def starts_anew(reason: str) -> str:
     """What is said where the words so far are void."""
     return f"--- {reason}: the answer starts anew ---"
-
-
-def _show_below(answer: Answer) -> None:
-    from redask.cli.rendering import show_sources  # takes a while
-
-    echo()
-    show_sources(terminal_console(highlight=False, soft_wrap=True), answer)

@@ -1,4 +1,4 @@
-"""Output for terminals: answers with their sources, plans, and progress."""
+"""Output for terminals: plans and progress; answers are in `answer_sources`."""
 
 import sys
 import time
@@ -11,32 +11,8 @@ from rich.table import Table
 
 from redask.api.results import SearchResult
 from redask.cli.terminal_text import echo
-from redask.core.model import Answer, Strictness
-from redask.core.wire import plain_text, query_source
-
-
-def show_sources(console: Console, answer: Answer) -> None:
-    """The footnotes of an answer, and what else is worth knowing."""
-    for marker, urn, said in plain_text.footnotes(answer):
-        console.print(f"[bold]\\[^{marker}][/] [cyan]{escape(urn)}[/]")
-        console.print(f"     [dim]{escape(said)}[/]")
-    for claim, verdict, quotes in plain_text.evidence(answer):
-        console.print(f"[bold]{escape(verdict)}[/] {escape(claim)}")
-        for quote in quotes:
-            console.print(f"     [dim]{escape(quote)}[/]")
-    for warning in answer.validation.warnings:
-        console.print(f"[yellow]{escape(warning.kind)}[/]: {escape(warning.detail)}")
-    retried = ", after one retry" if answer.retry_count else ""
-    cached = ", from the cache" if answer.cache_hit else ""
-    kinds = {warning.kind for warning in answer.validation.warnings}
-    unknown = "price_unknown" in kinds and not answer.cache_hit
-    price = "price unknown" if unknown and not answer.cost_usd else f"${answer.cost_usd:.6g}"
-    console.print(
-        f"[dim]{escape(answer.provider)} {escape(answer.model)} · {answer.mode.value} · "
-        f"{len(answer.sources_flat)} sources · {answer.prompt_tokens}+{answer.completion_tokens} "
-        f"tokens · {price}{retried}{cached}[/]"
-    )
-
+from redask.core.model import Strictness
+from redask.core.wire import query_source
 
 _HELD_TO = {
     Strictness.OFF: "what is wrong with an answer is a warning",

@@ -1,4 +1,4 @@
-"""The one way out of the command line: `echo` and `terminal_console`, safe for a terminal.
+"""The one way out of the command line, safe for a terminal: `echo` and those beside it.
 
 What a row, a file name, an answer or an error holds is data; a terminal obeys some of it. So
 control characters (C0 but tab and line feed, DEL, C1) and marks that turn the direction of a line
@@ -12,6 +12,7 @@ A progress line may begin with a carriage return. Nobody else in `cli` prints.
 """
 
 import logging
+import os
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,13 @@ if TYPE_CHECKING:
     from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]")
+
+_STYLES: dict[str, dict[str, Any]] = {
+    "bold": {"bold": True},
+    "dim": {"dim": True},
+    "cyan": {"fg": "cyan"},
+    "yellow": {"fg": "yellow"},
+}
 
 
 def visible(text: str) -> str:
@@ -49,6 +57,23 @@ class Guarded:
 
         for each in console.render(self._inner, options):
             yield each if each.control else Segment(visible(each.text), each.style)
+
+
+def echo_styled(*pieces: tuple[str, str]) -> None:
+    """Print a line of pieces, each in a style (`bold`, `dim`, a colour, none) on a terminal."""
+    if not _is_styled():
+        echo("".join(text for text, _ in pieces))
+        return
+    shown = [
+        click.style(visible(text), **_STYLES[style]) if style else visible(text)
+        for text, style in pieces
+    ]
+    click.echo("".join(shown), color=True)
+
+
+def _is_styled() -> bool:
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
+    return sys.stdout.isatty() and not plain
 
 
 def terminal_console(*, stderr: bool = False, **options: Any) -> "Console":

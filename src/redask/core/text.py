@@ -7,10 +7,14 @@
 Every transport refuses them. Two reasons: hashes join such texts with 0x1f, and are injective
 only if no part can hold it; and lone surrogates have no UTF-8.
 Nothing is normalised. `lower` folds ASCII letters alone, so that the Kelvin sign is not a k.
+
+`compiled_later` is for large patterns of a module: compiling all of them takes longer than a short
+command has to do, and most commands use few.
 """
 
 import re
 import string
+from typing import Any, cast
 
 MAX_NAME = 256
 MAX_QUESTION_BYTES = 32 * 1024
@@ -23,6 +27,25 @@ QUESTION_PATTERN = (
 )
 NAME_PATTERN = r"^[^\x00-\x1f\x7f]*$"
 _LOWER = str.maketrans(string.ascii_uppercase, string.ascii_lowercase)
+
+
+def compiled_later(written: str, flags: int = 0) -> re.Pattern[str]:
+    """The pattern, compiled when it is first used."""
+    return cast(re.Pattern[str], _CompiledLater(written, flags))
+
+
+class _CompiledLater:
+    """Stands for a pattern; from the first use on it has the methods of that pattern."""
+
+    def __init__(self, written: str, flags: int) -> None:
+        self._written, self._flags = written, flags
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):  # what copying and pickling ask for
+            raise AttributeError(name)
+        found = getattr(re.compile(self._written, self._flags), name)
+        setattr(self, name, found)
+        return found
 
 
 def forbidden(text: str, *, lines: bool = False) -> int | None:

@@ -1,4 +1,4 @@
-"""The stage after writing: embed every entity, in batches, by one process at a time.
+"""The stage after writing: embed what has words, in batches, by one process at a time.
 
 Writing never waits for a model: an entity is stored without a vector, and `finish` embeds the
 pending entities, oldest change first. Call it after writing to search by vector at once.
@@ -7,7 +7,8 @@ pending entities, oldest change first. Call it after writing to search by vector
     another process embeds  wait for it, unless it is dead or gives no sign of life for too long
     changed meanwhile       the vector is not set; the entity is pending again, with its new text
     another model           refused: `reembed` drops all vectors and embeds everything again
-    no text                 the entity is skipped, and is not pending
+    no text                 the entity is skipped, and is not pending: see `embedding_text`
+    equal texts             of a batch are embedded once
 
 The lease is taken for more than one batch only: it avoids duplicate work and protects no data (see
 `VectorStore.set_vectors`), and a single row should cost one commit, not three. It is renewed with
@@ -26,14 +27,16 @@ from dataclasses import dataclass, field, replace
 from redask.core.errors import Misconfigured, StoreFailed
 from redask.core.model import Caller, Notice
 from redask.core.ports import Embedder, EmbeddingLease, Entity, StoreView, Unembedded, VectorStore
+from redask.core.ports.entities import EmbeddedText
 
 BATCH = 64
+PAGE = 256  # entities that are looked at for the texts of a batch
+COUNTED = 20_000  # entities whose text is looked at to count those that are pending
 LEASE_SECONDS = 30.0  # without a sign of life; a process that was stopped delays nobody for longer
 _POLL_SECONDS = 0.1
 _MAX_CACHED = 1000
 
 EmbeddingProgress = Callable[[int, int], None]
-EmbeddedText = Callable[[str, frozenset[str]], str]  # of a payload and its hidden columns
 
 
 @dataclass(slots=True)
@@ -52,21 +55,21 @@ class EmbeddingStage:
         """Embed until nothing is pending. → how many vectors were set here"""
         self._check(self._view(tenant).space)
         done = 0
-        total = self.store.count_unembedded(tenant) if progress else 0
+        total = self.pending(tenant) if progress else 0
         lease = _Lease(self.store, tenant, self.monotonic)
         try:
             while not self._stopped.is_set():
                 with self._embedding_lock:  # threads of one process share the model and its cores
                     seen = self._view(tenant).watermark
-                    waiting = self.store.unembedded(tenant, BATCH)
-                    may_embed = len(waiting) < BATCH or lease.claim()
-                    done += self._embed(waiting, tenant, seen) if may_embed else 0
+                    batch = self._batch(tenant, seen)
+                    may_embed = batch.is_last or lease.claim()
+                    done += self._embed(batch, tenant) if may_embed else 0
                 if not may_embed:
                     self._stopped.wait(_POLL_SECONDS)
                     continue
                 if progress:
                     progress(done, max(total, done))
-                if len(waiting) < BATCH:
+                if batch.is_last:
                     break
         except StoreFailed as error:
             written = f"{done} vectors were written before, the others are pending"
@@ -74,6 +77,18 @@ class EmbeddingStage:
         finally:
             lease.release()
         return done
+
+    def pending(self, tenant: str) -> int:
+        """How many entities wait for a vector; of very many that were not looked at yet, all."""
+        waiting = self.store.unembedded(tenant, COUNTED)
+        if len(waiting) == COUNTED:
+            return self.store.count_unembedded(tenant)
+        return sum(map(self._has_text, waiting))
+
+    def is_pending(self, tenant: str) -> bool:
+        """Whether any entity waits for a vector, or may: quick at any size."""
+        waiting = self.store.unembedded(tenant, PAGE)
+        return len(waiting) == PAGE or any(map(self._has_text, waiting))
 
     def reembed(self, tenant: str, progress: EmbeddingProgress | None = None) -> int:
         """Drop every vector and embed everything with this embedder. → how many"""
@@ -93,7 +108,8 @@ class EmbeddingStage:
         if cached is None or cached[0] != state or cached[1]:
             if len(self._pending_cache) >= _MAX_CACHED:
                 self._pending_cache.clear()
-            cached = self._pending_cache[caller] = state, self.store.is_embedding_pending(caller)
+            pending = self.store.is_embedding_pending(caller, self.text)
+            cached = self._pending_cache[caller] = state, pending
         detail = "some of the data is not embedded yet: it is found by words and links only"
         return (Notice("embedding_pending", detail),) if cached[1] else ()
 
@@ -115,22 +131,47 @@ class EmbeddingStage:
             f"the embedder is {self.embedder.model}: `redask reembed` embeds everything again"
         )
 
-    def _embed(self, waiting: list[Unembedded], tenant: str, seen: int) -> int:
+    def _has_text(self, waiting: Unembedded) -> bool:
+        return bool(self.text(waiting.payload, waiting.hidden).strip())
+
+    def _batch(self, tenant: str, seen: int) -> "_Batch":
+        """The next entities up to the last whose text belongs into one batch."""
+        waiting = self.store.unembedded(tenant, PAGE)
+        texts: list[tuple[Unembedded, str]] = []
+        for each in waiting:
+            text = self.text(each.payload, each.hidden)
+            if text.strip():
+                texts.append((each, text))
+            if len(texts) == BATCH:
+                return _Batch(texts, through=each.seq, is_last=False)
+        if len(waiting) == PAGE:
+            return _Batch(texts, through=waiting[-1].seq, is_last=False)
+        return _Batch(texts, through=seen, is_last=True)
+
+    def _embed(self, batch: "_Batch", tenant: str) -> int:
         """One batch, all or nothing. → how many got a vector"""
-        texts = [self.text(each.payload, each.hidden) for each in waiting]
-        with_text = [each for each, text in zip(waiting, texts, strict=True) if text.strip()]
-        vectors = self.embedder.embed([text for text in texts if text.strip()])
+        distinct = list(dict.fromkeys(text for _, text in batch.texts))
+        vectors = dict(zip(distinct, self.embedder.embed(distinct), strict=True))
         self.store.set_vectors(
             [
-                Entity(each.urn, each.payload, vector=vector)
-                for each, vector in zip(with_text, vectors, strict=True)
-                if any(vector)  # a zero vector has no cosine
+                Entity(each.urn, each.payload, vector=vectors[text])
+                for each, text in batch.texts
+                if any(vectors[text])  # a zero vector has no cosine
             ],
             tenant,
             model=self.embedder.model,
-            through=seen if len(waiting) < BATCH else waiting[-1].seq,
+            through=batch.through,
         )
-        return len(with_text)
+        return len(batch.texts)
+
+
+@dataclass(frozen=True, slots=True)
+class _Batch:
+    """Entities with their texts; all up to `through` has been looked at then."""
+
+    texts: list[tuple[Unembedded, str]]
+    through: int
+    is_last: bool
 
 
 class _Lease:

@@ -13,12 +13,10 @@ long is Uncomputed, too. Reading, types and errors are those of the caller's own
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import assert_never
+from typing import TYPE_CHECKING, assert_never
 
 from redask.core.errors import LimitExceeded, SqlError
 from redask.core.model import Ask, Caller, PlanChoice, Source
-from redask.core.planning.direct.direct_plans import plan_directly
-from redask.core.planning.plan import Certain, NotComputed, Planned, Unclear, considered
 from redask.core.planning.plan_schema import PlanSchema
 from redask.core.ports import Selector, Store
 from redask.core.rules.grounding import refused_answers
@@ -28,6 +26,9 @@ from redask.core.sql.json_cells import json_value
 from redask.core.wire import query_source
 from redask.engine import call_limits, telemetry
 from redask.engine.plan_sources import PlanSources
+
+if TYPE_CHECKING:  # the planner is imported with the first question over tables
+    from redask.core.planning.plan import Certain, Planned
 
 MOST_ROWS = 10_000
 _EXAMPLES = 2
@@ -84,10 +85,15 @@ class Computing:
         if ask.plan is PlanChoice.OFF:
             return None
         with telemetry.step("plan"):
-            planned = self._plan(ask, caller)
+            schema = self.schema(ask, caller)
+            planned = self._plan(ask, caller, schema) if schema.tables else None
+        if planned is None:
+            return _not_computed(ask)
+        from redask.core.planning.plan import Certain, NotComputed, Unclear
+
         match planned:
             case NotComputed():
-                return _plan_only(QueryPlan("lookup", 0.0, None)) if _is_only(ask) else None
+                return _not_computed(ask)
             case Unclear(missing, nearest, intent, kind, named):
                 sources = (query_source.not_run(nearest),) if nearest else ()
                 refusal = refused_answers.not_planned(kind, missing, nearest)
@@ -108,10 +114,12 @@ class Computing:
         `nearest` is the statement that comes nearest, or null. `others` are statements that were
         considered and lost, the best first, each with the reason.
         """
+        from redask.core.planning.plan import Certain, NotComputed, Unclear
+
         missing: tuple[str, ...] = ()
         nearest: str | None = None
         reason: str | None = None
-        match self._plan(ask, caller):
+        match self._plan(ask, caller, self.schema(ask, caller)):
             case Certain(sql, intent, coverage):
                 query = QueryPlan(intent, coverage, sql)
             case Unclear() as unclear:
@@ -131,13 +139,15 @@ class Computing:
 
     def _lost(self, ask: Ask, caller: Caller, chosen: str | None) -> list[dict[str, str]]:
         """The statements that were considered besides the chosen one, and why they lost."""
+        from redask.core.planning.plan import considered
+
         values = self.sources.values(caller)
         found = considered(ask.question, self.schema(ask, caller), values)
         best = next((cost for cost, sql in found if sql == chosen), 0)
         others = [each for each in found if each[1] != chosen][:_MOST_LOST]
         return [{"sql": sql, "why": _why(cost - best)} for cost, sql in others]
 
-    def _run(self, query: QueryPlan, planned: Certain, caller: Caller) -> Computed | Uncomputed:
+    def _run(self, query: QueryPlan, planned: "Certain", caller: Caller) -> Computed | Uncomputed:
         """Run a statement as the caller. → its result as a source, or why there is none."""
         sql, examples = planned.sql, planned.examples
         try:
@@ -162,8 +172,10 @@ class Computing:
         rows = [[json_value(value) for value in row] for row in found.rows]
         return query_source.make(sql, found.columns, rows)
 
-    def _plan(self, ask: Ask, caller: Caller) -> Planned:
-        schema = self.schema(ask, caller)
+    def _plan(self, ask: Ask, caller: Caller, schema: PlanSchema) -> "Planned":
+        from redask.core.planning.direct.direct_plans import plan_directly
+        from redask.core.planning.plan import NotComputed
+
         if not schema.tables:
             return NotComputed()
         return plan_directly(ask.question, schema, self.sources.values(caller), None)
@@ -185,6 +197,10 @@ def _why(behind: int) -> str:
 
 def _is_only(ask: Ask) -> bool:
     return ask.plan is PlanChoice.ONLY
+
+
+def _not_computed(ask: Ask) -> Uncomputed | None:
+    return _plan_only(QueryPlan("lookup", 0.0, None)) if _is_only(ask) else None
 
 
 def _plan_only(query: QueryPlan) -> Uncomputed:

@@ -4,28 +4,74 @@ Metrics go to the default registry of `prometheus_client`, spans to whatever Ope
 provider the application has set up (none: they cost nothing), logs to the logger `redask`,
 which stays silent until the application gives it a handler. Nothing here holds a question,
 an answer or a key.
+
+Neither library is imported here, which would take a command longer than its search: what somebody
+wants to see metrics or spans with has imported it. Metrics count from then on; a server counts
+from its start.
 """
 
 import logging
+import os
+import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
 
-from opentelemetry import trace
-from prometheus_client import Counter, Histogram
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from opentelemetry.trace import Span, Tracer
+    from prometheus_client import Counter, Histogram
 
 _log = logging.getLogger("redask")
 _log.addHandler(logging.NullHandler())
-_tracer = trace.get_tracer("redask")
-
-ASKS = Counter("redask_asks", "Finished asks by outcome.", ("outcome",))
-ASK_SECONDS = Histogram("redask_ask_seconds", "Time of a whole ASK.")
-STEP_SECONDS = Histogram("redask_step_seconds", "Time of one step of an ASK.", ("step",))
 
 TakenSteps = list[tuple[str, float]]  # names of steps, and the seconds of each
 _COLLECTED: ContextVar[TakenSteps | None] = ContextVar("redask_steps", default=None)
+
+
+@dataclass(frozen=True, slots=True)
+class AskMetrics:
+    """What is counted of asks, in the default registry."""
+
+    asks: "Counter"
+    ask_seconds: "Histogram"
+    step_seconds: "Histogram"
+
+
+@cache
+def metrics() -> AskMetrics:
+    """The metrics, which are there from the first call on."""
+    from prometheus_client import Counter, Histogram
+
+    return AskMetrics(
+        Counter("redask_asks", "Finished asks by outcome.", ("outcome",)),
+        Histogram("redask_ask_seconds", "Time of a whole ASK."),
+        Histogram("redask_step_seconds", "Time of one step of an ASK.", ("step",)),
+    )
+
+
+def _seen_metrics() -> AskMetrics | None:
+    """The metrics, if anybody can see them."""
+    return metrics() if "prometheus_client" in sys.modules else None
+
+
+def _span(name: str) -> "AbstractContextManager[Span | None]":
+    """A span, if anybody can have set up who gets it."""
+    if "opentelemetry" in sys.modules or "OTEL_PYTHON_TRACER_PROVIDER" in os.environ:
+        return _tracer().start_as_current_span(name)
+    return nullcontext()
+
+
+@cache
+def _tracer() -> "Tracer":
+    from opentelemetry import trace
+
+    return trace.get_tracer("redask")
 
 
 @dataclass(slots=True)
@@ -40,14 +86,16 @@ def asking() -> Iterator[Ending]:
     """Around one ASK."""
     ending = Ending()
     started = time.perf_counter()
-    with _tracer.start_as_current_span("redask.ask") as span:
+    with _span("redask.ask") as span:
         try:
             yield ending
         finally:
             seconds = time.perf_counter() - started
-            ASKS.labels(ending.kind).inc()
-            ASK_SECONDS.observe(seconds)
-            span.set_attribute("redask.outcome", ending.kind)
+            if (seen := _seen_metrics()) is not None:
+                seen.asks.labels(ending.kind).inc()
+                seen.ask_seconds.observe(seconds)
+            if span is not None:
+                span.set_attribute("redask.outcome", ending.kind)
             _log.info("ask", extra={"outcome": ending.kind, "seconds": round(seconds, 6)})
 
 
@@ -55,13 +103,13 @@ def asking() -> Iterator[Ending]:
 def step(name: str) -> Iterator[None]:
     """Around one step of an ASK."""
     started = time.perf_counter()
-    with _tracer.start_as_current_span(f"redask.{name}"):
+    with _span(f"redask.{name}"):
         try:
             yield
         finally:
             seconds, collected = time.perf_counter() - started, _COLLECTED.get()
             if collected is None:
-                STEP_SECONDS.labels(name).observe(seconds)
+                count([(name, seconds)])
             else:
                 collected.append((name, seconds))
 
@@ -78,6 +126,7 @@ def collected() -> Iterator[TakenSteps]:
 
 
 def count(steps: TakenSteps) -> None:
-    """Count steps that another process took."""
-    for name, seconds in steps:
-        STEP_SECONDS.labels(name).observe(seconds)
+    """Count steps that were taken, here or in another process."""
+    if (seen := _seen_metrics()) is not None:
+        for name, seconds in steps:
+            seen.step_seconds.labels(name).observe(seconds)

@@ -192,6 +192,12 @@ class EntityStore(Store, VectorStore, Protocol):
     def policy_faults(self, caller: Caller) -> list[str]:
         """What is wrong with the policies in force: see `visibility.faults_of`."""
 
+    def is_only_searched(self, caller: Caller) -> bool:
+        """Whether the caller reads all there is, and that is documents, vectors and edges only.
+
+        So there is no table to plan a SELECT with, and none need be opened to find that out.
+        """
+
     def column_types(self, tenant: str) -> dict[str, dict[str, str]]:
         """The types that somebody fixed, by collection and key; for SELECT."""
 

@@ -3,7 +3,6 @@
 from pathlib import Path
 
 from redask.core.ports import Selector
-from redask.stores.columnar.generations.generation_files import folder_of, verify_generation
 from redask.stores.columnar.selector import FOLDER, ColumnarSelector
 
 
@@ -14,4 +13,6 @@ def open_selector(location: str, closed: bool = False) -> Selector:
 
 def verify_tables(directory: Path, tenant: str) -> str:
     """What is wrong with the tables of a tenant, which are then made again; empty if nothing is."""
+    from redask.stores.columnar.generations.generation_files import folder_of, verify_generation
+
     return verify_generation(folder_of(directory / FOLDER, tenant))

@@ -5,13 +5,17 @@ from dataclasses import replace
 import pytest
 
 from redask.core.errors import BadAsk
-from redask.core.model import Caller
+from redask.core.model import Caller, Kind
 from redask.core.ports import EmbeddingLease, Entity
 from redask.stores import entity_rows
 from redask.stores.backend import EntityStore
 
 ME = Caller()
 T = ME.tenant
+
+
+def worded(payload: str, hidden: frozenset[str]) -> str:
+    return "" if "wordless" in payload else payload
 
 
 def notes(*ids: int, text: str = "x") -> list[Entity]:
@@ -53,15 +57,41 @@ def test_edges_deleted_entities_and_other_tenants_do_not_wait(store: EntityStore
     store.delete(["urn:reddb:row:notes/2"], ME)
     assert waiting(store) == ["1"]
     assert waiting(store, "other") == []
-    assert store.is_embedding_pending(ME)
-    assert not store.is_embedding_pending(Caller(tenant="other"))
+    assert store.is_embedding_pending(ME, worded)
+    assert not store.is_embedding_pending(Caller(tenant="other"), worded)
+
+
+def test_what_has_no_text_waits_for_no_vector_that_a_caller_hears_of(store: EntityStore) -> None:
+    store.put(notes(1, text="wordless"), ME)
+    assert not store.is_embedding_pending(ME, worded)
+    store.put(notes(2), ME)
+    assert store.is_embedding_pending(ME, worded)
+
+
+def test_a_store_knows_whether_it_holds_nothing_but_what_is_searched(store: EntityStore) -> None:
+    store.put(entity_rows.entities("pages", [{"id": "a"}, {"id": "b"}], kind=Kind.DOCUMENT), ME)
+    pages = [f"urn:reddb:document:pages/{name}" for name in "ab"]
+    store.put([entity_rows.link(pages[0], "next", pages[1])], ME)
+    assert store.is_only_searched(ME)
+    store.put(notes(1), ME)
+    assert not store.is_only_searched(ME)
+    store.delete(["urn:reddb:row:notes/1"], ME)
+    assert not store.is_only_searched(ME)  # a table, and empty
+
+
+def test_whoever_may_not_read_everything_hears_nothing_of_what_there_is_besides(
+    store: EntityStore,
+) -> None:
+    store.put(entity_rows.entities("pages", [{"id": "a"}], kind=Kind.DOCUMENT), ME)
+    store.set_policy("pages", {"read": [{"roles": ["clerk"]}]}, ME)
+    assert not store.is_only_searched(Caller(user="reader", role="reader"))
 
 
 def test_a_vector_ends_the_waiting_and_is_a_change_the_index_will_see(store: EntityStore) -> None:
     store.put(notes(1, 2), ME)
     give(store, notes(1, 2))
     assert waiting(store) == []
-    assert (store.count_unembedded(T), store.is_embedding_pending(ME)) == (0, False)
+    assert (store.count_unembedded(T), store.is_embedding_pending(ME, worded)) == (0, False)
     assert [c.seq for c in store.changes(T, 2, 10)] == [3, 4]
     assert vector_of(store, 1) == pytest.approx((0.6, 0.8))
     assert store.view(ME).space == ("mini", 2)

@@ -9,6 +9,7 @@ from memory_backend.writer import Writer
 from redask.core.access.policy import must_own, read_policy
 from redask.core.model import Caller, Kind, Source, Urn
 from redask.core.ports import Change, EmbeddingLease, Entity, StoreView, Unembedded
+from redask.core.ports.entities import EmbeddedText
 from redask.core.rules import urn as urns
 from redask.core.wire.json import text
 from redask.stores import payloads, vector_encoding, write_rules
@@ -166,9 +167,11 @@ class MemoryStore:
     def count_unembedded(self, tenant: str) -> int:
         return len(_waiting(self._access.reading(tenant)))
 
-    def is_embedding_pending(self, caller: Caller) -> bool:
+    def is_embedding_pending(self, caller: Caller, text: EmbeddedText) -> bool:
         tenant = self._access.reading(caller.tenant)
-        return bool(_shown(tenant, _waiting(tenant), caller))
+        waiting = self.unembedded(caller.tenant, len(tenant.rows))
+        worded = {each.urn for each in waiting if text(each.payload, each.hidden).strip()}
+        return bool(_shown(tenant, [row for row in _waiting(tenant) if row.urn in worded], caller))
 
     def set_vectors(
         self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int
@@ -233,6 +236,14 @@ class MemoryStore:
     def collections(self, caller: Caller) -> list[Collection]:
         tenant = self._access.reading(caller.tenant)
         return _collections(tenant, tenant.visibility(caller))
+
+    def is_only_searched(self, caller: Caller) -> bool:
+        tenant = self._access.reading(caller.tenant)
+        names = {row.collection for row in tenant.rows.values()} | {*tenant.languages}
+        kinds = [{urns.decode(row.urn).kind for row in tenant.live(name)} for name in names]
+        searched = {Kind.DOCUMENT, Kind.VECTOR, Kind.EDGE}
+        everything = tenant.visibility(caller).sees_all
+        return everything and all(each and each <= searched for each in kinds)
 
     def columns(self, collection: str, caller: Caller) -> list[Column]:
         tenant = self._access.reading(caller.tenant)

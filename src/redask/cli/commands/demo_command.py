@@ -63,8 +63,9 @@ def command(ctx: click.Context, using: str) -> None:
 
 def _tour(console: "Console", opened: "OpenDatabase", place: str, using: str) -> None:
     """What a user would type, and what that prints."""
+    from redask.cli.answer_sources import show_sources
     from redask.cli.commands.audit_command import plain
-    from redask.cli.rendering import show_plan, show_sources
+    from redask.cli.rendering import show_plan
     from redask.core.rules.audit_chain import Intact
 
     def prompt(typed: str) -> None:
@@ -77,7 +78,7 @@ def _tour(console: "Console", opened: "OpenDatabase", place: str, using: str) ->
         prompt(f'ask "{question}"{named}')
         answer = opened.ask(question, using=using)
         console.print(f"{answer.answer}\n", markup=False)
-        show_sources(console, answer)
+        show_sources(answer)
         console.print()
     prompt(f'explain "{QUESTIONS[1]}"{named}')
     plan = opened.explain(QUESTIONS[1], using=using)

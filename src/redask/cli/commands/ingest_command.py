@@ -18,13 +18,16 @@ from redask.core.wire.outcomes import OUTCOMES
 
 if TYPE_CHECKING:
     from redask.api.results import IngestSummary
+    from redask.api.sync import OpenDatabase
     from redask.core.model import IngestProgress
 
 
 @click.command("ingest")
 @click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 @click.option("--collection", help="Where it goes, instead of the names of folders and files.")
-@click.option("--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed`).")
+@click.option(
+    "--no-wait", is_flag=True, help="Leave embedding for later (`redask reembed --pending`)."
+)
 @click.option("--strict", is_flag=True, help="End with 2 if no reader is for a file, too.")
 @click.option("--follow-symlinks", is_flag=True, help="Read what symlinks out of a folder lead to.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
@@ -44,6 +47,9 @@ def command(
     Run it again whenever the files have changed: what is unchanged is passed over, what is gone
     from a folder is removed. Ends with 2 when a file could not be read, and says why; files that
     no reader is for are counted by their endings.
+
+    What was read can be searched by its words and links at once; then it is embedded, for search
+    by meaning, which Ctrl-C puts off.
     """
     with reports_errors(as_json):
         ingest_paths.check(paths)  # before a database is made for nothing
@@ -57,14 +63,32 @@ def command(
                     follow_symlinks=follow_symlinks,
                     isolated=True,
                 )
+            if not as_json:
+                _show(done)
             if not no_wait:
-                opened.embed(progress=EmbeddingLine())
+                _embed(opened)
         if as_json:
             echo(canonical.text(done.to_dict()))
-        else:
-            _show(done)
         if not done.ok or (strict and done.left_out):
             sys.exit(OUTCOMES[BadAsk].exit)
+
+
+def _embed(opened: "OpenDatabase") -> None:
+    """Embed what was read. The data can be searched meanwhile, and when this is interrupted."""
+    line, told = EmbeddingLine(), False
+
+    def progress(done: int, total: int) -> None:
+        nonlocal told
+        if done < total and not told:
+            echo("searchable by words and links now; by meaning when it is embedded", err=True)
+            told = True
+        line(done, total)
+
+    try:
+        opened.embed(progress=progress)
+    except KeyboardInterrupt:
+        echo("\nnot everything is embedded yet: `redask reembed --pending` goes on", err=True)
+        sys.exit(130)
 
 
 @contextmanager

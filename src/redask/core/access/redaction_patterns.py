@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from redask.core.access import personal_checks, vendor_keys
 from redask.core.access.personal_checks import DASHES, SPACES
+from redask.core.text import compiled_later
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ _STANDS_FOR = r"""(?!
 def _pattern(
     kind: str, written: str, hints: str = "", check: Callable[[str], int] | None = None
 ) -> Pattern:
-    return Pattern(kind, re.compile(written, re.VERBOSE), tuple(hints.split("|")), check)
+    return Pattern(kind, compiled_later(written, re.VERBOSE), tuple(hints.split("|")), check)
 
 
 _HINTS = {

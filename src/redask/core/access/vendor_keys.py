@@ -5,7 +5,7 @@ goes on. Rows are tried by their first letter, so one more costs next to nothing
 word of their own (32 hex digits) are not here: those are found by the name beside them.
 """
 
-import re
+from redask.core.text import compiled_later
 
 _W, _D = "[A-Za-z0-9]", "[A-Za-z0-9_-]"
 _HEX = "[a-f0-9]"
@@ -115,4 +115,4 @@ def _grouped(shapes: list[str]) -> str:
 
 
 SHAPES = {row[:19].strip(): row[19:].strip() for row in _ROWS.strip().splitlines()}
-PATTERN = re.compile(f"(?<![A-Za-z0-9])(?:{_grouped([*SHAPES.values()])})")
+PATTERN = compiled_later(f"(?<![A-Za-z0-9])(?:{_grouped([*SHAPES.values()])})")

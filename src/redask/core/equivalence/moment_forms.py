@@ -14,6 +14,7 @@ from typing import NamedTuple
 from redask.core.equivalence import calendar_words
 from redask.core.equivalence.calendar_words import MONTHS
 from redask.core.equivalence.units import longest_first
+from redask.core.text import compiled_later
 
 
 class Point(NamedTuple):
@@ -51,63 +52,63 @@ _CLOCK = (
 _HALF_DAY = r" ?(?P<half>a|p)(?:m(?![a-z])| ?\. ?m ?\.?)"
 _HOUR_WORD = "|".join(calendar_words.HOURS)
 
-_ISO = re.compile(
+_ISO = compiled_later(
     r"(?P<year>[0-9]{4})(?P<sep>[-/.])(?P<month>[01]?[0-9])(?P=sep)(?P<day>[0-3]?[0-9])(?![0-9])"
     rf"(?:(?:t| )(?P<hour>[0-2][0-9]):(?P<minute>[0-5][0-9])(?::{_SECONDS})?"
     r"(?: ?(?P<zone>z|utc|gmt|[+−-][01][0-9]:?[0-5][0-9])(?![a-z0-9]))?)?"
 )
-_NUMERIC = re.compile(
+_NUMERIC = compiled_later(
     r"(?P<first>[0-3]?[0-9])(?: (?=[/]))?(?P<sep>[-/.]) ?(?P<other>[0-3]?[0-9]) ?(?P=sep) ?"
     r"(?P<year>[12][0-9]{3}|[0-9]{2})(?![0-9]|[-/.][0-9])"
 )
-_DAY_MONTH = re.compile(
+_DAY_MONTH = compiled_later(
     rf"{_DAY}(?:{_SECOND_DAY})?[\s-]?(?:of |de |d['’])?{_MONTH}"
     rf"(?:(?:\s?,\s?|[\s-]| of | de | del )(?:of )?{_YEAR})?"
 )
-_MONTH_DAY = re.compile(
+_MONTH_DAY = compiled_later(
     rf"{_MONTH}(?:\s(?:the )?|-(?=[0-9]{{1,2}}-)){_DAY}(?:{_SECOND_DAY})?"
     rf"(?:(?:\s?,\s?|[\s-]){_YEAR})?(?![0-9:])"
 )
-_MONTH_YEAR = re.compile(rf"{_MONTH}(?:\s?,\s?|[\s-]| of | de | del ){_YEAR}")
-_MONTH_ALONE = re.compile(rf"{_MONTH}(?!-?[0-9])")
-_QUARTER = re.compile(
+_MONTH_YEAR = compiled_later(rf"{_MONTH}(?:\s?,\s?|[\s-]| of | de | del ){_YEAR}")
+_MONTH_ALONE = compiled_later(rf"{_MONTH}(?!-?[0-9])")
+_QUARTER = compiled_later(
     r"(?:q(?P<number>[1-4])|(?P<word>first|second|third|fourth|1st|2nd|3rd|4th) quarter)"
     rf"(?: of| in|,)?\s?(?:fy ?)?{_YEAR}"
 )
-_YEAR_QUARTER = re.compile(rf"{_YEAR}[\s-]?q(?P<number>[1-4])(?![0-9a-z])")
+_YEAR_QUARTER = compiled_later(rf"{_YEAR}[\s-]?q(?P<number>[1-4])(?![0-9a-z])")
 _CENTURY_WORD = longest_first(tuple(calendar_words.CENTURIES))
-_CENTURY = re.compile(
+_CENTURY = compiled_later(
     rf"(?:(?P<digits>[0-9]{{1,2}})(?:st|nd|rd|th)|(?P<word>{_CENTURY_WORD}))"
     r"(?=(?:(?: and | or | to | ?[-–,] ?)(?:early |late |mid-?)?(?:the )?"
     r"(?:[0-9]{1,2}(?:st|nd|rd|th)|[a-z]{5,12}))?"
     r"[ -]{1,3}(?:century|centuries|c\.)(?P<era>,? b\. ?c\.|,? bce?(?![a-z]))?)"
 )
-_CENTURY_END = re.compile(
+_CENTURY_END = compiled_later(
     r"[ -]{1,3}(?:century|centuries|c\.)(?:,? b\. ?c\.(?: ?e\.)?|,? bce?(?![a-z]))?"
 )
-_DECADE = re.compile(
+_DECADE = compiled_later(
     r"(?P<year>[12][0-9]{2}0|(?<=['’])[2-9]0|(?<=the )[2-9]0)(?: ?['’])? ?s(?![a-z])"
 )
-_ERA = re.compile(
+_ERA = compiled_later(
     r"(?P<year>[0-9]{1,4}) ?(?:(?P<bc>b\. ?c\.(?: ?e\.)?|bce?(?![a-z]))|(?:ce|ad|a\.d\.)(?![a-z]))"
 )
-_AD = re.compile(r"(?:ad|a\. ?d\.|ce) (?P<year>[0-9]{1,4})(?![0-9])")
-_TIME = re.compile(rf"{_CLOCK}(?:{_HALF_DAY})?")
-_O_CLOCK = re.compile(
+_AD = compiled_later(r"(?:ad|a\. ?d\.|ce) (?P<year>[0-9]{1,4})(?![0-9])")
+_TIME = compiled_later(rf"{_CLOCK}(?:{_HALF_DAY})?")
+_O_CLOCK = compiled_later(
     rf"(?:(?P<past>half|quarter) (?P<to>past|to) )?"
     rf"(?:(?P<word>{_HOUR_WORD})(?![a-z])|(?P<digits>1?[0-9])(?![0-9:.]))"
     rf"(?P<clock> ?o ?['’] ?clock| uhr(?![a-z]))?(?:{_HALF_DAY})?"
 )
-_AT = re.compile(r"(?<![a-z])at \Z")
-_CLAUSE_END = re.compile(
+_AT = compiled_later(r"(?<![a-z])at \Z")
+_CLAUSE_END = compiled_later(
     r"\s*(?:[.,;:!?)\]]|\Z)| (?:in the (?:morning|evening|afternoon)|on|every|each|sharp|tonight"
     r"|tomorrow|daily|and|but|from)(?![a-z])"
 )
 _LAST_YEAR = 2100
-_DATED_YEAR = re.compile(
+_DATED_YEAR = compiled_later(
     _YEAR + r"(?:(?P<dash> ?[-–—/‐] ?)(?P<last>[0-9]{2})(?![0-9a-z%]|[-/.:,][0-9]))?"
 )
-_IN = re.compile(
+_IN = compiled_later(
     r"(?<![a-z])(?:in|during|since|until|till|by|from|of|early|late|mid|every|each|last|next|this"
     r"|and|to|through|between|before|after)[ -]\Z"
 )
@@ -120,7 +121,7 @@ _AFTER_DAY = (
     r"|[ap] ?\.|o ?['’]|(?:to|and)\s?[0-9]"
     rf"|(?:of |de |d['’])?{longest_first(tuple(MONTHS))}(?![a-z]))"
 )
-_ANCHOR = re.compile(
+_ANCHOR = compiled_later(
     rf"(?<![0-9a-z])(?:(?P<year>[12][0-9]{{3}}(?![0-9]|[.,][0-9]|{_AFTER_YEAR}))"
     rf"|(?P<dated>[0-9]{{3,4}}(?![0-9]))"
     rf"|(?P<short>[0-9]{{1,2}}(?![0-9])(?:(?={_AFTER_DAY})|(?<=at [0-9])|(?<=at [0-9][0-9])))"

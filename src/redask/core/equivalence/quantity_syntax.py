@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from redask.core.equivalence import number_words, numerals, units
 from redask.core.equivalence.units import Unit
+from redask.core.text import compiled_later
 
 
 class Measure(NamedTuple):
@@ -95,7 +96,7 @@ _FOLLOWERS = {
 _NOTHING_AFTER = (
     rf"(?=[,;:)\]\".](?! ?or )| (?!{units.longest_first(_FOLLOWERS)}(?![a-z]))[a-z]{{2}}|\Z)"
 )
-_ANCHOR = re.compile(  # digits first, then one look behind for all others: so the search is fast
+_ANCHOR = compiled_later(  # digits first, then one look behind for all others: so it is fast
     rf"(?P<digits>[0-9]++(?:[{_SEPARATORS}][0-9]++)*+)(?:{_NOTHING_AFTER}(?P<alone>))?"
     rf"|(?P<vulgar>[{''.join(_VULGAR)}])|(?<![a-z])(?:(?P<word>(?:{_NUMBER_WORDS}"
     r"|half|an?(?= (?:dozen|hundred|thousand|million|billion|trillion|(?:third|quarter|fifth"
@@ -104,10 +105,10 @@ _ANCHOR = re.compile(  # digits first, then one look behind for all others: so t
 _DIGITS = re.compile(r"[0-9]+")
 _AFTER_NUMBER = re.compile(r"[0-9] \Z")
 _SPACED = re.compile(r"(?: [0-9]{3}(?![0-9]|[.,:/–-][0-9]))++(?! [0-9])")
-_CURRENCY = re.compile(
+_CURRENCY = compiled_later(
     rf"(?:(?<![A-Za-z])(?:{units.longest_first(units.CURRENCY_SYMBOLS)}))[ {numerals.SPACES}]?\Z"
 )
-_ROUGHLY = re.compile(
+_ROUGHLY = compiled_later(
     r"(?:(?<![a-z])(?:(?P<about>about|around|approximately|approx\.?|roughly|some|circa|ca\.?|c\."
     r"|close to|estimated|etwa|rund|environ|unos|unas)"
     r"|(?P<above>more than|greater than|larger than|higher than|longer than|over|above|at least"
@@ -127,11 +128,11 @@ _EXPONENT = re.compile(
     r"([+−-]?[0-9]{1,3}(?![0-9])|[⁻⁺]?[⁰¹²³⁴-⁹]{1,3})\)?"
 )
 _OVER = re.compile(r" ?/ ?([0-9]{1,3})(?![0-9/]|[.,][0-9])")
-_MIXED = re.compile(
+_MIXED = compiled_later(
     rf" ?([{''.join(_VULGAR)}])| ([1-9])/([1-9][0-9]?)(?![0-9/])| and a half(?![a-z])"
 )
 _MAGNITUDE_NAMES = [name for name in units.MAGNITUDES if name not in units.LETTER_MAGNITUDES]
-_MAGNITUDE = re.compile(
+_MAGNITUDE = compiled_later(
     rf"(?:[ {numerals.SPACES}]| ?[-‐‑] ?)?(?:(?:of )?an? )?"
     rf"({units.longest_first(_MAGNITUDE_NAMES)})(?![a-z])"
 )
@@ -139,11 +140,11 @@ _LETTER = re.compile(r"( ?)([mbk])(?![a-z0-9²³/°'’-])")
 _JOIN = rf"(?:[ {numerals.SPACES}]?[-–‐‑][ ]?|[ {numerals.SPACES}])?"
 _LETTERS = [name for name in units.SYMBOLS if name[-1].isalnum()]
 _SIGNS = [name for name in units.SYMBOLS if not name[-1].isalnum()]
-_SYMBOL = re.compile(
+_SYMBOL = compiled_later(
     rf"(?P<join>{_JOIN})(?P<name>(?:{units.longest_first(_LETTERS)})(?![A-Za-z0-9µ²³'’])"
     rf"|{units.longest_first(_SIGNS)})"
 )
-_WORD = re.compile(
+_WORD = compiled_later(
     rf"(?P<join>{_JOIN})(?P<name>{units.longest_first(tuple(units.WORDS))})(?![a-z])"
 )
 _PER = re.compile(r" ?/ ?| per (?:an? )?| an (?=hour)| a (?=second|minute|day|week|month|year)")

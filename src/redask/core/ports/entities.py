@@ -1,6 +1,6 @@
 """Entities: what is written, the log of changes, what a caller may see, and vectors to come."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -133,6 +133,9 @@ class EmbeddingLease:
     beat: int
 
 
+EmbeddedText = Callable[[str, frozenset[str]], str]  # of a payload and its hidden columns
+
+
 class VectorStore(Protocol):
     """What embedding needs of a store: which entities wait for a vector, and a place for it."""
 
@@ -145,8 +148,8 @@ class VectorStore(Protocol):
     def count_unembedded(self, tenant: str) -> int:
         """How many entities wait for a vector."""
 
-    def is_embedding_pending(self, caller: Caller) -> bool:
-        """Whether anything that this caller may read waits for a vector."""
+    def is_embedding_pending(self, caller: Caller, text: EmbeddedText) -> bool:
+        """Whether anything that this caller may read, and that has a text, waits for a vector."""
 
     def set_vectors(
         self, embedded: Sequence[Entity], tenant: str, *, model: str, through: int

@@ -138,11 +138,12 @@ def _word_pattern(ascii_only: bool) -> re.Pattern[str]:
 
 def _marks() -> str:
     """Combining marks and the two joiners, as ranges of a character class."""
-    points = [
-        point
-        for point in (*range(0x300, 0xFFFF), *range(0x10000, 0x1FFFF))
-        if unicodedata.category(chr(point)).startswith("M") or point in (0x200C, 0x200D)
-    ]
+    rest = (each for each in map(chr, range(0x300, 0x1FFFF)) if not each.isalnum())
+    # a mark is printable, which is asked quickly; its category is not
+    marks = {
+        each for each in rest if each.isprintable() and unicodedata.category(each).startswith("M")
+    }
+    points = sorted(map(ord, marks | {"\u200c", "\u200d"}))
     ranges: list[list[int]] = []
     for point in points:
         if ranges and ranges[-1][1] == point - 1:

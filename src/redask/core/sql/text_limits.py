@@ -11,11 +11,12 @@ takes the rest, as PostgreSQL reads it.
 import re
 
 from redask.core.errors import SqlError
+from redask.core.text import compiled_later
 
 MAX_BYTES = 64 * 1024
 MAX_DEPTH = 200
 # a word is skipped whole: `price'…'` is no E'…', and a$b$c no dollar quote
-_PIECE = re.compile(
+_PIECE = compiled_later(
     r"""(?P<open>[(\[]) | (?P<close>[)\]])
       | (?P<comment>/\*) | --[^\n]*+
       | [eE]'(?:[^'\\]|\\.|'')*+'?
@@ -25,7 +26,7 @@ _PIECE = re.compile(
       | [^()\[\]/\-'"$A-Za-z_\x80-\U0010ffff]++ | .""",
     re.X | re.S,
 )
-_EDGE = re.compile(r"/\*|\*/")
+_EDGE = compiled_later(r"/\*|\*/")
 
 
 def check_text(sql: str) -> None:

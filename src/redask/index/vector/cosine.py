@@ -16,10 +16,12 @@ which copies no row, in this thread only). In any order of addition their error 
 `error_bound`: γ = d·u / (1 − d·u), u = 2⁻²⁴. Then it computes exact cosines only for the rows that
 can still be in the top k: with A the k-th best approximate value, the k-th exact one is at least
 A − bound, so a row at or above it has an approximate value of at least A − 2·bound. The result is
-that of exact arithmetic over all rows.
+that of exact arithmetic over all rows. So it is without the first step, too, which is left out for
+few rows while faiss is not imported yet: that takes longer than their exact cosines.
 """
 
-import faiss
+import sys
+
 import numpy as np
 import numpy.typing as npt
 
@@ -28,6 +30,7 @@ Doubles = npt.NDArray[np.float64]
 I64 = npt.NDArray[np.int64]
 
 _CHUNK = 256  # rows that fit the CPU cache as float64
+_FEW = 5_000
 
 
 def _pairwise_sums(terms: Doubles) -> Doubles:
@@ -87,8 +90,8 @@ def top_k(
     count = len(rows) if candidates is None else len(candidates)
     if count == 0 or k < 1:
         return np.empty(0, np.int64), np.empty(0, np.float64)
-    approximate = _approximate(rows, query, candidates)
-    if k < count:
+    if k < count and (count > _FEW or "faiss" in sys.modules):
+        approximate = _approximate(rows, query, candidates)
         floor = float(np.partition(approximate, count - k)[count - k]) - 2 * error_bound(len(query))
         close = np.flatnonzero(approximate >= floor)
     else:
@@ -102,6 +105,8 @@ def top_k(
 
 
 def _approximate(rows: Floats, query: Floats, candidates: I64 | None) -> Floats:
+    import faiss
+
     faiss.omp_set_num_threads(1)
     rows, query = np.ascontiguousarray(rows), np.ascontiguousarray(query)
     products = np.empty(len(rows) if candidates is None else len(candidates), np.float32)

@@ -17,8 +17,9 @@ its steps are element-wise, which makes a code independent of the batch it was c
 with 2,000 candidates, top 20 of 60,000: hashed words 0.74 → 0.98, the same without signs 0.01 →
 0.91; dense text embeddings 1.00 either way.
 
-faiss uses one thread for each call: searches already run in parallel threads, and a scan of one
-list is not parallelised anyway.
+faiss is imported with the first code: a short command over few rows needs none. It uses one thread
+for each call: searches already run in parallel threads, and a scan of one list is not parallelised
+anyway.
 """
 
 import errno
@@ -26,13 +27,15 @@ import functools
 import hashlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-import faiss
 import numpy as np
 import numpy.typing as npt
 
 from redask.index.vector.cosine import I64, Floats
+
+if TYPE_CHECKING:
+    import faiss
 
 Bits = npt.NDArray[np.uint8]
 
@@ -42,25 +45,38 @@ _BATCH = 1024  # rows rotated and encoded at a time, to stay in the cache
 class Codes:
     """An append-only list of codes. Searches may run in parallel, but not beside `add`."""
 
-    def __init__(self, dimensions: int, index: faiss.Index | None = None) -> None:
-        self._index = _empty(dimensions) if index is None else index
+    def __init__(self, dimensions: int, index: "faiss.Index | None" = None) -> None:
+        self._dimensions = dimensions
+        self._codes = index
+
+    @property
+    def _index(self) -> "faiss.Index":
+        if self._codes is None:
+            self._codes = _empty(self._dimensions)
+        return self._codes
 
     @classmethod
     def read(cls, path: Path, dimensions: int) -> Self:
         """The codes in a file whose CRC was verified; it may have been removed since."""
+        import faiss
+
         try:
             return cls(dimensions, faiss.read_index(str(path)))
         except RuntimeError as fault:
             raise FileNotFoundError(errno.ENOENT, str(fault), str(path)) from fault
 
     def write(self, sink: Callable[[bytes], int]) -> None:
+        import faiss
+
         writer = faiss.PyCallbackIOWriter(sink)  # type: ignore[attr-defined]  # not in its stubs
         faiss.write_index(self._index, writer)
 
     def __len__(self) -> int:
-        return int(self._index.ntotal)
+        return 0 if self._codes is None else int(self._codes.ntotal)
 
     def add(self, rows: Floats) -> None:
+        import faiss
+
         faiss.omp_set_num_threads(1)
         for start in range(0, len(rows), _BATCH):
             self._index.add(rotate(rows[start : start + _BATCH]))
@@ -69,6 +85,8 @@ class Codes:
         """Search for one rotated query. `bits` has one bit a row, lowest first; None: all rows."""
         if len(self) == 0:
             return np.empty(0, np.float32), np.empty(0, np.int64)
+        import faiss
+
         faiss.omp_set_num_threads(1)
         params = faiss.IVFSearchParameters()
         params.nprobe = 1
@@ -80,7 +98,9 @@ class Codes:
         return estimates[0][found], rows[0][found]
 
 
-def _empty(dimensions: int) -> faiss.Index:
+def _empty(dimensions: int) -> "faiss.Index":
+    import faiss
+
     centroid = faiss.IndexFlatIP(dimensions)
     centroid.add(np.zeros((1, dimensions), np.float32))
     index = faiss.IndexIVFRaBitQFastScan(centroid, dimensions, 1, faiss.METRIC_INNER_PRODUCT)

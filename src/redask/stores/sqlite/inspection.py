@@ -75,6 +75,17 @@ def collections(
     )
 
 
+def is_only_searched(connection: sqlite3.Connection, tenant: str) -> bool:
+    """Whether every collection holds documents, vectors or edges, and nothing else."""
+    (other,) = connection.execute(
+        "SELECT EXISTS (SELECT 1 FROM tenants JOIN collections ON collections.tenant = tenants.id"
+        " LEFT JOIN holdings ON holdings.collection = collections.id AND entities > 0"
+        " WHERE tenants.name = ? AND coalesce(kind, '') NOT IN (?, ?, ?))",
+        (tenant, Kind.DOCUMENT, Kind.VECTOR, Kind.EDGE),
+    ).fetchone()
+    return not other
+
+
 def columns(
     connection: sqlite3.Connection,
     tenant: str,

@@ -20,6 +20,7 @@ from typing import Any, Self
 from redask.core.access.policy import must_own
 from redask.core.model import Caller, Kind, Source, Urn
 from redask.core.ports import Change, EmbeddingLease, Entity, StoreView, Unembedded
+from redask.core.ports.entities import EmbeddedText
 from redask.core.rules import urn as urns
 from redask.stores import checksums, vector_encoding, write_rules
 from redask.stores.backend import CheckProgress, Damage
@@ -233,13 +234,13 @@ class SqliteStore(RuledStore):
         with self._database.reading() as connection:
             return embedding_queue.count(connection, tenant)
 
-    def is_embedding_pending(self, caller: Caller) -> bool:
-        """Whether anything that this caller may read waits for a vector."""
+    def is_embedding_pending(self, caller: Caller, text: EmbeddedText) -> bool:
+        """Whether anything that this caller may read, and that has a text, waits for a vector."""
         after, page = 0, 100
         while True:
             with self._database.reading() as connection:
                 waiting = embedding_queue.following(connection, caller.tenant, after, page)
-            if self.read([each.urn for each in waiting], caller):
+            if self.read([e.urn for e in waiting if text(e.payload, e.hidden).strip()], caller):
                 return True
             if len(waiting) < page:
                 return False
@@ -298,6 +299,11 @@ class SqliteStore(RuledStore):
         """The collections that hold something for the caller or have a language, by name."""
         with self._reading_as(caller) as (connection, visibility):
             return inspection.collections(connection, caller.tenant, visibility)
+
+    def is_only_searched(self, caller: Caller) -> bool:
+        """Whether the caller reads all there is, and no collection is a table to plan with."""
+        with self._reading_as(caller) as (connection, visibility):
+            return visibility.sees_all and inspection.is_only_searched(connection, caller.tenant)
 
     def columns(self, collection: str, caller: Caller) -> list[Column]:
         """The columns of a collection as the caller sees it, by name."""
