@@ -18,7 +18,7 @@ from redask.core import errors
 from redask.core.wire.row_json import for_browsers
 from redask.server import serving
 from redask.server.admission import Admission
-from redask.server.http import bodies, openapi, timeouts
+from redask.server.http import asking, bodies, openapi, timeouts
 from redask.server.http import routes as http
 from redask.server.sessions import bearer
 
@@ -143,7 +143,7 @@ def test_an_overloaded_server_says_when_to_retry(transports: Transports) -> None
 def test_a_silent_stream_is_kept_open(
     transports: Transports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http, "HEARTBEAT_SECONDS", 0.05)
+    monkeypatch.setattr(asking, "HEARTBEAT_SECONDS", 0.05)
     body = {"question": FERRY, "options": {"using": "anthropic"}, "stream": True}
 
     async def listen() -> str:
