@@ -117,9 +117,10 @@ def _is_prose(key: str, text: str, is_document: bool) -> bool:
 def _content(payload: str) -> object:
     """The payload's JSON value with numbers as text; text that is not JSON as it is."""
     try:
-        return json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
+        value = json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return payload
+    return places.columns(value) if isinstance(value, dict) else value
 
 
 def _prose(text: str, title: str) -> Iterator[Excerpt]:
