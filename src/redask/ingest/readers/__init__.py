@@ -47,7 +47,7 @@ READERS = (
     ReaderRow("markdown", (".md", ".markdown"), prose.read_markdown, version=4, plain=True),
     ReaderRow("text", (".txt", ".text", ".log"), prose.read_text, version=3, plain=True),
     ReaderRow(
-        "restructuredtext", (".rst", ".rest"), prose.read_restructured, version=3, plain=True
+        "restructuredtext", (".rst", ".rest"), prose.read_restructured, version=4, plain=True
     ),
     ReaderRow(
         "asciidoc", (".adoc", ".asciidoc", ".asc"), prose.read_asciidoc, version=2, plain=True

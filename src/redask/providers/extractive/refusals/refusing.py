@@ -5,9 +5,13 @@
     a name or identifier that no source mentions,       entity_missing      it
       not even with a typing error
     the attribute asked of a record is no field of it   attribute_missing   it, of whom
-    how many, and no number in what would be quoted     no_evidence         the question
+    how many, which port, which exit code, and no       no_evidence         the question
+      number in what would be quoted
     who, and no name in it, unless its cosine is        no_evidence         the question
       NEAR_COSINE or more
+    how to do something, and nothing that would be      no_evidence         the question
+      quoted tells the reader to, or has code, and
+      the best covers less than LEAST_TOLD of it
     a phone number, a salary, a price …, and nothing    attribute_missing   it, of whom
       like it where it would be cited     `missing_values`
     the score of `answerability` is above LIMIT (not below the name or version asked about), and
@@ -47,12 +51,17 @@ from redask.providers.extractive.refusals.answerability import (
 from redask.providers.extractive.relevance import ScoredExcerpt
 
 NEAR_COSINE = 0.6
+LEAST_TOLD = 0.35
 _SHORTEST_NAME = 4
 _SHORTEST_ACRONYM = 3
 _MOST_UNKNOWN = 20
 _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
 _WHO = re.compile(r"\W{0,4}who\b", re.IGNORECASE)
-_COUNTS = re.compile(r"\bhow (?:many|much|old|tall|far|heavy)\b", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\bhow (?:many|much|old|tall|far|heavy)\b"
+    r"|\b(?:what|which) (?:\w{1,32} )?(?:ports?|(?:exit|status|return) codes?)\b",
+    re.IGNORECASE,
+)
 _FREE = re.compile(r"\bfree\b|\bno (?:charge|fee|cost)")
 _MARKED = re.compile(r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)|https?://\S{1,500}")  # code, links
 _VERSION = re.compile(r"[0-9]\.[0-9]")
@@ -111,6 +120,8 @@ def decide(
         subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
     if _COUNTS.search(question) and not _has_number(question, chosen):
+        return refused_answers.no_evidence(question)
+    if _tells_nothing(question, chosen):
         return refused_answers.no_evidence(question)
     value = _value_missing(question, passages, chosen)
     if value:
@@ -212,6 +223,18 @@ def _has_number(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
     return any(
         expected_answer.found(kind, text, asked) or (may_be_free and _FREE.search(text))
         for text in quoted
+    )
+
+
+def _tells_nothing(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
+    """Whether steps are asked for, and what would be quoted has none, and is of something else."""
+    is_text = not any(one.excerpt.fields for one in chosen)
+    is_asked = expected_answer.shape(question) is expected_answer.AnswerShape.STEPS
+    if not (is_asked and is_text) or chosen[0].coverage >= LEAST_TOLD:
+        return False
+    return not any(
+        one.excerpt.below.startswith("```") or line_merits.instructs(one.excerpt.text)
+        for one in chosen
     )
 
 
