@@ -59,7 +59,9 @@ _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 1
 _WHO = re.compile(r"\W{0,4}who\b", re.IGNORECASE)
 _COUNTS = re.compile(
     r"\bhow (?:many|much|old|tall|far|heavy)\b"
-    r"|\b(?:what|which) (?:\w{1,32} )?(?:ports?|(?:exit|status|return) codes?)\b",
+    r"|\b(?:what|which) (?:\w{1,32} )?(?:exit|status|return) codes?\b"
+    r"|\b(?:what|which) (?:\w{1,32} )?ports?\b[^?]{1,80}"  # not those of ships
+    r"\b(?:listen\w{0,3}|bind\w{0,3}|bound|expos\w{1,3}|serv(?:er|ice)s?|suites?|prox(?:y|ies))\b",
     re.IGNORECASE,
 )
 _FREE = re.compile(r"\bfree\b|\bno (?:charge|fee|cost)")
