@@ -228,6 +228,21 @@ def test_a_list_that_stands_in_a_sentence_answers_which() -> None:
     assert "These two" in ask("Are files needed to deploy the ferry service?", *sources)[:20]
 
 
+def test_counting_up_speaks_for_a_line_and_pointing_back_against_it() -> None:
+    merits = line_merits.LineMerits("Which files are needed?", ())
+
+    def merit(text: str) -> float:
+        return round(merits.of(*_placed(text), opens=False), 6)
+
+    plain = merit("The files that are needed for this are on the table.")
+    assert merit("The files `a.txt` and `b.txt` are needed for this here.") == plain + 0.2
+    assert merit("You need what the list has: sails, ropes and a mast.") == plain + 0.2
+    assert merit("These files that are needed are on the long table.") == plain - 0.2
+    assert merit("- The files `a.txt` and `b.txt` are needed for this.") == plain + 0.2
+    listed = _placed("All of it:\n\n- The files `a.txt` and `b.txt` are needed for this.")[1]
+    assert round(merits.of(listed.excerpts[1], listed, opens=False), 6) == plain
+
+
 def test_a_part_of_a_sentence_comes_behind_a_whole_one() -> None:
     part = chunk("a.md", "A", "- all ferries that leave the harbour at nine o'clock,\n- others")
     whole = chunk("b.md", "B", "Some ferries leave the harbour at nine o'clock on Sundays only.")
