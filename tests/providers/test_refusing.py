@@ -91,13 +91,14 @@ def test_a_yes_or_no_about_a_name_that_nothing_mentions_is_refused() -> None:
 def test_how_to_is_not_answered_by_a_line_on_something_else() -> None:
     question = "How do I mend the sails of ferries?"
 
-    def told(line: str) -> list[str]:
+    def told(line: str, other: str = "Rows, in short:\n\n```\nrow\n```") -> list[str]:
         near = Extractive(lambda _, lines: [0.7] * len(lines), "near")  # all lines are near
-        prompt = assemble(question, [document(1, line)])
+        prompt = assemble(question, [document(1, line), document(2, other)])
         done = asyncio.run(near.complete(prompt, Knobs(None, None), max_tokens=1024))
         return [each.detail for each in done.warnings]
 
     assert told("Painted ferries are seen in the harbour often.") == [f"no_evidence: {question}"]
+    assert told("Painted ferries are seen in the harbour often.", "Rows are short.") == []
     assert told("You can see painted ferries in the harbour.") == []
     assert told("Painted ferries are seen like this:\n\n```\nlook\n```") == []
 

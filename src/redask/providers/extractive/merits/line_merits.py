@@ -91,7 +91,9 @@ _COUNTS_UP = re.compile(
     r"`[^`\n]{1,80}`(?:,? (?:and|or) |, )`[^`\n]{1,80}`"
     r"|\w: [^.:\n]{2,120}?(?:, [^.:,\n]{2,80}?){0,12},? (?:and|or) \w"
 )
-_POINTS_BACK = re.compile(r"(?:these|those|both|all of (?:these|them|the above))\b", re.IGNORECASE)
+_POINTS_BACK = re.compile(
+    r"(?:these|those|(?:both|all) of (?:these|those|them|the above))\b", re.IGNORECASE
+)
 _WHERE = re.compile(r"\W{0,4}where\b", re.IGNORECASE)
 _PLACE = re.compile(r"`[^`\s]{0,80}[/\\][^`\s]{1,80}`")
 _LINK = re.compile(

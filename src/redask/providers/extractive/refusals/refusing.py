@@ -9,9 +9,10 @@
       number in what would be quoted
     who, and no name in it, unless its cosine is        no_evidence         the question
       NEAR_COSINE or more
-    how to do something, and nothing that would be      no_evidence         the question
-      quoted tells the reader to, or has code, and
-      the best covers less than LEAST_TOLD of it
+    how do I do something, sources show code, and       no_evidence         the question
+      nothing that would be quoted has any, or tells
+      the reader to; the best covers less than
+      LEAST_TOLD of the question
     a phone number, a salary, a price …, and nothing    attribute_missing   it, of whom
       like it where it would be cited     `missing_values`
     the score of `answerability` is above LIMIT (not below the name or version asked about), and
@@ -64,6 +65,8 @@ _COUNTS = re.compile(
     r"\b(?:listen\w{0,3}|bind\w{0,3}|bound|expos\w{1,3}|serv(?:er|ice)s?|suites?|prox(?:y|ies))\b",
     re.IGNORECASE,
 )
+_HOW = re.compile(r"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b", re.IGNORECASE)
+_CODE = "```"
 _FREE = re.compile(r"\bfree\b|\bno (?:charge|fee|cost)")
 _MARKED = re.compile(r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)|https?://\S{1,500}")  # code, links
 _VERSION = re.compile(r"[0-9]\.[0-9]")
@@ -123,7 +126,7 @@ def decide(
         return refused_answers.attribute_missing([attribute], subject)
     if _COUNTS.search(question) and not _has_number(question, chosen):
         return refused_answers.no_evidence(question)
-    if _tells_nothing(question, chosen):
+    if _tells_nothing(question, passages, chosen):
         return refused_answers.no_evidence(question)
     value = _value_missing(question, passages, chosen)
     if value:
@@ -228,16 +231,19 @@ def _has_number(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
     )
 
 
-def _tells_nothing(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
-    """Whether steps are asked for, and what would be quoted has none, and is of something else."""
+def _tells_nothing(
+    question: str, passages: Mapping[int, QuotableSource], chosen: Sequence[ScoredExcerpt]
+) -> bool:
+    """Whether steps are asked for, and what would be quoted has none, though sources show some."""
     is_text = not any(one.excerpt.fields for one in chosen)
-    is_asked = expected_answer.shape(question) is expected_answer.AnswerShape.STEPS
-    if not (is_asked and is_text) or chosen[0].coverage >= LEAST_TOLD:
+    if not (is_text and _HOW.search(question)) or chosen[0].coverage >= LEAST_TOLD:
         return False
-    return not any(
-        one.excerpt.below.startswith("```") or line_merits.instructs(one.excerpt.text)
+    shown = (line.below for each in passages.values() for line in each.excerpts)
+    told = any(
+        one.excerpt.below.startswith(_CODE) or line_merits.instructs(one.excerpt.text)
         for one in chosen
     )
+    return not told and any(below.startswith(_CODE) for below in shown)
 
 
 def _has_name(
