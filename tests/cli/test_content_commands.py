@@ -65,6 +65,16 @@ def test_show_says_that_the_last_answer_has_no_sources(ship: Path) -> None:
 def test_show_takes_any_urn_and_a_row_is_shown_by_its_columns(ship: Path) -> None:
     shown = run(ship, "show", "urn:reddb:row:notes/1").output
     assert shown == "urn:reddb:row:notes/1\n\n  id: 1\n  text: The jib is small.\n"
+    place = {"cells": "A2:B2", "path": "sails.xlsx", "sheet": "Jibs"}
+    with redask.open(ship) as db:
+        db.put("jibs", [{"id": 1, "size": 9, "_place": place}])
+    shown = run(ship, "show", "urn:reddb:row:jibs/1").output
+    assert shown.splitlines()[1:] == [
+        "sails.xlsx, sheet Jibs, cells A2:B2",
+        "",
+        "  id: 1",
+        "  size: 9",
+    ]
 
 
 @pytest.mark.parametrize("source", ["0", "99", "x", "urn:reddb:row:notes/9"])

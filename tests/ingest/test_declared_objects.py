@@ -95,6 +95,32 @@ def test_an_object_without_a_word_about_it_or_inside_a_list_or_a_note_is_a_line(
     assert said(only)[-1] == (("PORT",), "Nine.")
 
 
+def test_a_directive_is_named_by_its_options_where_it_has_no_argument() -> None:
+    text = (
+        "Core\n====\n\nTop.\n\n.. conf::\n   :keys: work_dir, toxworkdir\n"
+        "   :default: {root}/.tox\n   :version_added: 1.0\n\n   Where it works.\n\n"
+        ".. conf::\n   :default: 3\n\n   No name.\n"
+    )
+    assert said(text) == [
+        ((), "Top.\n\nNo name."),
+        (("work_dir, toxworkdir",), "Where it works.\n\nDefault: {root}/.tox. New in version 1.0."),
+    ]
+
+
+def test_a_tab_that_is_named_after_its_language_is_its_code() -> None:
+    tabs = "Set it:\n\n.. tab:: TOML\n\n   .. code-block:: toml\n\n      x = 1\n"
+    assert said(tabs) == [((), "Set it:\n\n```toml\nx = 1\n```")]
+    linux = "Set it:\n\n.. tab:: Linux\n\n   .. code-block:: sh\n\n      x\n"
+    assert said(linux) == [((), "Set it:\n\nLinux\n\n```sh\nx\n```")]
+    assert said("Run:\n\n.. code-tab:: sh\n\n   x\n") == [((), "Run:\n\n```sh\nx\n```")]
+
+
+def test_a_label_of_another_file_that_is_an_identifier_stays_one() -> None:
+    assert said("Use :ref:`pass_env`, see :ref:`how-to-sail`.") == [
+        ((), "Use pass_env, see how to sail.")
+    ]
+
+
 def test_a_code_block_after_a_version_or_first_in_an_object_stays_code() -> None:
     assert said(".. versionadded:: 3\n\n   .. code::\n\n      x\n") == [
         ((), "New in version 3\n\n```\nx\n```")

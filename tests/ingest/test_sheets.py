@@ -1,12 +1,14 @@
 """Spreadsheets as tables: headers, types, sheets as collections, and what is no table."""
 
 import tracemalloc
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
 from filing import contents, ods, text_cell, xlsx, zipped
 
 import redask
+from redask.core import places
 from redask.ingest.readers.sheets import sheet_cells
 
 
@@ -16,6 +18,10 @@ def cells(*values: str) -> list[str]:
 
 def number(value: str, style: int = 0) -> str:
     return f'<c s="{style}"><v>{value}</v></c>'
+
+
+def table_rows(db: redask.OpenDatabase, start: str) -> dict[str, Mapping[str, object]]:
+    return {name: places.columns(row) for name, row in contents(db, start).items()}
 
 
 def ingest(db: redask.OpenDatabase, path: Path, data: bytes) -> None:
@@ -32,7 +38,7 @@ def test_a_sheet_with_a_header_is_a_table_with_types(
     second = cells("Sylt", number("45720", 2), "", number("10"), '<c t="b"><v>0</v></c>')
     data = xlsx({"Sales": [header, first, [], second]}, strings=["yes"])
     ingest(db, tmp_path / "book.xlsx", data)
-    assert contents(db, "row:Sales/") == {
+    assert table_rows(db, "row:Sales/") == {
         "2": {
             "Port": "Amrum",
             "Sold on": "2025-03-03",
@@ -75,7 +81,7 @@ def test_what_is_no_table_is_text_with_its_cells(db: redask.OpenDatabase, tmp_pa
     rows += [cells("Total", number("9"))]
     notes = [cells("Call before you come."), cells(number("1"), number("2"))]
     ingest(db, tmp_path / "book.xlsx", xlsx({"Prices": rows, "Notes": notes}))
-    assert contents(db, "row:") == {"Prices/4": {"Port": "Amrum", "Price": 9}}
+    assert table_rows(db, "row:") == {"Prices/4": {"Port": "Amrum", "Price": 9}}
     found = contents(db, "document:documents/book.xlsx#").values()
     assert [(chunk["sheet"], chunk["cells"], chunk["text"]) for chunk in found] == [
         ("Prices", "A1", "Prices of 2025"),
@@ -102,7 +108,7 @@ def test_open_document_sheets_are_read_alike(db: redask.OpenDatabase, tmp_path: 
     ingest(
         db, tmp_path / "a.ods", ods(f'<table:table table:name="Sales">{table}{empty}</table:table>')
     )
-    assert contents(db, "row:Sales/") == {
+    assert table_rows(db, "row:Sales/") == {
         "2": {"Port": "Amrum", "Day": "2025-03-03", "Price": 9.5, "Open": True}
     }
 

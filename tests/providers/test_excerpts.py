@@ -111,3 +111,26 @@ def test_every_payload_becomes_single_lines(value: object) -> None:
     for line in lines(value):
         assert line == line.strip()
         assert len(line.splitlines()) == 1
+
+
+def test_a_file_of_code_is_quoted_by_what_it_says_in_words_and_by_its_settings() -> None:
+    def of(code: str) -> list[str]:
+        return lines({"path": "a", "text": code, "title": "a"}, "urn:reddb:document:docs/a")[:-1]
+
+    yaml = "```yaml\nengine:\n  # Changed every winter.\n  power: 120\n  fuel: diesel\n```"
+    assert of(yaml) == ["Changed every winter.", "power: 120", "fuel: diesel"]
+    assert of("```toml\n[harbour]\nberths = 42\n```") == ["berths = 42"]
+    docstring = '    """Return the fare.\n\n    It is in Euro.\n    """'
+    python = f"```python\ndef fare(port):\n{docstring}\n    x = 9  # Euro\n```"
+    assert of(python) == ["Return the fare.", "It is in Euro."]
+    assert of("```python\nx = 9\n```") == []
+    assert of("```c\n/* The mast is tall. */\nint x; // no line of its own\n```") == [
+        "The mast is tall."
+    ]
+
+
+def test_code_between_sentences_is_not_quoted_line_by_line() -> None:
+    text = "Set it:\n\n```yaml\npower: 120\n```"
+    assert lines({"path": "a", "text": text, "title": "a"}, "urn:reddb:document:docs/a") == [
+        "Set it:"
+    ]

@@ -8,8 +8,9 @@ from quotable import ask, complete
 
 from redask.core.model import Knobs, Source
 from redask.core.rules import prompt
-from redask.providers.extractive import excerpts, help_lines
+from redask.providers.extractive import excerpts
 from redask.providers.extractive.answerer import Extractive
+from redask.providers.extractive.code import help_lines
 from redask.providers.extractive.merits import line_merits
 
 SETTINGS = "Rows that a page of a table shows: the default is 100 of them."
@@ -217,3 +218,32 @@ def test_how_to_prefers_what_tells_the_reader_to_do_something() -> None:
     told = chunk("b.md", "Flaws", "Vulnerabilities should be reported to the bounty program.")
     idea = chunk("a.md", "Flaws", "The idea is that hackers report vulnerabilities here often.")
     assert ask("How do I report vulnerabilities?", idea, told).startswith("Vulnerabilities should")
+
+
+def test_a_list_that_stands_in_a_sentence_answers_which() -> None:
+    these = chunk("a.md", "A", "These two files are needed to deploy the ferry service anywhere.")
+    named = "To deploy the ferry service two files are needed: `sails.txt` and `Ferryfile`."
+    sources = these, chunk("b.md", "B", named)
+    assert ask("Which files are needed to deploy the ferry service?", *sources).startswith(named)
+    assert "These two" in ask("Are files needed to deploy the ferry service?", *sources)[:20]
+
+
+def test_counting_up_speaks_for_a_line_and_pointing_back_against_it() -> None:
+    merits = line_merits.LineMerits("Which files are needed?", ())
+
+    def merit(text: str) -> float:
+        return round(merits.of(*_placed(text), opens=False), 6)
+
+    plain = merit("The files that are needed for this are on the table.")
+    assert merit("The files `a.txt` and `b.txt` are needed for this here.") == plain + 0.2
+    assert merit("You need what the list has: sails, ropes and a mast.") == plain + 0.2
+    assert merit("These files that are needed are on the long table.") == plain - 0.2
+    assert merit("- The files `a.txt` and `b.txt` are needed for this.") == plain + 0.2
+    listed = _placed("All of it:\n\n- The files `a.txt` and `b.txt` are needed for this.")[1]
+    assert round(merits.of(listed.excerpts[1], listed, opens=False), 6) == plain
+
+
+def test_a_part_of_a_sentence_comes_behind_a_whole_one() -> None:
+    part = chunk("a.md", "A", "- all ferries that leave the harbour at nine o'clock,\n- others")
+    whole = chunk("b.md", "B", "Some ferries leave the harbour at nine o'clock on Sundays only.")
+    assert ask("Do ferries leave the harbour at nine o'clock?", part, whole).startswith("Some")

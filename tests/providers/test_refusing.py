@@ -74,6 +74,35 @@ def test_how_many_needs_a_number() -> None:
     assert refused(question, document(1, "Amrum does have three ferries that sail often.")) == []
 
 
+def test_a_port_or_an_exit_code_is_a_number() -> None:
+    question = "Which ports does the ferry service use?"
+    assert refused(question, document(1, "The ferry service uses ports of its own.")) == [
+        f"no_evidence: {question}"
+    ]
+    assert refused(question, document(1, "The ferry service uses the ports 80 and 443.")) == []
+
+
+def test_a_yes_or_no_about_a_name_that_nothing_mentions_is_refused() -> None:
+    assert refused("Is the ferry to Amrum late in Kafka mode?", *HARBOUR) == [
+        "entity_missing: Kafka"
+    ]
+
+
+def test_how_to_is_not_answered_by_a_line_on_something_else() -> None:
+    question = "How do I mend the sails of ferries?"
+
+    def told(line: str, other: str = "Rows, in short:\n\n```\nrow\n```") -> list[str]:
+        near = Extractive(lambda _, lines: [0.7] * len(lines), "near")  # all lines are near
+        prompt = assemble(question, [document(1, line), document(2, other)])
+        done = asyncio.run(near.complete(prompt, Knobs(None, None), max_tokens=1024))
+        return [each.detail for each in done.warnings]
+
+    assert told("Painted ferries are seen in the harbour often.") == [f"no_evidence: {question}"]
+    assert told("Painted ferries are seen in the harbour often.", "Rows are short.") == []
+    assert told("You can see painted ferries in the harbour.") == []
+    assert told("Painted ferries are seen like this:\n\n```\nlook\n```") == []
+
+
 def test_a_refusal_is_not_handed_over_in_pieces_and_keeps_the_budget() -> None:
     emitted: list[str] = []
     question = "What is Nordfracht's shoe size?"

@@ -160,7 +160,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-7",
+        "extractive-8",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

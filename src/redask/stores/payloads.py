@@ -12,12 +12,13 @@ it): checking that for every entity would cost as much as writing it.
 
 `shape` is what a table needs to know of it: the columns and what each is to SQL: `integer`
 (64 bits, signed), `real`, `text`, `boolean`, `json` (lists and objects), `null`. A larger
-integer is text, so that no digit is lost.
+integer is text, so that no digit is lost. The place of a row (`core.places`) is no column.
 """
 
 import json
 from typing import NoReturn
 
+from redask.core import places
 from redask.core.errors import BadAsk, NotCanonical
 from redask.core.wire.json import MAX_DEPTH, text
 
@@ -77,7 +78,7 @@ def shape(content: dict[str, object]) -> Shape:
     return tuple(
         [  # a list first: a generator takes twice as long
             (name, "text" if type(value) is int and _is_long(value) else _TYPES[type(value)])
-            for name, value in content.items()
+            for name, value in places.columns(content).items()
         ]
     )
 

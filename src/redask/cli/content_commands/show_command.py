@@ -14,6 +14,7 @@ from redask.cli import last_answer, opening
 from redask.cli.last_answer import LastAnswer, ShownSource
 from redask.cli.opening import reports_errors
 from redask.cli.terminal_text import echo, terminal_console
+from redask.core import places
 from redask.core.errors import BadAsk
 from redask.core.wire import json as canonical
 from redask.core.wire import plain_text, query_source
@@ -105,7 +106,7 @@ def _texts(payload: str) -> list[str]:
         return [value["text"]]
     return [
         f"{key}: {each if isinstance(each, str) else canonical.text(each)}"
-        for key, each in value.items()
+        for key, each in places.columns(value).items()
     ]
 
 

@@ -35,6 +35,7 @@ from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from types import MappingProxyType
 
+from redask.core import places
 from redask.core.access.predicate import MAX_TEXT, Condition, parse
 from redask.core.errors import BadAsk, BadStatement, Denied
 from redask.core.model import Caller
@@ -73,11 +74,12 @@ class Projection:
         return self.only is not None and column not in self.only and not is_address(column)
 
     def show(self, payload: str) -> str:
-        """The projected payload, as canonical JSON."""
+        """The projected payload, as canonical JSON, without the place of a row."""
         if self == WHOLE:
             return payload
         content = json.loads(payload)
-        shown = {name: value for name, value in content.items() if not self.hides(name)}
+        seen = places.columns(content).items()
+        shown = {name: value for name, value in seen if not self.hides(name)}
         return text(shown | dict.fromkeys(self.mask, MASK))
 
     def order(self) -> tuple[list[str], list[str], list[str] | None]:

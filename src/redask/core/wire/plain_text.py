@@ -11,16 +11,20 @@
     [^1] urn:reddb:document:docs/sailing.md#reefing
          sailing.md, line 12, heading Reefing: … take in the first reef at twenty knots, …
 
+    [^1] urn:reddb:row:Q3/7
+         prices.xlsx, sheet Q3, cells A8:C8: item: grinder, price: 249
+
 A snippet is one line of at most 160 characters: the `text` of a source that has one, else its
 columns without the id; of a statement's result, its rows. A footnote's is centred on the words that
-the answer took from it, behind the place of a document. The command line and `print` in Python show
-the same. `quotes` are those words, by marker, for whoever shows the whole source.
+the answer took from it, behind the place of a document or of a row of a sheet. The command line and
+`print` in Python show the same. `quotes` are those words, by marker, for whoever shows all of it.
 """
 
 import json
 import re
 from collections.abc import Iterator, Sequence
 
+from redask.core import places
 from redask.core.model import Answer, QuotedPassage
 from redask.core.rules import validation
 from redask.core.rules.grounding import evidence as passages
@@ -63,10 +67,12 @@ def quotes(answer: Answer) -> dict[int, tuple[str, ...]]:
 
 
 def place(urn: str, payload: str, quote: str = "") -> str:
-    """Where a person would open a document, on the line of the quote; empty for anything else."""
+    """Where a person would open a document, on the line of the quote, or a sheet; else empty."""
     value = _value(payload)
-    if not urn.startswith("urn:reddb:document:") or not isinstance(value, dict):
+    if not isinstance(value, dict):
         return ""
+    if not urn.startswith("urn:reddb:document:"):
+        value = places.of_row(value)
     told = {name: value[name] for name in _PLACES if _tells(value.get(name))}
     path, text, line = told.pop("path", ""), value.get("text"), told.get("line")
     if isinstance(line, int) and isinstance(text, str) and quote:
@@ -105,7 +111,8 @@ def snippet(payload: str, quoted: Sequence[str] = ()) -> str:
     value = _value(payload)
     if isinstance(value, dict):
         text = value.get("text")
-        columns = (f"{key}: {item}" for key, item in value.items() if key != "id")
+        shown = places.columns(value).items()
+        columns = (f"{key}: {item}" for key, item in shown if key != "id")
         value = text if isinstance(text, str) else ", ".join(columns)
     line = one_line(str(value))
     for quote in quoted:

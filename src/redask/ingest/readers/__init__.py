@@ -47,13 +47,13 @@ READERS = (
     ReaderRow("markdown", (".md", ".markdown"), prose.read_markdown, version=4, plain=True),
     ReaderRow("text", (".txt", ".text", ".log"), prose.read_text, version=3, plain=True),
     ReaderRow(
-        "restructuredtext", (".rst", ".rest"), prose.read_restructured, version=3, plain=True
+        "restructuredtext", (".rst", ".rest"), prose.read_restructured, version=4, plain=True
     ),
     ReaderRow(
         "asciidoc", (".adoc", ".asciidoc", ".asc"), prose.read_asciidoc, version=2, plain=True
     ),
     ReaderRow("document", tuple(documents.MIME), documents.read, version=3, max_bytes=128 * _MB),
-    ReaderRow("spreadsheet", (".xlsx", ".xlsm", ".ods"), workbooks.read, version=2),
+    ReaderRow("spreadsheet", (".xlsx", ".xlsm", ".ods"), workbooks.read, version=3),
     ReaderRow("code", tuple(source_code.LANGUAGES), source_code.read, max_bytes=8 * _MB),
     ReaderRow("settings", tuple(settings_files.LANGUAGES), settings_files.read, max_bytes=8 * _MB),
     ReaderRow("notebook", (".ipynb",), notebooks.read, version=2),

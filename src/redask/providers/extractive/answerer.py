@@ -39,7 +39,7 @@ from redask.providers.extractive.refusals.answerability import HighestCosines
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-7"
+MODEL = "extractive-8"
 
 RERANKED = 16
 COSINE_WEIGHT = 1.3

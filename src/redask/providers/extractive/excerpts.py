@@ -4,6 +4,8 @@
     text, in a document or a long field       each of its sentences, with the code, list or table
                                               that it introduces                   `sentences`
     heading path of a document                each heading with a number in it: it may be a date
+    a document that is all code               besides the code, what it says in words, and its
+                                              settings ("power: 120")               `code_lines`
     fields of a row, a node, a key-value      one record: "name: Nordfracht, status: late"
     an edge {from, label, to}                 "orders/7 shipped_by carriers/nordfracht"
     not an object, or not JSON                the sentences of its text
@@ -24,6 +26,7 @@ from redask.core.model import Source
 from redask.core.rules import urn
 from redask.core.text import lower
 from redask.providers.extractive import sentences
+from redask.providers.extractive.code import code_lines
 from redask.providers.extractive.text_blocks import one_line
 
 _MAX_FIELD = 200
@@ -117,13 +120,16 @@ def _is_prose(key: str, text: str, is_document: bool) -> bool:
 def _content(payload: str) -> object:
     """The payload's JSON value with numbers as text; text that is not JSON as it is."""
     try:
-        return json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
+        value = json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return payload
+    return places.columns(value) if isinstance(value, dict) else value
 
 
 def _prose(text: str, title: str) -> Iterator[Excerpt]:
     """The sentences of a text without duplicates; code that nothing introduces is under `title`."""
+    for line in code_lines.find(text):
+        yield Excerpt(line, (), title)
     for each in dict.fromkeys(sentences.split(text)):
         line = each.text or each.heading or title
         if line and (each.below or (each.text and has_words(each.text))):

@@ -20,7 +20,8 @@ The first question word decides. Words of the question itself are never its answ
       what information …
 
 `names` are the named entities of a question: numbers of three digits and more and, if it is in
-English (other languages capitalise any noun), capitalised words but for the first.
+English (other languages capitalise any noun), capitalised words but for the first. It is, if it has
+a question word, or opens as one that wants a yes or no: "Does … support Kafka?"
 """
 
 import re
@@ -63,6 +64,11 @@ _LIST = re.compile(
 )
 _ASKS = re.compile(
     r"\b(?:(who|whom|whose|where)|(when)|(how)|(?:what|which)|why)\b(?:\W{1,4}(\w{1,32}))?",
+    re.IGNORECASE,
+)
+_YES_NO = re.compile(
+    r"\W{0,4}(?:is|are|was|were|do|does|did|can|could|will|would|should|must|may|has|have|had)"
+    r" \w",
     re.IGNORECASE,
 )
 _VALUE = re.compile(
@@ -185,7 +191,7 @@ def opens_with_value(text: str) -> bool:
 def names(question: str) -> list[str]:
     """The names and numbers in a question, in order."""
     found = [(one.start(), one[0]) for one in _LONG_NUMBER.finditer(question)]
-    if _ASKS.search(question):
+    if _ASKS.search(question) or _YES_NO.match(question):
         capitalised = [(one.start(), one[0]) for one in _NAME.finditer(question.lstrip(" \"'“‘("))]
         found += [one for one in capitalised if one[1].lower() not in terms.ENGLISH]
     return [name for _, name in sorted(found)]

@@ -20,7 +20,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from redask.core.rules.terms import ENGLISH
-from redask.providers.extractive import help_lines, text_blocks
+from redask.providers.extractive import text_blocks
+from redask.providers.extractive.code import help_lines
 from redask.providers.extractive.text_blocks import TextBlock, TextBlockKind
 
 MAX_LENGTH = 500

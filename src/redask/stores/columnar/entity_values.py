@@ -7,6 +7,7 @@ of them. `own_id` is what the column `id` has where the payload has none: the id
 import json
 from typing import NamedTuple
 
+from redask.core import places
 from redask.core.ports import Change
 from redask.core.rules import urn as urns
 from redask.core.sql.column_typing import value_classes
@@ -66,7 +67,7 @@ def count_values(row: EntityRow, contents: Contents, into: ValueCounts, sign: in
     content = contents.get(row.payload)
     if content is None:
         content = json.loads(row.payload)
-    for column, value in content.items():
+    for column, value in places.columns(content).items():
         counts = into.get(column)
         if counts is None:
             counts = into[column] = {}

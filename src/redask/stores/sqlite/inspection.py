@@ -8,6 +8,7 @@ counter against a count; it returns sentences, none when all is well.
 import json
 import sqlite3
 
+from redask.core import places
 from redask.core.model import Kind
 from redask.stores import payloads
 from redask.stores.canonical_urns import address
@@ -48,7 +49,9 @@ _MUST_BE_EQUAL = {
     "a collection's columns are not those of its entities": (
         "SELECT collection, name, sum(entities) FROM columns GROUP BY 1, 2 ORDER BY 1, 2",
         "SELECT collection, json_each.key, count(*) FROM entities, json_each(payload)"
-        " WHERE payload IS NOT NULL GROUP BY 1, 2 ORDER BY 1, 2",
+        f" WHERE payload IS NOT NULL AND (json_each.key <> '{places.PLACE}'"
+        " OR NOT is_place(json_each.value))"
+        " GROUP BY 1, 2 ORDER BY 1, 2",
     ),
 }
 
@@ -189,10 +192,17 @@ def _contradictions(connection: sqlite3.Connection) -> list[str]:
     for sentence, query in _MUST_BE_EMPTY.items():
         if connection.execute(f"{query} LIMIT 1").fetchone():
             found.append(sentence)
+    connection.create_function("is_place", 1, _is_place, deterministic=True)
     for sentence, (counter, count) in _MUST_BE_EQUAL.items():
         if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
             found.append(sentence)
     return found
+
+
+def _is_place(value: object) -> bool:
+    """Whether the JSON text of a field called so is the place of a row, which is no column."""
+    content = f'{{"{places.PLACE}":{value}}}' if isinstance(value, str) else ""
+    return bool(places.of_row(payloads.stored_content(content)))
 
 
 def recount(connection: sqlite3.Connection) -> None:

@@ -4,7 +4,7 @@ A quote's `place` is what a person would open, told by the source's own fields:
 
     a document    the fields of `places.NAMES` that it has, and {columns} if the quote is not of its
                   `text`; None if it has none of them
-    any other     {columns}: the column that is quoted
+    any other     {columns}: the column that is quoted; for a row of a sheet its place, too
 
 Offsets are code points: of the answer, and of the quoted text or column of the source.
 """
@@ -24,16 +24,16 @@ _TEXT = "text"
 
 def of(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Evidence, ...]:
     """What was found of each claim, in the order of the answer."""
-    documents: dict[int, Mapping[str, object] | None] = {}
+    told: dict[int, Mapping[str, object]] = {}
     made = []
     for finding in findings:
         cited = check.cited_sources(finding.claim, len(sources))
         passages = []
         for quote in finding.judgement.quotes:
             index = cited[quote.source]
-            if index not in documents:
-                documents[index] = _document(sources[index])
-            place = _place(documents[index], quote.field)
+            if index not in told:
+                told[index] = _told(sources[index])
+            place = _place(told[index], quote.field, _is_document(sources[index]))
             span = quote.start, quote.end
             passages.append(QuotedPassage(sources[index].urn, span, quote.text, place))
         claim, verdict = finding.claim, finding.judgement.verdict.value
@@ -41,25 +41,33 @@ def of(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Evidence
     return tuple(made)
 
 
-def _place(document: Mapping[str, object] | None, field: str) -> Mapping[str, object] | None:
-    if document is None:
-        return {"columns": [field]}
-    known = ((name, document.get(name)) for name in places.NAMES)
-    told: dict[str, object] = {name: value for name, value in known if _tells(value)}
-    if field != _TEXT:
-        told["columns"] = [field]
-    return told or None
+def _place(
+    told: Mapping[str, object], field: str, is_document: bool
+) -> Mapping[str, object] | None:
+    if is_document and field == _TEXT:
+        return told or None
+    return {**told, "columns": [field]}
 
 
-def _document(source: Source) -> Mapping[str, object] | None:
-    """The fields of a document; None of any other entity."""
+def _told(source: Source) -> Mapping[str, object]:
+    """What a source's own fields tell of its place."""
     try:
-        if urn.decode(source.urn).kind is not Kind.DOCUMENT:
-            return None
         payload = json.loads(source.payload)
-    except (BadUrn, ValueError, RecursionError):
+    except (ValueError, RecursionError):
         return {}
-    return payload if isinstance(payload, dict) else {}
+    if not isinstance(payload, dict):
+        return {}
+    if not _is_document(source):
+        return places.of_row(payload)
+    known = ((name, payload.get(name)) for name in places.NAMES)
+    return {name: value for name, value in known if _tells(value)}
+
+
+def _is_document(source: Source) -> bool:
+    try:
+        return urn.decode(source.urn).kind is Kind.DOCUMENT
+    except BadUrn:
+        return True
 
 
 def _tells(value: object) -> bool:

@@ -8,7 +8,8 @@
     a list of scalars              one field, joined by ", "
     not an object, or not JSON     one field, `text`
 
-A field's text is as stored; numbers keep their spelling; empty ones and nulls are left out.
+A field's text is as stored; numbers keep their spelling; empty ones, nulls and the
+place of a row (`core.places`) are left out.
 Offsets are code points into it. A passage is a sentence of a field, cut after LONGEST characters,
 or a short field, a cell,
 whose forms begin with those of the field's name. `holding` gives the passages that hold a root,
@@ -21,6 +22,7 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+from redask.core import places
 from redask.core.equivalence.identifiers import find_identifiers
 from redask.core.model import Source
 from redask.core.rules.grounding import names, stems, value_tokens
@@ -221,9 +223,10 @@ def _fields(content: object) -> Iterator[tuple[str, str]]:
 def _content(payload: str) -> object:
     """The payload's JSON value with numbers as they are spelt; text that is not JSON as it is."""
     try:
-        return json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
+        value = json.loads(payload, parse_int=str, parse_float=str, parse_constant=str)
     except (ValueError, RecursionError):
         return payload
+    return places.columns(value) if isinstance(value, dict) else value
 
 
 def _text(value: object) -> str:

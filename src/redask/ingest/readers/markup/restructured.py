@@ -8,7 +8,8 @@
     list-table, csv-table, simple and grid tables      tables
     image, contents, comments, labels, substitutions   left out; of a figure its caption is kept
     data, option, function, confval …   a section, headed by the name     `restructured_objects`
-    any other directive     its argument, and what it says (tab, topic …)
+    any other directive     its argument, and what it says (topic …); of a tab that is named after
+                   the language of its code only the code
     list           an item with all that is indented below it, code included; definitions, fields
                    and options are items, too: "- term: …"                 `restructured_lists`
     roles, links   their text: ``x`` and code roles as `x`, `text <url>`_ as [text](url), :doc: as a
@@ -42,7 +43,16 @@ _OPTION = re.compile(r":[\w -]{1,60}:(?:[ \t]|$)")
 _BULLET = re.compile(r"(?:[-*+•‣⁃]|\(?(?:[0-9]{1,4}|[A-Za-z]|#|[ivxl]{1,6})[.)])(?:[ \t]{1,8}|$)")
 _SIMPLE_RULE = re.compile(r"={2,}(?:[ \t]{1,200}={2,}){1,200}[ \t]*$")
 _CODE = {"code-block", "code", "sourcecode", "parsed-literal", "doctest", "prompt", "console"}
-_CODE |= {"ipython", "highlight-block", "testcode", "testoutput", "math", "graphviz", "mermaid"}
+_CODE |= {
+    "ipython",
+    "highlight-block",
+    "code-tab",
+    "testcode",
+    "testoutput",
+    "math",
+    "graphviz",
+    "mermaid",
+}
 _DROPPED = set("image contents sectnum include raw highlight index meta default-role role".split())
 _DROPPED |= set("toctree literalinclude tabularcolumns only-image automodule autoclass".split())
 _SAID = {
@@ -57,6 +67,7 @@ _VERSIONS = {
 }
 _OBJECT, _END = "object", "end"
 _TRANSPARENT = {"only", "ifconfig", "container"}
+_TABS = {"tab", "tab-item", "group-tab"}
 _TABLES = {"list-table": restructured_tables.of_list, "csv-table": restructured_tables.of_csv}
 
 
@@ -228,6 +239,8 @@ def _explicit(
         signatures += more
         body = _dedented(body[len(more) :])
     options = [line.text for line in takewhile(_is_option, body)]
+    if depth is not None and not argument and (called := restructured_objects.named(options)):
+        is_object, signatures = True, [called]
     first = len(options)
     body = body[first + (first < len(body) and not body[first].text) :]
     number = lines[0].number
@@ -249,11 +262,17 @@ def _explicit(
         yield from _changed(f"{_VERSIONS[name]} {argument}".strip(), body, names, level, number)
     elif name not in _DROPPED:
         said = f"{_SAID[name]}: {argument}".rstrip() if name in _SAID else argument
-        if name in ("figure", "image"):
+        if name in ("figure", "image") or (name in _TABS and _is_language(argument, body)):
             said = ""
         if said:
             yield Said(roles.marked(said, names), TEXT, number)
         yield from _blocks(body, names, level + 1, depth if name in _TRANSPARENT else None)
+
+
+def _is_language(label: str, body: list[Line]) -> bool:
+    """Whether the label of a tab is the language of the code that it holds."""
+    first = _DIRECTIVE.match(next((line.text.strip() for line in body if line.text), ""))
+    return first is not None and first[1] in _CODE and first[2].strip().lower() == label.lower()
 
 
 def _described(

@@ -5,9 +5,12 @@
     .. option:: --maxfail=NUM                  --maxfail
     .. function:: open(path, mode="r")         open, and the signature in the text
     .. confval:: cache_dir                     cache_dir, and what `:type:` and `:default:` say
+    .. conf::                                  pass_env, passenv; any directive without an argument
+       :keys: pass_env, passenv                whose options name what it is about
 
-`is_object` says whether a directive declares one, `name` gives the heading, `signature` what of its
-arguments the name does not say, `facts` what its options say of the value. Time is linear.
+`is_object` says whether a directive declares one, `named` what its options name, `name` gives the
+heading, `signature` what of its arguments the name does not say, `facts` what its options say of
+the value. Time is linear.
 """
 
 import re
@@ -26,7 +29,11 @@ _MAX_NAME = 120
 _ARGUMENTS = re.compile(r"\(.*|\s->\s.*|\s?:\s.*|\s=\s.*")
 _VALUE = re.compile(r"[=\[<{ ].*")
 _MODIFIER = re.compile(r"(?:(?:async|abstract|static|const|final|class|struct)\s)+")
-_FACT = re.compile(r":(default|type|value):\s*(.{1,500})$", re.IGNORECASE)
+_FACT = re.compile(
+    r":(default|type|value|version_?added|version_?deprecated):\s*(.{1,500})$", re.IGNORECASE
+)
+_FACTS = {"versionadded": "New in version ", "versiondeprecated": "Deprecated since "}
+_NAMED = re.compile(r":(?:keys?|names):\s*(\S.{0,500})$", re.IGNORECASE)
 
 
 def is_object(directive: str, argument: str) -> bool:
@@ -35,6 +42,11 @@ def is_object(directive: str, argument: str) -> bool:
     if domain.endswith("http"):
         return bool(argument) and kind in _HTTP
     return bool(argument) and kind in _KINDS
+
+
+def named(options: Iterable[str]) -> str:
+    """The names that the options of a directive give; empty if they give none."""
+    return next((found[1].strip() for each in options if (found := _NAMED.match(each.strip()))), "")
 
 
 def name(directive: str, signatures: Iterable[str]) -> str:
@@ -59,6 +71,10 @@ def signature(heading: str, signatures: Iterable[str]) -> str:
 
 
 def facts(options: Iterable[str]) -> str:
-    """What the options of a directive say of a value: its type and its default."""
+    """What the options of a directive say of a value: its type, its default, since when it is."""
     found = [fact for option in options if (fact := _FACT.match(option.strip()))]
-    return " ".join(f"{fact[1].capitalize()}: {fact[2].strip()}." for fact in found)
+    kinds = [fact[1].lower().replace("_", "") for fact in found]
+    return " ".join(
+        f"{_FACTS.get(kind, f'{kind.capitalize()}: ')}{fact[2].strip()}."
+        for kind, fact in zip(kinds, found, strict=True)
+    )

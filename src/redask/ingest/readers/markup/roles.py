@@ -3,7 +3,8 @@
 ``code``, :class:`x` and other names of code     `code`
 `text <url>`_ `text <url>`__                     [text](url)
 :doc:`text <page>`, :doc:`page`                  [text](page.rst)
-:ref:`text <label>`, :ref:`label`                text; the title behind the label, else its words
+:ref:`text <label>`, :ref:`label`                text; the title behind the label, else the label:
+                                                 its words, or the identifier that it is
 :any-other-role:`text`                           text
 *emphasis*, **strong**, |substitution|, name_    as they are, without the underscore of a link
 """
@@ -28,8 +29,11 @@ class RoleNames:
         self._titles = {label.lower(): title for label, title in titles}
 
     def title(self, label: str) -> str:
-        """The title of a section; the label in words where it is in another file."""
-        return self._titles.get(label.lower()) or " ".join(re.split(r"[-_:./]+", label)).strip()
+        """The title of a section; the label in words where it is in another file.
+
+        What is written as an identifier stays one: `pass_env` may be all that a sentence says.
+        """
+        return self._titles.get(label.lower()) or " ".join(re.split(r"[-:./]+", label)).strip()
 
 
 def marked(text: str, names: RoleNames) -> str:

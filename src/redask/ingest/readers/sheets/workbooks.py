@@ -6,6 +6,7 @@
                  cell without a heading is column_<its letter>
     id           the column `id` or `_id` (any case), if every row has one of its own; else the
                  number of the row, as the spreadsheet shows it
+    place        of a row: its file, sheet and range of cells, from the first column to the last
     collection   the sheet's name, `<requested collection>.<name>` when one was requested; as for a
                  CSV file when it has the name that a new sheet gets ("Sheet1") and is the only one
     text         what is above the header, a last row of totals (which a sum must not count), and
@@ -20,6 +21,7 @@ import zipfile
 from collections.abc import Iterator
 from itertools import pairwise
 
+from redask.core import places
 from redask.core.errors import BadAsk
 from redask.core.model import Kind, Urn
 from redask.core.text import lower
@@ -110,8 +112,9 @@ def _table(
         ids = list(map(str, rows))
     for row, own in zip(rows, ids, strict=True):
         cells = sheet.rows[row]
-        content = {names[column]: cells.get(column) for column in columns}
-        yield ReadItem(Urn(Kind.ROW, into, own), content)
+        content: dict[str, object] = {names[column]: cells.get(column) for column in columns}
+        place = {"path": found.name, "sheet": sheet.name, "cells": cell_range([row], columns)}
+        yield ReadItem(Urn(Kind.ROW, into, own), {places.PLACE: place, **content})
 
 
 def _collection(found: FoundFile, name: str, is_only: bool) -> str:

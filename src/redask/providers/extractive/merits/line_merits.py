@@ -15,13 +15,15 @@
     + 0.2 if the question asks how to do something, and it tells the reader to, or what must be done
     + 0.5 if the question compares two things, and it names and contrasts both
     + 0.3 if the question asks how to do something and the excerpt introduces code, 0.2 if it asks
-          for a list and the excerpt introduces one
+          for a list and the excerpt introduces one, or counts up some: "two files: `a` and `b`"
     − 0.6 if it only refers to another place ("For more, see …"), introduces what is not there, or
           is nothing but code and links; 0.3 if it ends in such a referral
     − 0.4 if it is of a list of changes, or says what changed in a version, and the question is not
           about versions or changes; 1 where the value of a setting is asked for: it may be another
           by now
     − 0.6 if the question asks how to do something, and it is an entry of a help text
+    − 0.2 if the question asks for a list, and it only points back at one: "These two files …"
+    − 0.3 if it ends in a comma or semicolon: an item that is a part of a sentence
     − 0.3 · the part that is missing to eight words: headings, links and fragments are no sentences
 
 Every pattern is bounded.
@@ -54,6 +56,7 @@ CHANGES = 0.4
 CHANGED_VALUE = 1.0
 SHORT = 0.3
 ENTRY = 0.6
+FRAGMENT = 0.3
 PLACE = 0.6
 NEGATED = 0.3
 INSTRUCTION = 0.2
@@ -84,6 +87,13 @@ _DEFINES = re.compile(
 )
 _CHANGE = re.compile(r"(?:new|added|changed|removed|deprecated) (?:in|since) ", re.IGNORECASE)
 _FACT = re.compile(r"(?:type|default|value):", re.IGNORECASE)
+_COUNTS_UP = re.compile(
+    r"`[^`\n]{1,80}`(?:,? (?:and|or) |, )`[^`\n]{1,80}`"
+    r"|\w: [^.:\n]{2,120}?(?:, [^.:,\n]{2,80}?){0,12},? (?:and|or) \w"
+)
+_POINTS_BACK = re.compile(
+    r"(?:these|those|(?:both|all) of (?:these|those|them|the above))\b", re.IGNORECASE
+)
 _WHERE = re.compile(r"\W{0,4}where\b", re.IGNORECASE)
 _PLACE = re.compile(r"`[^`\s]{0,80}[/\\][^`\s]{1,80}`")
 _LINK = re.compile(
@@ -150,7 +160,7 @@ class LineMerits:
             merit += PLACE
         if self._is_negated and _is_negated(excerpt.text):
             merit += NEGATED
-        if self.shape is AnswerShape.STEPS and _INSTRUCTION.search(excerpt.text):
+        if self.shape is AnswerShape.STEPS and instructs(excerpt.text):
             merit += INSTRUCTION
         if self._sides and comparing.contrasts(self._sides, excerpt.text):
             merit += COMPARED
@@ -158,6 +168,9 @@ class LineMerits:
         shape = _shape_of(excerpt)
         if shape is not None and shape is self.shape:
             merit += STEPS if shape is AnswerShape.STEPS else LISTED
+        elif self.shape is AnswerShape.LIST and not (excerpt.fields or excerpt.lead):
+            merit += LISTED * (_COUNTS_UP.search(excerpt.text) is not None)
+            merit -= LISTED * (_POINTS_BACK.match(excerpt.text) is not None)
         return merit - self._demerit(excerpt, passage)
 
     def _definition(self, text: str) -> float:
@@ -182,6 +195,8 @@ class LineMerits:
             demerit += CHANGED_VALUE if self._type is AnswerType.VALUE else CHANGES
         if excerpt.is_entry and self.shape is AnswerShape.STEPS:
             demerit += ENTRY
+        if not excerpt.fields and excerpt.text.endswith((",", ";")):
+            demerit += FRAGMENT
         if not excerpt.fields and excerpt.text not in passage.headings:
             missing = max(0, _SENTENCE_WORDS - 1 - unlinked(excerpt.text).count(" "))
             demerit += SHORT * missing / _SENTENCE_WORDS
@@ -223,6 +238,11 @@ def whole(literal: str) -> re.Pattern[str]:
 def asks_why(question: str) -> bool:
     """Whether a question asks for a reason."""
     return _WHY.match(question) is not None
+
+
+def instructs(text: str) -> bool:
+    """Whether a line tells the reader to do something, or what must be done."""
+    return _INSTRUCTION.search(text) is not None
 
 
 def gives_reason(text: str) -> bool:

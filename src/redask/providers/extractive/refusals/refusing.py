@@ -5,9 +5,14 @@
     a name or identifier that no source mentions,       entity_missing      it
       not even with a typing error
     the attribute asked of a record is no field of it   attribute_missing   it, of whom
-    how many, and no number in what would be quoted     no_evidence         the question
+    how many, which port, which exit code, and no       no_evidence         the question
+      number in what would be quoted
     who, and no name in it, unless its cosine is        no_evidence         the question
       NEAR_COSINE or more
+    how do I do something, sources show code, and       no_evidence         the question
+      nothing that would be quoted has any, or tells
+      the reader to; the best covers less than
+      LEAST_TOLD of the question
     a phone number, a salary, a price …, and nothing    attribute_missing   it, of whom
       like it where it would be cited     `missing_values`
     the score of `answerability` is above LIMIT (not below the name or version asked about), and
@@ -47,12 +52,21 @@ from redask.providers.extractive.refusals.answerability import (
 from redask.providers.extractive.relevance import ScoredExcerpt
 
 NEAR_COSINE = 0.6
+LEAST_TOLD = 0.35
 _SHORTEST_NAME = 4
 _SHORTEST_ACRONYM = 3
 _MOST_UNKNOWN = 20
 _GROUPED = re.compile(r"(?<=[0-9])[,. \u00a0\u202f](?=[0-9]{3})")  # 10,000 is 10000
 _WHO = re.compile(r"\W{0,4}who\b", re.IGNORECASE)
-_COUNTS = re.compile(r"\bhow (?:many|much|old|tall|far|heavy)\b", re.IGNORECASE)
+_COUNTS = re.compile(
+    r"\bhow (?:many|much|old|tall|far|heavy)\b"
+    r"|\b(?:what|which) (?:\w{1,32} )?(?:exit|status|return) codes?\b"
+    r"|\b(?:what|which) (?:\w{1,32} )?ports?\b[^?]{1,80}"  # not those of ships
+    r"\b(?:listen\w{0,3}|bind\w{0,3}|bound|expos\w{1,3}|serv(?:er|ice)s?|suites?|prox(?:y|ies))\b",
+    re.IGNORECASE,
+)
+_HOW = re.compile(r"\bhow (?:do|can|could|should|would) (?:i|we|you|one)\b", re.IGNORECASE)
+_CODE = "```"
 _FREE = re.compile(r"\bfree\b|\bno (?:charge|fee|cost)")
 _MARKED = re.compile(r"`[^`\n]{1,200}`|\]\([^()\s]{1,500}\)|https?://\S{1,500}")  # code, links
 _VERSION = re.compile(r"[0-9]\.[0-9]")
@@ -111,6 +125,8 @@ def decide(
         subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
     if _COUNTS.search(question) and not _has_number(question, chosen):
+        return refused_answers.no_evidence(question)
+    if _tells_nothing(question, passages, chosen):
         return refused_answers.no_evidence(question)
     value = _value_missing(question, passages, chosen)
     if value:
@@ -213,6 +229,21 @@ def _has_number(question: str, chosen: Sequence[ScoredExcerpt]) -> bool:
         expected_answer.found(kind, text, asked) or (may_be_free and _FREE.search(text))
         for text in quoted
     )
+
+
+def _tells_nothing(
+    question: str, passages: Mapping[int, QuotableSource], chosen: Sequence[ScoredExcerpt]
+) -> bool:
+    """Whether steps are asked for, and what would be quoted has none, though sources show some."""
+    is_text = not any(one.excerpt.fields for one in chosen)
+    if not (is_text and _HOW.search(question)) or chosen[0].coverage >= LEAST_TOLD:
+        return False
+    shown = (line.below for each in passages.values() for line in each.excerpts)
+    told = any(
+        one.excerpt.below.startswith(_CODE) or line_merits.instructs(one.excerpt.text)
+        for one in chosen
+    )
+    return not told and any(below.startswith(_CODE) for below in shown)
 
 
 def _has_name(

@@ -8,7 +8,7 @@ import { MarkdownView } from "./markdown.js";
 import { resultView } from "./computed.js";
 import { openSource } from "./source.js";
 import { askStatement, curlCall, pythonCall } from "./statement.js";
-import { dollars, failureBox, payloadOf, RESETS, sourceName, VERDICTS, warnings } from "./words.js";
+import { columnsOf, dollars, failureBox, payloadOf, RESETS, sourceName, VERDICTS, warnings } from "./words.js";
 
 const SHOWN_SOURCES = 12;
 
@@ -196,6 +196,6 @@ function verdictLine(evidence) {
 function snippet(found) {
   const payload = payloadOf(found);
   if (payload.sql) return payload.sql;
-  const text = payload.text ?? Object.entries(payload).map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ");
+  const text = payload.text ?? Object.entries(columnsOf(payload)).map(([name, value]) => `${name}: ${typeof value === "object" ? JSON.stringify(value) : value}`).join(", ");
   return String(text).slice(0, 160);
 }

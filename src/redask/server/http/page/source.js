@@ -4,7 +4,7 @@ import { source as fetched } from "./api.js";
 import { button, copy, el } from "./dom.js";
 import { openSide } from "./side.js";
 import { resultView } from "./computed.js";
-import { failureBox, parseUrn, payloadOf, sourceName } from "./words.js";
+import { columnsOf, failureBox, parseUrn, payloadOf, rowPlace, sourceName } from "./words.js";
 
 const PLACES = { page: "page", heading: "heading", line: "line", sheet: "sheet", cells: "cells", path: "file", columns: "columns" };
 const TEXTS = ["text", "body", "content"]; // shown as running text
@@ -53,7 +53,7 @@ function kindOf(parts) {
 
 function place(quotes, payload) {
   const found = quotes.find((each) => each.place)?.place ?? {};
-  const known = { path: payload.path, page: payload.page, ...found };
+  const known = { path: payload.path, page: payload.page, ...rowPlace(payload), ...found };
   return Object.keys(PLACES)
     .filter((each) => known[each] !== undefined && known[each] !== null && each !== "columns")
     .map((each) => `${PLACES[each]} ${[known[each]].flat().join(" › ")}`)
@@ -62,7 +62,7 @@ function place(quotes, payload) {
 
 function fields(payload, quotes) {
   const running = Object.keys(payload).filter((name) => TEXTS.includes(name) && typeof payload[name] === "string");
-  const rest = Object.keys(payload).filter((name) => !running.includes(name));
+  const rest = Object.keys(payload).filter((name) => !running.includes(name) && name in columnsOf(payload));
   return [
     running.map((name) => el("div", { class: "passage" }, marked(payload[name], quotes, name, true))),
     rest.length ? el("dl", { class: "fields" }, rest.map((name) => [el("dt", {}, name), el("dd", {}, marked(shown(payload[name]), quotes, name, false))])) : null,

@@ -119,6 +119,16 @@ export function payloadOf(source) {
   }
 }
 
+// The place of a row of a sheet, and the row without it: it is no column.
+export function rowPlace(payload) {
+  return typeof payload._place?.cells === "string" ? payload._place : null;
+}
+
+export function columnsOf(payload) {
+  const { _place, ...columns } = payload;
+  return rowPlace(payload) ? columns : payload;
+}
+
 export function dollars(cost) {
   if (!cost) return "$0";
   return `$${cost < 0.01 ? cost.toPrecision(2) : cost.toFixed(2)}`;

@@ -1,0 +1,1 @@
+"""Lines of code that are quoted: entries of help texts, words and settings."""
