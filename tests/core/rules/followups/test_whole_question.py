@@ -17,6 +17,8 @@ MAY = ("How many invoices were sent in May?", "42 [^1]")
 PLACED = ("How many orders were placed in 2019?", "1,204 [^1]")
 BOUGHT = ("Did Acme buy Initech?", "Yes. [^1]")
 SAIL = ("When is the sail to be reefed?", "Above twenty knots. [^1]")
+GOLD = ("When does a gold customer get money back?", "After three days. [^1]")
+GOLDS = ("How many gold customers are there?", "count: 2 [^1]")
 SUPPLIER = (
     "Which supplier is certified?",
     "certificate: fair trade, country: Ethiopia, name: Yirga Union [^1]",
@@ -162,6 +164,9 @@ CASES = [
     (("Where is Acme?", "Berlin."), "And the owner?", "What is the owner of Acme?"),
     (("Where is Acme?", "Berlin."), "And opening hours?", "What are the opening hours of Acme?"),
     (SAIL, "And the jib?", "When is the jib to be reefed?"),
+    (GOLD, "And a standard customer?", "When does a standard customer get money back?"),
+    (GOLD, "What about the new customer?", "When does the new customer get money back?"),
+    (GOLDS, "And standard customers?", "How many standard customers are there?"),
     (DUNE, "And Hyperion?", "Who wrote Hyperion?"),
     (MAY, "And in June?", "How many invoices were sent in June?"),
     (MAY, "What about June?", "How many invoices were sent in June?"),

@@ -3,6 +3,7 @@
     And its phone number?                What is the phone number of Acme?
     What about Brazil?                   the question before, with Brazil in place of its country
     And the jib?                         the question before, with it in place of "the sail"
+    And a standard customer?             the question before, with it in place of "a gold customer"
     And in 2019?                         the question before, with that year, or with it behind
     When?                                When did …? of "Did …?"; else "…, and when?"
     How many are open?                   How many orders are open?
@@ -32,6 +33,9 @@ from redask.core.text import question_fault
 
 UNDERSTOOD_AS = "understood_as"
 _POSSESSIVE = re.compile(r"(?:the|its|his|her|their|our|a|an) ", re.IGNORECASE)
+_NOUN_PHRASE = re.compile(
+    r"(?P<article>(?:the|an?) )?(?:[\w\-]{1,30} ){1,3}(?P<noun>[\w\-]{1,30})", re.IGNORECASE
+)
 _YEAR = re.compile(r"(?<![\w.])(?:1[5-9]|20)[0-9]{2}(?!\w)")
 _NUMBER = re.compile(r"(?<![\w.])[0-9][0-9.,]*(?!\w)")
 _OF = re.compile(
@@ -157,6 +161,8 @@ def _instead(text: str, last: str, before: Sequence[WholeTurn]) -> str | None:
     first, _, rest = text.partition(" ")
     if first.lower() in PREPOSITIONS and rest:
         return _with_phrase(first.lower(), rest, last)
+    if (other := _same_noun(text, last)) is not None:
+        return f"{last[: other[0]]}{text}{last[other[1] :]}?"
     if _POSSESSIVE.match(text):
         return _attribute(_POSSESSIVE.sub("", text, count=1), text, last, before)
     if (slot := _slot(text, last)) is not None:
@@ -180,6 +186,19 @@ def _slot(text: str, last: str) -> tuple[int, int] | None:
         return None
     spans = spoken_words.name_spans(last)
     return spans[-1] if spans else None
+
+
+def _same_noun(text: str, last: str) -> tuple[int, int] | None:
+    """Where the last question has the noun of a phrase like "a standard customer", otherwise."""
+    said = _NOUN_PHRASE.fullmatch(text)
+    if said is None:
+        return None
+    lead = (
+        r"(?:the|an?|each|every) (?:[\w\-]{1,30} ){1,3}?" if said["article"] else r"[\w\-]{1,30} "
+    )
+    noun = re.escape(said["noun"])
+    found = [*re.finditer(rf"(?<!\w){lead}{noun}(?!\w)", last, re.IGNORECASE)]
+    return found[0].span() if len(found) == 1 else None
 
 
 def _with_phrase(preposition: str, rest: str, last: str) -> str:
