@@ -80,7 +80,7 @@ def test_titles_have_the_level_in_which_their_style_appears() -> None:
         ),
         (
             "See ``x_y``, :class:`~a.B`, `site <https://x.org>`__ and :ref:`the_label`.",
-            "See `x_y`, `a.B`, [site](https://x.org) and the label.",
+            "See `x_y`, `a.B`, [site](https://x.org) and the_label.",
         ),
         (":ref:`text <lab>` :issue:`12` \\*", "text #12 *"),
         (".. [1] A note.", "[1] A note."),

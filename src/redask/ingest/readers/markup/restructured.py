@@ -29,6 +29,13 @@ from redask.ingest.readers.markup import (
     restructured_tables,
     roles,
 )
+from redask.ingest.readers.markup.restructured_directives import (
+    CODE_BLOCKS,
+    DROPPED,
+    SAID,
+    TABS,
+    VERSIONS,
+)
 from redask.ingest.readers.outlines import CODE, LIST, TABLE, TEXT, Outline, OutlineBuilder, fenced
 
 MAX_LEVELS = 24
@@ -42,32 +49,8 @@ _FOOTNOTE = re.compile(r"\.\. \[(?:#?[\w-]{0,40}|\*)\] ")
 _OPTION = re.compile(r":[\w -]{1,60}:(?:[ \t]|$)")
 _BULLET = re.compile(r"(?:[-*+•‣⁃]|\(?(?:[0-9]{1,4}|[A-Za-z]|#|[ivxl]{1,6})[.)])(?:[ \t]{1,8}|$)")
 _SIMPLE_RULE = re.compile(r"={2,}(?:[ \t]{1,200}={2,}){1,200}[ \t]*$")
-_CODE = {"code-block", "code", "sourcecode", "parsed-literal", "doctest", "prompt", "console"}
-_CODE |= {
-    "ipython",
-    "highlight-block",
-    "code-tab",
-    "testcode",
-    "testoutput",
-    "math",
-    "graphviz",
-    "mermaid",
-}
-_DROPPED = set("image contents sectnum include raw highlight index meta default-role role".split())
-_DROPPED |= set("toctree literalinclude tabularcolumns only-image automodule autoclass".split())
-_SAID = {
-    name: name.capitalize()
-    for name in "note warning tip important caution danger attention error hint seealso".split()
-} | {"seealso": "See also", "todo": "To do"}
-_VERSIONS = {
-    "versionadded": "New in version",
-    "versionchanged": "Changed in version",
-    "versionremoved": "Removed in version",
-    "deprecated": "Deprecated since",
-}
 _OBJECT, _END = "object", "end"
 _TRANSPARENT = {"only", "ifconfig", "container"}
-_TABS = {"tab", "tab-item", "group-tab"}
 _TABLES = {"list-table": restructured_tables.of_list, "csv-table": restructured_tables.of_csv}
 
 
@@ -251,18 +234,24 @@ def _explicit(
         signature = restructured_objects.signature(heading, signatures)
         yield from _described(inside, signature, restructured_objects.facts(options), names, number)
         yield Said("", _END, number, depth + 1)
-    elif name in _CODE:
+    elif name in CODE_BLOCKS:
         yield from _code(body, argument if name != "math" else "math")
     elif name in _TABLES:
         rows = _TABLES[name]([line.text for line in body], [line.text for line in lines[1:]])
         if argument:
             yield Said(roles.marked(argument, names), TEXT, number)
         yield Said(roles.marked(rows, names), TABLE, number)
-    elif name in _VERSIONS:
-        yield from _changed(f"{_VERSIONS[name]} {argument}".strip(), body, names, level, number)
-    elif name not in _DROPPED:
-        said = f"{_SAID[name]}: {argument}".rstrip() if name in _SAID else argument
-        if name in ("figure", "image") or (name in _TABS and _is_language(argument, body)):
+    elif name in VERSIONS:
+        yield from _changed(
+            f"{VERSIONS[name]} {argument}".strip(),
+            body,
+            names,
+            level,
+            number,
+        )
+    elif name not in DROPPED:
+        said = f"{SAID[name]}: {argument}".rstrip() if name in SAID else argument
+        if name in ("figure", "image") or (name in TABS and _is_language(argument, body)):
             said = ""
         if said:
             yield Said(roles.marked(said, names), TEXT, number)
@@ -272,7 +261,9 @@ def _explicit(
 def _is_language(label: str, body: list[Line]) -> bool:
     """Whether the label of a tab is the language of the code that it holds."""
     first = _DIRECTIVE.match(next((line.text.strip() for line in body if line.text), ""))
-    return first is not None and first[1] in _CODE and first[2].strip().lower() == label.lower()
+    return (
+        first is not None and first[1] in CODE_BLOCKS and first[2].strip().lower() == label.lower()
+    )
 
 
 def _described(
