@@ -1,5 +1,6 @@
 """Keys in files, signers elsewhere and sinks: what is made is private, what fails says so."""
 
+import errno
 import os
 import shlex
 import stat
@@ -145,6 +146,25 @@ def test_a_file_grows_and_is_private(tmp_path: Path) -> None:
             FileSink(str(path)).deliver(LINES)
     with pytest.raises(StoreFailed, match="it is no path"):
         FileSink("a\0b").deliver(LINES)
+
+
+def test_a_file_that_could_not_take_all_lines_has_none_of_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sink, write = FileSink(str(tmp_path / "out")), os.write
+    sink.deliver(LINES)
+    before = (tmp_path / "out").read_bytes()
+    left = [3]
+
+    def full(descriptor: int, data: bytes) -> int:
+        if not left:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        return write(descriptor, data[: left.pop()])
+
+    monkeypatch.setattr(os, "write", full)
+    with pytest.raises(StoreFailed, match="No space left"):
+        sink.deliver(LINES)
+    assert (tmp_path / "out").read_bytes() == before
 
 
 def test_a_command_gets_the_lines(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ import ipaddress
 import os
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
@@ -31,16 +32,30 @@ class FileSink:
         return f"file {self.path}"
 
     def deliver(self, lines: Sequence[str]) -> None:
-        """Add lines to it."""
+        """Add lines to it, all or none."""
         try:
             descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-            with os.fdopen(descriptor, "wb") as file:
-                file.write(_bytes(lines))
-                file.flush()
-                os.fsync(file.fileno())
+            try:
+                _append(descriptor, _bytes(lines))
+            finally:
+                os.close(descriptor)
         except (OSError, ValueError) as error:
             why = getattr(error, "strerror", None) or "it is no path"
             raise StoreFailed(f"audit.seal.file cannot be written: {why}") from None
+
+
+def _append(descriptor: int, data: bytes) -> None:
+    """Durably add to a file; where that fails, what was added is taken back."""
+    before, written = os.fstat(descriptor).st_size, 0
+    try:
+        while written < len(data):
+            written += os.write(descriptor, data[written:])
+        os.fsync(descriptor)
+    except OSError:
+        with suppress(OSError):
+            if os.fstat(descriptor).st_size == before + written:  # else another has added to it
+                os.ftruncate(descriptor, before)
+        raise
 
 
 @dataclass(frozen=True, slots=True)
