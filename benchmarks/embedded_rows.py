@@ -41,7 +41,7 @@ FROM_CHINOOK = {
 def whole_text(payload: str, hidden: frozenset[str]) -> str:
     """Every column, as rows were embedded before."""
     columns = analyzer.columns(payload)
-    order = [name for name in ("title", "name") if name in columns]
+    order: list[str] = [name for name in ("title", "name") if name in columns]
     order += [name for name in columns if name not in ("title", "name")]
     texts = [columns[name] for name in order if name != "id" and name not in hidden]
     return "\n".join(text for text in texts if text.strip())

@@ -11,9 +11,10 @@ import redask
 from redask.core.model import Caller
 from redask.embedding.embedding_text import embedding_text
 
+Rows = list[dict[str, Any]]
 SEEN: frozenset[str] = frozenset()
-LINES = [{"InvoiceId": 7, "id": n, "Quantity": 1, "UnitPrice": 1.99} for n in range(300)]
-SONGS = [
+LINES: Rows = [{"InvoiceId": 7, "id": n, "Quantity": 1, "UnitPrice": 1.99} for n in range(300)]
+SONGS: Rows = [
     {"Bytes": 11170334, "Composer": "Angus Young", "Name": "Salute", "id": 1},
     {"Bytes": 5510424, "Composer": None, "Name": "1979", "id": 2},
 ]
@@ -25,7 +26,7 @@ def text(hidden: frozenset[str] = SEEN, **columns: Any) -> str:
 
 @pytest.mark.parametrize("name", ["name", "Name", "NAME", "title", "Title"])
 def test_a_name_or_title_comes_first_in_any_case(name: str) -> None:
-    assert text(**{"Abstract": "of a ferry", name: "Late"}) == "Late\nof a ferry"
+    assert text(SEEN, **{"Abstract": "of a ferry", name: "Late"}) == "Late\nof a ferry"
 
 
 def test_a_title_comes_before_a_name() -> None:
@@ -83,7 +84,11 @@ def test_the_order_of_writes_makes_no_difference(tmp_path: Path) -> None:
     songs = [{**row, "id": f"song {row['id']}"} for row in SONGS]
     rows = [*LINES[:80], *songs]
     found = []
-    for name, batches in (("a", [rows]), ("b", [songs[1:], rows[40:], rows[:40], songs])):
+    histories: dict[str, list[Rows]] = {
+        "a": [rows],
+        "b": [songs[1:], rows[40:], rows[:40], songs],
+    }
+    for name, batches in histories.items():
         with redask.open(tmp_path / name, embedder="hashed") as db:
             for batch in batches:
                 db.put("rows", batch)

@@ -15,7 +15,7 @@ from waiting import until_true
 import redask
 from redask.api.asynchronous import AsyncDatabase
 from redask.api.sync import open_async
-from redask.app import build, parts, worker_service
+from redask.app import build, process_parts, worker_service
 from redask.core.errors import AskError, Cancelled, DeadlineExceeded, Denied
 from redask.core.model import Ask, Caller
 from redask.core.settings import Settings, load
@@ -139,7 +139,7 @@ async def hanging(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[AsyncDatabase, Path]]:
     """A server's database whose workers hang where a question says."""
-    monkeypatch.setattr(parts, "_SERVICE", "hanging_service:make")
+    monkeypatch.setattr(process_parts, "_SERVICE", "hanging_service:make")
     directory = filled(tmp_path / "db")
     db = await open_async(directory, settings=PATIENT, serving=True)
     try:

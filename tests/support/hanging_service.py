@@ -13,7 +13,6 @@ from typing import Any
 from redask.app import worker_service
 from redask.core.planning.direct import direct_plans
 from redask.core.rules import prompt, validation
-from redask.engine import computing
 from redask.engine.processes.ask_service import AskService
 from redask.index import SearchIndex
 from redask.providers.extractive import excerpts
@@ -38,7 +37,7 @@ def make(location: str, *given: Any) -> AskService:
 
         return at_work
 
-    setattr(computing, "plan_directly", hanging("plan", direct_plans.plan_directly))  # noqa: B010
+    direct_plans.plan_directly = hanging("plan", direct_plans.plan_directly)
     SearchIndex.search = hanging("search", SearchIndex.search)  # type: ignore[method-assign]
     prompt.assemble = hanging("prompt", prompt.assemble)
     excerpts.read = hanging("quote", excerpts.read)
