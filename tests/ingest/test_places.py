@@ -98,7 +98,7 @@ def test_the_evidence_of_an_answer_names_the_place(db: redask.OpenDatabase, tmp_
 
 def test_the_place_of_a_row_is_no_column_and_no_word_of_it() -> None:
     place = {"cells": "A2:B2", "path": "a.xlsx", "sheet": "Fares"}
-    row = {"_place": place, "port": "Amrum"}
+    row: dict[str, object] = {"_place": place, "port": "Amrum"}
     assert places.columns(row) == places.worded(row) == {"port": "Amrum"}
     assert payloads.shape(row) == (("port", "text"),)
     assert analyzer.entity(json.dumps(row)) == analyzer.entity('{"port": "Amrum"}')
