@@ -17,6 +17,7 @@ def texts(text: str) -> list[str]:
     [
         ("It rained. We left! Why?", ["It rained.", "We left!", "Why?"]),
         ("Dr. Smith saw No. 7. He left.", ["Dr. Smith saw No. 7.", "He left."]),
+        ("Ask Priya (ext. 4471) for it. Or call.", ["Ask Priya (ext. 4471) for it.", "Or call."]),
         ("J. R. R. Tolkien wrote. He slept.", ["J. R. R. Tolkien wrote.", "He slept."]),
         (
             "In the U.S. Senate. In the U.S. The end.",

@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from redask.core.rules.grounding.splitting.sentence_ends import ABBREVIATIONS, OF_NUMBERS
 from redask.core.rules.terms import ENGLISH
 from redask.providers.extractive import text_blocks
 from redask.providers.extractive.code import help_lines
@@ -32,13 +33,8 @@ MAX_TOLD = 120
 _LEADS = (":", "...", "…", "：")
 _MAX_WORD = 64
 
-_ABBREVIATIONS = frozenset(
-    """
-    al approx apr art aug bros ca capt cf ch chap co col corp dec dept dr ed eds est etc feb fig
-    figs ft gen gov hon inc jan jr jul jun lt ltd mar messrs mr mrs ms mt no nos nov oct op pp
-    prof rep rev sec sen sep sept sgt sr st vol vs
-    """.split()
-)
+_ABBREVIATIONS = ABBREVIATIONS | {"st"}
+_OF_NUMBERS = OF_NUMBERS | {"c"}
 _END = re.compile(
     r"[.!?…]{1,8}[\"'”’»)\]*_]{0,8}(?: ''(?= ))?(?:\[[^\[\]\s][^\[\]]{0,40}\]){0,4}(?= )"
     r"|[。！？]{1,8}[\"'”’»）」』]{0,8}"
@@ -201,7 +197,7 @@ def _is_end(line: str, end: re.Match[str]) -> bool:
     if end[0].count(".") != 1 or end[0][0] != "." or not before or before[-1] == " ":
         return True
     last = before.rpartition(" ")[2].lstrip("(\"'[“‘")
-    if last.lower() in _ABBREVIATIONS or (last == "c" and following[:1].isdigit()):
+    if last.lower() in _ABBREVIATIONS or (last in _OF_NUMBERS and following[:1].isdigit()):
         return False
     is_initial = "." in last or (len(last) == 1 and last.isupper())
     opener = _WORD.match(following)

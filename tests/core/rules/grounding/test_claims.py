@@ -86,6 +86,8 @@ def test_this_is_one_sentence(answer: str) -> None:
         ("He came. 'It is so.' She left.", 3),
         (". It is so. ", 1),
         ("The end etc.", 1),
+        ("Ask Priya (ext. 4471) for it. Or call.", 2),
+        ("That is the max. They left.", 2),
         ("It ended at 5. They left.", 2),
         ("It was Mr.", 1),
         ("He is J.", 1),

@@ -28,7 +28,7 @@ export async function openExplain(question, options) {
 
 export function planView(plan, { ranks }) {
   return [
-    el("p", { class: "note" }, "Nobody was asked, nothing was spent, nothing is audited."),
+    el("p", { class: "note" }, "Nobody was asked, nothing was spent; the access log has a row of it, as of a search."),
     plan.query ? el("section", {}, el("h3", {}, "Computed"), el("p", {}, plan.query.sql ? `Certain by ${Math.round(plan.query.coverage * 100)} % of its words (${plan.query.intent}):` : plan.query.intent), plan.query.sql ? el("pre", { tabindex: 0 }, el("code", {}, plan.query.sql)) : null) : null,
     ranks.length ? el("section", {}, el("h3", {}, "How ranks fuse"), picture(plan, ranks), buckets(plan, ranks)) : null,
     el("section", {}, el("h3", {}, "What would be sent"), facts(plan)),

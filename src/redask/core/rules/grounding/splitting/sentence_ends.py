@@ -4,7 +4,7 @@
                   (none needed after 。 ！ ？), when no lower-case letter follows
     no end        after an abbreviation (Dr. e.g. vol.), an initial (J. Smith) or a dotted acronym
                   (U.S.) or a street's (5th Ave.); after these, unless a word that opens
-                  sentences follows ("the U.S. The …")
+                  sentences follows ("the U.S. The …"); before the number of "ext. 4471"
     its notes     note marks such as [3] or [^3] that follow, also after spaces, belong to the
                   sentence before, unless a lower-case letter follows them ("[^1] says …")
     a line        whose last characters are a [^N] ends a sentence, too
@@ -17,13 +17,14 @@ import re
 
 from redask.core.rules.terms import ENGLISH
 
-_ABBREVIATIONS = frozenset(
+ABBREVIATIONS = frozenset(
     """
     al approx apr art aug bros ca capt cf ch chap co col corp dec dept dr ed eds eg est etc feb
     fig figs ft gen gov hon ie inc jan jr jul jun lt ltd mar messrs mr mrs ms mt no nos nov oct
     op pp prof rep rev sec sen sep sept sgt sr vol vs
     """.split()
 )
+OF_NUMBERS = frozenset("ext fax max min nr tel".split())
 _STREETS = frozenset("av ave avda blvd hwy rd sq st str".split())
 _NOTES = r"(?:\s{0,4}(?:,\s?)?\[\^?[^\[\]\s]{1,16}\])*+"
 _END = re.compile(  # begins with one set of characters: so the search is fast
@@ -67,8 +68,10 @@ def _ends(text: str, stop: re.Match[str], end: int) -> bool:
     if last is None:
         return True
     word = last[0]
-    if word.replace(".", "").lower() in _ABBREVIATIONS:
+    if word.replace(".", "").lower() in ABBREVIATIONS:
         return not first
+    if word.lower() in OF_NUMBERS and first.isdigit():
+        return False
     if word.lower() not in _STREETS and not _INITIALS.fullmatch(word):
         return True
     return not first or (first + rest).lower() in ENGLISH
