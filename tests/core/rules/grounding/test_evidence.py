@@ -39,6 +39,8 @@ def place(urn: str, payload: str, field: str = "text") -> object:
             "text",
             {"cells": "A1:B2", "line": 0, "page": 7, "sheet": "Q1"},
         ),
+        (DOCUMENT, '{"line":3,"text":"A\\n\\nb ferry\\nc"}', "text", {"line": 5}),
+        (DOCUMENT, '{"line":3,"text":5}', "text", {"line": 3}),
         (DOCUMENT, '{"page":7,"title":"The ferry"}', "title", {"page": 7, "columns": ["title"]}),
         (DOCUMENT, '{"heading":"","line":true,"page":null,"sheet":[1]}', "text", None),
         (DOCUMENT, "[1]", "text", None),

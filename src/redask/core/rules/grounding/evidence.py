@@ -2,8 +2,8 @@
 
 A quote's `place` is what a person would open, told by the source's own fields:
 
-    a document    the fields of `places.NAMES` that it has, and {columns} if the quote is not of its
-                  `text`; None if it has none of them
+    a document    the fields of `places.NAMES` that it has, `line` that of the quote, and {columns}
+                  if the quote is not of its `text`; None if it has none of them
     any other     {columns}: the column that is quoted; for a row of a sheet its place, too
 
 Offsets are code points: of the answer, and of the quoted text or column of the source.
@@ -18,13 +18,14 @@ from redask.core.model import Evidence, Kind, QuotedPassage, Source
 from redask.core.rules import urn
 from redask.core.rules.grounding import check
 from redask.core.rules.grounding.check import Finding
+from redask.core.rules.grounding.support import Quote
 
 _TEXT = "text"
 
 
 def of(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Evidence, ...]:
     """What was found of each claim, in the order of the answer."""
-    told: dict[int, Mapping[str, object]] = {}
+    told: dict[int, tuple[Mapping[str, object], str]] = {}
     made = []
     for finding in findings:
         cited = check.cited_sources(finding.claim, len(sources))
@@ -33,7 +34,7 @@ def of(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Evidence
             index = cited[quote.source]
             if index not in told:
                 told[index] = _told(sources[index])
-            place = _place(told[index], quote.field, _is_document(sources[index]))
+            place = _place(*told[index], quote, _is_document(sources[index]))
             span = quote.start, quote.end
             passages.append(QuotedPassage(sources[index].urn, span, quote.text, place))
         claim, verdict = finding.claim, finding.judgement.verdict.value
@@ -42,25 +43,30 @@ def of(findings: Sequence[Finding], sources: Sequence[Source]) -> tuple[Evidence
 
 
 def _place(
-    told: Mapping[str, object], field: str, is_document: bool
+    told: Mapping[str, object], text: str, quote: Quote, is_document: bool
 ) -> Mapping[str, object] | None:
-    if is_document and field == _TEXT:
-        return told or None
-    return {**told, "columns": [field]}
+    if not is_document or quote.field != _TEXT:
+        return {**told, "columns": [quote.field]}
+    line = told.get("line")
+    if isinstance(line, int):
+        return {**told, "line": line + text.count("\n", 0, quote.start)}
+    return told or None
 
 
-def _told(source: Source) -> Mapping[str, object]:
-    """What a source's own fields tell of its place."""
+def _told(source: Source) -> tuple[Mapping[str, object], str]:
+    """What a source's own fields tell of its place, and its text."""
     try:
         payload = json.loads(source.payload)
     except (ValueError, RecursionError):
-        return {}
+        return {}, ""
     if not isinstance(payload, dict):
-        return {}
+        return {}, ""
     if not _is_document(source):
-        return places.of_row(payload)
+        return places.of_row(payload), ""
     known = ((name, payload.get(name)) for name in places.NAMES)
-    return {name: value for name, value in known if _tells(value)}
+    text = payload.get(_TEXT)
+    told = {name: value for name, value in known if _tells(value)}
+    return told, text if isinstance(text, str) else ""
 
 
 def _is_document(source: Source) -> bool:
