@@ -1,5 +1,6 @@
 """The paragraph "Text" of the contracts: which characters may enter, and ASCII folding."""
 
+import re
 import string
 
 import pytest
@@ -144,3 +145,11 @@ def test_folding_changes_ascii_capitals_and_nothing_else(token: str) -> None:
 )
 def test_a_code_point_is_shown_by_its_number(char: str, shown: str) -> None:
     assert text.codepoint(char) == shown
+
+
+def test_a_pattern_that_is_compiled_later_has_the_methods_of_one_and_nothing_hidden() -> None:
+    pattern = text.compiled_later("[a-z]{2}", re.IGNORECASE)
+    assert pattern.fullmatch("Ab")
+    assert pattern.findall("ab1Cd") == ["ab", "Cd"]
+    with pytest.raises(AttributeError, match="_nothing"):
+        getattr(pattern, "_nothing")  # noqa: B009 - a name with an underscore

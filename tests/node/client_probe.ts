@@ -25,6 +25,20 @@ const whole = got(
 );
 if (!("answer" in whole)) throw new Error("a frame of a stream, which was not asked for");
 const answer: Answer = whole;
+const models = got(await client.GET("/v1/models"));
+const model = got(
+  await client.GET("/v1/models/{model}", { params: { path: { model: models.data[0].id } } }),
+);
+const chat = got(
+  await client.POST("/v1/chat/completions", {
+    body: {
+      model: model.id,
+      messages: [{ role: "user", content: question }],
+      redask: { options: { using: "scripted" } },
+    },
+  }),
+);
+if (!("usage" in chat)) throw new Error("a chunk of a stream, which was not asked for");
 const plan = got(await client.POST("/v1/explain", { body: { question, options: { limit: 3 } } }));
 const found = got(await client.POST("/v1/search", { body: { question, options: {} } }));
 const rows = got(
@@ -71,6 +85,7 @@ console.log(
   JSON.stringify({
     written: written.urns,
     answer: answer.citations.map(({ marker }) => marker),
+    chat: [models.data[0].id, model.id, chat.model, JSON.stringify(chat).includes("[^1]")],
     plan: plan.fusion.limit,
     found: found.hits.length,
     rows: rows.rows,

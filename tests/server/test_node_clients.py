@@ -193,6 +193,7 @@ def test_a_generated_client_is_well_typed_and_drives_every_route(
     assert json.loads(done.stdout) == {
         "written": ["urn:reddb:row:islands/1"],
         "answer": [1],
+        "chat": ["redask", "redask", "redask", True],
         "plan": 3,
         "found": 5,
         "rows": [{"name": "Amrum"}],
@@ -219,4 +220,4 @@ def test_the_document_has_a_model_for_every_shape() -> None:
     whole: Any = document()
     assert len(whole["components"]["schemas"]) >= 30
     ids = [op["operationId"] for path in whole["paths"].values() for op in path.values()]
-    assert len(ids) == len(set(ids)) == 22
+    assert len(ids) == len(set(ids)) == 25

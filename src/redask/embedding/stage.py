@@ -134,7 +134,7 @@ class EmbeddingStage:
     def _has_text(self, waiting: Unembedded) -> bool:
         return bool(self.text(waiting.payload, waiting.hidden).strip())
 
-    def _batch(self, tenant: str, seen: int) -> "_Batch":
+    def _batch(self, tenant: str, seen: int) -> "_TextBatch":
         """The next entities up to the last whose text belongs into one batch."""
         waiting = self.store.unembedded(tenant, PAGE)
         texts: list[tuple[Unembedded, str]] = []
@@ -143,12 +143,12 @@ class EmbeddingStage:
             if text.strip():
                 texts.append((each, text))
             if len(texts) == BATCH:
-                return _Batch(texts, through=each.seq, is_last=False)
+                return _TextBatch(texts, through=each.seq, is_last=False)
         if len(waiting) == PAGE:
-            return _Batch(texts, through=waiting[-1].seq, is_last=False)
-        return _Batch(texts, through=seen, is_last=True)
+            return _TextBatch(texts, through=waiting[-1].seq, is_last=False)
+        return _TextBatch(texts, through=seen, is_last=True)
 
-    def _embed(self, batch: "_Batch", tenant: str) -> int:
+    def _embed(self, batch: "_TextBatch", tenant: str) -> int:
         """One batch, all or nothing. → how many got a vector"""
         distinct = list(dict.fromkeys(text for _, text in batch.texts))
         vectors = dict(zip(distinct, self.embedder.embed(distinct), strict=True))
@@ -166,7 +166,7 @@ class EmbeddingStage:
 
 
 @dataclass(frozen=True, slots=True)
-class _Batch:
+class _TextBatch:
     """Entities with their texts; all up to `through` has been looked at then."""
 
     texts: list[tuple[Unembedded, str]]

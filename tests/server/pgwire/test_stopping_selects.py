@@ -38,7 +38,7 @@ def test_a_signal_ends_a_server_with_slow_selects(tmp_path: Path, sql: str) -> N
         slow = [threading.Thread(target=run, args=(sql,), daemon=True) for _ in range(3)]
         for each in slow:
             each.start()
-        assert until(lambda: len(_workers(server.process.pid)) == 3)  # one is for others
+        assert until(lambda: len(_workers(server.process.pid)) >= 3)  # some are for others
         workers = _workers(server.process.pid)
         server.process.send_signal(signal.SIGTERM)
         assert server.process.wait(SECONDS) == 0

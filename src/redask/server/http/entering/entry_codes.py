@@ -23,7 +23,7 @@ CODE_SECONDS = 300
 
 
 @dataclass(slots=True)
-class _Entry:
+class _MadeCode:
     database: AsyncDatabase
     end: float
     session: str | None = None  # once it was used: what it began
@@ -34,12 +34,12 @@ class EntryCodes:
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
-        self._made: dict[str, _Entry] = {}  # by the hash of the code
+        self._made: dict[str, _MadeCode] = {}  # by the hash of the code
 
     def make(self, database: AsyncDatabase) -> str:
         """A code for this session."""
         code = secrets.token_urlsafe(32)
-        self._made[_hash(code)] = _Entry(database, self._clock() + CODE_SECONDS)
+        self._made[_hash(code)] = _MadeCode(database, self._clock() + CODE_SECONDS)
         return code
 
     def enter(self, code: str, request: Request, reply: Response, known: BrowserSessions) -> bool:

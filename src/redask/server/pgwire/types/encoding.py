@@ -73,7 +73,6 @@ from redask.server.pgwire.types.oids import (
 
 _VECTORS = (INT2VECTOR, OIDVECTOR)  # arrays that count from 0 and have a text of their own
 Encoder = Callable[[object], bytes]
-Decoder = Callable[[bytes], object]
 
 
 def encode(oid: int, value: object, binary: bool) -> bytes | None:
