@@ -162,6 +162,19 @@ def test_keys_do_what_the_mouse_does(open_page: OpenPage) -> None:
     assert page.page.input_value("#question") == "one\n"
 
 
+def test_the_newest_answer_is_not_behind_the_form(open_page: OpenPage) -> None:
+    page = open_page("olga", viewport={"width": 1280, "height": 600})
+    for _ in range(3):
+        page.ask("When does a gold customer get money back for a late delivery?")
+    page.page.wait_for_function(
+        """() => {
+          const bottom = [...document.querySelectorAll(".turn .answer")].at(-1)
+            .getBoundingClientRect().bottom;
+          return bottom <= document.querySelector(".ask-form").getBoundingClientRect().top;
+        }"""
+    )
+
+
 def test_an_ask_can_be_taken_along(open_page: OpenPage, tmp_path: Path) -> None:
     page = open_page("mia")
     page.page.context.grant_permissions(["clipboard-read", "clipboard-write"])

@@ -4,6 +4,7 @@ Every test ends with `WatchedPage.check`: nothing was loaded from elsewhere, no 
 ran, the policy of the page reported nothing.
 """
 
+import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +13,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 import httpx
+import pytest
 from page_world import HOSTILE, ODD_NAME, Browser, PageServer, hostile
 from web_types import OpenPage
 
@@ -159,6 +161,45 @@ def test_a_session_id_that_was_planted_before_sign_in_is_worth_nothing(
     headers = {"X-Redask-Page": "1", "Cookie": f"{name}=planted"}
     assert httpx.get(f"{server.url}/v1/users", headers=headers).status_code == 401
     context.close()
+
+
+_SIGN_IN = """(token) => fetch("/v1/session", {method: "POST",
+    headers: {"X-Redask-Page": "1", "Authorization": `Bearer ${token}`}})"""
+
+
+@pytest.mark.parametrize("how", ["expired", "signed in over", "in another tab"])
+def test_who_comes_next_sees_and_sends_nothing_of_who_was_here(
+    open_page: OpenPage, server: PageServer, how: str
+) -> None:
+    page = open_page("olga")
+    page.page.click("details.history > summary")
+    page.page.check("#keep")
+    page.ask("Is the ferry late?", collection="secrets")
+    assert "The ferry is late" in page.turn.locator(".answer").inner_text()
+    page.page.reload()
+    page.page.wait_for_selector(".turn")  # to the same person all is as it was
+    assert "The ferry is late" in page.turn.locator(".answer").inner_text()
+    assert page.page.locator(".past li").count() == 1
+    if how == "expired":
+        page.page.context.clear_cookies()
+        page.page.reload()
+        page.sign_in(server.tokens["mia"])
+    else:  # as the identity provider and `redask open` do: there is a session already
+        page.page.evaluate(_SIGN_IN, server.tokens["mia"])
+        if how == "signed in over":
+            page.page.reload()
+        else:
+            page.page.evaluate("window.dispatchEvent(new Event('focus'))")
+    page.page.wait_for_selector("#who >> text=mia · reader")
+    page.page.wait_for_selector("#question")
+    assert page.page.locator(".turn, .past li").count() == 0
+    kept = "JSON.stringify([{...localStorage}, {...sessionStorage}])"
+    assert page.page.evaluate(kept) == "[{},{}]"
+    with page.page.expect_request("**/v1/ask") as sent:
+        page.ask("And why?", collection="notes")
+    assert "history" not in json.loads(sent.value.post_data or "")["options"]
+    assert "The ferry is late" not in page.page.content()
+    assert "The ferry is late" not in page.page.evaluate(kept)
 
 
 def test_the_page_shows_nobody_more_than_they_may_read(

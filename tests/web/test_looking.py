@@ -167,6 +167,10 @@ def test_a_policy_is_tried_on_real_rows_before_it_is_set(
     assert not nora.page.locator("#places >> text=Policies").count()
     page.page.click("text=Remove the policy")
     page.page.wait_for_selector("text=there is none yet")
+    page.go("/policies", "tbody tr")
+    log = page.page.locator("tbody tr", has_text="red_ask_audit")
+    assert "everybody: their own rows; auditors and owners: all" in log.inner_text()
+    assert log.locator("a").count() == 0
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

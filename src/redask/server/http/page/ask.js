@@ -35,8 +35,10 @@ export function askView(view) {
     fillPast();
     await next.ask();
     go.disabled = false;
+    if (!turns?.includes(turn)) return; // begun anew, or by somebody who left
     conversation.save(turns.filter((each) => each.envelope));
     anew.hidden = false;
+    next.node.scrollIntoView({ block: "start", behavior: calm() });
   };
   const again = (turn) => ask(turn.question);
   function answered(turn) {
@@ -123,7 +125,9 @@ export function stopAsking() {
 }
 
 export function forgetConversation() {
+  views.at(-1)?.stop();
   turns = null;
   views = [];
+  options = null;
 }
 

@@ -4,6 +4,7 @@
 //   past questions      only if somebody says so, without answers (localStorage); signing out forgets
 //   light or dark       always
 //
+// Conversation and questions are kept with the name of whose they are, and read by nobody else.
 // No token is ever kept: the session's cookie cannot be read here.
 
 const TURNS = "redask.conversation";
@@ -12,6 +13,8 @@ const PAST = "redask.questions";
 const THEME = "redask.theme";
 const MOST_TURNS = 20;
 const MOST_PAST = 100;
+
+let owner = ""; // who is here, as `nameOf` says; nobody: ""
 
 function read(store, key, otherwise) {
   try {
@@ -29,12 +32,23 @@ function write(store, key, value) {
   }
 }
 
+export function nameOf(who) {
+  return who?.signed_in ? JSON.stringify([who.tenant, who.user]) : "";
+}
+
+// Tells who is here: what was kept by anybody else is forgotten.
+export function belongTo(who) {
+  owner = nameOf(who);
+  if (!owner || read(sessionStorage, TURNS, null)?.owner !== owner) sessionStorage.clear();
+  if (!questions.kept()) questions.keep(false);
+}
+
 export const conversation = {
-  load: () => read(sessionStorage, TURNS, []),
+  load: () => read(sessionStorage, TURNS, { turns: [] }).turns,
   save(turns) {
     for (let kept = turns.slice(-MOST_TURNS); ; kept = kept.slice(1)) {
       try {
-        sessionStorage.setItem(TURNS, JSON.stringify(kept));
+        sessionStorage.setItem(TURNS, JSON.stringify({ owner, turns: kept }));
         return;
       } catch {
         if (!kept.length) return;
@@ -45,15 +59,17 @@ export const conversation = {
 };
 
 export const questions = {
-  kept: () => read(localStorage, KEEP, false),
+  kept: () => owner !== "" && read(localStorage, KEEP, null) === owner,
   keep(yes) {
-    if (yes) write(localStorage, KEEP, true);
+    if (yes) write(localStorage, KEEP, owner);
     else {
       localStorage.removeItem(KEEP);
       localStorage.removeItem(PAST);
     }
   },
-  past: () => read(localStorage, PAST, []),
+  past() {
+    return this.kept() ? read(localStorage, PAST, []) : [];
+  },
   add(question) {
     if (this.kept()) write(localStorage, PAST, [question, ...this.past().filter((each) => each !== question)].slice(0, MOST_PAST));
   },
@@ -63,11 +79,6 @@ export const theme = {
   get: () => read(localStorage, THEME, ""),
   set: (value) => (value ? write(localStorage, THEME, value) : localStorage.removeItem(THEME)),
 };
-
-export function forget() {
-  sessionStorage.clear();
-  questions.keep(false);
-}
 
 // The turns that go along with a question: the last ones, as many as the server takes.
 export function history(turns) {

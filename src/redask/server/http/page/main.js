@@ -6,7 +6,7 @@ import { auditView } from "./audit.js";
 import { dataView } from "./data.js";
 import { button, el, show } from "./dom.js";
 import { entityView } from "./entity.js";
-import { forget, theme } from "./history.js";
+import { belongTo, nameOf, theme } from "./history.js";
 import { policiesView } from "./policies.js";
 import { closeSide } from "./side.js";
 import { signInView } from "./sign_in.js";
@@ -37,7 +37,7 @@ function route() {
   closeSide();
   header();
   if (!who?.signed_in) {
-    signInView(view, (found) => { who = found; route(); });
+    signInView(view, meet);
     return;
   }
   const place = placeOf(location.pathname);
@@ -75,11 +75,22 @@ async function signOut() {
 }
 
 function signedOut() {
-  if (!who?.signed_in || who.anonymous) return;
-  forget();
+  if (who?.signed_in && !who.anonymous) meet(null);
+}
+
+// Somebody else is here, or nobody: nothing of who was here before stays.
+function meet(found) {
+  belongTo(found);
   forgetConversation();
-  who = null;
+  who = found;
   route();
+}
+
+// Another tab, or an address that signs in, may have changed whose the session is.
+async function lookAgain() {
+  const before = who;
+  const found = await call("GET", "/v1/session").catch(() => before);
+  if (who === before && nameOf(found) !== nameOf(before)) meet(found);
 }
 
 document.addEventListener("click", (event) => {
@@ -107,9 +118,8 @@ document.addEventListener("keydown", (event) => {
 });
 
 window.addEventListener("popstate", route);
+window.addEventListener("focus", lookAgain);
+window.addEventListener("pageshow", (event) => event.persisted && lookAgain());
 onSignedOut(signedOut);
 applyTheme();
-call("GET", "/v1/session")
-  .then((found) => { who = found; })
-  .catch(() => { who = null; })
-  .finally(route);
+call("GET", "/v1/session").catch(() => null).then(meet);

@@ -5,15 +5,19 @@ import { button, el, plural, show } from "./dom.js";
 import { tableView } from "./table.js";
 import { failureBox, payloadOf } from "./words.js";
 
+// Logs have rules of their own, which no policy changes.
+const LOGS = ["red_ask_audit", "red_access_log"];
+const LOG_READERS = "everybody: their own rows; auditors and owners: all";
 const TEMPLATE = { read: [{ roles: ["support"], rows: "region = :user.region", hide: [], mask: [] }] };
 
 export async function policiesView(view, { go }) {
-  const name = new URLSearchParams(location.search).get("collection");
+  const given = new URLSearchParams(location.search).get("collection");
+  const name = LOGS.includes(given) ? null : given;
   const [{ collections }, { policies }, { users }] = await Promise.all([call("GET", "/v1/collections"), call("GET", "/v1/policies"), call("GET", "/v1/users")]);
   const names = [...new Set([...collections.map((each) => each.name), ...Object.keys(policies)])].sort();
   const body = el("div");
   show(view, el("div", {}, el("h1", {}, "Policies"), el("p", { class: "note" }, "Without a policy everybody of the tenant reads a collection, unless the settings say otherwise. Owners read everything."),
-    el("div", { class: "bar-line" }, el("label", {}, "Collection", chooser(names, name, (chosen) => go(`/policies?collection=${encodeURIComponent(chosen)}`)))),
+    el("div", { class: "bar-line" }, el("label", {}, "Collection", chooser(names.filter((each) => !LOGS.includes(each)), name, (chosen) => go(`/policies?collection=${encodeURIComponent(chosen)}`)))),
     name ? body : overview(names, policies)));
   if (name) await editor(body, name, policies[name] ?? null, users, go);
 }
@@ -25,9 +29,11 @@ function chooser(names, name, choose) {
 }
 
 function overview(names, policies) {
-  const rows = names.map((name) => [name, policies[name]]);
+  const rows = names.map((name) => [name, LOGS.includes(name) ? LOG_READERS : policies[name]]);
   const cell = (value, column) => {
+    if (LOGS.includes(value)) return value;
     if (column.name === "collection") return el("a", { href: `/policies?collection=${encodeURIComponent(value)}` }, value);
+    if (value === LOG_READERS) return value;
     return value ? value.read.map((rule) => el("div", {}, ruleWords(rule))) : "everybody of the tenant";
   };
   return tableView([{ name: "collection" }, { name: "who reads it, beside owners" }], rows, { label: "Policies", cell });
