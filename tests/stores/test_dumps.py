@@ -217,7 +217,7 @@ def test_an_edge_may_join_what_the_tenant_has(tmp_path: Path) -> None:
 
 
 def test_a_user_who_is_there_keeps_role_and_attributes_and_is_named(tmp_path: Path) -> None:
-    users = [
+    users: list[object] = [
         {"kind": "user", "name": name, "role": "owner", "attributes": {}} for name in ("mia", "max")
     ]
     file = written(tmp_path / "dump.jsonl", *users)

@@ -156,8 +156,8 @@ def _shown(lines: list[str], first: int) -> Iterator[tuple[int, str]]:
 def _uncommented(content: str, in_comment: bool) -> tuple[str, bool]:
     """A line without comments, and whether one goes on in the next."""
     if in_comment:
-        _, end, content = content.partition("-->")
-        if not end:
+        _, mark, content = content.partition("-->")
+        if not mark:
             return "", True
     shown, at = [], 0
     while (begin := content.find("<!--", at)) >= 0:
