@@ -108,7 +108,9 @@ def test_no_word_gets_lost(text: str) -> None:
     assert all(letter in kept for letter in "ab" if letter in text)
 
 
-@pytest.mark.parametrize("unit", ["# ", "[", "](", "```\n", "- ", "a\n---\n", "<a href=", "*`"])
+@pytest.mark.parametrize(
+    "unit", ["# ", "[", "](", "```\n", "- ", "a\n---\n", "<a href=", "*`", "<!--", "<!---->"]
+)
 def test_hostile_text_takes_linear_time(unit: str) -> None:
     text = unit * (400_000 // len(unit))
     markdown.outline(text)
@@ -121,6 +123,8 @@ def test_comments_are_left_out_but_not_in_code() -> None:
         ((), ["At  nine\nsharp.", "```html\n<!-- e -->\n```"])
     ]
     assert sections("a <!-- b\nc --> d <!-- e\n-->f") == [((), ["a \n d \nf"])]
+    assert sections(f"a <!--{2000 * '-'}--> b <!----> c") == [((), ["a  b  c"])]
+    assert sections(f"a <!--{2001 * 'x'}--> b\nc --> d") == [((), ["a \n d"])]  # too long
 
 
 @pytest.mark.parametrize(

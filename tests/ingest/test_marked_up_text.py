@@ -8,7 +8,7 @@ from filing import contents, edges, write
 
 import redask
 from redask.ingest.readers import chunks
-from redask.ingest.readers.markup import asciidoc, restructured
+from redask.ingest.readers.markup import asciidoc, restructured, roles
 from redask.ingest.readers.outlines import Outline
 
 
@@ -187,6 +187,32 @@ _UNITS += [
 @pytest.mark.parametrize("outline", [restructured.outline, asciidoc.outline])
 def test_hostile_text_takes_linear_time(outline: Callable[[str], Outline], unit: str) -> None:
     assert list(chunks.cut(outline(unit * (100_000 // len(unit))))) is not None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"a{1_000_000 * '`'}",
+        f".. confval:: a\n   :type:{1_000_000 * ' '}{501 * 'x'}",
+    ],
+    ids=["marks of code", "blanks before a value"],
+)
+def test_what_ends_far_off_or_never_takes_linear_time(text: str) -> None:
+    assert restructured.outline(text) is not None
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a ``b`` ``c```", "a `b` `c``"),
+        (f"``{2000 * 'x'}`` a", f"`{2000 * 'x'}` a"),
+        (f"``{2001 * 'x'}`` ``a``", f"``{2001 * 'x'}` `a``"),
+        ("```a`` b", "``a` b"),
+        ("``a", "``a"),
+    ],
+)
+def test_code_stands_between_two_marks_not_far_apart(text: str, expected: str) -> None:
+    assert roles.marked(text, roles.RoleNames(())) == expected
 
 
 def test_deep_nesting_is_cut_off() -> None:

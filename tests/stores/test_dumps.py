@@ -1,6 +1,7 @@
 """A dump is a tenant's data and nothing else; loaded, it is the same under the same policies."""
 
 import json
+from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
 
@@ -80,11 +81,7 @@ def test_a_dump_has_no_secrets_and_ends_in_its_checksum(tmp_path: Path) -> None:
 
 
 def test_vectors_that_were_given_are_data(tmp_path: Path) -> None:
-    entity = {"kind": "entity", "urn": "urn:reddb:vector:v/1", "payload": {}, "vector": [0.6, 0.8]}
-    lines = [{"redask_dump": 1, "made_by": "test"}, entity]
-    body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
-    end = {"kind": "end", "records": 1, "sha256": sha256(body).hexdigest()}
-    (tmp_path / "one.jsonl").write_bytes(body + json.dumps(end).encode() + b"\n")
+    written(tmp_path / "one.jsonl", VECTOR)
     with redask.open(tmp_path / "db") as db:
         db.load(tmp_path / "one.jsonl")
         assert db.doctor()["store"]["vectors"] == 1
@@ -143,6 +140,96 @@ def test_a_dump_that_is_not_whole_writes_nothing(
             db.load(tmp_path / "dump.jsonl")
         assert db.doctor()["store"]["entities"] == 0
         assert db.users() == []
+
+
+def written(path: Path, *records: object) -> Path:
+    lines = [{"redask_dump": 1, "made_by": "test"}, *records]
+    body = b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+    end = {"kind": "end", "records": len(records), "sha256": sha256(body).hexdigest()}
+    path.write_bytes(body + json.dumps(end).encode() + b"\n")
+    return path
+
+
+def entity(urn: object, payload: object, **more: object) -> dict[str, object]:
+    return {"kind": "entity", "urn": urn, "payload": payload, **more}
+
+
+ROW = entity("urn:reddb:row:a/1", {"id": 1})
+VECTOR = entity("urn:reddb:vector:v/1", {}, vector=[0.6, 0.8])
+BAD = {
+    "no URN": [entity("urn:nothing", {})],
+    "a URN that is a number": [entity(7, {})],
+    "a URN that stands twice": [ROW, ROW],
+    "a payload that is a list": [entity("urn:reddb:row:a/2", [])],
+    "half of a character": [entity("urn:reddb:row:a/2", {"a": "\ud800"})],
+    "too many columns": [entity("urn:reddb:row:a/2", {f"c{n}": 1 for n in range(1501)})],
+    "a vector of words": [entity("urn:reddb:vector:v/1", {}, vector=["x"])],
+    "a vector that is a number": [entity("urn:reddb:vector:v/1", {}, vector=7)],
+    "vectors of two lengths": [VECTOR, entity("urn:reddb:vector:v/2", {}, vector=[1.0])],
+    "an edge to nothing": [
+        ROW,
+        entity(
+            "urn:reddb:edge:a/x",
+            {"from": "urn:reddb:row:a/1", "to": "urn:reddb:row:a/9", "label": "l"},
+        ),
+    ],
+    "a role that is no text": [{"kind": "user", "name": "eve", "role": 7, "attributes": {}}],
+    "attributes that are a list": [{"kind": "user", "name": "e", "role": "r", "attributes": []}],
+    "a user who stands twice": 2 * [{"kind": "user", "name": "e", "role": "r", "attributes": {}}],
+    "no policy": [{"kind": "policy", "collection": "a", "document": {"read": 7}}],
+    "a policy that is taken away": [{"kind": "policy", "collection": "a", "document": None}],
+    "a collection that is a list": [{"kind": "policy", "collection": [], "document": POLICY}],
+    "a language that is a number": [{"kind": "language", "collection": "a", "language": 7}],
+    "no type": [{"kind": "column_type", "collection": "a", "key": "b", "type": "nothing"}],
+    "a type that is a list": [{"kind": "column_type", "collection": "a", "key": "b", "type": []}],
+}
+
+
+@pytest.fixture(scope="module")
+def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[redask.OpenDatabase]:
+    with redask.open(tmp_path_factory.mktemp("held") / "db") as db:
+        db.add_user("mia", role="support")
+        yield db
+
+
+@pytest.mark.parametrize("records", BAD.values(), ids=BAD)
+def test_a_dump_with_one_bad_record_changes_nothing(
+    tmp_path: Path, held: redask.OpenDatabase, records: list[object]
+) -> None:
+    new = {"kind": "user", "name": "max", "role": "owner", "attributes": {}}
+    file = written(tmp_path / "dump.jsonl", new, entity("urn:reddb:row:good/1", {}), *records)
+    with pytest.raises(BadAsk):
+        held.load(file)
+    assert [(user.name, user.role) for user in held.users()] == [("mia", "support")]
+    assert held.policies() == {}
+    assert held.doctor()["store"]["entities"] == 0
+
+
+def test_an_edge_may_join_what_the_tenant_has(tmp_path: Path) -> None:
+    with redask.open(tmp_path / "db") as db:
+        one, two = db.put("a", [{"id": 1}, {"id": 2}])
+        edge = db.link(one, "next to", two)
+        payload = json.loads(db.get(edge) or "")
+        db.delete(edge)
+        db.set_policy("a", {"read": [{"roles": ["support"]}]})
+        db.load(written(tmp_path / "dump.jsonl", entity(edge, payload)))
+        assert db.get(edge) is not None
+
+
+def test_a_user_who_is_there_keeps_role_and_attributes_and_is_named(tmp_path: Path) -> None:
+    users: list[object] = [
+        {"kind": "user", "name": name, "role": "owner", "attributes": {}} for name in ("mia", "max")
+    ]
+    file = written(tmp_path / "dump.jsonl", *users)
+    with redask.open(tmp_path / "db") as db:
+        db.add_user("mia", role="support", attributes={"region": "north"})
+        assert db.load(file).kept == ("mia",)
+        found = [(user.name, user.role, dict(user.attributes)) for user in db.users()]
+    assert found == [("max", "owner", {}), ("mia", "support", {"region": "north"})]
+    done = CliRunner().invoke(main, ["--db", str(tmp_path / "db"), "load", str(file)])
+    assert done.output == (
+        "0 entities, 0 policies, 2 users\nusers who differ here stay as they are (1): mia\n"
+    )
 
 
 def test_a_file_that_cannot_be_read_or_written_is_the_callers_mistake(tmp_path: Path) -> None:

@@ -10,19 +10,20 @@
 
 Which file something came from, tokens, audit rows, spending and configuration are not in it: they
 belong to one installation (`redask backup` has them). A file is read and checked as a whole before
-anything is written. Then it is written in steps; one that was interrupted is loaded again, which
-changes nothing that is there.
+anything is written (`dump_check`). Then it is written in steps; one that was interrupted is loaded
+again, which changes nothing that is there. A user who is there keeps role and attributes: nobody
+becomes an owner by a file.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
 
 from redask import __version__
 from redask.app import App
+from redask.app.dump_check import DumpCheck, Record, entity_of, is_between_edges
 from redask.core.access.policy import must_own
 from redask.core.errors import BadAsk, StoreFailed
 from redask.core.model import Caller
@@ -31,7 +32,6 @@ from redask.core.wire import json as canonical
 
 VERSION = 1
 _STEP = 5_000
-_EDGE = "urn:reddb:edge:"
 _FIELDS = {
     "user": {"name", "role", "attributes"},
     "column_type": {"collection", "key", "type"},
@@ -40,17 +40,20 @@ _FIELDS = {
     "entity": {"urn", "payload"},
 }
 
-Record = dict[str, Any]
 DumpProgress = Callable[[int], None]  # how many records are done
 
 
 @dataclass(frozen=True, slots=True)
 class DumpCounts:
-    """How many records of each kind there were."""
+    """How many records of each kind there were.
+
+    `kept` names users who had another role or other attributes than in the dump, and have them.
+    """
 
     users: int = 0
     policies: int = 0
     entities: int = 0
+    kept: tuple[str, ...] = ()
 
 
 def dump(
@@ -76,10 +79,12 @@ def dump(
 
 
 def load(app: App, caller: Caller, path: Path, progress: DumpProgress | None = None) -> DumpCounts:
-    """Write what a dump holds into the caller's tenant; a known URN is replaced."""
+    """Write what a dump holds into the caller's tenant; a known URN is replaced, no user is."""
     must_own(caller)
-    for _ in _records(path):
-        pass  # all of it is good, or nothing is written
+    check = DumpCheck(app, caller)
+    for place, record in enumerate(_records(path), start=2):
+        check.add(record, place)
+    check.finish()  # all of it is good, or nothing is written
     written = [0]
     try:
         return _load(app, caller, path, progress, written)
@@ -93,19 +98,23 @@ def _load(
 ) -> DumpCounts:
     """Write the records of a dump that is good; `written` says how many were, whatever happens."""
     counts, number = dict.fromkeys(_FIELDS, 0), 0
+    users = {user.name: user for user in app.backend.users.list_users(caller)}
+    kept: list[str] = []
     waiting: list[Entity] = []
     between: list[Entity] = []  # edges between edges, which may need each other
     for number, record in enumerate(_records(path), start=1):
         kind = record["kind"]
         counts[kind] += 1
         if kind == "entity":
-            entity = _entity(record)
-            nested = any(str(end).startswith(_EDGE) for end in (entity.source, entity.target))
-            (between if nested else waiting).append(entity)
+            entity = entity_of(record)
+            (between if is_between_edges(entity) else waiting).append(entity)
             if len(waiting) == _STEP:
                 app.backend.store.put(waiting, caller)
                 written[0] += len(waiting)
                 waiting = []
+        elif kind == "user" and (known := users.get(record["name"])):
+            if (known.role, known.attributes) != (record["role"], record["attributes"]):
+                kept.append(known.name)
         else:
             _set(app, record, caller)
             written[0] += 1
@@ -115,11 +124,11 @@ def _load(
         app.backend.store.put(rest, caller)
         written[0] += len(rest)
     app.embed(caller)
-    return _counts(counts)
+    return _counts(counts, kept)
 
 
-def _counts(counts: dict[str, int]) -> DumpCounts:
-    return DumpCounts(counts["user"], counts["policy"], counts["entity"])
+def _counts(counts: dict[str, int], kept: Sequence[str] = ()) -> DumpCounts:
+    return DumpCounts(counts["user"], counts["policy"], counts["entity"], tuple(kept))
 
 
 def _records(path: Path) -> Iterator[Record]:
@@ -174,22 +183,11 @@ def _check(record: Record, place: int) -> None:
         raise BadAsk(f"line {place} of the dump is no record that this redask knows")
 
 
-def _entity(record: Record) -> Entity:
-    payload, vector = record["payload"], record.get("vector")
-    ends = (None, None)
-    if str(record["urn"]).startswith(_EDGE) and isinstance(payload, dict):
-        ends = payload.get("from"), payload.get("to")
-    floats = None if vector is None else tuple(map(float, vector))
-    return Entity(record["urn"], canonical.text(payload), *ends, vector=floats)
-
-
 def _set(app: App, record: Record, caller: Caller) -> None:
     store, users = app.backend.store, app.backend.users
     kind = record["kind"]
     if kind == "user":
-        known = {user.name for user in users.list_users(caller)}
-        given = (record["name"], record["role"], record["attributes"], caller)
-        users.change_user(*given) if record["name"] in known else users.add_user(*given)
+        users.add_user(record["name"], record["role"], record["attributes"], caller)
     elif kind == "column_type":
         store.set_column_type(record["collection"], record["key"], record["type"], caller)
     elif kind == "language":

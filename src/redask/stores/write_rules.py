@@ -197,6 +197,14 @@ def check_language(collection: str, language: str | None) -> None:
         raise BadAsk(f"the language of {collection!a} {fault}", detail="language")
 
 
+def check_column_type(key: str, type_name: str) -> None:
+    """Refuse what cannot be the fixed type of a column."""
+    from redask.core.sql.fixed_types import read_type  # for the few who fix types
+
+    if str(read_type(type_name)) != type_name:
+        raise BadAsk(f"the type of {key!a} is written otherwise: {read_type(type_name)}")
+
+
 def check_collection(name: str) -> None:
     """Refuse what cannot be a collection's name."""
     fault = _collection_fault(name)

@@ -21,3 +21,6 @@ def command(db: str, file: str, embedder: str | None) -> None:
         with opening.opened(db, make=True, embedder=embedder) as opened:
             counts = opened.load(file)
         echo(f"{counts.entities} entities, {counts.policies} policies, {counts.users} users")
+        if counts.kept:
+            names = ", ".join(counts.kept)
+            echo(f"users who differ here stay as they are ({len(counts.kept)}): {names}")

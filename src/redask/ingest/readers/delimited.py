@@ -14,6 +14,7 @@ the file's name without its suffix, after its folders: `2024/sales.csv` → 2024
 import csv
 import os
 import re
+from collections import Counter
 from collections.abc import Iterator
 from itertools import chain
 
@@ -21,6 +22,7 @@ from redask.core.errors import BadAsk
 from redask.core.model import Kind, Urn
 from redask.core.text import lower
 from redask.ingest.readers import content
+from redask.ingest.readers.sheets.sheet_cells import MAX_COLUMNS
 from redask.ingest.records import FoundFile, OpenedFile, ReadItem, ReadRecord
 
 IDS = ("id", "_id")
@@ -92,8 +94,10 @@ def _separator(path: str, header: str) -> str:
 
 
 def _header(names: list[str]) -> list[str]:
+    if len(names) > MAX_COLUMNS:
+        raise BadAsk(f"has {len(names):,} columns, more than {MAX_COLUMNS:,}")
     named = [name.strip() or f"column_{number}" for number, name in enumerate(names, start=1)]
-    duplicate = next((name for name in named if named.count(name) > 1), None)
+    duplicate = next((name for name, times in Counter(named).items() if times > 1), None)
     if duplicate is not None:
         raise BadAsk(f"has two columns that are called {duplicate!a}")
     return named

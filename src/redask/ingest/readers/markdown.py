@@ -27,7 +27,7 @@ _ANCHOR = re.compile(r"<a [^<>]{0,300}?href=[\"']([^\"'<>]{1,1000})[\"']", re.IG
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]{0,30}:|//")
 _MARKUP = re.compile(r"!?\[([^\[\]]{0,200})\]\([^()]{0,1000}\)|[*`]|\{#[^{}]{0,100}\}")
 _ESCAPE = re.compile(r"\\([.()#_*+-])")
-_COMMENT = re.compile(r"<!--.{0,2000}?-->")
+_MAX_COMMENT = 2000
 _DIRECTIVE = re.compile(
     r"(?P<fence>`{3,20}|~{3,20}|:{3,20})[ \t]{0,8}(?P<name>\{[\w:-]{1,40}\}|(?<=:)\w{1,20})"
 )
@@ -156,11 +156,18 @@ def _shown(lines: list[str], first: int) -> Iterator[tuple[int, str]]:
 def _uncommented(content: str, in_comment: bool) -> tuple[str, bool]:
     """A line without comments, and whether one goes on in the next."""
     if in_comment:
-        _, end, content = content.partition("-->")
-        if not end:
+        _, mark, content = content.partition("-->")
+        if not mark:
             return "", True
-    before, begin, _ = _COMMENT.sub("", content).partition("<!--")
-    return before, bool(begin)
+    shown, at = [], 0
+    while (begin := content.find("<!--", at)) >= 0:
+        shown.append(content[at:begin])
+        inside = begin + len("<!--")
+        end = content.find("-->", inside, inside + _MAX_COMMENT + len("-->"))
+        if end < 0:  # so nothing after it is looked at: the time is linear
+            return "".join(shown), True
+        at = end + len("-->")
+    return "".join([*shown, content[at:]]), False
 
 
 def _level(line: str, bare: str) -> int:

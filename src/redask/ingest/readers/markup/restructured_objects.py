@@ -30,7 +30,7 @@ _ARGUMENTS = re.compile(r"\(.*|\s->\s.*|\s?:\s.*|\s=\s.*")
 _VALUE = re.compile(r"[=\[<{ ].*")
 _MODIFIER = re.compile(r"(?:(?:async|abstract|static|const|final|class|struct)\s)+")
 _FACT = re.compile(
-    r":(default|type|value|version_?added|version_?deprecated):\s*(.{1,500})$", re.IGNORECASE
+    r":(default|type|value|version_?added|version_?deprecated):\s*+(.{1,500})$", re.IGNORECASE
 )
 _FACTS = {"versionadded": "New in version ", "versiondeprecated": "Deprecated since "}
 _NAMED = re.compile(r":(?:keys?|names):\s*(\S.{0,500})$", re.IGNORECASE)

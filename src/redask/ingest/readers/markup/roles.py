@@ -12,7 +12,8 @@
 import re
 from collections.abc import Iterable
 
-_LITERAL = re.compile(r"``(.{1,2000}?)``(?!`)", re.DOTALL)
+_MAX_LITERAL = 2000
+_LITERAL_END = re.compile(r"``(?!`)")
 _ROLE = re.compile(r"(?::([\w+.-]{1,40}(?::[\w+.-]{1,40})?):)?`([^`]{1,1000})`(_{0,2})")
 _ESCAPE = re.compile(r"\\(?: |([^\w\s]))")
 _TARGETED = re.compile(r"(.{1,800}?)\s{1,20}<([^<>\s]{1,800})>$", re.DOTALL)
@@ -38,13 +39,36 @@ class RoleNames:
 
 def marked(text: str, names: RoleNames) -> str:
     """A text as Markdown."""
-    parts = _LITERAL.split(text)  # every second one is code
     return "".join(
         f"`{part}`"
         if number % 2
         else _ESCAPE.sub(r"\1", _ROLE.sub(lambda found: _shown(found, names), part))
-        for number, part in enumerate(parts)
+        for number, part in enumerate(_split_at_literals(text))
     )
+
+
+def _split_at_literals(text: str) -> list[str]:
+    """The parts of a text, every second one what stands between `` and ``.
+
+    An end that is too far off is looked for once, not from every mark before it.
+    """
+    parts: list[str] = []
+    done = end = 0
+    begin = text.find("``")
+    while begin >= 0:
+        inside = begin + 2
+        if end <= inside:
+            found = _LITERAL_END.search(text, inside + 1)
+            if found is None:
+                break
+            end = found.start()
+        if end - inside > _MAX_LITERAL:
+            begin = text.find("``", max(begin + 1, end - _MAX_LITERAL - 2))
+            continue
+        parts += text[done:begin], text[inside:end]
+        done = end + 2
+        begin = text.find("``", done)
+    return [*parts, text[done:]]
 
 
 def plain(text: str, names: RoleNames) -> str:
