@@ -284,9 +284,9 @@ def test_a_host_that_nobody_has_is_no_failure_of_ours(server: ServerThread, host
         ("DELETE", "/v1/session"),
     ):
         headers = {
-            "Host": host,
-            "X-Redask-Page": b"1",
-            "Authorization": f"Bearer {server.tokens['mia']}".encode(),
+            b"Host": host,
+            b"X-Redask-Page": b"1",
+            b"Authorization": f"Bearer {server.tokens['mia']}".encode(),
         }
         reply = httpx.request(method, server.addresses[0] + path, headers=headers)
         assert reply.status_code < 500, reply.text
