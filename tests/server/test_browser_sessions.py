@@ -276,6 +276,22 @@ def test_a_server_keeps_so_many_sessions(monkeypatch: pytest.MonkeyPatch) -> Non
     assert alive == [False, False, True, True, True]
 
 
+@pytest.mark.parametrize("host", [b"x:\xb2", b"x:", b"x:1\xb9", b"[", b"x:8080"])
+def test_a_host_that_nobody_has_is_no_failure_of_ours(server: ServerThread, host: bytes) -> None:
+    for method, path in (
+        ("GET", "/v1/session"),
+        ("POST", "/v1/session"),
+        ("DELETE", "/v1/session"),
+    ):
+        headers = {
+            b"Host": host,
+            b"X-Redask-Page": b"1",
+            b"Authorization": f"Bearer {server.tokens['mia']}".encode(),
+        }
+        reply = httpx.request(method, server.addresses[0] + path, headers=headers)
+        assert reply.status_code < 500, reply.text
+
+
 # --- the files of the page ---------------------------------------------------------------------
 
 

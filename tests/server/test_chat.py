@@ -342,6 +342,13 @@ def test_a_question_that_is_too_much_is_413(server: ChatServer) -> None:
     assert (caught.value.status_code, caught.value.code) == (413, "limit_exceeded")
 
 
+def test_messages_without_end_are_refused(server: ChatServer) -> None:
+    many = [{"role": "assistant", "content": "a"}] * 30_000
+    reply = post(server, {"model": "redask", "messages": [*many, *said(FERRY)], **own()})
+    assert (reply.status_code, reply.json()["error"]["param"]) == (400, "messages")
+    assert "at most 10000 messages, found 30001" in reply.json()["error"]["message"]
+
+
 def test_a_wrong_token_is_401_before_anything_is_read(server: ChatServer) -> None:
     for call in (
         lambda: complete(server.client("redask_x"), FERRY),
@@ -493,6 +500,10 @@ def test_what_no_route_made_is_in_the_same_shape(
     wrong = httpx.get(server.addresses[0] + CHAT)
     assert (wrong.status_code, wrong.json()["error"]["type"]) == (405, "invalid_request_error")
     assert wrong.headers["allow"] == "POST"
+    for path in ("%00%0d%0aX:1", "a%0ab"):  # which are no model's name to the router
+        nowhere = httpx.get(f"{server.addresses[0]}{MODELS}/{path}")
+        error = nowhere.json()["error"]
+        assert (nowhere.status_code, error["type"]) == (404, "invalid_request_error")
     none = post(server, {"model": "gpt-4o", "messages": said(FERRY)})
     assert (none.status_code, none.json()["error"]["code"]) == (404, "model_not_found")
     monkeypatch.setattr("redask.server.http.chat.chat_routes.chat_replies.completion", None)

@@ -61,6 +61,7 @@ BAD_BODIES: dict[str, bytes] = {
 def test_a_bad_body_is_a_bad_ask(transports: Transports, what: str) -> None:
     reply = call(transports, "POST", "/v1/ask", content=BAD_BODIES[what], headers=JSON)
     assert (reply.status_code, reply.json()["error"]["kind"]) == (400, "bad_ask"), reply.text
+    assert "sys." not in reply.text
 
 
 def test_a_body_that_is_too_long_is_refused(transports: Transports) -> None:

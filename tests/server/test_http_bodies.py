@@ -1,16 +1,26 @@
-"""Bodies that gzip packed: read as if they were not, bounded as sent and as unpacked."""
+"""Bodies that gzip packed: read as if they were not, bounded as sent and as unpacked.
+
+And large bodies that wait for a thread, whose client hangs up.
+"""
 
 import gzip
 import json
+import os
+import socket
+import threading
 import tracemalloc
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from typing import Any
 
 import httpx
 import pytest
 from transports import Transports
+from waiting import SECONDS, until
 
 from redask.core.errors import BadAsk, LimitExceeded
+from redask.server import request_json
 from redask.server.http import bodies
 
 JSON = {"Content-Type": "application/json"}
@@ -47,6 +57,7 @@ BAD = {
     "deflate": (zlib.compress(ASKED), "deflate"),
     "twice": (gzip.compress(gzip.compress(ASKED)), "gzip, gzip"),
     "brotli": (ASKED, "br"),
+    "members without end": (gzip.compress(b"") * (bodies.MAX_MEMBERS + 1), "gzip"),
 }
 
 
@@ -104,3 +115,71 @@ def test_a_bomb_takes_no_more_memory_than_the_bound() -> None:
         assert tracemalloc.get_traced_memory()[1] < 1024 * 1024
     finally:
         tracemalloc.stop()
+
+
+def test_members_are_joined_wherever_they_end_and_are_so_many_at_most() -> None:
+    content = os.urandom(100_000)
+    for size in (99, 16_361, 16_384, 50_000):  # within a slice, at its end, and across several
+        parts = [content[at : at + size] for at in range(0, len(content), size)]
+        packed = b"".join(map(gzip.compress, parts))
+        assert bodies.unpacked(packed, len(content)) == content
+        with pytest.raises(BadAsk):
+            bodies.unpacked(packed[:-1], len(content))
+    most = gzip.compress(b"") * bodies.MAX_MEMBERS
+    assert bodies.unpacked(most, 100) == b""
+    with pytest.raises(BadAsk, match="members"):
+        bodies.unpacked(most + gzip.compress(b""), 100)
+
+
+def test_what_follows_a_member_is_not_copied_for_it() -> None:
+    packed = gzip.compress(b"") * 10 + gzip.compress(os.urandom(2 * 1024 * 1024), 0)
+    tracemalloc.start()
+    try:
+        with pytest.raises(LimitExceeded):
+            bodies.unpacked(packed, 1000)
+        assert tracemalloc.get_traced_memory()[1] < 1024 * 1024
+    finally:
+        tracemalloc.stop()
+
+
+def test_a_body_that_waits_is_dropped_when_its_client_hangs_up(
+    transports: Transports, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    parsed: list[bytes] = []
+    real = request_json.read
+
+    def noted(body: bytes) -> object:
+        parsed.append(body)
+        return real(body)
+
+    monkeypatch.setattr(request_json, "read", noted)
+    large = ASKED + b" " * request_json.LOOP_BYTES
+    lines = [
+        "POST /v1/ask HTTP/1.1",
+        "Host: a",
+        f"Authorization: Bearer {transports.tokens['mia']}",
+        "Content-Type: application/json",
+        f"Content-Length: {len(large)}",
+    ]
+    head = "\r\n".join([*lines, "", ""]).encode()
+    gate, submit = threading.Event(), bodies._for_messages.submit
+    busy = [submit(gate.wait, SECONDS) for _ in range(2)]
+    queued: list[Future[Any]] = []
+
+    def kept(work: Callable[[], Any]) -> Future[Any]:
+        queued.append(submit(work))
+        return queued[-1]
+
+    monkeypatch.setattr(bodies._for_messages, "submit", kept)
+    try:
+        assert until(lambda: all(each.running() for each in busy))
+        port = int(transports.url.rpartition(":")[2])
+        with socket.create_connection(("127.0.0.1", port), timeout=SECONDS) as wire:
+            wire.sendall(head + large)
+            assert until(lambda: queued)
+            assert not queued[0].cancelled()
+        assert until(queued[0].cancelled, 10)
+    finally:
+        gate.set()
+    assert sent(transports, large + b" ", "identity").status_code == 200
+    assert parsed == [large + b" "]

@@ -36,9 +36,12 @@ def read(body: bytes, *, rows: bool = False) -> object:
         raise BadAsk(f"the body is not UTF-8: byte {error.start}", detail="body") from None
     try:
         value = json.loads(text, parse_constant=_refuse, object_pairs_hook=_object)
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deep" if isinstance(error, RecursionError) else str(error)
-        raise BadAsk(f"the body is not JSON: {reason}", detail="body") from None
+    except RecursionError:
+        raise _not_json("nested too deep") from None
+    except json.JSONDecodeError as error:
+        raise _not_json(str(error)) from None
+    except ValueError:  # of int, whose words are for who runs Python
+        raise BadAsk("the body has a number of too many digits", detail="body") from None
     if _depth(value) > _MAX_DEPTH:
         raise BadAsk(f"the body is nested deeper than {_MAX_DEPTH} levels", detail="body")
     if _SURROGATE.search(text) and _has_surrogates(value):
@@ -104,12 +107,16 @@ def _has_surrogates(value: object) -> bool:
 def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice in an object")
+        raise _not_json("a key stands twice in an object")
     return found
 
 
 def _refuse(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no JSON number")
+    raise _not_json(f"{constant} is no JSON number")
+
+
+def _not_json(reason: str) -> BadAsk:
+    return BadAsk(f"the body is not JSON: {reason}", detail="body")
 
 
 def _depth(value: object) -> int:

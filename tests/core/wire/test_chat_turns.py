@@ -69,6 +69,37 @@ def test_what_could_not_have_been_asked_is_no_turn_nor_is_its_answer() -> None:
     assert found.history == (Turn("a", "b"),)
 
 
+def test_an_answer_of_many_messages_is_one_and_older_turns_are_not_looked_at(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    looked_at: list[str] = []
+
+    def noted(text: str) -> str:
+        looked_at.append(text)
+        return answer_of(text)
+
+    monkeypatch.setattr(chat_turns, "answer_of", noted)
+    pairs = [
+        each
+        for number in range(MAX_TURNS + 5)
+        for each in (("user", f"q{number}"), ("system", "x"), ("assistant", f"a{number}"))
+    ]
+    many = [("assistant", str(number % 10)) for number in range(2000)]
+    found = said(*pairs, *many, ("user", "d"))
+    turns = [Turn(f"q{number}", f"a{number}") for number in range(5, MAX_TURNS + 4)]
+    last = "\n".join([f"a{MAX_TURNS + 4}", *(text for _, text in many)])
+    assert found.history == (*turns, Turn(f"q{MAX_TURNS + 4}", last))
+    assert len(looked_at) == MAX_TURNS + len(many)
+    assert "a4" not in looked_at
+
+
+def test_so_many_messages_are_read_and_no_more() -> None:
+    most = [{"role": "assistant", "content": ""}] * (chat_turns.MAX_MESSAGES - 1)
+    last = {"role": "user", "content": "When?"}
+    assert chat_turns.read([*most, last]) == chat_turns.ChatTurns("When?", (), ())
+    assert refused([*most, last, last]) == "messages"
+
+
 @pytest.mark.parametrize(
     ("value", "path"),
     [

@@ -144,7 +144,7 @@ def cookie_name(request: Request, name: str) -> str:
     """A cookie's name; one for each port, which cookies do not tell apart."""
     host = request.headers.get("host", "")
     port = host.rpartition(":")[2]
-    return f"{name}_{port}" if port.isdigit() else name
+    return f"{name}_{port}" if port.isascii() and port.isdigit() else name
 
 
 def _name(request: Request) -> str:

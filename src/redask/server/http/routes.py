@@ -272,7 +272,7 @@ def _mcp_endpoint(authenticator: Authenticator, admission: Admission) -> Any:
 
 
 async def _failed(request: Request, error: Exception) -> Response:
-    response = shaped(request.url.path, responses.failed(error))
+    response = shaped(request.scope["path"], responses.failed(error))
     if getattr(request.state, "unread", False):  # the rest of the body would be read as a request
         response.headers["Connection"] = "close"
     return response
@@ -281,10 +281,11 @@ async def _failed(request: Request, error: Exception) -> Response:
 async def _unrouted(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 404:
-        return not_found("there is nothing at this address: see /openapi.json")
-    headers = dict(error.headers or {})
-    refused = responses.refused(error.status_code, "bad_ask", str(error.detail), headers)
-    return shaped(request.url.path, refused)
+        refused = not_found("there is nothing at this address: see /openapi.json")
+    else:
+        headers = dict(error.headers or {})
+        refused = responses.refused(error.status_code, "bad_ask", str(error.detail), headers)
+    return shaped(request.scope["path"], refused)
 
 
 # --- requests --------------------------------------------------------------------------------

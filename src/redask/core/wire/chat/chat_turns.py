@@ -10,7 +10,8 @@
 Content is a text, or a list of parts of which the texts count. Anything but text in the question is
 refused, for it was meant; in earlier messages it is left out. What was left out is named by its
 path. The newest turns that are within the bounds of a history go along; a question that could not
-have been asked is no turn. An answer is what we said in it: see `chat_text.answer_of`.
+have been asked is no turn. An answer is what we said in it: see `chat_text.answer_of`. More than
+MAX_MESSAGES are refused.
 """
 
 from collections.abc import Sequence
@@ -19,9 +20,10 @@ from dataclasses import dataclass
 from redask.core.errors import BadAsk
 from redask.core.model import Turn
 from redask.core.text import question_fault
-from redask.core.values import newest_turns, shown
+from redask.core.values import MAX_TURNS, newest_turns, shown
 from redask.core.wire.chat.chat_text import answer_of
 
+MAX_MESSAGES = 10_000
 ROLES = ("system", "developer", "user", "assistant")
 
 
@@ -46,6 +48,9 @@ def read(value: object) -> ChatTurns:
     """The question and the turns of `messages`."""
     if not isinstance(value, list) or not value:
         raise BadAsk("messages: expected a list of messages", detail="messages")
+    if len(value) > MAX_MESSAGES:
+        found = f"expected at most {MAX_MESSAGES} messages, found {len(value)}"
+        raise BadAsk(f"messages: {found}", detail="messages")
     messages = [_message(each, f"messages[{number}]") for number, each in enumerate(value)]
     *earlier, last = messages
     if last.role != "user":
@@ -59,17 +64,19 @@ def read(value: object) -> ChatTurns:
 
 
 def _turns(messages: Sequence[_Message]) -> list[Turn]:
+    """The newest turns, as many as a history may have; older messages are not looked at."""
     turns: list[Turn] = []
-    begun = False
-    for each in messages:
-        if each.role == "user":
-            begun = question_fault(each.text) is None
-            if begun:
-                turns.append(Turn(each.text, ""))
-        elif each.role == "assistant" and begun:
-            said = [turns[-1].answer, answer_of(each.text)]
-            turns[-1] = Turn(turns[-1].question, "\n".join(filter(None, said)))
-    return turns
+    said: list[str] = []  # since the question that is yet to be met, newest first
+    for each in reversed(messages):
+        if each.role == "assistant":
+            said.append(answer_of(each.text))
+        elif each.role == "user":
+            if question_fault(each.text) is None:
+                turns.append(Turn(each.text, "\n".join(filter(None, reversed(said)))))
+            said.clear()
+            if len(turns) == MAX_TURNS:
+                break
+    return turns[::-1]
 
 
 def _message(value: object, path: str) -> _Message:
