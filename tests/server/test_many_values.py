@@ -91,7 +91,12 @@ def test_a_server_refuses_many_values_of_a_reader(path: str, tmp_path: Path) -> 
 
 
 def request(body: bytes) -> Request:
+    sent: list[bool] = []
+
     async def receive() -> dict[str, Any]:
+        if sent:  # the client stays and says no more
+            await asyncio.Event().wait()
+        sent.append(True)
         return {"type": "http.request", "body": body, "more_body": False}
 
     headers = [(b"content-type", b"application/json")]
