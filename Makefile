@@ -13,7 +13,7 @@ demo: $(VENV)/.installed
 	@echo 'ask it yourself: . $(BIN)/activate; export REDASK_DB=$(DEMO); redask ask "…"'
 
 test: lint types clients
-	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
+	tools/temporary_memory.sh $(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term
 
 # a part of the tests with every Python from 3.11 to 3.13 that is installed
 test-pythons:
