@@ -81,10 +81,12 @@ def _with_steps(
     """A line with the steps around it, or with the code that belongs to it."""
     if best.excerpt.is_entry:
         return [best]
+    if whole := steps.numbered(best, scored):
+        return [whole]
     if best.excerpt.below:
         found = [best, *steps.around(best, scored)]
-        if ranker.is_headed_by_task(best) and (first := steps.first(best, scored)):
-            found = [first, best]
+        if ranker.is_headed_by_task(best):
+            found += [each for each in steps.up_to(best, scored) if each not in found]
         return sorted(found, key=steps.position)
     code = steps.code_for(best, scored, ranker)
     return [best, code] if code else [best]

@@ -298,7 +298,8 @@ class ExcerptRanker:
         opened: set[str] = set()
         headed = self._headed(passage.passage, query)
         for position, excerpt in enumerate(passage.passage.excerpts):
-            if excerpt.text in passage.passage.headings and not self._merits.may_answer(excerpt):
+            is_heading = excerpt.text in passage.passage.headings and not excerpt.below
+            if is_heading and not self._merits.may_answer(excerpt):
                 continue
             opens = excerpt.heading not in opened and line_merits.opens_section(excerpt.text)
             opened |= {excerpt.heading} if opens else set()

@@ -197,7 +197,7 @@ class LineMerits:
             demerit += ENTRY
         if not excerpt.fields and excerpt.text.endswith((",", ";")):
             demerit += FRAGMENT
-        if not excerpt.fields and excerpt.text not in passage.headings:
+        if not excerpt.fields and (excerpt.below or excerpt.text not in passage.headings):
             missing = max(0, _SENTENCE_WORDS - 1 - unlinked(excerpt.text).count(" "))
             demerit += SHORT * missing / _SENTENCE_WORDS
         return demerit
