@@ -29,12 +29,13 @@ from redask.core import token_count
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
+from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.providers.extractive import choosing, excerpts, quotation, result_text
 from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
-from redask.providers.extractive.refusals import conflicts, refusing
+from redask.providers.extractive.refusals import conflicts, empty_fields, refusing
 from redask.providers.extractive.refusals.answerability import HighestCosines
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
@@ -126,6 +127,10 @@ class Extractive:
         """
         unmentioned = ranker.unmentioned()
         refusal: Refusal | None = None
+        quoted = [one.number for one in chosen]
+        empty = empty_fields.find(question, passages, quoted, ranker.tokens) if chosen else None
+        if empty is not None:
+            return refused_answers.attribute_missing([empty.name], empty.subject)
         for lines in (chosen[:1], chosen):
             compared = await self._highest_cosines(question, scored, lines)
             refusal = refusing.decide(question, passages, chosen, unmentioned, compared)

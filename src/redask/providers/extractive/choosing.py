@@ -15,7 +15,7 @@
        that is at most SAME_GAP below the best score in a quoted source, OTHER_GAP in another; a
        third THIRD_GAP, and all three fit LENGTH_OF_THREE. After joined records, or code or a list
        that was asked for, only what adds question words counts; what introduces code or a list
-       counts only where such is asked for
+       counts only where such is asked for, a record only if it has a word of the question
 
 No line twice, and none that is part of what a quoted line introduces.
 """
@@ -178,6 +178,7 @@ def _other(
             one.coverage < SECOND_COVERAGE * best.coverage
             or one.literals < best.literals
             or (one.excerpt.leads and shape is None)
+            or (one.excerpt.fields and not one.matched)
             or _plain(one.excerpt.text) in said
             or one.excerpt.text in blocks
             or (is_third and _length(one.excerpt.text) > room)

@@ -5,6 +5,7 @@
     but not           after an abbreviation (Dr. No. vol. c. 700), an initial (J. Smith) or a dotted
                       acronym (U.S.), unless a word that opens sentences follows ("the U.S. The …")
     always            at the end of a block: a heading, a list item, a table row …  `text_blocks`
+    a short question  is one with the sentence behind it, of the same paragraph
     too long          is cut at a space, else anywhere; "…" shows where
 
 A line that ends in a colon has the paragraph that follows with it, if that is short. Code is not
@@ -17,7 +18,7 @@ space becomes one space, but in code. The time is linear: every pattern is bound
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from redask.core.rules.grounding.splitting.sentence_ends import ABBREVIATIONS, OF_NUMBERS
@@ -100,7 +101,19 @@ def _pieces(block: TextBlock) -> list[str]:
     """The sentences of a block; a list item that is not long is one piece."""
     if block.kind is TextBlockKind.ITEM and len(block.text) <= MAX_ITEM:
         return [block.text] if _WORD.search(block.text) else []
-    return [piece for each in _sentences(block.text) for piece in _cut(_unmarked(each))]
+    return [*_answered(piece for each in _sentences(block.text) for piece in _cut(_unmarked(each)))]
+
+
+def _answered(pieces: Iterable[str]) -> Iterator[str]:
+    """Each sentence, a short question together with what follows it: "Who pays? We do."."""
+    asked = ""
+    for piece in pieces:
+        whole = f"{asked} {piece}" if asked else piece
+        asked = whole if whole.endswith("?") and len(whole) <= MAX_TOLD else ""
+        if not asked:
+            yield whole
+    if asked:
+        yield asked
 
 
 def _told(blocks: Sequence[TextBlock], number: int) -> str:
