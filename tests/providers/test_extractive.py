@@ -240,7 +240,7 @@ def test_capitals_mean_nothing_in_other_languages() -> None:
 def test_it_costs_nothing_and_names_its_version() -> None:
     completion = complete(FERRY, HARBOUR)
     assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
-    assert completion.model == MODEL == "extractive-8"
+    assert completion.model == MODEL == "extractive-9"
     assert Extractive().price(1000, 1000) == 0.0
 
 

@@ -35,12 +35,12 @@ from redask.providers.extractive import choosing, excerpts, quotation, result_te
 from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
-from redask.providers.extractive.refusals import conflicts, empty_fields, refusing
+from redask.providers.extractive.refusals import conflicts, empty_fields, refusing, typed_words
 from redask.providers.extractive.refusals.answerability import HighestCosines
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-8"
+MODEL = "extractive-9"
 
 RERANKED = 16
 COSINE_WEIGHT = 1.3
@@ -99,6 +99,8 @@ class Extractive:
         chosen = choosing.choose(scored, joins, ranker)
         refusal = await self._refusal(question, ranker, passages, scored, chosen)
         if refusal is not None:
+            if prompt.read_as:
+                refusal = typed_words.as_typed(refusal, prompt.question, prompt.read_as)
             near = chosen[:1] if refusal.near else []
             nearest = [quotation.cite(ranker.line(one), _holders(one, scored)) for one in near]
             said = refusing.told(refusal, nearest, max_tokens)

@@ -15,6 +15,8 @@
       nothing that would be quoted has any, or tells
       the reader to; the best covers less than
       LEAST_TOLD of the question
+    how much of one kind of a thing, and sources        attribute_missing   the kind
+      have only the thing     `counted_things`
     the opposite is said in place of a word of the      attribute_missing   the word
       question     `opposites`
     a phone number, a salary, a price …, and nothing    attribute_missing   it, of whom
@@ -47,7 +49,12 @@ from redask.core.text import lower
 from redask.providers.extractive import expected_answer
 from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.merits import line_merits
-from redask.providers.extractive.refusals import answerability, missing_values, opposites
+from redask.providers.extractive.refusals import (
+    answerability,
+    counted_things,
+    missing_values,
+    opposites,
+)
 from redask.providers.extractive.refusals.answerability import (
     MOST_COUNTED,
     Answerability,
@@ -133,7 +140,10 @@ def decide(
         return refused_answers.kind_missing(question, "a number", _named_words(question))
     if _tells_nothing(question, passages, chosen):
         return refused_answers.kind_missing(question, "steps", _named_words(question))
-    turned = opposites.find(question, _said(chosen))
+    kind = counted_things.unheld(question, _held(passages))
+    if kind:
+        return refused_answers.attribute_missing([kind], ())
+    turned = opposites.find(question, _said(chosen[0]))
     if turned:
         others = [name for name in expected_answer.names(question) if name != turned]
         return refused_answers.attribute_missing([turned], others)
@@ -206,14 +216,19 @@ def _words(question: str) -> list[str]:
 
 def _absent(question: str, passages: Mapping[int, QuotableSource]) -> list[str]:
     """Those of them that no source has."""
-    held = frozenset(
-        form for each in passages.values() for text in texts(each) for form in stems.forms(text)
-    )
+    held = _held(passages)
     return [word for word in _named_words(question) if stems.form(word) not in held]
 
 
-def _said(chosen: Sequence[ScoredExcerpt]) -> str:
-    return "\n".join(f"{one.excerpt.text}\n{one.excerpt.below}" for one in chosen)
+def _held(passages: Mapping[int, QuotableSource]) -> frozenset[str]:
+    """The forms of all words of the sources."""
+    return frozenset(
+        form for each in passages.values() for text in texts(each) for form in stems.forms(text)
+    )
+
+
+def _said(one: ScoredExcerpt) -> str:
+    return f"{one.excerpt.text}\n{one.excerpt.below}"
 
 
 def _unknown(
