@@ -267,7 +267,10 @@ BUDGET = [
         ("What is the actual of Sales in Q2?", "Nothing here says “actual” of Sales Q2; nearest:"),
         ("What is the actual of Sales in Q1?", "actual: 98, department: Sales, quarter: Q1 [^1]"),
         ("What is the actual of IT in Q2?", "actual: 90, department: IT, quarter: Q2 [^3]"),
-        ("What is the planned of Sales in Q2?", "planned: 110, department: Sales, quarter: Q2 [^2]"),
+        (
+            "What is the planned of Sales in Q2?",
+            "planned: 110, department: Sales, quarter: Q2 [^2]",
+        ),
     ],
 )
 def test_an_empty_field_is_not_answered_with_that_of_another_record(
@@ -302,12 +305,17 @@ def test_a_field_of_a_joined_record_is_not_missed() -> None:
 @pytest.mark.parametrize(
     ("question", "text", "word"),
     [
-        ("How is it inside the European Union?", "Orders outside the European Union wait.", "inside"),
+        (
+            "How is it inside the European Union?",
+            "Orders outside the European Union wait.",
+            "inside",
+        ),
         ("Who was the last emperor?", "The first emperor was Qin.", "last"),
         ("Who was the last emperor?", "The first and the last emperor were tall.", ""),
         ("Who was the last emperor?", "The first train was late.", ""),
         ("Who was first?", "He was last.", ""),
         ("Who was emperor?", "The first emperor was Qin.", ""),
+        ("Are rides paid outside the city?", "Rides are paid inside the city only.", ""),
     ],
 )
 def test_the_opposite_in_the_place_of_a_word(question: str, text: str, word: str) -> None:
@@ -318,7 +326,9 @@ def test_the_opposite_of_what_is_asked_is_no_answer() -> None:
     source = document(1, "Orders outside the European Union take 10 working days.", "Shipping")
     asked = "How long do orders {} the European Union take?"
     inside = complete(asked.format("inside"), [source])
-    assert [each.detail for each in inside.warnings] == ["attribute_missing: inside of European Union"]
+    assert [each.detail for each in inside.warnings] == [
+        "attribute_missing: inside of European Union"
+    ]
     assert complete(asked.format("outside"), [source]).warnings == ()
 
 
@@ -373,7 +383,9 @@ def test_a_refusal_names_words_as_they_were_typed() -> None:
 
 def test_a_question_that_was_read_otherwise_is_refused_in_its_own_words() -> None:
     source = document(1, "The lease of the boat ends in May. Employees get 28 vacation days.")
-    prompt = assemble("How much sick leave is there?", [source], read_as="How much sick lease is there?")
+    prompt = assemble(
+        "How much sick leave is there?", [source], read_as="How much sick lease is there?"
+    )
     call = Extractive().complete(prompt, Knobs(None, None), max_tokens=1024)
     answer = asyncio.run(call)
     assert "“sick leave”" in answer.text

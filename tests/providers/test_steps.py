@@ -100,8 +100,14 @@ def test_a_name_in_capitals_that_is_a_stop_word_names_its_record() -> None:
     [
         (RESET, f"Reset a password [^1]:\n{NUMBERED}"),
         ("What is the actual of Sales in Q2?", "Nothing here says “actual” of Sales Q2; nearest:"),
-        ("How much sick leave do employees get?", "Nothing here says “sick leave” of what is asked"),
-        ("How long do orders inside the Union take?", "Nothing here says “inside” of Union; nearest"),
+        (
+            "How much sick leave do employees get?",
+            "Nothing here says “sick leave” of what is asked",
+        ),
+        (
+            "How long do orders inside the Union take?",
+            "Nothing here says “inside” of Union; nearest",
+        ),
     ],
 )
 def test_a_database_of_files_answers_so(tmp_path: Path, question: str, said: str) -> None:

@@ -51,7 +51,7 @@ class Sentence:
     `below` is the code, list or table that its paragraph introduces, as lines; `leads` says that it
     ends in a colon or an ellipsis, so that it is nothing without that; `leader` is the sentence of
     the paragraph that does. `header` is above a row of a table. A block of code or a numbered list
-    that nothing introduces is a sentence without text. `is_entry` says that it is one of a help text.
+    that nothing introduces is a sentence without text. `is_entry`: it is one of a help text.
     """
 
     text: str
@@ -157,7 +157,10 @@ def _below(blocks: Sequence[TextBlock], number: int) -> str:
 
 def _numbered(blocks: Sequence[TextBlock], number: int) -> str:
     """The numbered list that begins with a block, if one does and has several items."""
-    if blocks[number].kind is not TextBlockKind.ITEM or not blocks[number].mark.strip()[:1].isdigit():
+    if (
+        blocks[number].kind is not TextBlockKind.ITEM
+        or not blocks[number].mark.strip()[:1].isdigit()
+    ):
         return ""
     steps = _listed(blocks, number, -1)
     return steps if "\n" in steps else ""

@@ -39,7 +39,7 @@ def unheld(question: str, held: Collection[str]) -> str:
     roots = {form[: stems.ROOT] for form in held}
     for kind, thing in pairwise(phrase):
         forms = stems.form(kind.lower()), stems.form(thing.lower())
-        if all(map(stems.has_meaning, forms)) and forms[1] in held:
-            if forms[0] not in held and forms[0][: stems.ROOT] not in roots:
-                return f"{kind} {thing}"
+        is_held = forms[0] in held or forms[0][: stems.ROOT] in roots
+        if all(map(stems.has_meaning, forms)) and forms[1] in held and not is_held:
+            return f"{kind} {thing}"
     return ""

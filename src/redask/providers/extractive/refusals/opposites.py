@@ -4,16 +4,20 @@
     the last emperor of China             "the first emperor of China"             last
 
 The word is not in the text, a word near the other end of its scale is, and both stand before the
-same word. Without the same word behind them they may belong to other things.
+same word. Without the same word behind them they may belong to other things. Whoever asks for a yes
+or a no is answered by the opposite: "Are rides paid outside the city?", "inside the city only".
 """
 
 from collections.abc import Sequence
 
 from redask.core.rules.grounding import polarity, stems
+from redask.providers.extractive import expected_answer
 
 
 def find(question: str, text: str) -> str:
     """The word of the question whose opposite the text has in its place; empty if there is none."""
+    if expected_answer.asks_yes_or_no(question):
+        return ""
     said, asked = stems.forms(text), stems.forms(question)
     held = frozenset(said)
     there = [(said[at], _following(said, at)) for at in polarity.directed(said)]
