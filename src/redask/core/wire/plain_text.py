@@ -19,7 +19,8 @@ A verdict is told as what was checked, that the source says so: not that the que
 A snippet is one line of at most 160 characters: the `text` of a source that has one, else its
 columns without the id and what is empty; of a statement's result, its rows. A footnote's is centred
 on the words that the answer took from it, behind the place of a document or of a row of a sheet.
-The command line and `print` in Python show the same. `quotes` are those words, by marker, for whoever shows all of it.
+The command line and `print` in Python show the same. `quotes` are those words, by marker, for
+whoever shows all of it.
 """
 
 import json
