@@ -18,7 +18,7 @@
           for a list and the excerpt introduces one, or counts up some: "two files: `a` and `b`"
     − 0.6 if it only refers to another place ("For more, see …"), introduces what is not there, or
           is nothing but code and links; 0.3 if it ends in such a referral
-    − 0.4 if it is of a list of changes (by file or heading), or says what changed in a version, and the question is not
+    − 0.4 if it is of a list of changes, or says what changed in a version, and the question is not
           about versions or changes; 1 where the value of a setting is asked for: it may be another
           by now
     − 0.6 if the question asks how to do something, and it is an entry of a help text
