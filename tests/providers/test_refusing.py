@@ -342,6 +342,7 @@ def test_the_opposite_of_what_is_asked_is_no_answer() -> None:
         ("How many hours of overtime do I get?", ""),  # overtime may be called otherwise
         ("How many do not leave?", ""),
         ("Who gets parental leave?", ""),
+        ("How many people took Annual Leave?", ""),
     ],
 )
 def test_another_kind_of_what_is_counted(question: str, kind: str) -> None:

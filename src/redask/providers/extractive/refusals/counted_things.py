@@ -4,7 +4,8 @@
     How much sick leave is there?                  the same                       sick leave
 
 It is the word right before another one in what is counted; sources have the latter, and none has
-the former. A thing that no source has at all is not of another kind: it may be called otherwise.
+the former. A thing that no source has at all is not of another kind: it may be called otherwise. Of
+a name there are no kinds: "how many inhabitants spoke Polish".
 """
 
 import re
@@ -40,6 +41,7 @@ def unheld(question: str, held: Collection[str]) -> str:
     for kind, thing in pairwise(phrase):
         forms = stems.form(kind.lower()), stems.form(thing.lower())
         is_held = forms[0] in held or forms[0][: stems.ROOT] in roots
-        if all(map(stems.has_meaning, forms)) and forms[1] in held and not is_held:
+        is_kind = thing.islower() and all(map(stems.has_meaning, forms))
+        if is_kind and forms[1] in held and not is_held:
             return f"{kind} {thing}"
     return ""
