@@ -21,7 +21,7 @@ def answer(*, cited: tuple[int, ...] = (2,), warnings: tuple[Notice, ...] = ()) 
         sources,
         Validation(True, (), warnings),
         "extractive",
-        "extractive-8",
+        "extractive-9",
         Mode.STRICT,
     )
 
@@ -45,7 +45,7 @@ def test_the_repr_of_an_answer_holds_no_payload() -> None:
 
 
 def test_a_long_answer_is_cut_in_its_repr_only() -> None:
-    long = CitedAnswer(LONG, (), (), Validation(True), "extractive", "extractive-8", Mode.STRICT)
+    long = CitedAnswer(LONG, (), (), Validation(True), "extractive", "extractive-9", Mode.STRICT)
     assert str(long) == LONG
     assert len(repr(long)) < 300
     assert long.answer == LONG

@@ -46,7 +46,7 @@ def test_it_goes_with_no_other_strictness(ferry: Path, flag: str) -> None:
 def test_evidence_is_listed_under_the_answer(ferry: Path, stream: str) -> None:
     code, output = run(ferry, "ask", FERRY, "--evidence", stream)
     assert code == 0
-    assert "supported The ferry to Amrum leaves at nine. [^1]\n" in output
+    assert "said by its source: The ferry to Amrum leaves at nine. [^1]\n" in output
     quoted = "     urn:reddb:row:notes/1, columns text: The ferry to Amrum leaves at nine.\n"
     assert quoted in output
     assert "columns text" not in run(ferry, "ask", FERRY, stream)[1]

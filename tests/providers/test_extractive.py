@@ -210,7 +210,10 @@ def test_of_a_wide_record_the_fields_that_answer_are_shown() -> None:
         ("What is the capital of Mongolia?", "Nothing here mentions “Mongolia”."),
         ("Why did Zoltan take the ferry to Amrum?", "Nothing here mentions “Zoltan”."),
         ("Who paid for ticket 9999 of the ferry?", "Nothing here mentions “9999”."),
-        ("volcano eruption temperature", NO_ANSWER),
+        (
+            "volcano eruption temperature",
+            "Nothing here mentions “volcano”, “eruption”, “temperature”.",
+        ),
         ("?!", NO_ANSWER),
     ],
 )
@@ -220,8 +223,9 @@ def test_what_the_data_does_not_hold_is_not_answered(question: str, answer: str)
 
 
 def test_without_sources_or_text_there_is_no_answer() -> None:
-    assert ask(FERRY) == NO_ANSWER
-    assert ask(FERRY, document(1, ""), row("a"), Source("urn:reddb:kv:a/b", "null")) == NO_ANSWER
+    nothing = "Nothing here mentions “ferry”, “Amrum”, “leave”."
+    assert ask(FERRY) == nothing
+    assert ask(FERRY, document(1, ""), row("a"), Source("urn:reddb:kv:a/b", "null")) == nothing
 
 
 def test_a_misspelt_name_is_still_answered() -> None:
@@ -240,7 +244,7 @@ def test_capitals_mean_nothing_in_other_languages() -> None:
 def test_it_costs_nothing_and_names_its_version() -> None:
     completion = complete(FERRY, HARBOUR)
     assert (completion.prompt_tokens, completion.completion_tokens) == (0, 0)
-    assert completion.model == MODEL == "extractive-8"
+    assert completion.model == MODEL == "extractive-9"
     assert Extractive().price(1000, 1000) == 0.0
 
 

@@ -11,6 +11,7 @@ from redask.core.rules import prompt
 from redask.providers.extractive import excerpts
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.extractive.code import help_lines
+from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.merits import line_merits
 
 SETTINGS = "Rows that a page of a table shows: the default is 100 of them."
@@ -247,3 +248,21 @@ def test_a_part_of_a_sentence_comes_behind_a_whole_one() -> None:
     part = chunk("a.md", "A", "- all ferries that leave the harbour at nine o'clock,\n- others")
     whole = chunk("b.md", "B", "Some ferries leave the harbour at nine o'clock on Sundays only.")
     assert ask("Do ferries leave the harbour at nine o'clock?", part, whole).startswith("Some")
+
+
+@pytest.mark.parametrize(
+    ("path", "headings", "is_of_changes"),
+    [
+        ("CHANGELOG.md", (), True),
+        ("readme.md", ("0.27.2 (27th August, 2024)",), True),
+        ("readme.md", ("Tool", "Changelog", "[1.2.1] - 2026-03-01"), True),
+        ("readme.md", ("Tool", "What's New"), True),
+        ("readme.md", ("Tool", "Changes of address"), False),
+        ("readme.md", ("Manual", "1.2 Returns"), False),
+    ],
+)
+def test_a_source_of_changes_by_its_file_or_a_heading_above_it(
+    path: str, headings: tuple[str, ...], is_of_changes: bool
+) -> None:
+    passage = QuotableSource("", (), "", headings, path=path)
+    assert line_merits.is_of_changes(passage) is is_of_changes

@@ -7,11 +7,20 @@ import pytest
 from quotable import FERRY, HARBOUR, SHOP, complete, document, row
 
 from redask.core.model import Knobs, Source
+from redask.core.rules.grounding import refused_answers, stems
 from redask.core.rules.prompt import assemble
 from redask.providers.extractive import excerpts
 from redask.providers.extractive.answerer import Extractive
-from redask.providers.extractive.refusals import answerability, missing_values
+from redask.providers.extractive.refusals import (
+    answerability,
+    counted_things,
+    empty_fields,
+    missing_values,
+    opposites,
+    typed_words,
+)
 from redask.providers.extractive.relevance import ExcerptRanker
+from redask.providers.extractive.word_forms import Tokenizer
 
 
 def refused(question: str, *sources: Source) -> list[str]:
@@ -243,3 +252,142 @@ def test_an_identifier_in_capitals_is_missed_unless_it_is_misspelt() -> None:
     assert refused("What is the default of MAX_THREADS?", source) == ["entity_missing: MAX_THREADS"]
     assert refused("What is SESION_COOKIE_SECURE?", source) == []
     assert refused("Which GPU does the cookie need?", source) == ["entity_missing: GPU"]
+
+
+BUDGET = [
+    row("budget", id=1, department="Sales", quarter="Q1", planned=100, actual=98),
+    row("budget", id=2, department="Sales", quarter="Q2", planned=110, actual=None),
+    row("budget", id=3, department="IT", quarter="Q2", planned=82, actual=90),
+]
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("What is the actual of Sales in Q2?", "Nothing here says “actual” of Sales Q2; nearest:"),
+        ("What is the actual of Sales in Q1?", "actual: 98, department: Sales, quarter: Q1 [^1]"),
+        ("What is the actual of IT in Q2?", "actual: 90, department: IT, quarter: Q2 [^3]"),
+        (
+            "What is the planned of Sales in Q2?",
+            "planned: 110, department: Sales, quarter: Q2 [^2]",
+        ),
+    ],
+)
+def test_an_empty_field_is_not_answered_with_that_of_another_record(
+    question: str, said: str
+) -> None:
+    answer = complete(question, BUDGET).text
+    assert answer.split("\n")[0] == said
+    assert "actual: 90" not in answer or "IT" in question
+
+
+def empty(question: str, quoted: Sequence[int], *sources: Source) -> str:
+    passages = {number: excerpts.read(each) for number, each in enumerate(sources, start=1)}
+    found = empty_fields.find(question, passages, quoted, Tokenizer().tokens)
+    return f"{found.name} of {', '.join(found.subject)}" if found else ""
+
+
+def test_a_field_is_empty_only_of_the_record_that_is_meant() -> None:
+    assert empty("actual of Sales in Q2", [2], *BUDGET) == "actual of Sales, Q2"
+    assert empty("actual in Q2", [3], *BUDGET) == ""  # a record that is as good has it
+    assert empty("actual", [1], *BUDGET) == ""  # of no record
+    assert empty("colour of Sales in Q2", [2], *BUDGET) == ""  # no record has such a field
+    assert empty("actual of Sales", [1], document(1, "Sales had an actual of 98.")) == ""
+
+
+def test_a_field_of_a_joined_record_is_not_missed() -> None:
+    orders = row("orders", id=1, number="A7", phone=None), row("orders", id=2, phone="110")
+    people = row("customers", id=7, name="Ines", phone="555")
+    assert empty("phone of A7", [1], *orders, people) == "phone of A7"
+    assert empty("phone of A7", [1, 3], *orders, people) == ""
+
+
+@pytest.mark.parametrize(
+    ("question", "text", "word"),
+    [
+        (
+            "How is it inside the European Union?",
+            "Orders outside the European Union wait.",
+            "inside",
+        ),
+        ("Who was the last emperor?", "The first emperor was Qin.", "last"),
+        ("Who was the last emperor?", "The first and the last emperor were tall.", ""),
+        ("Who was the last emperor?", "The first train was late.", ""),
+        ("Who was first?", "He was last.", ""),
+        ("Who was emperor?", "The first emperor was Qin.", ""),
+        ("Are rides paid outside the city?", "Rides are paid inside the city only.", ""),
+    ],
+)
+def test_the_opposite_in_the_place_of_a_word(question: str, text: str, word: str) -> None:
+    assert opposites.find(question, text) == word
+
+
+def test_the_opposite_of_what_is_asked_is_no_answer() -> None:
+    source = document(1, "Orders outside the European Union take 10 working days.", "Shipping")
+    asked = "How long do orders {} the European Union take?"
+    inside = complete(asked.format("inside"), [source])
+    assert [each.detail for each in inside.warnings] == [
+        "attribute_missing: inside of European Union"
+    ]
+    assert complete(asked.format("outside"), [source]).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many days of parental leave do I get?", "parental leave"),
+        ("How much sick leave is there?", "sick leave"),
+        ("How long is the parental leave?", "parental leave"),
+        ("How many days of annual leave do I get?", ""),
+        ("How many hours of overtime do I get?", ""),  # overtime may be called otherwise
+        ("How many do not leave?", ""),
+        ("Who gets parental leave?", ""),
+        ("How many people took Annual Leave?", ""),
+    ],
+)
+def test_another_kind_of_what_is_counted(question: str, kind: str) -> None:
+    held = frozenset(stems.forms("Employees get 25 days of annual leave."))
+    assert counted_things.unheld(question, held) == kind
+
+
+def test_another_kind_of_what_is_counted_is_refused() -> None:
+    source = document(1, "Full-time employees get 25 days of annual leave a year.", "Leave")
+    assert refused("How many days of parental leave do I get?", source) == [
+        "attribute_missing: parental leave"
+    ]
+    assert refused("How many days of annual leave do I get?", source) == []
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("How tall is the lighthouse on Sundays?", "Nothing here gives a number for “tall”, "),
+        ("volcano eruption", "Nothing here mentions “volcano”, “eruption”."),
+        ("What does the ferry to Amrum not carry?", "Nothing here says “carry” of Amrum"),
+    ],
+)
+def test_a_refusal_names_the_words_that_it_is_about(question: str, said: str) -> None:
+    assert complete(question, HARBOUR).text.startswith(said)
+
+
+def test_words_that_questions_are_made_of_are_not_named_as_missing() -> None:
+    assert answerability.telling(["many", "parental", "get"]) == ["parental"]
+
+
+def test_a_refusal_names_words_as_they_were_typed() -> None:
+    made = refused_answers.attribute_missing(["sick", "lease"], ["release"])
+    said = typed_words.as_typed(made, "How much sick leave is it?", "How much sick lease is it?")
+    assert said.text == "Nothing here says “sick”, “leave” of release."
+    assert said.warning.detail == "attribute_missing: sick, leave of release"
+    assert typed_words.as_typed(made, "sick lease", "sick lease") == made
+
+
+def test_a_question_that_was_read_otherwise_is_refused_in_its_own_words() -> None:
+    source = document(1, "The lease of the boat ends in May. Employees get 28 vacation days.")
+    prompt = assemble(
+        "How much sick leave is there?", [source], read_as="How much sick lease is there?"
+    )
+    call = Extractive().complete(prompt, Knobs(None, None), max_tokens=1024)
+    answer = asyncio.run(call)
+    assert "“sick leave”" in answer.text
+    assert "“sick lease”" not in answer.text

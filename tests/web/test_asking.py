@@ -39,7 +39,7 @@ def test_a_footnote_opens_its_source_with_the_passage_marked(
     page = open_page("olga")
     page.ask("When does a gold customer get money back for a late delivery?")
     assert page.turn.locator(".verdict.supported").count() >= 2
-    assert "supported" in page.turn.locator(".answer").inner_text()  # in words, for all
+    assert "said by its source" in page.turn.locator(".answer").inner_text()  # in words, for all
     page.turn.locator("button.footnote").first.click()
     page.page.wait_for_selector("#side mark")
     marked = page.page.locator("#side mark").first.inner_text()

@@ -160,7 +160,7 @@ _ROWS = (
     ProviderRow(
         "extractive",
         "extractive",
-        "extractive-8",
+        "extractive-9",
         Capabilities(True, False, False, True),
         PriceSource.FREE,
         built_in=True,

@@ -66,14 +66,14 @@ def test_evidence_is_a_line_for_each_claim_and_one_for_each_quote() -> None:
     assert list(evidence(answer)) == [
         (
             "The ferry leaves at nine [^1].",
-            "supported",
+            "said by its source:",
             [
                 "urn:a, columns text: The ferry",
                 "urn:b, heading A > B, page 3: ferry",
                 "urn:c: ferry",
             ],
         ),
-        ("It is blue.", "nothing to check", []),
+        ("It is blue.", "nothing to check:", []),
     ]
     assert list(evidence(replace(answer, evidence=None))) == []
 

@@ -2,7 +2,7 @@
 
     [^1] urn:reddb:row:suppliers/2
          certificate: fair trade, country: Ethiopia, name: Yirga Union
-    supported Yirga Union is certified. [^1]
+    said by its source: Yirga Union is certified. [^1]
          urn:reddb:row:suppliers/2, columns certificate: fair trade
 
     [^1] SELECT count(*) FROM orders WHERE status = 'late'
@@ -14,10 +14,13 @@
     [^1] urn:reddb:row:Q3/7
          prices.xlsx, sheet Q3, cells A8:C8: item: grinder, price: 249
 
+A verdict is told as what was checked, that the source says so: not that the question is answered.
+
 A snippet is one line of at most 160 characters: the `text` of a source that has one, else its
-columns without the id; of a statement's result, its rows. A footnote's is centred on the words that
-the answer took from it, behind the place of a document or of a row of a sheet. The command line and
-`print` in Python show the same. `quotes` are those words, by marker, for whoever shows all of it.
+columns without the id and what is empty; of a statement's result, its rows. A footnote's is centred
+on the words that the answer took from it, behind the place of a document or of a row of a sheet.
+The command line and `print` in Python show the same. `quotes` are those words, by marker, for
+whoever shows all of it.
 """
 
 import json
@@ -32,6 +35,13 @@ from redask.core.wire import query_source
 
 _CONTROLS = re.compile("[\x00-\x08\x0e-\x1f\x7f-\x84\x86-\x9f]")
 WIDTH = 160
+VERDICT_WORDS = {
+    "supported": "said by its source:",
+    "unsupported": "not said by its source:",
+    "contradicted": "contradicted by its source:",
+    "uncited": "uncited:",
+    "nothing_to_check": "nothing to check:",
+}
 _PLACES = ("path", "page", "slide", "sheet", "cells", "line", "heading")
 
 
@@ -86,7 +96,7 @@ def _tells(value: object) -> bool:
 
 
 def evidence(answer: Answer) -> Iterator[tuple[str, str, list[str]]]:
-    """Every claim with its verdict and what was found to it, each on one line."""
+    """Every claim with its verdict in words and what was found to it, each on one line."""
     for each in answer.evidence or ():
         start, end = each.span
         quotes = [
@@ -94,7 +104,7 @@ def evidence(answer: Answer) -> Iterator[tuple[str, str, list[str]]]:
             for passage in each.passages
         ]
         claim = " ".join(answer.answer[start:end].split())
-        yield cut(claim, WIDTH), each.verdict.replace("_", " "), quotes
+        yield cut(claim, WIDTH), VERDICT_WORDS[each.verdict], quotes
 
 
 def _place(passage: QuotedPassage) -> str:
@@ -112,7 +122,7 @@ def snippet(payload: str, quoted: Sequence[str] = ()) -> str:
     if isinstance(value, dict):
         text = value.get("text")
         shown = places.columns(value).items()
-        columns = (f"{key}: {item}" for key, item in shown if key != "id")
+        columns = (f"{key}: {item}" for key, item in shown if key != "id" and item is not None)
         value = text if isinstance(text, str) else ", ".join(columns)
     line = one_line(str(value))
     for quote in quoted:

@@ -29,17 +29,18 @@ from redask.core import token_count
 from redask.core.model import Knobs, Prompt
 from redask.core.ports import Completion
 from redask.core.rules import capabilities, determinism
+from redask.core.rules.grounding import refused_answers
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.providers.extractive import choosing, excerpts, quotation, result_text
 from redask.providers.extractive.expected_answer import AnswerShape
 from redask.providers.extractive.joins import JoinGraph
 from redask.providers.extractive.quotation import Quotation
-from redask.providers.extractive.refusals import conflicts, refusing
+from redask.providers.extractive.refusals import conflicts, empty_fields, refusing, typed_words
 from redask.providers.extractive.refusals.answerability import HighestCosines
 from redask.providers.extractive.relevance import ExcerptRanker, ScoredExcerpt
 
 NAME = "extractive"
-MODEL = "extractive-8"
+MODEL = "extractive-9"
 
 RERANKED = 16
 COSINE_WEIGHT = 1.3
@@ -98,6 +99,8 @@ class Extractive:
         chosen = choosing.choose(scored, joins, ranker)
         refusal = await self._refusal(question, ranker, passages, scored, chosen)
         if refusal is not None:
+            if prompt.read_as:
+                refusal = typed_words.as_typed(refusal, prompt.question, prompt.read_as)
             near = chosen[:1] if refusal.near else []
             nearest = [quotation.cite(ranker.line(one), _holders(one, scored)) for one in near]
             said = refusing.told(refusal, nearest, max_tokens)
@@ -126,6 +129,10 @@ class Extractive:
         """
         unmentioned = ranker.unmentioned()
         refusal: Refusal | None = None
+        quoted = [one.number for one in chosen]
+        empty = empty_fields.find(question, passages, quoted, ranker.tokens) if chosen else None
+        if empty is not None:
+            return refused_answers.attribute_missing([empty.name], empty.subject)
         for lines in (chosen[:1], chosen):
             compared = await self._highest_cosines(question, scored, lines)
             refusal = refusing.decide(question, passages, chosen, unmentioned, compared)

@@ -15,7 +15,7 @@
        that is at most SAME_GAP below the best score in a quoted source, OTHER_GAP in another; a
        third THIRD_GAP, and all three fit LENGTH_OF_THREE. After joined records, or code or a list
        that was asked for, only what adds question words counts; what introduces code or a list
-       counts only where such is asked for
+       counts only where such is asked for, a record only if it has a word of the question
 
 No line twice, and none that is part of what a quoted line introduces.
 """
@@ -81,10 +81,12 @@ def _with_steps(
     """A line with the steps around it, or with the code that belongs to it."""
     if best.excerpt.is_entry:
         return [best]
+    if whole := steps.numbered(best, scored):
+        return [whole]
     if best.excerpt.below:
         found = [best, *steps.around(best, scored)]
-        if ranker.is_headed_by_task(best) and (first := steps.first(best, scored)):
-            found = [first, best]
+        if ranker.is_headed_by_task(best):
+            found += [each for each in steps.up_to(best, scored) if each not in found]
         return sorted(found, key=steps.position)
     code = steps.code_for(best, scored, ranker)
     return [best, code] if code else [best]
@@ -176,6 +178,7 @@ def _other(
             one.coverage < SECOND_COVERAGE * best.coverage
             or one.literals < best.literals
             or (one.excerpt.leads and shape is None)
+            or (one.excerpt.fields and not one.matched)
             or _plain(one.excerpt.text) in said
             or one.excerpt.text in blocks
             or (is_third and _length(one.excerpt.text) > room)

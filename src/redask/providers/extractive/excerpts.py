@@ -61,7 +61,8 @@ class QuotableSource:
     """The excerpts of one source in source order, and its context (`about`).
 
     `name` is the source's name or title, `headings` the path of headings to it, `path` that of its
-    file, `ends` are the URNs that an edge connects; `part` counts the chunks of one section.
+    file, `ends` are the URNs that an edge connects; `part` counts the chunks of one section;
+    `collection` is that of a record, and empty for documents.
     """
 
     about: str
@@ -71,6 +72,7 @@ class QuotableSource:
     ends: tuple[str, ...] = ()
     path: str = ""
     part: int = 1
+    collection: str = ""
 
 
 def read(source: Source) -> QuotableSource:
@@ -105,7 +107,8 @@ def read(source: Source) -> QuotableSource:
     counted = _PART.search(source.urn)
     part = int(counted[1]) if counted else 1
     context = " ".join([address, *about])
-    return QuotableSource(context, quotable, name, headings, path=file, part=part)
+    collection = "" if is_document else address.partition("/")[0]
+    return QuotableSource(context, quotable, name, headings, (), file, part, collection)
 
 
 def _is_document(address: str, content: Mapping[str, object]) -> bool:

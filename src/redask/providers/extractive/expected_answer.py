@@ -188,10 +188,15 @@ def opens_with_value(text: str) -> bool:
     return _VALUE_LINE.match(text) is not None
 
 
+def asks_yes_or_no(question: str) -> bool:
+    """Whether a question wants a yes or a no: "Does … support Kafka?"."""
+    return _YES_NO.match(question) is not None
+
+
 def names(question: str) -> list[str]:
     """The names and numbers in a question, in order."""
     found = [(one.start(), one[0]) for one in _LONG_NUMBER.finditer(question)]
-    if _ASKS.search(question) or _YES_NO.match(question):
+    if _ASKS.search(question) or asks_yes_or_no(question):
         capitalised = [(one.start(), one[0]) for one in _NAME.finditer(question.lstrip(" \"'“‘("))]
         found += [one for one in capitalised if one[1].lower() not in terms.ENGLISH]
     return [name for _, name in sorted(found)]

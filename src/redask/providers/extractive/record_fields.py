@@ -21,14 +21,22 @@ _NAMES = ("name", "title")
 _GENERIC = frozenset(("date", "time", "number"))
 
 
-def shown(fields: Sequence[str], asked: Collection[str], tokens: Callable[[str], list[str]]) -> str:
-    """The fields to quote, on one line; `asked` are the tokens of the question."""
+def shown(
+    fields: Sequence[str],
+    asked: Collection[str],
+    tokens: Callable[[str], list[str]],
+    capitals: Collection[str] = (),
+) -> str:
+    """The fields to quote, on one line; `asked` are the tokens of the question.
+
+    `capitals` are values that it names and that are no tokens: IT, US.
+    """
     wanted, names = [], []
     for field in fields:
         name, _, value = field.partition(": ")
         named = frozenset(tokens(result_text.label(name))) - _GENERIC
         valued = frozenset(tokens(value))
-        if valued and valued <= frozenset(asked):
+        if value in capitals or (valued and valued <= frozenset(asked)):
             names.append(field)
         elif named and named <= frozenset(asked):
             wanted.append(field)

@@ -68,6 +68,7 @@ _SEVERAL = 3
 _MAX_NAME = 200
 _ITEMS = ("- ", "* ", "+ ", "1. ", "1) ")
 _LOWER_WORD = re.compile(r"(?<!\w)[a-z]{3,40}(?!\w)")
+_CAPITALS = re.compile(r"(?<!\w)[A-Z]{2,6}(?!\w)")
 _LINK_TARGET = re.compile(r"\]\([^()\s]{1,500}\)")
 
 
@@ -121,7 +122,8 @@ class ExcerptRanker:
         self._tokenizer.join(question)
         self._words = tuple(dict.fromkeys(words))
         self._weights = weights
-        self._merits = LineMerits(question, asked.literals)
+        self._capitals = _capitals(question)
+        self._merits = LineMerits(question, (*asked.literals, *self._capitals))
         self._order = Tokenizer().tokens(question)
         self._read: frozenset[str] = frozenset()
         self._passages: dict[int, _TokenizedPassage] = {}
@@ -235,7 +237,8 @@ class ExcerptRanker:
         """The excerpt's line: with the name that it stands for, or the fields of a record."""
         if scored.excerpt.fields:
             tokens = self._tokenizer.tokens
-            return record_fields.shown(scored.excerpt.fields, frozenset(self._order), tokens)
+            asked = frozenset(self._order)
+            return record_fields.shown(scored.excerpt.fields, asked, tokens, self._capitals)
         missing = {token: s for token, s in self._shares().items() if token not in scored.matched}
         passage = self._passages[scored.number].passage
         return naming.named(
@@ -298,7 +301,8 @@ class ExcerptRanker:
         opened: set[str] = set()
         headed = self._headed(passage.passage, query)
         for position, excerpt in enumerate(passage.passage.excerpts):
-            if excerpt.text in passage.passage.headings and not self._merits.may_answer(excerpt):
+            is_heading = excerpt.text in passage.passage.headings and not excerpt.below
+            if is_heading and not self._merits.may_answer(excerpt):
                 continue
             opens = excerpt.heading not in opened and line_merits.opens_section(excerpt.text)
             opened |= {excerpt.heading} if opens else set()
@@ -347,6 +351,12 @@ class ExcerptRanker:
         named = query.agreement(frozenset(self.tokens(passage.name)))
         last = above.pop() if above else 0.0
         return max(HEADED * last, *(HEADED_ABOVE * each for each in (*above, named)))
+
+
+def _capitals(question: str) -> tuple[str, ...]:
+    """Words in capitals that are stop words in small letters: IT, US. They name something."""
+    found = _CAPITALS.findall(question) if question.upper() != question else []
+    return tuple(dict.fromkeys(word for word in found if word.lower() in terms.ENGLISH))
 
 
 def _similar(token: str, held: Collection[str], least: float) -> list[str]:

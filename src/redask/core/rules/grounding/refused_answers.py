@@ -90,9 +90,22 @@ def attribute_missing(words: Sequence[str], subject: Sequence[str]) -> Refusal:
     return Refusal(what, _warning(RefusalReason.ATTRIBUTE_MISSING, about), near=True)
 
 
-def no_evidence(question: str) -> Refusal:
-    """Too little of what was found has to do with the question."""
-    return _refusal(RefusalReason.NO_EVIDENCE, _cut(question), NO_ANSWER, None)
+def no_evidence(question: str, absent: Sequence[str] = ()) -> Refusal:
+    """Too little of what was found has to do with the question; `absent`: words nothing has."""
+    what = f"Nothing here mentions {_listed(absent)}." if absent else NO_ANSWER
+    return _refusal(RefusalReason.NO_EVIDENCE, _cut(question), what, None)
+
+
+def not_said(question: str, words: Sequence[str]) -> Refusal:
+    """These words of the question are there, but what is asked of them is not said."""
+    what = f"Nothing here says what is asked of {_listed(words)}." if words else NO_ANSWER
+    return Refusal(what, _warning(RefusalReason.NO_EVIDENCE, _cut(question)), near=bool(words))
+
+
+def kind_missing(question: str, kind: str, words: Sequence[str]) -> Refusal:
+    """What was found has nothing of the kind that is asked for ("a number"), of these words."""
+    what = f"Nothing here gives {kind} for {_listed(words)}." if words else NO_ANSWER
+    return Refusal(what, _warning(RefusalReason.NO_EVIDENCE, _cut(question)), near=bool(words))
 
 
 def not_planned(reason: str, about: Sequence[str], nearest: str | None) -> Refusal:

@@ -115,6 +115,11 @@ _CHANGE_FILE = re.compile(
     r"[^/]{0,30}$",
     re.IGNORECASE,
 )
+_CHANGE_HEADING = re.compile(
+    r"\W{0,4}(?:change ?log|changes|release (?:history|notes)|version history|what['’]?s new)"
+    r"\W{0,4}",
+    re.IGNORECASE,
+)
 _VERSION_HEADING = re.compile(
     r"\W{0,3}(?:version |release )?v?[0-9]{1,4}(?:\.[0-9a-z]{1,8}){1,4}\b", re.IGNORECASE
 )
@@ -197,7 +202,7 @@ class LineMerits:
             demerit += ENTRY
         if not excerpt.fields and excerpt.text.endswith((",", ";")):
             demerit += FRAGMENT
-        if not excerpt.fields and excerpt.text not in passage.headings:
+        if not excerpt.fields and (excerpt.below or excerpt.text not in passage.headings):
             missing = max(0, _SENTENCE_WORDS - 1 - unlinked(excerpt.text).count(" "))
             demerit += SHORT * missing / _SENTENCE_WORDS
         return demerit
@@ -255,9 +260,13 @@ def _is_negated(text: str) -> bool:
 
 
 def is_of_changes(passage: QuotableSource) -> bool:
-    """Whether a source is of a list of changes: by its file's name, or below a version."""
+    """Whether a source is of a list of changes: by its file or a heading, or below a version."""
     top = passage.headings[0] if passage.headings else ""
-    return bool(_CHANGE_FILE.search(passage.path) or _VERSION_HEADING.match(top))
+    return bool(
+        _CHANGE_FILE.search(passage.path)
+        or _VERSION_HEADING.match(top)
+        or any(map(_CHANGE_HEADING.fullmatch, passage.headings))
+    )
 
 
 def opens_section(text: str) -> bool:

@@ -157,6 +157,11 @@ class _AskedWords:
         return weights
 
 
+def telling(words: Iterable[str]) -> list[str]:
+    """The words that say what is asked about: without those that questions are made of."""
+    return [word for word in words if stems.form(word) not in _COMMON]
+
+
 def texts(passage: QuotableSource) -> list[str]:
     """All texts of a source."""
     return [passage.about, *(excerpt.text for excerpt in passage.excerpts)]

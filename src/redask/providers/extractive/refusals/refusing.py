@@ -5,6 +5,8 @@
     a name or identifier that no source mentions,       entity_missing      it
       not even with a typing error
     the attribute asked of a record is no field of it   attribute_missing   it, of whom
+    a field of a record that is empty there             attribute_missing   it, of which record
+      `empty_fields`
     how many, which port, which exit code, and no       no_evidence         the question
       number in what would be quoted
     who, and no name in it, unless its cosine is        no_evidence         the question
@@ -13,11 +15,16 @@
       nothing that would be quoted has any, or tells
       the reader to; the best covers less than
       LEAST_TOLD of the question
+    how much of one kind of a thing, and sources        attribute_missing   the kind
+      have only the thing     `counted_things`
+    the opposite is said in place of a word of the      attribute_missing   the word
+      question     `opposites`
     a phone number, a salary, a price …, and nothing    attribute_missing   it, of whom
       like it where it would be cited     `missing_values`
     the score of `answerability` is above LIMIT (not below the name or version asked about), and
       a name or value of the question is not near       entity_missing      it
       a word of the question is not near                attribute_missing   it, of whom
+      it is negated, and nothing near is                attribute_missing   the negation
       else                                              no_evidence         the question
 
 The score is a sum of features times weights: those of `WITH_VECTORS` where an embedder compared
@@ -36,13 +43,18 @@ from dataclasses import dataclass
 
 from redask.core import token_count
 from redask.core.rules import terms
-from redask.core.rules.grounding import refused_answers, stems
+from redask.core.rules.grounding import polarity, refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
 from redask.core.text import lower
 from redask.providers.extractive import expected_answer
 from redask.providers.extractive.excerpts import QuotableSource
 from redask.providers.extractive.merits import line_merits
-from redask.providers.extractive.refusals import answerability, missing_values
+from redask.providers.extractive.refusals import (
+    answerability,
+    counted_things,
+    missing_values,
+    opposites,
+)
 from redask.providers.extractive.refusals.answerability import (
     MOST_COUNTED,
     Answerability,
@@ -118,16 +130,23 @@ def decide(
     if unknown:
         return refused_answers.not_mentioned(unknown)
     if not chosen:
-        return refused_answers.no_evidence(question)
+        return refused_answers.no_evidence(question, _absent(question, passages))
     attribute = _attribute_missing(question, passages, chosen)
     if attribute:
         names = expected_answer.names(question.replace("’", "'"))
         subject = [name.removesuffix("'s") for name in names if name not in attribute]
         return refused_answers.attribute_missing([attribute], subject)
     if _COUNTS.search(question) and not _has_number(question, chosen):
-        return refused_answers.no_evidence(question)
+        return refused_answers.kind_missing(question, "a number", _named_words(question))
     if _tells_nothing(question, passages, chosen):
-        return refused_answers.no_evidence(question)
+        return refused_answers.kind_missing(question, "steps", _named_words(question))
+    kind = counted_things.unheld(question, _held(passages))
+    if kind:
+        return refused_answers.attribute_missing([kind], ())
+    turned = opposites.find(question, _said(chosen[0]))
+    if turned:
+        others = [name for name in expected_answer.names(question) if name != turned]
+        return refused_answers.attribute_missing([turned], others)
     value = _value_missing(question, passages, chosen)
     if value:
         return refused_answers.attribute_missing([value], expected_answer.names(question))
@@ -135,7 +154,7 @@ def decide(
     is_text = not (chosen[0].excerpt.fields or passages[chosen[0].number].ends)
     is_unsure = _WHO.match(question) and is_text and not is_near
     if is_unsure and not _has_name(question, passages, chosen):
-        return refused_answers.no_evidence(question)
+        return refused_answers.kind_missing(question, "a name", _named_words(question))
     found = answerability.measure(question, passages, chosen, cosines)
     weights = BY_WORDS if cosines is None else WITH_VECTORS
     place = chosen[0].excerpt, passages[chosen[0].number]
@@ -175,9 +194,41 @@ def _refusal(question: str, found: Answerability) -> Refusal:
     missing = found.names or found.values
     if missing:
         return refused_answers.not_said_of(missing)
-    if found.missing:
-        return refused_answers.attribute_missing(found.missing, found.subject)
-    return refused_answers.no_evidence(question)
+    unsaid = answerability.telling(found.missing)
+    if unsaid:
+        return refused_answers.attribute_missing(unsaid, found.subject)
+    negations = [word for word in _words(question) if polarity.is_plain(stems.form(word))]
+    if found.negated and negations:
+        return refused_answers.attribute_missing(negations[:1], found.subject)
+    return refused_answers.not_said(question, _named_words(question))
+
+
+def _named_words(question: str) -> list[str]:
+    """The words of a question that say what it is about, as they are written."""
+    return answerability.telling(
+        word for word in _words(question) if stems.has_meaning(stems.form(word))
+    )
+
+
+def _words(question: str) -> list[str]:
+    return [question[start:end] for start, end in stems.spans(question)]
+
+
+def _absent(question: str, passages: Mapping[int, QuotableSource]) -> list[str]:
+    """Those of them that no source has."""
+    held = _held(passages)
+    return [word for word in _named_words(question) if stems.form(word) not in held]
+
+
+def _held(passages: Mapping[int, QuotableSource]) -> frozenset[str]:
+    """The forms of all words of the sources."""
+    return frozenset(
+        form for each in passages.values() for text in texts(each) for form in stems.forms(text)
+    )
+
+
+def _said(one: ScoredExcerpt) -> str:
+    return f"{one.excerpt.text}\n{one.excerpt.below}"
 
 
 def _unknown(

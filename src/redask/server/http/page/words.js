@@ -3,9 +3,9 @@
 import { el } from "./dom.js";
 
 export const VERDICTS = {
-  supported: { sign: "✓", word: "supported", text: "Supported: its sources say so." },
-  unsupported: { sign: "!", word: "unsupported", text: "Unsupported: the sources it cites do not say so." },
-  contradicted: { sign: "✕", word: "contradicted", text: "Contradicted: the sources it cites say otherwise." },
+  supported: { sign: "✓", word: "said by its source", text: "The source it cites says this. Whether this answers the question is not checked." },
+  unsupported: { sign: "!", word: "not said by its source", text: "The sources it cites do not say this." },
+  contradicted: { sign: "✕", word: "contradicted by its source", text: "The sources it cites say otherwise." },
   uncited: { sign: "?", word: "uncited", text: "Uncited: no source is named for it." },
   nothing_to_check: { sign: "–", word: "not checkable", text: "Not checkable: there is no fact in it to check." },
 };
