@@ -40,6 +40,7 @@ from redask.core.sql.catalogue.vectors import array_type, as_array, is_vector, v
 from redask.core.sql.functions.overloads import fits
 from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import MULTIRANGES, ZONED
 
 CastContext = Literal["implicit", "assignment", "explicit"]
 # assignment casts beyond the implicit ones, and those that must be written out
@@ -55,6 +56,11 @@ _ASSIGNED = {
 _EXPLICIT = {
     *(("int4", "bool"), ("bool", "int4"), ("int4", "char"), ("char", "int4")),
     *(("jsonb", each) for each in ("bool", "numeric", "int2", "int4", "int8", "float4", "float8")),
+}
+# casts that PostgreSQL has and we have not
+_LEFT_OUT = {
+    *(("inet", "cidr"), ("time", "timetz"), ("timetz", "time"), ("timestamptz", "timetz")),
+    *((each, several) for several, each in MULTIRANGES.items()),
 }
 
 
@@ -115,6 +121,10 @@ class Coercion:
         if value.is_untyped:
             return self._typed(value, wanted, context)
         if not self.can(value.type, wanted, context):
+            if (value.type.name, wanted.name) in _LEFT_OUT:
+                unsupported(
+                    f"the cast from {value.type.sql_name} to {wanted.sql_name}", value.location
+                )
             fail(
                 "42846",
                 f"cannot cast type {value.type.bare.sql_name} to {wanted.bare.sql_name}",
@@ -185,6 +195,9 @@ class Coercion:
 
     def _cast(self, value: Bound, wanted: SqlType) -> Bound:
         given = value.type
+        if self.zone != "UTC" and (given.name in ZONED or wanted.name in (*ZONED, "timetz")):
+            what = f"the cast from {given.sql_name} to {wanted.sql_name}"
+            unsupported(f"{what} in a session whose time zone is not UTC", value.location)
         if is_vector(given) and wanted.name in STRINGS and not wanted.is_array:
             return vector_text(value, wanted)
         value, given = as_array(value), as_array(value).type

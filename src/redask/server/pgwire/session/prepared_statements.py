@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from redask.core.errors import BadAsk, SqlError
 from redask.core.sql import literals
 from redask.core.sql.types import BY_OID
+from redask.core.sql.written.written_types import WRITTEN
 from redask.server.pgwire.cursors.cursor_scan import CursorScan
 from redask.server.pgwire.protocol.frontend_messages import VIOLATION, Bind
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
@@ -28,7 +29,7 @@ from redask.server.pgwire.types.oids import TEXT
 MAX_STATEMENTS = 1000
 MAX_PORTALS = 100
 MAX_BYTES = 16 * 1024 * 1024
-_CHECKED = frozenset(
+_CHECKED = WRITTEN | frozenset(
     """bool int2 int4 int8 float4 float8 numeric date time timestamp timestamptz interval uuid
     oid""".split()
 )

@@ -14,7 +14,7 @@ _HEAD = struct.Struct("!HhHH")
 _MOST = 0x3FFF  # decimal places, and more digits than any of ours has
 
 
-def written(value: Decimal) -> str:
+def numeric_digits(value: Decimal) -> str:
     """The number in digits."""
     if not value.is_finite():
         return "NaN" if value.is_nan() else "-Infinity" if value < 0 else "Infinity"
@@ -29,7 +29,7 @@ def pack_numeric(value: Decimal) -> bytes:
         sign = _NAN if value.is_nan() else _MINUS_INFINITE if value < 0 else _INFINITE
         return _HEAD.pack(0, 0, sign, 0)
     negative = value < 0
-    whole, _, places = written(value.copy_abs()).partition(".")
+    whole, _, places = numeric_digits(value.copy_abs()).partition(".")
     whole = whole.lstrip("0")
     whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
     weight = len(whole) // 4 - 1

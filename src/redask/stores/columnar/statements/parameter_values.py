@@ -16,10 +16,11 @@ from redask.core.sql.catalogue.registered_types import Find, number_of
 from redask.core.sql.runtime.dates.intervals import Interval, carried
 from redask.core.sql.runtime.numbers.numerics import spell
 from redask.core.sql.types import REGISTERED, SqlType
+from redask.core.sql.written.byte_strings import hexadecimal
 
 _LONE = re.compile("[\ud800-\udfff]")
-_INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32}
-_WORDS = {"int2": "smallint", "int4": "integer", "int8": "bigint", "oid": "OID"}
+_INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32, "xid": 32}
+_WORDS = {"int2": "smallint", "int4": "integer", "int8": "bigint", "oid": "OID", "xid": "xid"}
 MAX_TEXT = 4 * 1024 * 1024
 
 
@@ -108,6 +109,8 @@ def _converted(value: object, type: SqlType, zone: str) -> object:
         return _moment(value)
     if name == "time":
         return value if isinstance(value, time) else None
+    if name == "bytea":
+        return hexadecimal(value) if isinstance(value, bytes) else None
     if name == "uuid":
         return value if isinstance(value, UUID) else None
     if name == "interval":
@@ -130,7 +133,7 @@ def _integer(value: object, name: str) -> int | None:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    low = 0 if name == "oid" else -(1 << _INTEGERS[name])
+    low = 0 if name in ("oid", "xid") else -(1 << _INTEGERS[name])
     if not low <= value < 1 << _INTEGERS[name]:
         raise SqlError("22003", f'value "{value}" is out of range for type {_WORDS[name]}')
     return value

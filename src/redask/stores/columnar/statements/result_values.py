@@ -10,6 +10,7 @@ from decimal import Decimal
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.spelling import float4_text
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.byte_strings import bytes_of
 
 Converter = Callable[[object], object]
 
@@ -72,4 +73,5 @@ _SINGLE: dict[str, Converter] = {
     "timestamptz": _zoned,
     "timestamp": _moment,
     "date": _date,
+    "bytea": lambda value: bytes_of(str(value)),
 }
