@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from redask.core.sql.binder import comparisons
+from redask.core.sql.binder import comparisons, shown
 from redask.core.sql.binder.bound import (
     BOOL,
     INT4,
@@ -106,6 +106,11 @@ class Expressions:
         """A binary operator."""
         name = operator_rows.SYNONYMS.get(name, name)
         left, right = as_array(left), as_array(right)
+        if left.is_shown != right.is_shown and (left.is_untyped or right.is_untyped):
+            left, right = self._both_typed(left, right)
+        told = shown.compared(name, left, right)
+        if told is not None:
+            return told
         special = comparisons.special_operator(self, name, left, right, location)
         if special is not None:
             return special
@@ -122,6 +127,12 @@ class Expressions:
             if zoned is not None:
                 return zoned
         return self.emit(*found, [left, right], location)
+
+    def _both_typed(self, left: Bound, right: Bound) -> tuple[Bound, Bound]:
+        """An untyped operand beside one that is shown, as one of its type."""
+        if left.is_untyped:
+            return self.coercion.coerce(left, right.type), right
+        return left, self.coercion.coerce(right, left.type)
 
     def prefix(self, name: str, value: Bound, location: int) -> Bound:
         """A prefix operator."""

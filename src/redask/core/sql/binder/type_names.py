@@ -39,8 +39,6 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
             unsupported(f"the type {name}", location)
         fail("42704", f'type "{name}" does not exist', location)
     bounds = node.get("arrayBounds", [])
-    if len(bounds) + is_array > 1:
-        unsupported("an array of arrays", location)
     modifiers = [_integer(each, location) for each in node.get("typmods", [])]
     field = None
     if name == "interval" and modifiers:
@@ -54,8 +52,6 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
         modifiers = _numeric(modifiers, location)
     if name in ("varchar", "bpchar") and modifiers and modifiers[0] < 1:
         fail("22023", f"length for type {name} must be at least 1", location)
-    if name == "bpchar" and modifiers:
-        unsupported("character(n)", location)
     return SqlType(name, tuple(modifiers), bool(bounds) or is_array), field
 
 

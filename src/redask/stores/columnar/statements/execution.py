@@ -96,10 +96,12 @@ class Statements:
         """The plan of a statement, and the values of its parameters."""
         plan = self._plans.plan(request, schema)
         values = parameter_values.checked(params, len(plan.bound.parameters))
-        scales = parameter_values.numeric_scales(values, plan.bound.parameters)
-        if scales:
-            plan = self._plans.plan(request, schema, scales)
         zone = request.facts.get("TimeZone", "UTC")
+        shown = parameter_values.shown_values(values, plan.bound.parameters, zone)
+        values = tuple(None if at in shown else each for at, each in enumerate(values, 1))
+        scales = parameter_values.numeric_scales(values, plan.bound.parameters)
+        if scales or shown:
+            plan = self._plans.plan(request, schema, scales, shown)
         given = [
             parameter_values.parameter(value, type, number, schema.oid, zone)
             for number, (value, type) in enumerate(
@@ -205,7 +207,7 @@ class _Fetched:
         self, cursor: "DuckDBPyConnection", text: str, values: list[object], bound: BoundStatement
     ) -> None:
         self._cursor = cursor
-        self._convert = converters([type for _, type in bound.columns])
+        self._convert = converters([type for _, type in bound.columns], bound.shown)
         self._is_plain = bool(self._convert) and not any(self._convert)
         used = {int(each) for each in _PARAMETER.findall(text)}
         given = {str(number): value for number, value in enumerate(values, 1) if number in used}

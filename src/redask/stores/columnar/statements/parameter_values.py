@@ -15,6 +15,7 @@ from redask.core.sql import literals
 from redask.core.sql.catalogue.registered_types import Find, number_of
 from redask.core.sql.runtime.dates.intervals import Interval, carried
 from redask.core.sql.runtime.numbers.numerics import spell
+from redask.core.sql.shown_values import is_nested, read_shown
 from redask.core.sql.types import REGISTERED, SqlType
 from redask.core.sql.written.byte_strings import hexadecimal
 
@@ -48,6 +49,58 @@ def numeric_scales(
             if places <= 38 and text.strip("-0123456789.") == "":
                 scales[number] = (places, len(fraction))
     return scales
+
+
+def shown_values(
+    params: Sequence[object], types: Sequence[SqlType], zone: str
+) -> dict[int, object]:
+    """The values that DuckDB has none for and that can be shown, by the parameter's number."""
+    found = {}
+    for number, (value, type) in enumerate(zip(params, types, strict=True), 1):
+        shown = _shown(value, type, zone)
+        if shown is not None:
+            found[number] = shown
+    return found
+
+
+def _shown(value: object, type: SqlType, zone: str) -> object:
+    if isinstance(value, list | tuple) and type.is_array:
+        return _shown_list(list(value), type, zone)
+    if isinstance(value, Decimal) and type.name == "numeric" and not value.is_finite():
+        return value
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
+        return None
+    is_wide = type.name in ("date", "timestamp", "timestamptz", "numeric")
+    if not is_wide and not (type.is_array and value.count("{") > 1):
+        return None
+    try:
+        literals.read(value, type, zone)
+    except SqlError as error:
+        return read_shown(value, type, zone) if error.sqlstate == "0A000" else None
+    return None
+
+
+def _shown_list(value: list[object], type: SqlType, zone: str) -> object:
+    """An array that holds arrays, or what can only be shown; None for any other."""
+    if is_nested(value):
+        return [_element(each, type, zone) for each in value]
+    found = [_shown(each, type.element, zone) for each in value]
+    if all(each is None for each in found):
+        return None
+    return [_element(each, type, zone) for each in value]
+
+
+def _element(value: object, type: SqlType, zone: str) -> object:
+    if isinstance(value, list | tuple):
+        return [_element(each, type, zone) for each in value]
+    shown = _shown(value, type.element, zone)
+    return shown if shown is not None else _as_read(value, type.element, zone)
+
+
+def _as_read(value: object, type: SqlType, zone: str) -> object:
+    """An element as a result has it."""
+    found = parameter(value, type, 0, zone=zone)
+    return Decimal(str(found)) if type.name == "numeric" and found is not None else found
 
 
 def parameter(
