@@ -53,7 +53,7 @@ ONE = UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")
         ("int4[]", " {1, 2 ,NULL}", [1, 2, None]),
         ("text[]", '{"a b",NULL,"NULL",x\\,y}', ["a b", None, "NULL", "x,y"]),
         ("int4[]", "{}", []),
-        ("bytea", "\\x00ff", b"\x00\xff"),
+        ("bytea", "\\x00FF", "\\x00ff"),
         ("json", ' {"b":1 }', ' {"b":1 }'),
         ("jsonb", '{"bb":1,"a":[1,2]}', '{"a": [1, 2], "bb": 1}'),
     ],

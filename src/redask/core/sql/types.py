@@ -47,6 +47,7 @@ TYPE_ROWS: dict[str, TypeRow] = {
     "oid": TypeRow(26, 1028, "N", True, "oid", "BIGINT"),
     "xid": TypeRow(28, 1011, "U", False, "xid", "BIGINT"),
     "json": TypeRow(114, 199, "U", False, "json", "VARCHAR"),
+    "point": TypeRow(600, 1017, "G", False, "point", "VARCHAR"),
     "cidr": TypeRow(650, 651, "I", False, "cidr", "VARCHAR"),
     "float4": TypeRow(700, 1021, "N", False, "real", "FLOAT"),
     "float8": TypeRow(701, 1022, "N", True, "double precision", "DOUBLE"),

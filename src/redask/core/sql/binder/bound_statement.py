@@ -82,7 +82,8 @@ def bind(
         found = named_objects(context, bind_query(context, node, Scope(depth=-1)))
     except RecursionError:
         raise SqlError("54001", "statement too complex: it is nested too deeply") from None
-    shown_values.refuse_marks(found.sql)
+    if not parameters.numbers:  # else their values decide, which come later
+        shown_values.refuse_marks(found.sql)
     if len(found.columns) > _MOST_COLUMNS:
         fail("54011", f"target lists can have at most {_MOST_COLUMNS} entries")
     numbers = range(1, max(parameters.numbers, default=0) + 1)

@@ -8,7 +8,7 @@ _MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
 INTERVAL_FIELDS = {4: "year", 2: "month", 8: "day", 1024: "hour", 2048: "minute", 4096: "second"}
 REFUSED_TYPES = frozenset(
     """aclitem bit box cid circle cstring gtsvector jsonpath line lseg macaddr8 money path pg_lsn
-    pg_node_tree pg_snapshot point polygon record refcursor regrole tid tsquery tsvector
+    pg_node_tree pg_snapshot polygon record refcursor regrole tid tsquery tsvector
     txid_snapshot unknown varbit void xid8 xml""".split()
 )
 _NO_VALUES = frozenset(("record", "void", "unknown"))

@@ -15,17 +15,21 @@ _LAYOUT = {
     "numeric": (-1, "i", "m"), "uuid": (16, "c", "p"), "record": (-1, "d", "x"),
     "int2vector": (-1, "i", "p"), "oidvector": (-1, "i", "p"),
     "timetz": (12, "d", "p"), "inet": (-1, "i", "m"), "cidr": (-1, "i", "m"),
-    "macaddr": (6, "i", "p"),
+    "macaddr": (6, "i", "p"), "point": (16, "d", "p"),
     **dict.fromkeys(("tsrange", "tstzrange", "int8range"), (-1, "d", "x")),
     **dict.fromkeys(("tsmultirange", "tstzmultirange", "int8multirange"), (-1, "d", "x")),
     **dict.fromkeys(REGISTERED, (4, "i", "p")),
 }  # fmt: skip
-_BY_REFERENCE = ("name", "interval", "uuid")
+_BY_REFERENCE = ("name", "interval", "uuid", "point")
 _UNDERSCORED = """json date time timestamp timestamptz interval numeric record void uuid
-    jsonb timetz inet cidr macaddr""".split()
+    jsonb timetz inet cidr macaddr point""".split()
 _MODIFIED = "bpchar varchar time timetz timestamp timestamptz interval numeric".split()
-_ELEMENTS = {"name": 18, "int2vector": 21, "oidvector": 26}
-_SUBSCRIPTS = {"name": "raw_array_subscript_handler", "jsonb": "jsonb_subscript_handler"}
+_ELEMENTS = {"name": 18, "int2vector": 21, "oidvector": 26, "point": 701}
+_SUBSCRIPTS = {
+    "name": "raw_array_subscript_handler",
+    "point": "raw_array_subscript_handler",
+    "jsonb": "jsonb_subscript_handler",
+}
 _PSEUDO = ("unknown", "record", "void")
 COLLATION = 100
 

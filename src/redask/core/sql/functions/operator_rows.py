@@ -12,7 +12,7 @@ from redask.core.sql.functions import numeric_rules, written_rules
 from redask.core.sql.functions.overloads import EmitCall, Overload, choose
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType
-from redask.core.sql.written.written_types import WRITTEN
+from redask.core.sql.written.written_types import UNEQUAL, WRITTEN
 
 _INTS = ("int2", "int4", "int8")
 _DATE, _TIME, _STAMP, _ZONED = (
@@ -125,7 +125,7 @@ def _compared(sign: str) -> list[Overload]:
         rows.append(_row(_JSONB, _JSONB, BOOL, f"(pg_jsonb_key({{0}}) {sign} pg_jsonb_key({{1}}))"))
         rows.append(_row(SqlType("xid"), SqlType("xid"), BOOL, f"({{0}} {sign} {{1}})"))
         rows += [_row(SqlType(each), SqlType(each), BOOL, partial(_written_compared, sign))
-                 for each in sorted(WRITTEN - {"bytea"})]  # fmt: skip
+                 for each in sorted(WRITTEN - UNEQUAL - {"bytea"})]  # fmt: skip
     rows.append(_row(_BYTES, _BYTES, BOOL, f"({{0}} {sign} {{1}})"))
     return rows
 

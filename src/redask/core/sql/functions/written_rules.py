@@ -18,6 +18,7 @@ from redask.core.sql.written.written_types import (
     BY_VALUE,
     MULTIRANGES,
     RANGES,
+    UNEQUAL,
     WRITTEN,
     ZONED,
 )
@@ -28,6 +29,8 @@ _ORDERED = frozenset(("bytea",))
 
 def key(value: Bound) -> str:
     """What is equal for equal values; an array of such for an array."""
+    if value.type.name in UNEQUAL:
+        unsupported(f"a comparison of {value.type.sql_name}", value.location)
     if value.type.name not in BY_VALUE:
         return value.sql
     each = f"pg_range_key({{}}, '{value.type.name}')".format
@@ -38,9 +41,9 @@ def key(value: Bound) -> str:
 
 def refuse_unless_equal(kind: SqlType, name: str, location: int) -> None:
     """Refuse an operator of arrays, unless it only asks which elements are equal."""
-    if kind.name in WRITTEN - _ORDERED and (name not in ("=", "<>") and kind.name in BY_VALUE):
-        unsupported(f"the operator {name} of {kind.sql_name}", location)
-    if kind.name in WRITTEN - _ORDERED and name in ("<", ">", "<=", ">="):
+    is_order = kind.name in WRITTEN - _ORDERED and name in ("<", ">", "<=", ">=")
+    is_found = kind.name in BY_VALUE and name not in ("=", "<>", "||")
+    if is_order or is_found or (kind.name in UNEQUAL and name != "||"):
         unsupported(f"the operator {name} of {kind.sql_name}", location)
 
 
@@ -52,7 +55,7 @@ def refuse_order(value: Bound) -> None:
 
 def refuse_as_key(value: Bound, what: str) -> None:
     """Refuse values where equal ones may be written differently."""
-    if value.type.name in BY_VALUE:
+    if value.type.name in BY_VALUE | UNEQUAL:
         unsupported(f"{what} {value.type.sql_name}", value.location)
 
 

@@ -3,6 +3,7 @@
     type                                  =, <>, DISTINCT    order
     bytea                                 yes                yes
     timetz, inet, cidr, macaddr           yes                refused
+    point                                 refused            refused
     ranges and multiranges                yes                refused
       of numerics                         =, <> by value     refused, and as a key too
 
@@ -18,6 +19,7 @@ from redask.core.sql.runtime import spelling
 from redask.core.sql.types import SqlType
 from redask.core.sql.written.byte_strings import read_bytea
 from redask.core.sql.written.networks import read_cidr, read_inet, read_macaddr
+from redask.core.sql.written.points import read_point
 from redask.core.sql.written.ranges import (
     BoundType,
     joined,
@@ -40,9 +42,10 @@ RANGES = {
     "tstzrange": "timestamptz",
 }
 MULTIRANGES = {name.replace("range", "multirange"): name for name in RANGES}
-WRITTEN = frozenset(("bytea", "timetz", "inet", "cidr", "macaddr", *RANGES, *MULTIRANGES))
+WRITTEN = frozenset(("bytea", "timetz", "inet", "cidr", "macaddr", "point", *RANGES, *MULTIRANGES))
 ZONED = frozenset(("tstzrange", "tstzmultirange"))  # written in the session's zone
 BY_VALUE = frozenset(("numrange", "nummultirange"))  # equal values may be written differently
+UNEQUAL = frozenset(("point",))  # PostgreSQL has no = for them
 Read = Callable[[str, SqlType, str], Any]  # as `literals.read`
 _PLAIN: dict[str, Callable[[str], str]] = {
     "bytea": read_bytea,
@@ -77,6 +80,8 @@ def read_written(text: str, name: str, zone: str, read: Read) -> str:
         return read_range(text, bound_type(name, read, zone))
     if name in MULTIRANGES:
         return read_multirange(text, bound_type(name, read, zone))
+    if name == "point":
+        return read_point(text, lambda each: float(read(each, SqlType("float8"), zone)))
     return read_timetz(text, zone) if name == "timetz" else _PLAIN[name](text)
 
 

@@ -40,6 +40,7 @@ from redask.server.pgwire.types.oids import (
     NUMERIC,
     OID,
     OIDVECTOR,
+    POINT,
     RANGE_OIDS,
     REGCLASS,
     REGNAMESPACE,
@@ -144,6 +145,7 @@ _FROM_TEXT: dict[int, Decoder] = {
 _FROM_BINARY: dict[int, Decoder] = {
     BOOL: _one_byte,
     BYTEA: written.unpack_bytea,
+    POINT: written.unpack_point,
     CIDR: written.unpack_network,
     INET: written.unpack_network,
     MACADDR: written.unpack_macaddr,

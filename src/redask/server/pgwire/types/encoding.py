@@ -60,6 +60,7 @@ from redask.server.pgwire.types.oids import (
     NUMERIC,
     OID,
     OIDVECTOR,
+    POINT,
     RANGE_OIDS,
     REGCLASS,
     REGNAMESPACE,
@@ -267,6 +268,7 @@ _TO_TEXT: dict[int, Encoder] = {
 _TO_BINARY: dict[int, Encoder] = {
     BOOL: lambda value: b"\1" if _truth(value) else b"\0",
     BYTEA: written.pack_bytea,
+    POINT: written.pack_point,
     CIDR: written.pack_network(True),
     INET: written.pack_network(False),
     MACADDR: written.pack_macaddr,
@@ -295,7 +297,7 @@ for _name, _oid in RANGE_OIDS.items():
     _each = _TO_BINARY[SqlType(bounds_of(_name)).oid]
     _make = written.pack_range if _name in RANGES else written.pack_multirange
     _TO_BINARY[_oid] = _make(_name, _each)
-_TO_TEXT |= dict.fromkeys((CIDR, INET, MACADDR, TIMETZ, *RANGE_OIDS.values()), _text_out)
+_TO_TEXT |= dict.fromkeys((POINT, CIDR, INET, MACADDR, TIMETZ, *RANGE_OIDS.values()), _text_out)
 _ZONED = {RANGE_OIDS[name]: name for name in ZONED}
 
 

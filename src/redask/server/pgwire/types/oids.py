@@ -17,7 +17,7 @@ REGCLASS, REGTYPE, UUID_OID, JSONB, VOID, REGNAMESPACE = 2205, 2206, 2950, 3802,
 TEXT_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY, OID_ARRAY = 1009, 1005, 1007, 1016, 1028
 NAME_ARRAY, CHAR_ARRAY, BOOL_ARRAY, FLOAT8_ARRAY, VARCHAR_ARRAY = 1003, 1002, 1000, 1022, 1015
 INTERVAL = 1186
-CIDR, MACADDR, INET, TIMETZ = 650, 829, 869, 1266
+POINT, CIDR, MACADDR, INET, TIMETZ = 600, 650, 829, 869, 1266
 # ranges and multiranges: their OIDs by name
 RANGE_OIDS = {
     name: SqlType(name).oid for name in (*written_types.RANGES, *written_types.MULTIRANGES)
@@ -92,6 +92,7 @@ TYPES = {
         WireType(1231, "_numeric", -1, "A", items=NUMERIC),
         WireType(2951, "_uuid", -1, "A", items=UUID_OID),
         WireType(3807, "_jsonb", -1, "A", items=JSONB),
+        WireType(POINT, "point", 16, "G", 1017),
         WireType(CIDR, "cidr", -1, "I", 651),
         WireType(MACADDR, "macaddr", 6, "U", 1040),
         WireType(INET, "inet", -1, "I", 1041),

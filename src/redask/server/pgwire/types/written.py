@@ -4,6 +4,7 @@
     timetz       microseconds of the day · seconds west of UTC
     inet, cidr   family (2 IPv4, 3 IPv6) · bits · is a cidr · length · the address
     macaddr      six bytes
+    point        two doubles
     range        flags · each finite bound with its length
     multirange   how many · each range with its length
 
@@ -19,8 +20,10 @@ from redask.core.sql import literals
 from redask.core.sql.runtime import spelling
 from redask.core.sql.written import networks, ranges, written_types
 from redask.core.sql.written.byte_strings import bytes_of, hexadecimal
+from redask.core.sql.written.points import coordinates, point_text
 from redask.core.sql.written.zoned_times import time_and_offset, timetz_text
 
+_POINT = struct.Struct("!dd")
 _TIMETZ = struct.Struct("!qi")
 _FAMILIES = {4: 2, 6: 3}  # the latter is PostgreSQL's own number
 _LENGTH = struct.Struct("!i")
@@ -81,6 +84,14 @@ def unpack_macaddr(data: bytes) -> str:
     if len(data) != 6:
         raise ValueError
     return data.hex(":")
+
+
+def pack_point(value: object) -> bytes:
+    return _POINT.pack(*coordinates(str(value)))
+
+
+def unpack_point(data: bytes) -> str:
+    return point_text(*_POINT.unpack(data))
 
 
 def _sized(data: bytes) -> bytes:

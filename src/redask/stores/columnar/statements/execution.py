@@ -21,6 +21,7 @@ from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, SelectResult, SelectShape
 from redask.core.ports.selecting import Columns, SelectPage
 from redask.core.sql.binder.bound_statement import BoundStatement
+from redask.core.sql.binder.shown import refuse_marks
 from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema
@@ -112,6 +113,7 @@ class Statements:
 
     def _text(self, plan: Plan, schema: CallerSchema, max_rows: int | None) -> str:
         """The text to run, with its tables made, its functions registered, and checked."""
+        refuse_marks(plan.bound.sql)
         names = [schema.physical(each) for each in plan.bound.tables]
         text = plan.text(names, max_rows)
         runtime_functions.register(schema.owner, text)
