@@ -41,8 +41,8 @@ def pack_array(
     return b"".join(parts)
 
 
-def unpack_array(data: bytes, each: Callable[[bytes], object]) -> list[object]:
-    """The items of an array in binary."""
+def unpack_array(data: bytes, each: Callable[[bytes], object], low: int = 1) -> list[object]:
+    """The items of an array in binary, whose count starts with `low`."""
     dimensions, _, _ = _HEAD.unpack_from(data)
     if dimensions == 0:
         return []
@@ -51,8 +51,8 @@ def unpack_array(data: bytes, each: Callable[[bytes], object]) -> list[object]:
     lengths = []
     place = _HEAD.size
     for _ in range(dimensions):
-        length, low = _BOUNDS.unpack_from(data, place)
-        if low != 1:
+        length, first = _BOUNDS.unpack_from(data, place)
+        if first != low:
             raise unsupported("an array with written bounds")
         if length < 1:
             raise ValueError

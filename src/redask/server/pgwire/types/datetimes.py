@@ -68,7 +68,7 @@ def unpack_moment(data: bytes) -> str:
 
 
 def unpack_zoned(data: bytes) -> str:
-    return wide_text(_MICROSECONDS.unpack(data)[0], "timestamptz")
+    return wide_text(_MICROSECONDS.unpack(data)[0], "timestamptz").replace("+00", "+00:00")
 
 
 def unpack_time(data: bytes) -> str:

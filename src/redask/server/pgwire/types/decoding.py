@@ -174,8 +174,8 @@ for _name, _oid in RANGE_OIDS.items():
     _FROM_BINARY[_oid] = _make(_each)
 
 
-def _array_unpacker(each: Decoder) -> Decoder:
-    return lambda data: unpack_array(data, each)
+def _array_unpacker(each: Decoder, low: int) -> Decoder:
+    return lambda data: unpack_array(data, each, low)
 
 
 def _array_reader(each: Decoder) -> Decoder:
@@ -192,7 +192,8 @@ def _add_arrays() -> None:
             from_text = _FROM_TEXT.get(row.items, _text_in)
             reader = _vector_reader if row.oid in _VECTORS else _array_reader
             _FROM_TEXT[row.oid] = reader(from_text)
-            _FROM_BINARY[row.oid] = _array_unpacker(_FROM_BINARY[row.items])
+            low = 0 if row.oid in _VECTORS else 1
+            _FROM_BINARY[row.oid] = _array_unpacker(_FROM_BINARY[row.items], low)
 
 
 _add_arrays()
