@@ -6,7 +6,7 @@
     read_shown("ab", bpchar(3))              "ab "
 
 Such a value can be an item of the select list, be cast to text, and be compared with another one
-by = and <>. Everything else refuses it by name (`binder/shown.py`).
+by = and <>. Everything else refuses it by name (`casting/shown_constants.py`).
 """
 
 from decimal import Decimal

@@ -37,7 +37,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class ShownValue:
-    """A value that can only be shown (`binder/shown.py`)."""
+    """A value that can only be shown (`casting/shown_constants.py`)."""
 
     value: object
 

@@ -11,7 +11,6 @@ from functools import partial
 from typing import Any
 
 from redask.core.errors import SqlError
-from redask.core.sql.binder import shown as shown_values
 from redask.core.sql.binder.bound import TEXT, Parameters, ShownValue, fail
 from redask.core.sql.binder.bound_queries import bind_query, named_objects
 from redask.core.sql.binder.coercion import Coercion
@@ -23,6 +22,7 @@ from redask.core.sql.binder.context import (
     TableDefinition,
 )
 from redask.core.sql.binder.namespace import Scope
+from redask.core.sql.casting import shown_constants
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.types import SqlType
 
@@ -69,7 +69,7 @@ def bind(
     parameters = Parameters(
         {number: type for number, type in enumerate(declared, 1) if type is not None},
         scales or {},
-        {number: partial(shown_values.shown, value) for number, value in (shown or {}).items()},
+        {number: partial(shown_constants.shown, value) for number, value in (shown or {}).items()},
     )
 
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
@@ -83,7 +83,7 @@ def bind(
     except RecursionError:
         raise SqlError("54001", "statement too complex: it is nested too deeply") from None
     if not parameters.numbers:  # else their values decide, which come later
-        shown_values.refuse_marks(found.sql)
+        shown_constants.refuse_marks(found.sql)
     if len(found.columns) > _MOST_COLUMNS:
         fail("54011", f"target lists can have at most {_MOST_COLUMNS} entries")
     numbers = range(1, max(parameters.numbers, default=0) + 1)

@@ -25,7 +25,7 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
-from redask.core.sql.binder.shown import as_text, shown
+from redask.core.sql.casting.shown_constants import as_text, shown
 from redask.core.sql.casting.single_casts import (
     CASTS,
     FLOATS,

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from redask.core.sql.binder import comparisons, shown
+from redask.core.sql.binder import comparisons
 from redask.core.sql.binder.bound import (
     BOOL,
     INT4,
@@ -34,6 +34,7 @@ from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.casting import shown_constants
 from redask.core.sql.casting.zoned_calls import zoned_operator
 from redask.core.sql.catalogue.vectors import as_array
 from redask.core.sql.functions import array_functions, operator_rows, written_rules
@@ -108,7 +109,7 @@ class Expressions:
         left, right = as_array(left), as_array(right)
         if left.is_shown != right.is_shown and (left.is_untyped or right.is_untyped):
             left, right = self._both_typed(left, right)
-        told = shown.compared(name, left, right)
+        told = shown_constants.compared(name, left, right)
         if told is not None:
             return told
         special = comparisons.special_operator(self, name, left, right, location)

@@ -25,8 +25,8 @@ from redask.core.sql.binder.from_clause import bind_from
 from redask.core.sql.binder.limits import bind_limit, limit_constant
 from redask.core.sql.binder.namespace import RelationColumn, Scope
 from redask.core.sql.binder.output_names import output_name
-from redask.core.sql.binder.shown import output
 from redask.core.sql.binder.windows import check_orderable, direction
+from redask.core.sql.casting.shown_constants import output
 from redask.core.sql.functions import numeric_rules
 
 _SETS = {

@@ -21,7 +21,7 @@ from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, SelectResult, SelectShape
 from redask.core.ports.selecting import Columns, SelectPage
 from redask.core.sql.binder.bound_statement import BoundStatement
-from redask.core.sql.binder.shown import refuse_marks
+from redask.core.sql.casting.shown_constants import refuse_marks
 from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema
