@@ -4,7 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 DEMO   := redask-demo
 
-.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites clean
+.PHONY: demo test test-pythons hooks lint types clients client-pages docs proto fuzz fuzz-sql fuzz-slow test-siege test-sql audit-attacks replays rot faults crash ledger-crash test-access test-transports eval eval-chinook eval-newcomer examples eval-claims eval-own-answers bench-rules bench-claims bench-retrieval bench-access bench-hidden bench-plan bench-ask bench-rows bench-cold bench-embedding bench-ingest bench-providers cache-histories histories fuzz-wire soak bench-serve bench-audit fuzz-pgwire bench-pgwire bench-peers bench-threads test-driver-suites test-dbt clean
 
 demo: $(VENV)/.installed
 	rm -rf $(DEMO)
@@ -76,6 +76,10 @@ test-sql: $(VENV)/.clients
 # them read, on PostgreSQL; with "--reasons asyncpg" what the last run refused; "--again" tells of it
 test-driver-suites: $(VENV)/.clients
 	PYTHONPATH=src $(BIN)/python tests/drivers/driver_suites.py $(DRIVERS)
+
+# dbt, in an environment of its own (.dbt), reads the tables of the client tests
+test-dbt: $(VENV)/.installed
+	PYTHONPATH=src $(BIN)/python tests/clients/dbt_reads.py
 
 # a million bad messages at every transport, and the next honest client is served
 fuzz-wire: $(VENV)/.installed
@@ -224,7 +228,7 @@ bench-peers: $(VENV)/.installed
 	cd benchmarks && nice -n 10 ../$(BIN)/python -m peers $(PEERS)
 
 clean:
-	rm -rf $(VENV) $(DEMO) .eval .faults .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
+	rm -rf $(VENV) $(DEMO) .dbt .eval .faults .peers .pythons .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage
 
 $(VENV)/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)

@@ -92,7 +92,7 @@ STANDARD = set(
     itertools json math operator re string tomllib types typing unicodedata""".split()
 )
 # dates, UUIDs, float4 and time zones as values; nothing there asks the clock
-SQL_VALUES = {"calendar", "datetime", "struct", "uuid", "zoneinfo"}
+SQL_VALUES = {"calendar", "datetime", "ipaddress", "struct", "uuid", "zoneinfo"}
 DATES = {"core.sql", "core.planning"}
 CLOCKS = set("datetime.now datetime.utcnow date.today uuid.uuid1 uuid.uuid4".split())
 # files, consoles, code made at run time, and what differs from process to process

@@ -9,6 +9,7 @@
     date, time                    date32, time64 (microseconds)      date, time
     timestamp, timestamptz        microseconds, without zone; UTC    datetime64
     uuid, json, jsonb, interval   text                               UUID; text
+    bytea; ranges, inet …         binary; text                       bytes; text
     arrays                        lists                              lists
 
 DuckDB makes the Arrow data, whichever library takes it.
@@ -75,6 +76,8 @@ def pandas_frame(result: SelectResult) -> Any:
         values = [row[place] for row in result.rows]
         of = SqlType.parse(kind)
         dtype = "object" if of.is_array else _PANDAS.get(of.name, "object")
+        if any(_is_shown_only(of, value) for value in values):
+            dtype = "object"
         if any(value is None for value in values):
             dtype = _NULLABLE.get(dtype, dtype)
         columns[name] = pandas.Series(values, dtype=dtype)
@@ -112,6 +115,9 @@ def _relation(result: SelectResult) -> "duckdb.DuckDBPyRelation":
 def _column(kind: SqlType, values: list[object]) -> tuple[str, list[object]]:
     """DuckDB's type for a column, and its values as that type takes them."""
     items = _items(kind, values)
+    if any(_is_shown_only(kind, item) for item in items):
+        message = f"a value of type {kind.sql_name} has none in Arrow: cast it to text"
+        raise BadAsk(message, detail=kind.sql_name)
     suffix = "[]" if kind.is_array else ""
     if kind.name in _AS_TEXT:
         return f"VARCHAR{suffix}", [_mapped(value, _text) for value in values]
@@ -120,9 +126,17 @@ def _column(kind: SqlType, values: list[object]) -> tuple[str, list[object]]:
         if one == "VARCHAR":
             return f"VARCHAR{suffix}", [_mapped(value, _text) for value in values]
         return f"{one}{suffix}", values
+    if kind.name == "bytea":
+        return f"BLOB{suffix}", values
     if kind.name == "timestamptz":
         return f"TIMESTAMPTZ{suffix}", values
     return kind.duckdb_type, values
+
+
+def _is_shown_only(kind: SqlType, value: object) -> bool:
+    """Whether it is an array in an array, or a date that is text: before year 1, infinite …"""
+    is_wide = kind.name in ("date", "timestamp", "timestamptz") and isinstance(value, str)
+    return is_wide or isinstance(value, list)
 
 
 def _items(kind: SqlType, values: list[object]) -> list[object]:

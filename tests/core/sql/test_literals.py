@@ -11,6 +11,8 @@ import pytest
 from redask.core.errors import SqlError
 from redask.core.sql.literals import duckdb_literal, read
 from redask.core.sql.runtime.dates.intervals import Interval, from_carried
+from redask.core.sql.runtime.dates.wide_dates import wide_number, wide_text
+from redask.core.sql.shown_values import read_shown
 from redask.core.sql.types import SqlType
 
 ONE = UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")
@@ -53,7 +55,7 @@ ONE = UUID("a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11")
         ("int4[]", " {1, 2 ,NULL}", [1, 2, None]),
         ("text[]", '{"a b",NULL,"NULL",x\\,y}', ["a b", None, "NULL", "x,y"]),
         ("int4[]", "{}", []),
-        ("bytea", "\\x00ff", b"\x00\xff"),
+        ("bytea", "\\x00FF", "\\x00ff"),
         ("json", ' {"b":1 }', ' {"b":1 }'),
         ("jsonb", '{"bb":1,"a":[1,2]}', '{"a": [1, 2], "bb": 1}'),
     ],
@@ -160,3 +162,35 @@ def test_a_nul_character_never_reaches_duckdb() -> None:
     with pytest.raises(SqlError) as raised:
         duckdb_literal("a\0", SqlType("text"))
     assert raised.value.sqlstate == "22021"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "value"),
+    [
+        ("int4[]", "{{1,2},{3,4}}", [[1, 2], [3, 4]]),
+        ("int4[]", "{{1},{NULL}}", [[1], [None]]),
+        ("date[]", "{infinity,2024-01-05}", ["infinity", date(2024, 1, 5)]),
+        ("date", " -Infinity ", "-infinity"),
+        ("date", "0044-3-15 BC", "0044-03-15 BC"),
+        ("date", "2024-01-05", None),
+        ("timestamptz", "10000-01-01 00:00-03:30", "10000-01-01 03:30:00+00"),
+        ("timestamptz", "0001-01-01 00:00+02", "0001-12-31 22:00:00+00 BC"),
+        ("numeric", "-inf", Decimal("-Infinity")),
+        ("numeric", "1.5", None),
+        ("bpchar(3)[]", "{a,bcde}", ["a  ", "bcd"]),
+    ],
+)
+def test_what_duckdb_has_no_value_for_can_be_shown(name: str, text: str, value: object) -> None:
+    assert read_shown(text, SqlType.parse(name), "UTC") == value
+
+
+@pytest.mark.parametrize("kind", ["date", "timestamp", "timestamptz"])
+def test_every_day_of_postgresql_is_written_and_read_again(kind: str) -> None:
+    unit = 1 if kind == "date" else 86_400_000_000
+    first, last = -2_451_545, 2_145_031_948 if kind == "date" else 106_751_982
+    places = (first, first + 1, -730_120, -730_119, 0, 59, 2_921_939, 2_921_940, last)
+    for day in (*places, *range(first, last, (last - first) // 1009)):
+        number = day * unit
+        assert wide_number(wide_text(number, kind), kind) == number
+    assert wide_text(0, kind)[:10] == "2000-01-01"
+    assert wide_text(2_921_940 * unit, kind)[:11] == "10000-01-01"

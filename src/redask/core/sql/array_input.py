@@ -2,12 +2,15 @@
 
     split_array('{1, "a b" ,NULL}')    ["1", "a b", None]
 
-An array of arrays and written bounds (`[1:2]={…}`) are refused.
+    split_nested('{{1,2},{3,4}}')      [["1", "2"], ["3", "4"]]
+
+An array of arrays is refused by the first, written bounds (`[1:2]={…}`) by both.
 """
 
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.refusals import unsupported
 
+_MOST_DIMENSIONS = 6  # PostgreSQL's own limit
 _SPACE = " \t\n\r\v\f"
 
 
@@ -34,6 +37,55 @@ def split_array(text: str) -> list[str | None]:
     if stripped[place:]:
         raise _malformed(text)
     return elements
+
+
+def split_nested(text: str) -> list[object]:
+    """The elements' texts of an array of up to six dimensions, in lists of lists."""
+    stripped = text.strip(_SPACE)
+    if stripped.startswith("["):
+        raise unsupported("an array with written bounds")
+    items, place = _items(stripped, 0, text, 1)
+    if stripped[place:]:
+        raise _malformed(text)
+    _shape(items, text)
+    return items
+
+
+def _items(stripped: str, place: int, text: str, depth: int) -> tuple[list[object], int]:
+    """The items of the braces at a place, and the place after them."""
+    if stripped[place : place + 1] != "{":
+        raise _malformed(text)
+    if depth > _MOST_DIMENSIONS:
+        raise unsupported(f"an array of more than {_MOST_DIMENSIONS} dimensions")
+    place = _skip(stripped, place + 1)
+    if stripped[place : place + 1] == "}":
+        if depth > 1:
+            raise unsupported("an empty array in an array")
+        return [], place + 1
+    found: list[object] = []
+    while True:
+        place = _skip(stripped, place)
+        item: object
+        if stripped[place : place + 1] == "{":
+            item, place = _items(stripped, place, text, depth + 1)
+            place = _skip(stripped, place)
+        else:
+            item, place = _element(stripped, place, text)
+        found.append(item)
+        mark = stripped[place : place + 1]
+        place += 1
+        if mark == "}":
+            return found, place
+        if mark != ",":
+            raise _malformed(text)
+
+
+def _shape(items: list[object], text: str) -> tuple[int, ...]:
+    """How many items each dimension has; 22P02 where that differs."""
+    shapes = {_shape(each, text) if isinstance(each, list) else () for each in items}
+    if len(shapes) > 1:
+        raise _malformed(text)
+    return (len(items), *(shapes.pop() if shapes else ()))
 
 
 def _malformed(text: str) -> SqlError:

@@ -5,10 +5,10 @@
     duckdb_literal(Decimal("1.50"), SqlType("numeric", (18, 2)))
                                                     CAST('1.50' AS DECIMAL(18,2))
 
-Values: bool, int, float, Decimal, str, bytes, date, time, datetime (without tzinfo; timestamptz
-in UTC), `Interval`, UUID and list. Errors are PostgreSQL's: 22P02 for invalid text, 22003 for a
-number out of range, 22007 and 22008 for dates, 22001 for text that is too long. Text we are not
-sure to read as PostgreSQL does is refused (0A000).
+Values: bool, int, float, Decimal, str, date, time, datetime (without tzinfo; timestamptz in UTC),
+`Interval`, UUID and list; of a type of `written` its one spelling, a str. Errors are PostgreSQL's:
+22P02 for invalid text, 22003 for a number out of range, 22007 and 22008 for dates, 22001 for text
+that is too long. Text we are not sure to read as PostgreSQL does is refused (0A000).
 """
 
 import math
@@ -42,6 +42,7 @@ from redask.core.sql.runtime.numbers.numerics import (
 )
 from redask.core.sql.runtime.refusals import unsupported
 from redask.core.sql.types import TYPE_ROWS, SqlType
+from redask.core.sql.written.written_types import WRITTEN, read_written
 
 _SPACE = " \t\n\r\v\f"  # C's isspace, which PostgreSQL trims by
 _BITS = {"int2": 15, "int4": 31, "int8": 63}
@@ -49,9 +50,9 @@ _TRUE = {"t", "tr", "tru", "true", "y", "ye", "yes", "on", "1"}
 _FALSE = {"f", "fa", "fal", "fals", "false", "n", "no", "of", "off", "0"}
 _INTEGER = re.compile(r"([+-]?[0-9]+)(.*)", re.DOTALL)
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?\Z")
+_ITEMS = {"int2vector": SqlType("int2"), "oidvector": SqlType("oid")}
 _SPECIAL = {"inf": math.inf, "infinity": math.inf, "nan": math.nan}
 _UUID = re.compile(r"(?:[0-9a-fA-F]{4}-?){7}[0-9a-fA-F]{4}\Z")
-_HEX = re.compile(r"\\x(?:[0-9a-fA-F]{2}\s*)*\Z", re.ASCII)
 
 
 def read(text: str, kind: SqlType, zone: str = "UTC") -> object:
@@ -66,6 +67,8 @@ def read(text: str, kind: SqlType, zone: str = "UTC") -> object:
         return [None if each is None else read(each, element, zone) for each in split_array(text)]
     if kind.name == "timestamptz":
         return read_timestamptz(text, _digits(kind), zone)
+    if kind.name in WRITTEN:
+        return read_written(text, kind.name, zone, read)
     reader = _READERS.get(kind.name)
     if reader is None:
         raise unsupported(f"a literal of type {kind.sql_name}")
@@ -193,10 +196,15 @@ def _uuid(text: str, kind: SqlType) -> UUID:
     return UUID(hex=inner.replace("-", ""))
 
 
-def _bytea(text: str, _kind: SqlType) -> bytes:
-    if not _HEX.match(text):
-        raise unsupported("a bytea literal not written in hexadecimal")
-    return bytes.fromhex(text[2:])
+def _xid(text: str, _kind: SqlType) -> int:
+    if not re.fullmatch("[0-9]{1,9}", text):  # PostgreSQL reads anything as some number
+        raise unsupported(f'the xid "{text}"')
+    return int(text)
+
+
+def _vector(text: str, item: SqlType) -> list[object]:
+    """int2vector and oidvector: items with white space between them."""
+    return [read(each, item) for each in text.split()]
 
 
 _READERS: dict[str, Callable[[str, SqlType], object]] = {
@@ -205,6 +213,7 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "int4": _int,
     "int8": _int,
     "oid": _oid,
+    "xid": _xid,
     "numeric": _numeric,
     "float4": _float,
     "float8": _float,
@@ -219,7 +228,8 @@ _READERS: dict[str, Callable[[str, SqlType], object]] = {
     "timestamp": lambda text, kind: read_timestamp(text, _digits(kind)),
     "interval": lambda text, _kind: read_interval(text),
     "uuid": _uuid,
-    "bytea": _bytea,
+    "int2vector": lambda text, _kind: _vector(text, SqlType("int2")),
+    "oidvector": lambda text, _kind: _vector(text, SqlType("oid")),
     "json": lambda text, _kind: checked(text),
     "jsonb": lambda text, _kind: jsonb_text(parse_jsonb(text)),
 }
@@ -230,9 +240,8 @@ def duckdb_literal(value: object, kind: SqlType) -> str:
     if value is None:
         return f"CAST(NULL AS {kind.duckdb_type})"
     if isinstance(value, list):
-        inner = ", ".join(
-            "NULL" if each is None else duckdb_literal(each, kind.element) for each in value
-        )
+        item = _ITEMS.get(kind.name, kind.element)
+        inner = ", ".join("NULL" if each is None else duckdb_literal(each, item) for each in value)
         return f"CAST([{inner}] AS {kind.duckdb_type})"
     return f"CAST({quoted(_plain(value, kind))} AS {kind.duckdb_type})"
 
@@ -262,6 +271,4 @@ def _plain(value: object, kind: SqlType) -> str:
         return spelling.date_text(value)
     if isinstance(value, time):
         return spelling.time_text(value)
-    if isinstance(value, bytes):
-        return "".join(f"\\x{each:02X}" for each in value)
     return str(value)

@@ -12,6 +12,7 @@ Names are PostgreSQL's own short ones (`int4`, `timestamptz`). A type is kept in
     timestamptz       TIMESTAMP in UTC, whatever the session's time zone is
     json, jsonb       VARCHAR in PostgreSQL's spelling
     name, bpchar …    VARCHAR
+    bytea, inet, ranges …   VARCHAR in PostgreSQL's spelling (`written`)
 """
 
 import re
@@ -35,7 +36,7 @@ class TypeRow(NamedTuple):
 
 TYPE_ROWS: dict[str, TypeRow] = {
     "bool": TypeRow(16, 1000, "B", True, "boolean", "BOOLEAN"),
-    "bytea": TypeRow(17, 1001, "U", False, "bytea", "BLOB"),
+    "bytea": TypeRow(17, 1001, "U", False, "bytea", "VARCHAR"),
     "char": TypeRow(18, 1002, "Z", False, '"char"', "VARCHAR"),
     "name": TypeRow(19, 1003, "S", False, "name", "VARCHAR"),
     "int8": TypeRow(20, 1016, "N", False, "bigint", "BIGINT"),
@@ -46,9 +47,13 @@ TYPE_ROWS: dict[str, TypeRow] = {
     "oid": TypeRow(26, 1028, "N", True, "oid", "BIGINT"),
     "xid": TypeRow(28, 1011, "U", False, "xid", "BIGINT"),
     "json": TypeRow(114, 199, "U", False, "json", "VARCHAR"),
+    "point": TypeRow(600, 1017, "G", False, "point", "VARCHAR"),
+    "cidr": TypeRow(650, 651, "I", False, "cidr", "VARCHAR"),
     "float4": TypeRow(700, 1021, "N", False, "real", "FLOAT"),
     "float8": TypeRow(701, 1022, "N", True, "double precision", "DOUBLE"),
     "unknown": TypeRow(705, 0, "X", False, "unknown", "VARCHAR"),
+    "macaddr": TypeRow(829, 1040, "U", False, "macaddr", "VARCHAR"),
+    "inet": TypeRow(869, 1041, "I", True, "inet", "VARCHAR"),
     "bpchar": TypeRow(1042, 1014, "S", False, "character", "VARCHAR"),
     "varchar": TypeRow(1043, 1015, "S", False, "character varying", "VARCHAR"),
     "date": TypeRow(1082, 1182, "D", False, "date", "DATE"),
@@ -56,6 +61,7 @@ TYPE_ROWS: dict[str, TypeRow] = {
     "timestamp": TypeRow(1114, 1115, "D", False, "timestamp without time zone", "TIMESTAMP"),
     "timestamptz": TypeRow(1184, 1185, "D", True, "timestamp with time zone", "TIMESTAMP"),
     "interval": TypeRow(1186, 1187, "T", True, "interval", "INTERVAL"),
+    "timetz": TypeRow(1266, 1270, "D", False, "time with time zone", "VARCHAR"),
     "numeric": TypeRow(1700, 1231, "N", False, "numeric", "VARCHAR"),
     "regprocedure": TypeRow(2202, 2207, "N", False, "regprocedure", "BIGINT"),
     "regoper": TypeRow(2203, 2208, "N", False, "regoper", "BIGINT"),
@@ -68,6 +74,18 @@ TYPE_ROWS: dict[str, TypeRow] = {
     "regnamespace": TypeRow(4089, 4090, "N", False, "regnamespace", "BIGINT"),
     "uuid": TypeRow(2950, 2951, "U", False, "uuid", "UUID"),
     "jsonb": TypeRow(3802, 3807, "U", False, "jsonb", "VARCHAR"),
+    "int4range": TypeRow(3904, 3905, "R", False, "int4range", "VARCHAR"),
+    "numrange": TypeRow(3906, 3907, "R", False, "numrange", "VARCHAR"),
+    "tsrange": TypeRow(3908, 3909, "R", False, "tsrange", "VARCHAR"),
+    "tstzrange": TypeRow(3910, 3911, "R", False, "tstzrange", "VARCHAR"),
+    "daterange": TypeRow(3912, 3913, "R", False, "daterange", "VARCHAR"),
+    "int8range": TypeRow(3926, 3927, "R", False, "int8range", "VARCHAR"),
+    "int4multirange": TypeRow(4451, 6150, "R", False, "int4multirange", "VARCHAR"),
+    "nummultirange": TypeRow(4532, 6151, "R", False, "nummultirange", "VARCHAR"),
+    "tsmultirange": TypeRow(4533, 6152, "R", False, "tsmultirange", "VARCHAR"),
+    "tstzmultirange": TypeRow(4534, 6153, "R", False, "tstzmultirange", "VARCHAR"),
+    "datemultirange": TypeRow(4535, 6155, "R", False, "datemultirange", "VARCHAR"),
+    "int8multirange": TypeRow(4536, 6157, "R", False, "int8multirange", "VARCHAR"),
     "record": TypeRow(2249, 2287, "P", False, "record", "STRUCT"),
     "void": TypeRow(2278, 0, "P", False, "void", "VARCHAR"),
     "int2vector": TypeRow(22, 1006, "A", False, "int2vector", "SMALLINT[]"),

@@ -36,6 +36,13 @@ class Read:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownValue:
+    """A value that can only be shown (`casting/shown_constants.py`)."""
+
+    value: object
+
+
+@dataclass(frozen=True, slots=True)
 class Bound:
     """A bound expression."""
 
@@ -52,12 +59,18 @@ class Bound:
     has_window: bool = False
     has_set: bool = False  # returns a set of rows (generate_series in a select list)
     location: int = -1
+    shown: ShownValue | None = field(default=None, compare=False)  # see `is_shown`
     name: str = field(default="?column?", compare=False)  # of an output column
 
     @property
     def is_untyped(self) -> bool:
         """An untyped literal, NULL or parameter: takes the type that its context wants."""
         return self.type.name == "unknown" and not self.type.is_array
+
+    @property
+    def is_shown(self) -> bool:
+        """Whether its text is still the mark of what is shown."""
+        return self.shown is not None and self.sql.startswith("\2")
 
     def like(self, sql: str, *others: "Bound", type: SqlType | None = None,
              digits: tuple[int, int] | None = None) -> "Bound":  # fmt: skip
@@ -68,12 +81,19 @@ class Bound:
 class Parameters:
     """The parameters of a statement: declared types, else the first that a context wants.
 
-    `scales` are those of numeric values, where the values are known.
+    `scales` are those of numeric values, `shown` the values that can only be shown, where the
+    values are known.
     """
 
-    def __init__(self, types: dict[int, SqlType], scales: Mapping[int, tuple[int, int]]) -> None:
+    def __init__(
+        self,
+        types: dict[int, SqlType],
+        scales: Mapping[int, tuple[int, int]],
+        shown: Mapping[int, Callable[[SqlType, int], "Bound"]] | None = None,
+    ) -> None:
         self.types = types
         self.scales = scales
+        self.shown = shown or {}
         self.numbers: set[int] = set()
 
     def typed(self, number: int, location: int) -> Bound:
@@ -81,6 +101,8 @@ class Parameters:
         known = self.types.get(number)
         if known is None:
             return Bound(f"${number}", SqlType("unknown"), parameter=number, location=location)
+        if number in self.shown:
+            return self.shown[number](known.bare, location)
         digits = self.scales.get(number) if known.name == "numeric" else None
         kept = f"DECIMAL({digits[0]},{digits[1]})" if digits else known.bare.duckdb_type
         return Bound(f"CAST(${number} AS {kept})", known.bare, digits, location=location)

@@ -261,9 +261,9 @@ def _set_operation(context: BindingContext, node: TreeNode, scope: Scope) -> Bou
         cast = [replace(each, type=type) for each in cast]
         if type.name == "numeric":
             cast = alike(cast)
-            if not node.get("all"):
-                for each in cast:
-                    numeric_rules.refuse_as_key(each, f"{word} of")
+        if not node.get("all"):
+            for each in cast:
+                numeric_rules.refuse_as_key(each, f"{word} of")
         ones.append(cast[0])
         others.append(cast[1])
     first = _projected(context, left, [each.sql for each in ones], ones)

@@ -7,10 +7,11 @@ query, is refused. `render` puts the tables' names in DuckDB in the place of the
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from redask.core.errors import SqlError
-from redask.core.sql.binder.bound import TEXT, Parameters, fail
+from redask.core.sql.binder.bound import TEXT, Parameters, ShownValue, fail
 from redask.core.sql.binder.bound_queries import bind_query, named_objects
 from redask.core.sql.binder.coercion import Coercion
 from redask.core.sql.binder.context import (
@@ -21,6 +22,7 @@ from redask.core.sql.binder.context import (
     TableDefinition,
 )
 from redask.core.sql.binder.namespace import Scope
+from redask.core.sql.casting import shown_constants
 from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.types import SqlType
 
@@ -37,6 +39,7 @@ class BoundStatement:
     digits: tuple[tuple[int, int] | None, ...]
     parameters: tuple[SqlType, ...]
     tables: tuple[TableDefinition, ...]
+    shown: tuple[ShownValue | None, ...] = ()
 
     def render(self, names: Sequence[str]) -> str:
         """The text, with the tables' names in DuckDB."""
@@ -51,8 +54,12 @@ def bind(
     *,
     declared: Sequence[SqlType | None] = (),
     scales: Mapping[int, tuple[int, int]] | None = None,
+    shown: Mapping[int, object] | None = None,
 ) -> BoundStatement:
-    """The statement of a tree and its text; raises `SqlError` with the position in bytes."""
+    """The statement of a tree and its text; raises `SqlError` with the position in bytes.
+
+    `shown` are the values of parameters that can only be shown.
+    """
     statements = tree.get("stmts", [])
     if not statements:
         fail("42601", "syntax error at end of input")
@@ -62,6 +69,7 @@ def bind(
     parameters = Parameters(
         {number: type for number, type in enumerate(declared, 1) if type is not None},
         scales or {},
+        {number: partial(shown_constants.shown, value) for number, value in (shown or {}).items()},
     )
 
     def query(each: dict[str, Any], scope: Scope) -> BoundQuery:
@@ -74,6 +82,8 @@ def bind(
         found = named_objects(context, bind_query(context, node, Scope(depth=-1)))
     except RecursionError:
         raise SqlError("54001", "statement too complex: it is nested too deeply") from None
+    if not parameters.numbers:  # else their values decide, which come later
+        shown_constants.refuse_marks(found.sql)
     if len(found.columns) > _MOST_COLUMNS:
         fail("54011", f"target lists can have at most {_MOST_COLUMNS} entries")
     numbers = range(1, max(parameters.numbers, default=0) + 1)
@@ -84,4 +94,5 @@ def bind(
         tuple(column.digits for column in found.columns),
         types,
         tuple(context.tables),
+        tuple(column.shown for column in found.columns),
     )

@@ -25,6 +25,7 @@ from redask.core.sql.binder.bound import (
     numeric_text,
     unsupported,
 )
+from redask.core.sql.casting.shown_constants import as_text, shown
 from redask.core.sql.casting.single_casts import (
     CASTS,
     FLOATS,
@@ -39,7 +40,9 @@ from redask.core.sql.catalogue.registered_types import RegisteredTypes
 from redask.core.sql.catalogue.vectors import array_type, as_array, is_vector, vector_text
 from redask.core.sql.functions.overloads import fits
 from redask.core.sql.runtime.runtime_table import call_text
+from redask.core.sql.shown_values import padded, read_shown
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import MULTIRANGES, ZONED
 
 CastContext = Literal["implicit", "assignment", "explicit"]
 # assignment casts beyond the implicit ones, and those that must be written out
@@ -55,6 +58,11 @@ _ASSIGNED = {
 _EXPLICIT = {
     *(("int4", "bool"), ("bool", "int4"), ("int4", "char"), ("char", "int4")),
     *(("jsonb", each) for each in ("bool", "numeric", "int2", "int4", "int8", "float4", "float8")),
+}
+# casts that PostgreSQL has and we have not
+_LEFT_OUT = {
+    *(("inet", "cidr"), ("time", "timetz"), ("timetz", "time"), ("timestamptz", "timetz")),
+    *((each, several) for several, each in MULTIRANGES.items()),
 }
 
 
@@ -114,7 +122,15 @@ class Coercion:
         """The value as one of that type."""
         if value.is_untyped:
             return self._typed(value, wanted, context)
+        if value.is_shown and wanted.name in STRINGS and not wanted.is_array:
+            text = as_text(value) if context == "explicit" else None
+            if text is not None and value.type.bare != wanted.bare:
+                return self.coerce(text, wanted, context)
         if not self.can(value.type, wanted, context):
+            if (value.type.name, wanted.name) in _LEFT_OUT:
+                unsupported(
+                    f"the cast from {value.type.sql_name} to {wanted.sql_name}", value.location
+                )
             fail(
                 "42846",
                 f"cannot cast type {value.type.bare.sql_name} to {wanted.bare.sql_name}",
@@ -143,13 +159,24 @@ class Coercion:
             return self._read(value, wanted, self.registered.constant)
         if wanted.name in REGISTERED_NAMES and self.registered is not None:
             return self.registered.constants(split_array(value.literal), wanted, value.location)
-        if wanted.name in ("varchar", "bpchar") and wanted.modifier and context == "explicit":
+        if wanted.name == "bpchar" and wanted.modifier and not wanted.is_array:
+            return shown(padded(value.literal, wanted), wanted, value.location)
+        if wanted.name == "bpchar" and wanted.modifier:
+            found = read_shown(value.literal, wanted, self.zone)
+            return shown(found, wanted, value.location)
+        if wanted.name == "varchar" and wanted.modifier and context == "explicit":
             bare = constant(value.literal, TEXT, value.location)
             return self._modified(replace(bare, type=wanted.bare), wanted)
         return self._read(value, wanted, self._constant_of_text)
 
     def _constant_of_text(self, text: str, type: SqlType, location: int) -> Bound:
-        return constant(literals.read(text, type, self.zone), type, location)
+        try:
+            return constant(literals.read(text, type, self.zone), type, location)
+        except SqlError as error:
+            found = read_shown(text, type, self.zone) if error.sqlstate == "0A000" else None
+            if found is None:
+                raise
+            return shown(found, type, location)
 
     def _read(
         self, value: Bound, wanted: SqlType, read: Callable[[str, SqlType, int], Bound]
@@ -185,6 +212,9 @@ class Coercion:
 
     def _cast(self, value: Bound, wanted: SqlType) -> Bound:
         given = value.type
+        if self.zone != "UTC" and (given.name in ZONED or wanted.name in (*ZONED, "timetz")):
+            what = f"the cast from {given.sql_name} to {wanted.sql_name}"
+            unsupported(f"{what} in a session whose time zone is not UTC", value.location)
         if is_vector(given) and wanted.name in STRINGS and not wanted.is_array:
             return vector_text(value, wanted)
         value, given = as_array(value), as_array(value).type

@@ -16,7 +16,12 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.catalogue.vectors import as_array
-from redask.core.sql.functions import numeric_rules, pattern_operators, row_operators
+from redask.core.sql.functions import (
+    numeric_rules,
+    pattern_operators,
+    row_operators,
+    written_rules,
+)
 from redask.core.sql.functions.operator_rows import INVERSE
 
 if TYPE_CHECKING:
@@ -68,7 +73,7 @@ def special_operator(
         return pattern_operators.bind_match(self, name, left, right, location)
     if left.type.is_array or right.type.is_array:
         return _with_arrays(self, name, left, right)
-    if name == "||":
+    if name == "||" and "bytea" not in (left.type.name, right.type.name):
         strings = ("S", "X", "Z")
         json = ("json", "jsonb")
         if left.type.name in json or right.type.name in json:
@@ -97,8 +102,10 @@ def _with_arrays(self: "Expressions", name: str, left: Bound, right: Bound) -> B
         if left.type.bare != right.type.bare:
             type = self.coercion.common_type([left, right], "ARRAY")
             left, right = self.coercion.unify([left, right], type)
+        written_rules.refuse_unless_equal(left.type, name, left.location)
         if name in _ORDERED:
-            return left.like(f"({left.sql} {name} {right.sql})", right, type=BOOL)
+            one, other = written_rules.key(left), written_rules.key(right)
+            return left.like(f"({one} {name} {other})", right, type=BOOL)
         templates = {
             "||": (_joined(left.sql, right.sql), left.type),
             "@>": (_contains(left.sql, right.sql), BOOL),

@@ -34,9 +34,10 @@ from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.type_names import read_type
+from redask.core.sql.casting import shown_constants
 from redask.core.sql.casting.zoned_calls import zoned_operator
 from redask.core.sql.catalogue.vectors import as_array
-from redask.core.sql.functions import array_functions, operator_rows
+from redask.core.sql.functions import array_functions, operator_rows, written_rules
 from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.runtime.dates.time_zones import to_local
 from redask.core.sql.types import SqlType
@@ -106,12 +107,18 @@ class Expressions:
         """A binary operator."""
         name = operator_rows.SYNONYMS.get(name, name)
         left, right = as_array(left), as_array(right)
+        if left.is_shown != right.is_shown and (left.is_untyped or right.is_untyped):
+            left, right = self._both_typed(left, right)
+        told = shown_constants.compared(name, left, right)
+        if told is not None:
+            return told
         special = comparisons.special_operator(self, name, left, right, location)
         if special is not None:
             return special
         found = operator_rows.binary(name, left.type.bare, right.type.bare)
         if found is None:
             signature = f"{left.type.bare.sql_name} {name} {right.type.bare.sql_name}"
+            written_rules.refuse_missing(f"the operator {signature}", [left, right], location)
             fail("42883", f"operator does not exist: {signature}", location, HINT)
         if found == AMBIGUOUS:
             signature = f"{left.type.bare.sql_name} {name} {right.type.bare.sql_name}"
@@ -122,11 +129,18 @@ class Expressions:
                 return zoned
         return self.emit(*found, [left, right], location)
 
+    def _both_typed(self, left: Bound, right: Bound) -> tuple[Bound, Bound]:
+        """An untyped operand beside one that is shown, as one of its type."""
+        if left.is_untyped:
+            return self.coercion.coerce(left, right.type), right
+        return left, self.coercion.coerce(right, left.type)
+
     def prefix(self, name: str, value: Bound, location: int) -> Bound:
         """A prefix operator."""
         found = choose(operator_rows.PREFIX.get(name, []), (value.type,), is_operator=True)
         if found is None or found == AMBIGUOUS:
             signature = f"{name} {value.type.bare.sql_name}"
+            written_rules.refuse_missing(f"the operator {signature}", [value], location)
             fail("42883", f"operator does not exist: {signature}", location, HINT)
         result = self.emit(*found, [value], location)
         if name == "-" and value.integer is not None:
@@ -262,6 +276,8 @@ class Expressions:
         if name == "coalesce" and values[0].type.bare == type.bare and is_literal(node["args"][0]):
             return values[0]  # as PostgreSQL plans it, with the modifier of its type
         cast = self.coercion.unify(values, type)
+        if name != "coalesce":
+            written_rules.refuse_order(cast[0])
         text = f"{name}({', '.join(each.sql for each in cast)})"
         if type == NUMERIC and cast[0].digits is None and name != "coalesce":
             text = f"pg_numeric_{name}([{', '.join(each.sql for each in cast)}])"

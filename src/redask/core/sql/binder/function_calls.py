@@ -30,6 +30,7 @@ from redask.core.sql.functions import (
     function_rows,
     json_functions,
     set_functions,
+    written_rules,
 )
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import AMBIGUOUS, choose
@@ -136,6 +137,9 @@ def scalar(self: "Expressions", name: str, values: list[Bound], location: int) -
         if zoned is not None:
             return replace(zoned, location=location)
     special = function_rows.SPECIAL.get(name)
+    if name in array_functions.SPECIAL:
+        for each in values:
+            written_rules.refuse_as_key(each, f"{name} of")
     if special is not None:
         found = special(self, values, location)
         if found is not None:
@@ -154,9 +158,11 @@ def _signature(name: str, values: list[Bound]) -> str:
 
 
 def _missing(name: str, values: list[Bound], location: int) -> NoReturn:
-    refused = "bytea" if name in _OF_BYTES else name
-    if refused in REFUSED_TYPES:  # int4range(), set_byte()
-        unsupported(f"the type {refused}", location)
+    if name in REFUSED_TYPES:  # a constructor
+        unsupported(f"the type {name}", location)
+    if name in _OF_BYTES:
+        unsupported(f"the function {name}", location)
+    written_rules.refuse_missing(f"the function {_signature(name, values)}", values, location)
     fail("42883", f"function {_signature(name, values)} does not exist", location, _HINT)
 
 

@@ -8,7 +8,7 @@ not found is looked up in the query around, one deeper. Unknown: 42703, several:
 import difflib
 from dataclasses import dataclass
 
-from redask.core.sql.binder.bound import Bound, Read, fail
+from redask.core.sql.binder.bound import Bound, Read, ShownValue, fail
 from redask.core.sql.types import SqlType
 
 
@@ -21,6 +21,7 @@ class RelationColumn:
     type: SqlType
     digits: tuple[int, int] | None = None
     scale: int | None = None
+    shown: ShownValue | None = None  # of an item of the outermost select list
 
 
 class Relation:

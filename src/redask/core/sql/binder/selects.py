@@ -26,6 +26,7 @@ from redask.core.sql.binder.limits import bind_limit, limit_constant
 from redask.core.sql.binder.namespace import RelationColumn, Scope
 from redask.core.sql.binder.output_names import output_name
 from redask.core.sql.binder.windows import check_orderable, direction
+from redask.core.sql.casting.shown_constants import output
 from redask.core.sql.functions import numeric_rules
 
 _SETS = {
@@ -102,7 +103,10 @@ class _Select:
         body = f"{f' FROM {source}' if source else ''}{where}{grouping}{having}"
         sql = self._assembled(values, sorts, body)
         columns = tuple(
-            RelationColumn(target.name, f"o{place}", value.type, value.digits, value.scale)
+            RelationColumn(
+                *(target.name, f"o{place}", value.type, value.digits, value.scale),
+                shown=value.shown if value.is_shown and not scope.depth else None,
+            )
             for place, (target, value) in enumerate(zip(targets, values, strict=True), 1)
         )
         outer = made("", TEXT, *self._reads).columns
@@ -277,7 +281,8 @@ class _Select:
         return expressions.bind(node)
 
     def _assembled(self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str) -> str:
-        items = [f"{value.sql} AS o{place}" for place, value in enumerate(values, 1)]
+        outputs = values if self._scope.depth else [output(value) for value in values]
+        items = [f"{value.sql} AS o{place}" for place, value in enumerate(outputs, 1)]
         if self._node.get("limitOption") == "LIMIT_OPTION_WITH_TIES":
             return self._with_ties(items, sorts, body)
         limit, reads = bind_limit(self._context, self._node, self._scope)

@@ -7,13 +7,11 @@ _MODIFIED = frozenset(("numeric", "varchar", "bpchar"))
 # bits of an interval's modifier: INTERVAL '1' MONTH
 INTERVAL_FIELDS = {4: "year", 2: "month", 8: "day", 1024: "hour", 2048: "minute", 4096: "second"}
 REFUSED_TYPES = frozenset(
-    """aclitem bit box bytea cid cidr circle cstring datemultirange daterange gtsvector inet
-    int4multirange int4range int8multirange int8range jsonpath line lseg macaddr macaddr8 money
-    nummultirange numrange path pg_lsn pg_node_tree pg_snapshot point polygon record refcursor
-    regrole tid timetz tsmultirange tsquery tsrange tstzmultirange tstzrange tsvector txid_snapshot
-    unknown varbit void xid xid8 xml""".split()
+    """aclitem bit box cid circle cstring gtsvector jsonpath line lseg macaddr8 money path pg_lsn
+    pg_node_tree pg_snapshot polygon record refcursor regrole tid tsquery tsvector
+    txid_snapshot unknown varbit void xid8 xml""".split()
 )
-_NO_VALUES = frozenset(("record", "void", "unknown", "bytea", "xid"))
+_NO_VALUES = frozenset(("record", "void", "unknown"))
 # information_schema's own types, as they travel
 _DOMAINS = {
     "cardinal_number": "int4",
@@ -41,8 +39,6 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
             unsupported(f"the type {name}", location)
         fail("42704", f'type "{name}" does not exist', location)
     bounds = node.get("arrayBounds", [])
-    if len(bounds) + is_array > 1:
-        unsupported("an array of arrays", location)
     modifiers = [_integer(each, location) for each in node.get("typmods", [])]
     field = None
     if name == "interval" and modifiers:
@@ -56,8 +52,6 @@ def read_type(node: TreeNode) -> tuple[SqlType, str | None]:
         modifiers = _numeric(modifiers, location)
     if name in ("varchar", "bpchar") and modifiers and modifiers[0] < 1:
         fail("22023", f"length for type {name} must be at least 1", location)
-    if name == "bpchar" and modifiers:
-        unsupported("character(n)", location)
     return SqlType(name, tuple(modifiers), bool(bounds) or is_array), field
 
 

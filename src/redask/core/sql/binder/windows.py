@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT8, TEXT, Bound, TreeNode, fail, unsupported
-from redask.core.sql.functions import numeric_rules
+from redask.core.sql.functions import numeric_rules, written_rules
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def check_orderable(value: Bound) -> None:
         if value.type.name == "json":
             fail("42883", "could not identify an ordering operator for type json", value.location)
         unsupported(f"the order of {value.type.sql_name}", value.location)
+    written_rules.refuse_order(value)
     if value.type.is_array and value.type.name == "numeric":
         unsupported("the order of numeric[]", value.location)
 

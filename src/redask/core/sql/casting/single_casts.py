@@ -15,14 +15,15 @@ from redask.core.sql.binder.bound import (
 from redask.core.sql.catalogue.object_ids import NOTHING_NAMED
 from redask.core.sql.runtime.runtime_table import RUNTIME, call_text
 from redask.core.sql.types import REGISTERED, SqlType
+from redask.core.sql.written.written_types import WRITTEN
 
 STRINGS = frozenset(("text", "varchar", "bpchar", "name", "char"))
 INTEGERS = frozenset(("int2", "int4", "int8"))
 FLOATS = frozenset(("float4", "float8"))
 REGISTERED_NAMES = frozenset(REGISTERED)
-READABLE = frozenset(
+READABLE = WRITTEN | frozenset(
     """bool int2 int4 int8 oid float4 float8 numeric date time timestamp timestamptz interval uuid
-    json jsonb""".split()
+    json jsonb xid""".split()
 )
 
 
@@ -72,7 +73,8 @@ def array_to_text(value: Bound, wanted: SqlType) -> Bound:
     """An array as text."""
     name = value.type.name
     item = {"int2": "int8", "int4": "int8", "oid": "int8", "varchar": "text", "name": "text"}
-    item |= dict.fromkeys(NOTHING_NAMED, "int8") | dict.fromkeys(("json", "jsonb"), "text")
+    item |= dict.fromkeys(NOTHING_NAMED, "int8")
+    item |= dict.fromkeys(("json", "jsonb", *WRITTEN), "text")
     function = f"pg_{item.get(name, name)}_array_text"
     if function not in RUNTIME:
         unsupported(f"the cast from {value.type.sql_name} to text", value.location)
@@ -87,7 +89,9 @@ def _to_text(value: Bound, wanted: SqlType) -> Bound:
         return value.like(f"(CAST({value.sql} AS VARCHAR) || '+00')", type=wanted)
     if name == "numeric":
         return value.like(numeric_text(value), type=wanted)
-    if name in ("json", "jsonb"):
+    if name == "inet":  # with the length, which its output leaves out where it is the whole
+        return value.like(f"pg_inet_text({value.sql})", type=wanted)
+    if name in ("json", "jsonb") or name in WRITTEN:
         return _same(value, wanted)
     return _plain(value, wanted)
 
@@ -114,6 +118,10 @@ CASTS: list[tuple[Callable[[str, str], bool], Callable[[Bound, SqlType], Bound]]
     (_among(STRINGS, STRINGS), _same),
     (_among(STRINGS, READABLE), _from_text),
     (lambda _, other: other in STRINGS, _to_text),
+    (
+        _among(frozenset(("cidr",)), frozenset(("inet",))),
+        lambda value, wanted: value.like(f"pg_cidr_inet({value.sql})", type=wanted),
+    ),
     (_among(_INTS, frozenset(("numeric",))), _integer_to_numeric),
     (_among(_INTS | REGISTERED_NAMES, _INTS | FLOATS | REGISTERED_NAMES), _plain),
     (_among(frozenset(("numeric",)), INTEGERS), _numeric_to_integer),

@@ -29,13 +29,12 @@ OTHER_TYPES = {
     oid: name
     for name, oid in _read(
         """
-        tid:27 cid:29 xml:142 pg_node_tree:194 point:600 lseg:601 path:602 box:603 polygon:604
-        line:628 cidr:650 circle:718 macaddr8:774 money:790 macaddr:829 inet:869 aclitem:1033
-        timetz:1266 bit:1560 varbit:1562 refcursor:1790 cstring:2275
+        tid:27 cid:29 xml:142 pg_node_tree:194 lseg:601 path:602 box:603 polygon:604
+        line:628 circle:718 macaddr8:774 money:790 aclitem:1033 bit:1560
+        varbit:1562 refcursor:1790 cstring:2275
         any:2276 anyarray:2277 trigger:2279 language_handler:2280 internal:2281 anyelement:2283
         anynonarray:2776 fdw_handler:3115 pg_lsn:3220 anyenum:3500 tsvector:3614 tsquery:3615
- anyrange:3831 event_trigger:3838 int4range:3904
-        numrange:3906 tsrange:3908 tstzrange:3910 daterange:3912 int8range:3926 jsonpath:4072
+        anyrange:3831 event_trigger:3838 jsonpath:4072
         regrole:4096 xid8:5069
         """
     ).items()
@@ -75,6 +74,13 @@ FUNCTIONS = _read(
     regopersend:2449 regoperatorin:2216 regoperatorout:2217 regoperatorrecv:2450
     regoperatorsend:2451 regconfigin:3736 regconfigout:3737 regconfigrecv:3738 regconfigsend:3739
     regdictionaryin:3771 regdictionaryout:3772 regdictionaryrecv:3773 regdictionarysend:3774
+    point_in:117 point_out:118 point_recv:2428 point_send:2429
+    macaddr_in:436 macaddr_out:437 macaddr_recv:2494 macaddr_send:2495 inet_in:910 inet_out:911
+    inet_recv:2496 inet_send:2497 cidr_in:1267 cidr_out:1427 cidr_recv:2498 cidr_send:2499
+    timetz_in:1350 timetz_out:1351 timetz_recv:2472 timetz_send:2473 timetztypmodin:2911
+    timetztypmodout:2912 range_in:3834 range_out:3835 range_recv:3836 range_send:3837
+    range_typanalyze:3916 multirange_in:4231 multirange_out:4232 multirange_recv:4233
+    multirange_send:4234 multirange_typanalyze:4242
     regcollationin:4193 regcollationout:4194 regcollationrecv:4196 regcollationsend:4197
     """
 )

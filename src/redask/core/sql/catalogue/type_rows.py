@@ -3,6 +3,7 @@
 from redask.core.sql.catalogue.object_ids import OWNER, SYSTEM
 from redask.core.sql.catalogue.system_ids import FUNCTIONS
 from redask.core.sql.types import REGISTERED, TYPE_ROWS, SqlType
+from redask.core.sql.written.written_types import MULTIRANGES, RANGES
 
 # typlen, typalign and typstorage; other types have varying length: -1, i, x
 _LAYOUT = {
@@ -13,14 +14,22 @@ _LAYOUT = {
     "timestamp": (8, "d", "p"), "timestamptz": (8, "d", "p"), "interval": (16, "d", "p"),
     "numeric": (-1, "i", "m"), "uuid": (16, "c", "p"), "record": (-1, "d", "x"),
     "int2vector": (-1, "i", "p"), "oidvector": (-1, "i", "p"),
+    "timetz": (12, "d", "p"), "inet": (-1, "i", "m"), "cidr": (-1, "i", "m"),
+    "macaddr": (6, "i", "p"), "point": (16, "d", "p"),
+    **dict.fromkeys(("tsrange", "tstzrange", "int8range"), (-1, "d", "x")),
+    **dict.fromkeys(("tsmultirange", "tstzmultirange", "int8multirange"), (-1, "d", "x")),
     **dict.fromkeys(REGISTERED, (4, "i", "p")),
 }  # fmt: skip
-_BY_REFERENCE = ("name", "interval", "uuid")
+_BY_REFERENCE = ("name", "interval", "uuid", "point")
 _UNDERSCORED = """json date time timestamp timestamptz interval numeric record void uuid
-    jsonb""".split()
-_MODIFIED = "bpchar varchar time timestamp timestamptz interval numeric".split()
-_ELEMENTS = {"name": 18, "int2vector": 21, "oidvector": 26}
-_SUBSCRIPTS = {"name": "raw_array_subscript_handler", "jsonb": "jsonb_subscript_handler"}
+    jsonb timetz inet cidr macaddr point""".split()
+_MODIFIED = "bpchar varchar time timetz timestamp timestamptz interval numeric".split()
+_ELEMENTS = {"name": 18, "int2vector": 21, "oidvector": 26, "point": 701}
+_SUBSCRIPTS = {
+    "name": "raw_array_subscript_handler",
+    "point": "raw_array_subscript_handler",
+    "jsonb": "jsonb_subscript_handler",
+}
 _PSEUDO = ("unknown", "record", "void")
 COLLATION = 100
 
@@ -65,6 +74,8 @@ def type_rows() -> list[dict[str, object]]:
 
 def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object]:
     calls = "array_" if kind.is_array else f"{name}_" if name in _UNDERSCORED else name
+    family = "multirange" if name in MULTIRANGES else "range" if name in RANGES else ""
+    calls = f"{family}_" if family else calls
     modified = kind.name in _MODIFIED
     is_pseudo = kind.name in _PSEUDO
     subscript = "array_subscript_handler" if element else ""
@@ -73,7 +84,7 @@ def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object
     return {
         "oid": kind.oid, "typname": name, "typnamespace": SYSTEM, "typowner": OWNER,
         "typlen": type_length(kind), "typbyval": by_value(kind),
-        "typtype": "p" if is_pseudo else "b",
+        "typtype": "p" if is_pseudo else family[:1] or "b",
         "typcategory": "P" if is_pseudo and kind.is_array else kind.category,
         "typispreferred": kind.preferred, "typisdefined": True, "typdelim": ",",
         "typelem": element, "typarray": array, "typinput": FUNCTIONS[f"{calls}in"],
@@ -81,7 +92,7 @@ def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object
         "typsend": FUNCTIONS[f"{calls}send"],
         "typmodin": FUNCTIONS[f"{kind.name}typmodin"] if modified else 0,
         "typmodout": FUNCTIONS[f"{kind.name}typmodout"] if modified else 0,
-        "typanalyze": FUNCTIONS["array_typanalyze"] if kind.is_array else 0,
+        "typanalyze": FUNCTIONS[f"{calls}typanalyze"] if kind.is_array or family else 0,
         "typsubscript": FUNCTIONS[subscript] if subscript else 0,
         "typalign": alignment(kind), "typstorage": storage(kind), "typtypmod": -1,
         "typcollation": collation(kind),

@@ -18,6 +18,7 @@ from redask.core.sql.functions import (
     regexp_functions,
     session_functions,
     text_functions,
+    written_rules,
 )
 from redask.core.sql.functions.operator_rows import POWER
 from redask.core.sql.functions.overloads import Overload
@@ -151,6 +152,8 @@ FUNCTIONS: dict[str, list[Overload]] = {
     **session_functions.FUNCTIONS,
     **catalogue_functions.FUNCTIONS,
 }  # fmt: skip
+for _name, _rows in written_rules.FUNCTIONS.items():
+    FUNCTIONS[_name] = [*FUNCTIONS.get(_name, []), *_rows]
 SPECIAL: "dict[str, Special]" = {
     **regexp_functions.SPECIAL,
     **text_functions.SPECIAL,

@@ -13,12 +13,14 @@ from redask.core.sql.binder.bound import (
     quoted,
     unsupported,
 )
+from redask.core.sql.functions import written_rules
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.functions.special_functions import Special
 from redask.core.sql.runtime.runtime_table import call_text
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import WRITTEN
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
@@ -72,6 +74,9 @@ def json_text(self: "Expressions", value: Bound) -> str:
     if name in ("timestamp", "timestamptz"):
         zone = "+00:00" if name == "timestamptz" else ""
         return f"('\"' || replace(CAST({value.sql} AS VARCHAR), ' ', 'T') || '{zone}\"')"
+    if name in WRITTEN:
+        written_rules.check_zone(value.type, self.coercion.zone, value.location)
+        return f"pg_json_string({value.sql})"
     return f"pg_json_string({self.coercion.coerce(value, TEXT, 'explicit').sql})"
 
 

@@ -17,6 +17,7 @@ from redask.core.sql.binder.bound import (
     made,
     numeric_text,
 )
+from redask.core.sql.functions import written_rules
 
 
 def _both(left: Bound, right: Bound) -> tuple[int, int, int, int] | None:
@@ -153,11 +154,12 @@ def order(value: Bound) -> str:
     """What to sort, group and compare by: the value itself unless it is a numeric as text."""
     if value.type.name == "numeric" and value.digits is None and not value.type.is_array:
         return key(value)
-    return value.sql
+    return written_rules.key(value)
 
 
 def refuse_as_key(value: Bound, what: str) -> None:
     """Refuse numerics of different scales where equal ones would have to be one."""
+    written_rules.refuse_as_key(value, what)
     is_text = value.type.name == "numeric" and value.digits is None and not value.is_null
     if is_text and value.scale is None:
         fail("0A000", f"{what} a quotient of numerics is not supported: round() or cast it first",

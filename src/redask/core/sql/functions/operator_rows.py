@@ -8,10 +8,11 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, SHORT, TEXT, Bound, made
-from redask.core.sql.functions import numeric_rules
+from redask.core.sql.functions import numeric_rules, written_rules
 from redask.core.sql.functions.overloads import EmitCall, Overload, choose
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import UNEQUAL, WRITTEN
 
 _INTS = ("int2", "int4", "int8")
 _DATE, _TIME, _STAMP, _ZONED = (
@@ -21,6 +22,7 @@ _SPAN, _JSONB, _JSON, _UUID, _OID = (
     SqlType(each) for each in ("interval", "jsonb", "json", "uuid", "oid")
 )
 _TEXTS = SqlType("text", (), True)
+_BYTES = SqlType("bytea")
 _COMPARISONS = ("=", "<>", "<", ">", "<=", ">=")
 
 
@@ -122,7 +124,15 @@ def _compared(sign: str) -> list[Overload]:
     if sign in ("=", "<>"):
         rows.append(_row(_JSONB, _JSONB, BOOL, f"(pg_jsonb_key({{0}}) {sign} pg_jsonb_key({{1}}))"))
         rows.append(_row(SqlType("xid"), SqlType("xid"), BOOL, f"({{0}} {sign} {{1}})"))
+        rows += [_row(SqlType(each), SqlType(each), BOOL, partial(_written_compared, sign))
+                 for each in sorted(WRITTEN - UNEQUAL - {"bytea"})]  # fmt: skip
+    rows.append(_row(_BYTES, _BYTES, BOOL, f"({{0}} {sign} {{1}})"))
     return rows
+
+
+def _written_compared(sign: str, left: Bound, right: Bound) -> Bound:
+    one, other = (written_rules.key(each) for each in (left, right))
+    return left.like(f"({one} {sign} {other})", right, type=BOOL)
 
 
 def _numeric_compared(sign: str, left: Bound, right: Bound) -> Bound:
@@ -247,6 +257,7 @@ BINARY: dict[str, list[Overload]] = {
     "?&": [_row(_JSONB, _TEXTS, BOOL, "pg_jsonb_exists_all({0}, {1})")],
     "||": [
         _row(TEXT, TEXT, TEXT, "({0} || {1})"),
+        _row(_BYTES, _BYTES, _BYTES, "({0} || substring({1}, 3))"),
         _row(_JSONB, _JSONB, _JSONB, "pg_jsonb_concat({0}, {1})"),
     ],
 }

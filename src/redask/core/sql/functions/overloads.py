@@ -63,6 +63,7 @@ IMPLICIT: dict[str, frozenset[str]] = {
     "regproc": frozenset(("oid", "int8", "regprocedure")),
     "regprocedure": frozenset(("oid", "int8", "regproc")),
     "oid": frozenset(REGISTERED),
+    "cidr": frozenset(("inet",)),
     "int2vector": frozenset(("int2[]",)),
     "oidvector": frozenset(("oid[]",)),
 }

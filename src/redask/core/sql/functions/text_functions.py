@@ -1,12 +1,15 @@
 """Functions of text."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made
+from redask.core.sql.functions import written_rules
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.native_texts import NATIVE_TEXTS
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import WRITTEN
 
 if TYPE_CHECKING:
     from redask.core.sql.binder.expressions import Expressions
@@ -83,6 +86,9 @@ def _output_text(self: "Expressions", value: Bound) -> Bound:
         return value.like(
             f"(CASE WHEN {value.sql} THEN 't' WHEN NOT {value.sql} THEN 'f' END)", type=TEXT
         )
+    if value.type.name in WRITTEN and not value.type.is_array:
+        written_rules.check_zone(value.type, self.coercion.zone, value.location)
+        return replace(value, type=TEXT)
     return _as_text(self, value)
 
 

@@ -29,6 +29,7 @@ from redask.core.sql.runtime.numbers import (
     width_buckets,
 )
 from redask.core.sql.runtime.runtime_function import RuntimeFunction
+from redask.core.sql.written import written_functions
 
 RUNTIME: dict[str, RuntimeFunction] = {
     **catalogue_runtime.FUNCTIONS,
@@ -53,6 +54,7 @@ RUNTIME: dict[str, RuntimeFunction] = {
     **number_formats.FUNCTIONS,
     **pg_json.FUNCTIONS,
     **pg_jsonb.FUNCTIONS,
+    **written_functions.FUNCTIONS,
 }
 
 

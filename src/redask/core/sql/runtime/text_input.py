@@ -13,9 +13,13 @@ from redask.core.sql.runtime.numbers.numerics import spell
 from redask.core.sql.runtime.patterns.pg_patterns import match_pattern
 from redask.core.sql.runtime.runtime_function import RuntimeFunction, functions_by_name
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import WRITTEN
 
-_READ = """bool int2 int4 int8 oid float4 float8 numeric date time timestamp timestamptz interval
-uuid json jsonb""".split()
+_READ = (
+    """bool int2 int4 int8 oid float4 float8 numeric date time timestamp timestamptz interval
+uuid json jsonb xid""".split()
+    + sorted(WRITTEN)
+)
 
 
 def _reader(kind: SqlType) -> Callable[[str], Any]:

@@ -17,7 +17,9 @@ from dataclasses import dataclass, field
 
 from redask.core.errors import BadAsk, SqlError
 from redask.core.sql import literals
-from redask.core.sql.types import BY_OID
+from redask.core.sql.shown_values import read_shown
+from redask.core.sql.types import BY_OID, SqlType
+from redask.core.sql.written.written_types import WRITTEN
 from redask.server.pgwire.cursors.cursor_scan import CursorScan
 from redask.server.pgwire.protocol.frontend_messages import VIOLATION, Bind
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
@@ -28,7 +30,7 @@ from redask.server.pgwire.types.oids import TEXT
 MAX_STATEMENTS = 1000
 MAX_PORTALS = 100
 MAX_BYTES = 16 * 1024 * 1024
-_CHECKED = frozenset(
+_CHECKED = WRITTEN | frozenset(
     """bool int2 int4 int8 float4 float8 numeric date time timestamp timestamptz interval uuid
     oid""".split()
 )
@@ -197,5 +199,13 @@ def _text(oid: int, data: bytes | None) -> object:
     text = decoding.decode(TEXT, data, False)
     kind = BY_OID.get(oid)
     if isinstance(text, str) and kind is not None and kind.name in _CHECKED and not kind.is_array:
-        literals.read(text, kind)
+        _check(text, kind)
     return text
+
+
+def _check(text: str, kind: SqlType) -> None:
+    try:
+        literals.read(text, kind)
+    except SqlError as error:
+        if error.sqlstate != "0A000" or read_shown(text, kind, "UTC") is None:
+            raise

@@ -1,10 +1,11 @@
-"""PostgreSQL's arrays of one dimension, in text and binary, whatever their items are.
+"""PostgreSQL's arrays, in text and binary, whatever their items are.
 
 text      {1,NULL,"a \\"b\\""}     quotes where an item would be misread
-binary    int32 dimensions · int32 has NULLs · int32 items' OID · int32 length · int32 lower
-          bound · for each item int32 length (-1: NULL) and its bytes
+binary    int32 dimensions · int32 has NULLs · int32 items' OID · for each dimension int32 length
+          and int32 lower bound · for each item int32 length (-1: NULL) and its bytes
 """
 
+import math
 import re
 import struct
 from collections.abc import Callable, Sequence
@@ -26,27 +27,40 @@ def pack_array(
     oid: int, low: int, items: Sequence[object], each: Callable[[object], bytes]
 ) -> bytes:
     """The items in binary; `low` is what their count starts with."""
-    missing = any(item is None for item in items)
     if not items:
         return _HEAD.pack(0, 0, oid)
-    parts = [_HEAD.pack(1, missing, oid), _BOUNDS.pack(len(items), low)]
-    for item in items:
+    lengths, flat = [len(items)], list(items)
+    while isinstance(flat[0], list):
+        lengths.append(len(flat[0]))
+        flat = [item for inner in flat if isinstance(inner, list) for item in inner]
+    parts = [_HEAD.pack(len(lengths), None in flat, oid)]
+    parts += [_BOUNDS.pack(length, low) for length in lengths]
+    for item in flat:
         data = None if item is None else each(item)
         parts.append(_LENGTH.pack(-1) if data is None else _LENGTH.pack(len(data)) + data)
     return b"".join(parts)
 
 
-def unpack_array(data: bytes, each: Callable[[bytes], object]) -> list[object]:
-    """The items of an array in binary."""
+def unpack_array(data: bytes, each: Callable[[bytes], object], low: int = 1) -> list[object]:
+    """The items of an array in binary, whose count starts with `low`."""
     dimensions, _, _ = _HEAD.unpack_from(data)
     if dimensions == 0:
         return []
-    if 1 < dimensions <= _MOST_DIMENSIONS:
-        raise unsupported("an array of arrays")
-    if dimensions != 1:
+    if not 1 <= dimensions <= _MOST_DIMENSIONS:
         raise ValueError
-    count, _ = _BOUNDS.unpack_from(data, _HEAD.size)
-    place = _HEAD.size + _BOUNDS.size
+    lengths = []
+    place = _HEAD.size
+    for _ in range(dimensions):
+        length, first = _BOUNDS.unpack_from(data, place)
+        if first != low:
+            raise unsupported("an array with written bounds")
+        if length < 1:
+            raise ValueError
+        lengths.append(length)
+        place += _BOUNDS.size
+    count = math.prod(lengths)
+    if count > len(data):
+        raise ValueError
     items: list[object] = []
     for _ in range(count):
         (length,) = _LENGTH.unpack_from(data, place)
@@ -60,14 +74,22 @@ def unpack_array(data: bytes, each: Callable[[bytes], object]) -> list[object]:
         place += length
     if place != len(data):
         raise ValueError
+    for length in reversed(lengths[1:]):
+        items = [items[at : at + length] for at in range(0, len(items), length)]
     return items
 
 
 def array_text(items: Sequence[object], each: Callable[[object], bytes]) -> bytes:
     """The items in text."""
-    return (
-        b"{" + b",".join(b"NULL" if item is None else _quoted(each(item)) for item in items) + b"}"
-    )
+    parts = [
+        array_text(item, each)
+        if isinstance(item, list)
+        else b"NULL"
+        if item is None
+        else _quoted(each(item))
+        for item in items
+    ]
+    return b"{" + b",".join(parts) + b"}"
 
 
 def array_items(text: str, each: Callable[[bytes], object]) -> list[object]:

@@ -11,6 +11,7 @@ from datetime import time as clock_time
 from redask.core.errors import SqlError
 from redask.core.sql.runtime.dates.interval_input import read_interval
 from redask.core.sql.runtime.dates.intervals import Interval, interval_text
+from redask.core.sql.runtime.dates.wide_dates import wide_number, wide_text
 
 _EPOCH_DAY = date(2000, 1, 1)
 _EPOCH = datetime(2000, 1, 1)
@@ -20,10 +21,19 @@ _INTERVAL = struct.Struct("!qii")
 
 
 def pack_date(value: object) -> bytes:
+    if isinstance(value, str) and _is_wide(value):
+        return _DAYS.pack(wide_number(value, "date"))
     return _DAYS.pack((date.fromisoformat(str(value)) - _EPOCH_DAY).days)
 
 
+def _is_wide(text: str) -> bool:
+    """Whether it is a spelling of `wide_dates`."""
+    return text.endswith(("BC", "infinity")) or text.find("-") > 4
+
+
 def pack_moment(value: object) -> bytes:
+    if isinstance(value, str) and _is_wide(value):
+        return _MICROSECONDS.pack(wide_number(value, "timestamptz"))
     moment = datetime.fromisoformat(str(value))
     if moment.tzinfo is not None:
         moment = moment.astimezone(UTC).replace(tzinfo=None)
@@ -50,20 +60,16 @@ def unpack_interval(data: bytes) -> str:
 
 
 def unpack_date(data: bytes) -> str:
-    return (_EPOCH_DAY + timedelta(days=_DAYS.unpack(data)[0])).isoformat()
+    return wide_text(_DAYS.unpack(data)[0], "date")
 
 
 def unpack_moment(data: bytes) -> str:
-    return _moment(data).isoformat(" ")
+    return wide_text(_MICROSECONDS.unpack(data)[0], "timestamp")
 
 
 def unpack_zoned(data: bytes) -> str:
-    return _moment(data).replace(tzinfo=UTC).isoformat(" ")
+    return wide_text(_MICROSECONDS.unpack(data)[0], "timestamptz").replace("+00", "+00:00")
 
 
 def unpack_time(data: bytes) -> str:
     return (datetime.min + timedelta(microseconds=_MICROSECONDS.unpack(data)[0])).time().isoformat()
-
-
-def _moment(data: bytes) -> datetime:
-    return _EPOCH + timedelta(microseconds=_MICROSECONDS.unpack(data)[0])

@@ -11,8 +11,10 @@ from decimal import Decimal, InvalidOperation
 from uuid import UUID
 
 from redask.core.errors import BadAsk
+from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import RANGES, bounds_of
 from redask.server.pgwire.protocol.client_encodings import decoded
-from redask.server.pgwire.types import datetimes
+from redask.server.pgwire.types import datetimes, written
 from redask.server.pgwire.types.arrays import array_items, unpack_array
 from redask.server.pgwire.types.numeric import unpack_numeric
 from redask.server.pgwire.types.oids import (
@@ -21,9 +23,11 @@ from redask.server.pgwire.types.oids import (
     BYTEA,
     CHAR,
     CID,
+    CIDR,
     DATE,
     FLOAT4,
     FLOAT8,
+    INET,
     INT2,
     INT2VECTOR,
     INT4,
@@ -31,10 +35,13 @@ from redask.server.pgwire.types.oids import (
     INTERVAL,
     JSON,
     JSONB,
+    MACADDR,
     NAME,
     NUMERIC,
     OID,
     OIDVECTOR,
+    POINT,
+    RANGE_OIDS,
     REGCLASS,
     REGNAMESPACE,
     REGPROC,
@@ -43,6 +50,7 @@ from redask.server.pgwire.types.oids import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TIMETZ,
     TYPES,
     UNKNOWN,
     UUID_OID,
@@ -110,12 +118,6 @@ def _float_in(data: bytes) -> float:
     return float(data.decode("ascii"))
 
 
-def _bytea_in(data: bytes) -> bytes:
-    if not data.startswith(b"\\x"):
-        raise ValueError
-    return bytes.fromhex(data[2:].decode("ascii"))
-
-
 def _jsonb_in(data: bytes) -> str:
     if data[:1] != b"\1":
         raise ValueError
@@ -135,7 +137,6 @@ def _unpacked(form: str) -> Decoder:
 
 _FROM_TEXT: dict[int, Decoder] = {
     BOOL: lambda data: read_bool(data.decode("ascii")),
-    BYTEA: _bytea_in,
     **dict.fromkeys((*_INT_BITS, OID, XID, CID), _int_in),
     FLOAT4: _float_in,
     FLOAT8: _float_in,
@@ -143,7 +144,12 @@ _FROM_TEXT: dict[int, Decoder] = {
 }
 _FROM_BINARY: dict[int, Decoder] = {
     BOOL: _one_byte,
-    BYTEA: bytes,
+    BYTEA: written.unpack_bytea,
+    POINT: written.unpack_point,
+    CIDR: written.unpack_network,
+    INET: written.unpack_network,
+    MACADDR: written.unpack_macaddr,
+    TIMETZ: written.unpack_timetz,
     INT2: _unpacked("!h"),
     INT4: _unpacked("!i"),
     INT8: _unpacked("!q"),
@@ -162,8 +168,14 @@ _FROM_BINARY: dict[int, Decoder] = {
 }
 
 
-def _array_unpacker(each: Decoder) -> Decoder:
-    return lambda data: unpack_array(data, each)
+for _name, _oid in RANGE_OIDS.items():
+    _each = _FROM_BINARY[SqlType(bounds_of(_name)).oid]
+    _make = written.unpack_range if _name in RANGES else written.unpack_multirange
+    _FROM_BINARY[_oid] = _make(_each)
+
+
+def _array_unpacker(each: Decoder, low: int) -> Decoder:
+    return lambda data: unpack_array(data, each, low)
 
 
 def _array_reader(each: Decoder) -> Decoder:
@@ -180,7 +192,8 @@ def _add_arrays() -> None:
             from_text = _FROM_TEXT.get(row.items, _text_in)
             reader = _vector_reader if row.oid in _VECTORS else _array_reader
             _FROM_TEXT[row.oid] = reader(from_text)
-            _FROM_BINARY[row.oid] = _array_unpacker(_FROM_BINARY[row.items])
+            low = 0 if row.oid in _VECTORS else 1
+            _FROM_BINARY[row.oid] = _array_unpacker(_FROM_BINARY[row.items], low)
 
 
 _add_arrays()

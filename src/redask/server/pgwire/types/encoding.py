@@ -29,21 +29,25 @@ from redask.core.sql.runtime import spelling
 from redask.core.sql.runtime.dates.interval_input import read_interval
 from redask.core.sql.runtime.dates.interval_styles import styled_interval
 from redask.core.sql.runtime.numbers.numerics import as_float4
+from redask.core.sql.types import SqlType
+from redask.core.sql.written.written_types import RANGES, ZONED, bounds_of
 from redask.server.pgwire.protocol.client_encodings import UTF8
 from redask.server.pgwire.protocol.sqlstate_error import SqlStateError
-from redask.server.pgwire.types import datetimes
+from redask.server.pgwire.types import datetimes, written
 from redask.server.pgwire.types.arrays import array_text, pack_array
 from redask.server.pgwire.types.decoding import read_bool, unfit
-from redask.server.pgwire.types.numeric import pack_numeric, written
+from redask.server.pgwire.types.numeric import numeric_digits, pack_numeric
 from redask.server.pgwire.types.oids import (
     BOOL,
     BPCHAR,
     BYTEA,
     CHAR,
     CID,
+    CIDR,
     DATE,
     FLOAT4,
     FLOAT8,
+    INET,
     INT2,
     INT2VECTOR,
     INT4,
@@ -51,10 +55,13 @@ from redask.server.pgwire.types.oids import (
     INTERVAL,
     JSON,
     JSONB,
+    MACADDR,
     NAME,
     NUMERIC,
     OID,
     OIDVECTOR,
+    POINT,
+    RANGE_OIDS,
     REGCLASS,
     REGNAMESPACE,
     REGPROC,
@@ -63,6 +70,7 @@ from redask.server.pgwire.types.oids import (
     TIME,
     TIMESTAMP,
     TIMESTAMPTZ,
+    TIMETZ,
     TYPES,
     UNKNOWN,
     UUID_OID,
@@ -173,7 +181,7 @@ def _text_out(value: object) -> bytes:
     if isinstance(value, float):
         return _float_out(value)
     if isinstance(value, Decimal):
-        return written(value).encode()
+        return numeric_digits(value).encode()
     return _moment_out(value)
 
 
@@ -196,6 +204,9 @@ def _styled(oid: int, binary: bool, style: ResultStyle, found: Encoder) -> Encod
     one = items or oid
     if not binary and one == TIMESTAMPTZ and style.zone != "UTC":
         found = _array_writer(_in_zone(style.zone)) if items else _in_zone(style.zone)
+    if not binary and one in _ZONED and style.zone != "UTC":
+        each = written.range_in_zone(_ZONED[one], style.zone)
+        found = _array_writer(each) if items else each
     if not binary and one == INTERVAL and style.intervals != "postgres":
         found = _array_writer(_span(style.intervals)) if items else _span(style.intervals)
     if style.codec == UTF8 or (binary and one not in (*_TEXTS, JSONB)):
@@ -232,16 +243,6 @@ def _in_zone(zone: str) -> Encoder:
     return written_out
 
 
-def _bytea_out(value: object) -> bytes:
-    return b"\\x" + _bytes(value).hex().encode()
-
-
-def _bytes(value: object) -> bytes:
-    if isinstance(value, bytes):
-        return value
-    raise ValueError
-
-
 def _list(value: object) -> list[object]:
     if isinstance(value, list | tuple):
         return list(value)
@@ -254,19 +255,24 @@ _TEXTS = (CHAR, NAME, TEXT, UNKNOWN, BPCHAR, VARCHAR, JSON, 0)
 
 _TO_TEXT: dict[int, Encoder] = {
     BOOL: lambda value: b"t" if _truth(value) else b"f",
-    BYTEA: _bytea_out,
+    BYTEA: written.bytea_text,
     **{oid: _ranged(bits) for oid, bits in _INT_BITS.items()},
     **{oid: _ranged(32, unsigned=True) for oid in (OID, XID, CID)},
     FLOAT4: lambda value: spelling.float4_text(as_float4(_float(value))).encode(),
     FLOAT8: _float_out,
-    NUMERIC: lambda value: written(_decimal(value)).encode(),
+    NUMERIC: lambda value: numeric_digits(_decimal(value)).encode(),
     VOID: lambda _: b"",
     **dict.fromkeys((*_TEXTS, JSONB, REGPROC, REGCLASS, REGTYPE, REGNAMESPACE), _text_out),
     **dict.fromkeys((DATE, TIME, TIMESTAMP, TIMESTAMPTZ, INTERVAL, UUID_OID), _text_out),
 }
 _TO_BINARY: dict[int, Encoder] = {
     BOOL: lambda value: b"\1" if _truth(value) else b"\0",
-    BYTEA: _bytes,
+    BYTEA: written.pack_bytea,
+    POINT: written.pack_point,
+    CIDR: written.pack_network(True),
+    INET: written.pack_network(False),
+    MACADDR: written.pack_macaddr,
+    TIMETZ: written.pack_timetz,
     INT2: _packed("!h", _integer),
     INT4: _packed("!i", _integer),
     INT8: _packed("!q", _integer),
@@ -285,6 +291,14 @@ _TO_BINARY: dict[int, Encoder] = {
     INTERVAL: datetimes.pack_interval,
     UUID_OID: lambda value: UUID(str(value)).bytes,
 }
+
+
+for _name, _oid in RANGE_OIDS.items():
+    _each = _TO_BINARY[SqlType(bounds_of(_name)).oid]
+    _make = written.pack_range if _name in RANGES else written.pack_multirange
+    _TO_BINARY[_oid] = _make(_name, _each)
+_TO_TEXT |= dict.fromkeys((POINT, CIDR, INET, MACADDR, TIMETZ, *RANGE_OIDS.values()), _text_out)
+_ZONED = {RANGE_OIDS[name]: name for name in ZONED}
 
 
 def _add_arrays() -> None:

@@ -10,11 +10,12 @@ import struct
 from decimal import Decimal
 
 _POSITIVE, _NEGATIVE, _NAN, _INFINITE, _MINUS_INFINITE = 0x0000, 0x4000, 0xC000, 0xD000, 0xF000
+_INFINITE_SCALE = 0x20  # which PostgreSQL sends with them
 _HEAD = struct.Struct("!HhHH")
 _MOST = 0x3FFF  # decimal places, and more digits than any of ours has
 
 
-def written(value: Decimal) -> str:
+def numeric_digits(value: Decimal) -> str:
     """The number in digits."""
     if not value.is_finite():
         return "NaN" if value.is_nan() else "-Infinity" if value < 0 else "Infinity"
@@ -27,9 +28,9 @@ def pack_numeric(value: Decimal) -> bytes:
     """The number as PostgreSQL sends it in binary."""
     if not value.is_finite():
         sign = _NAN if value.is_nan() else _MINUS_INFINITE if value < 0 else _INFINITE
-        return _HEAD.pack(0, 0, sign, 0)
+        return _HEAD.pack(0, 0, sign, 0 if value.is_nan() else _INFINITE_SCALE)
     negative = value < 0
-    whole, _, places = written(value.copy_abs()).partition(".")
+    whole, _, places = numeric_digits(value.copy_abs()).partition(".")
     whole = whole.lstrip("0")
     whole = whole.rjust(-(-len(whole) // 4) * 4, "0")
     weight = len(whole) // 4 - 1

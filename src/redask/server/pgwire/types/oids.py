@@ -7,6 +7,7 @@ sizes and categories are PostgreSQL's own, where clients have them built in.
 from dataclasses import dataclass
 
 from redask.core.sql.types import SqlType
+from redask.core.sql.written import written_types
 
 BOOL, BYTEA, CHAR, NAME, INT8, INT2, INT2VECTOR, INT4 = 16, 17, 18, 19, 20, 21, 22, 23
 REGPROC, TEXT, OID, TID, XID, CID, OIDVECTOR, JSON = 24, 25, 26, 27, 28, 29, 30, 114
@@ -16,6 +17,11 @@ REGCLASS, REGTYPE, UUID_OID, JSONB, VOID, REGNAMESPACE = 2205, 2206, 2950, 3802,
 TEXT_ARRAY, INT2_ARRAY, INT4_ARRAY, INT8_ARRAY, OID_ARRAY = 1009, 1005, 1007, 1016, 1028
 NAME_ARRAY, CHAR_ARRAY, BOOL_ARRAY, FLOAT8_ARRAY, VARCHAR_ARRAY = 1003, 1002, 1000, 1022, 1015
 INTERVAL = 1186
+POINT, CIDR, MACADDR, INET, TIMETZ = 600, 650, 829, 869, 1266
+# ranges and multiranges: their OIDs by name
+RANGE_OIDS = {
+    name: SqlType(name).oid for name in (*written_types.RANGES, *written_types.MULTIRANGES)
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +92,20 @@ TYPES = {
         WireType(1231, "_numeric", -1, "A", items=NUMERIC),
         WireType(2951, "_uuid", -1, "A", items=UUID_OID),
         WireType(3807, "_jsonb", -1, "A", items=JSONB),
+        WireType(POINT, "point", 16, "G", 1017),
+        WireType(CIDR, "cidr", -1, "I", 651),
+        WireType(MACADDR, "macaddr", 6, "U", 1040),
+        WireType(INET, "inet", -1, "I", 1041),
+        WireType(TIMETZ, "timetz", 12, "D", 1270),
+        *(
+            WireType(oid, name, -1, "R", SqlType(name).array.oid)
+            for name, oid in RANGE_OIDS.items()
+        ),
+        *(
+            WireType(SqlType(name).array.oid, f"_{name}", -1, "A", items=SqlType(name).oid)
+            for name in sorted(written_types.WRITTEN)
+        ),
+        WireType(1011, "_xid", -1, "A", items=XID),
     )
 }
 

@@ -21,6 +21,7 @@ from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, SelectResult, SelectShape
 from redask.core.ports.selecting import Columns, SelectPage
 from redask.core.sql.binder.bound_statement import BoundStatement
+from redask.core.sql.casting.shown_constants import refuse_marks
 from redask.stores.columnar.projection import ColumnarProjection
 from redask.stores.columnar.statements import parameter_values, runtime_functions
 from redask.stores.columnar.statements.caller_schema import CallerSchema
@@ -96,10 +97,12 @@ class Statements:
         """The plan of a statement, and the values of its parameters."""
         plan = self._plans.plan(request, schema)
         values = parameter_values.checked(params, len(plan.bound.parameters))
-        scales = parameter_values.numeric_scales(values, plan.bound.parameters)
-        if scales:
-            plan = self._plans.plan(request, schema, scales)
         zone = request.facts.get("TimeZone", "UTC")
+        shown = parameter_values.shown_values(values, plan.bound.parameters, zone)
+        values = tuple(None if at in shown else each for at, each in enumerate(values, 1))
+        scales = parameter_values.numeric_scales(values, plan.bound.parameters)
+        if scales or shown:
+            plan = self._plans.plan(request, schema, scales, shown)
         given = [
             parameter_values.parameter(value, type, number, schema.oid, zone)
             for number, (value, type) in enumerate(
@@ -110,6 +113,7 @@ class Statements:
 
     def _text(self, plan: Plan, schema: CallerSchema, max_rows: int | None) -> str:
         """The text to run, with its tables made, its functions registered, and checked."""
+        refuse_marks(plan.bound.sql)
         names = [schema.physical(each) for each in plan.bound.tables]
         text = plan.text(names, max_rows)
         runtime_functions.register(schema.owner, text)
@@ -205,7 +209,7 @@ class _Fetched:
         self, cursor: "DuckDBPyConnection", text: str, values: list[object], bound: BoundStatement
     ) -> None:
         self._cursor = cursor
-        self._convert = converters([type for _, type in bound.columns])
+        self._convert = converters([type for _, type in bound.columns], bound.shown)
         self._is_plain = bool(self._convert) and not any(self._convert)
         used = {int(each) for each in _PARAMETER.findall(text)}
         given = {str(number): value for number, value in enumerate(values, 1) if number in used}

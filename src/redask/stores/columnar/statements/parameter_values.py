@@ -15,11 +15,13 @@ from redask.core.sql import literals
 from redask.core.sql.catalogue.registered_types import Find, number_of
 from redask.core.sql.runtime.dates.intervals import Interval, carried
 from redask.core.sql.runtime.numbers.numerics import spell
+from redask.core.sql.shown_values import is_nested, read_shown
 from redask.core.sql.types import REGISTERED, SqlType
+from redask.core.sql.written.byte_strings import hexadecimal
 
 _LONE = re.compile("[\ud800-\udfff]")
-_INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32}
-_WORDS = {"int2": "smallint", "int4": "integer", "int8": "bigint", "oid": "OID"}
+_INTEGERS = {"int2": 15, "int4": 31, "int8": 63, "oid": 32, "xid": 32}
+_WORDS = {"int2": "smallint", "int4": "integer", "int8": "bigint", "oid": "OID", "xid": "xid"}
 MAX_TEXT = 4 * 1024 * 1024
 
 
@@ -47,6 +49,58 @@ def numeric_scales(
             if places <= 38 and text.strip("-0123456789.") == "":
                 scales[number] = (places, len(fraction))
     return scales
+
+
+def shown_values(
+    params: Sequence[object], types: Sequence[SqlType], zone: str
+) -> dict[int, object]:
+    """The values that DuckDB has none for and that can be shown, by the parameter's number."""
+    found = {}
+    for number, (value, type) in enumerate(zip(params, types, strict=True), 1):
+        shown = _shown(value, type, zone)
+        if shown is not None:
+            found[number] = shown
+    return found
+
+
+def _shown(value: object, type: SqlType, zone: str) -> object:
+    if isinstance(value, list | tuple) and type.is_array:
+        return _shown_list(list(value), type, zone)
+    if isinstance(value, Decimal) and type.name == "numeric" and not value.is_finite():
+        return value
+    if not isinstance(value, str) or len(value) > MAX_TEXT:
+        return None
+    is_wide = type.name in ("date", "timestamp", "timestamptz", "numeric")
+    if not is_wide and not (type.is_array and value.count("{") > 1):
+        return None
+    try:
+        literals.read(value, type, zone)
+    except SqlError as error:
+        return read_shown(value, type, zone) if error.sqlstate == "0A000" else None
+    return None
+
+
+def _shown_list(value: list[object], type: SqlType, zone: str) -> object:
+    """An array that holds arrays, or what can only be shown; None for any other."""
+    if is_nested(value):
+        return [_element(each, type, zone) for each in value]
+    found = [_shown(each, type.element, zone) for each in value]
+    if all(each is None for each in found):
+        return None
+    return [_element(each, type, zone) for each in value]
+
+
+def _element(value: object, type: SqlType, zone: str) -> object:
+    if isinstance(value, list | tuple):
+        return [_element(each, type, zone) for each in value]
+    shown = _shown(value, type.element, zone)
+    return shown if shown is not None else _as_read(value, type.element, zone)
+
+
+def _as_read(value: object, type: SqlType, zone: str) -> object:
+    """An element as a result has it."""
+    found = parameter(value, type, 0, zone=zone)
+    return Decimal(str(found)) if type.name == "numeric" and found is not None else found
 
 
 def parameter(
@@ -108,6 +162,8 @@ def _converted(value: object, type: SqlType, zone: str) -> object:
         return _moment(value)
     if name == "time":
         return value if isinstance(value, time) else None
+    if name == "bytea":
+        return hexadecimal(value) if isinstance(value, bytes) else None
     if name == "uuid":
         return value if isinstance(value, UUID) else None
     if name == "interval":
@@ -130,7 +186,7 @@ def _integer(value: object, name: str) -> int | None:
         value = int(value)
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    low = 0 if name == "oid" else -(1 << _INTEGERS[name])
+    low = 0 if name in ("oid", "xid") else -(1 << _INTEGERS[name])
     if not low <= value < 1 << _INTEGERS[name]:
         raise SqlError("22003", f'value "{value}" is out of range for type {_WORDS[name]}')
     return value

@@ -70,12 +70,16 @@ class Plans:
         request: Request,
         schema: CallerSchema,
         scales: Mapping[int, tuple[int, int]] | None = None,
+        shown: Mapping[int, object] | None = None,
     ) -> Plan:
-        """The plan of a statement; `scales` are those of its numeric parameters."""
+        """The plan of a statement; `scales` are those of its numeric parameters.
+
+        `shown` are the values of those that can only be shown: such a plan is not remembered.
+        """
         if not isinstance(request.sql, str):
             raise SqlError("42601", f"a statement is text, not {type(request.sql).__name__}")
-        if len(request.sql) > _LONGEST or _FRESH.search(request.sql):
-            return _bound(request, schema, scales or {})
+        if shown or len(request.sql) > _LONGEST or _FRESH.search(request.sql):
+            return _bound(request, schema, scales or {}, shown)
         key = (
             *(request.sql, request.declared, tuple(sorted((scales or {}).items()))),
             *(request.caller.user, request.caller.tenant),  # what functions of the session tell
@@ -95,7 +99,12 @@ class Plans:
         return plan
 
 
-def _bound(request: Request, schema: CallerSchema, scales: Mapping[int, tuple[int, int]]) -> Plan:
+def _bound(
+    request: Request,
+    schema: CallerSchema,
+    scales: Mapping[int, tuple[int, int]],
+    shown: Mapping[int, object] | None = None,
+) -> Plan:
     sql, caller, facts = request.sql, request.caller, request.facts
     tree = _parsed(sql)
     user = facts.get("session:user", caller.user)
@@ -104,7 +113,9 @@ def _bound(request: Request, schema: CallerSchema, scales: Mapping[int, tuple[in
     declared = [None if each is None else SqlType.parse(each) for each in request.declared]
     try:
         inner = explained(tree)
-        bound = bind(inner or tree, sql, schema, known, declared=declared, scales=scales)
+        bound = bind(
+            inner or tree, sql, schema, known, declared=declared, scales=scales, shown=shown
+        )
     except SqlError as error:
         raise in_code_points(sql, error) from None
     if inner is not None:

@@ -3,13 +3,16 @@
 Numerics are Decimals with PostgreSQL's scale, timestamptz has UTC, intervals are text already.
 """
 
+import itertools
 from collections.abc import Callable, Sequence
 from datetime import UTC, date, datetime
 from decimal import Decimal
 
 from redask.core.errors import SqlError
+from redask.core.sql.binder.bound import ShownValue
 from redask.core.sql.runtime.spelling import float4_text
 from redask.core.sql.types import SqlType
+from redask.core.sql.written.byte_strings import bytes_of
 
 Converter = Callable[[object], object]
 
@@ -23,9 +26,22 @@ def output_text(column: str, type: SqlType) -> str:
     return column
 
 
-def converters(types: Sequence[SqlType]) -> list[Converter | None]:
-    """How to convert the values of each column; None: they are as they should be."""
-    return [_converter(each) for each in types]
+def converters(
+    types: Sequence[SqlType], shown: Sequence[ShownValue | None] = ()
+) -> list[Converter | None]:
+    """How to convert the values of each column; None: they are as they should be.
+
+    What can only be shown did not come from DuckDB: it is put in its place here.
+    """
+    found = [_converter(each) for each in types]
+    return [
+        _constant(known.value) if known is not None else own
+        for own, known in itertools.zip_longest(found, shown)
+    ]
+
+
+def _constant(value: object) -> Converter:
+    return lambda _: value
 
 
 def _converter(type: SqlType) -> Converter | None:
@@ -72,4 +88,5 @@ _SINGLE: dict[str, Converter] = {
     "timestamptz": _zoned,
     "timestamp": _moment,
     "date": _date,
+    "bytea": lambda value: bytes_of(str(value)),
 }
