@@ -28,6 +28,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from redask.core.rules.auditing.checkpoints import CheckedSeals
+
 MARK = 8  # digits of an entry that the store remembers
 ROW, PRUNED, MIGRATED, PRUNED_FIRST, ACCEPTED, ERASED, PROVENANCE_PRUNED = (
     *("row", "pruned", "migrated"),
@@ -109,11 +111,16 @@ class ChainReport:
 
 @dataclass(frozen=True, slots=True)
 class Intact:
-    """Every row is as written."""
+    """Every row is as written; `seals` are the checkpoints that it was compared with.
+
+    `other_seals` is how many were given that are of other logs or tenants: nothing is said of them.
+    """
 
     rows: int
     head: Head
     chains: tuple[ChainReport, ...] = ()
+    seals: tuple[CheckedSeals, ...] = ()
+    other_seals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
