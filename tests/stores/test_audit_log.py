@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from tampered_logs import Edit, TamperedLog, statements, then_forge
+from tampered_logs import Edit, TamperedLog, remembered_hashes, statements, then_forge
 
 from redask.core.errors import AuditUnavailable
 from redask.core.model import Caller, Mode
@@ -74,9 +74,14 @@ def rows(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, rows: int) -> TamperedLog:
+def whole(tmp_path_factory: pytest.TempPathFactory, rows: int) -> Iterator[TamperedLog]:
     """A log of many rows that the store remembers in four parts, and another tenant's."""
-    directory = tmp_path_factory.mktemp("whole")
+    made = written(tmp_path_factory.mktemp("whole"), rows)
+    with remembered_hashes():
+        yield made
+
+
+def written(directory: Path, rows: int) -> TamperedLog:
     with SqliteBackend(directory) as backend:
         for part in range(4):
             numbers = range(part * rows // 4 + 1, (part + 1) * rows // 4 + 1)
@@ -198,6 +203,22 @@ def test_every_attack_on_every_row_is_found_and_the_right_row_named(
         verdict = whole.verdict(with_reverse(ATTACKS[attack](number)))
         assert isinstance(verdict, Broken), (attack, number)
         assert (verdict.seq, verdict.tenant) == (number, "local"), (attack, number, verdict)
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_is_found_alike_where_every_hash_is_computed_each_time(
+    tmp_path: Path, attack: str
+) -> None:
+    rows = 12
+    log = written(tmp_path, rows)
+    for number in range(1, rows + 1):
+        edit = with_reverse(ATTACKS[attack](number))
+        verdict = log.verdict(edit)
+        assert isinstance(verdict, Broken), (attack, number)
+        assert (verdict.seq, verdict.tenant) == (number, "local"), (attack, number, verdict)
+        with remembered_hashes():
+            assert log.verdict(edit) == verdict
+            assert log.verdict(edit) == verdict  # now that all are known
 
 
 def with_reverse(edit: Edit) -> Edit:
