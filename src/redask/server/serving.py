@@ -110,18 +110,28 @@ async def serve(
     async with AsyncExitStack() as transports:
         opened = []
         ports = Readiness()
+        closers: list[AsyncExitStack] = []  # of each transport, so that all close at once
+
+        async def closer() -> AsyncExitStack:
+            closers.append(await transports.enter_async_context(AsyncExitStack()))
+            return closers[-1]
+
         if serving.http_port is not None:
             made = _limits(HTTP_SHARE, limits)
             opened.append(
-                await _open_http(transports, authenticator, admission, serving, ports, limits=made)
+                await _open_http(
+                    await closer(), authenticator, admission, serving, ports, limits=made
+                )
             )
         if serving.grpc_port is not None:
             most = _limits(GRPC_SHARE, limits).total
-            opened.append(await _open_grpc(transports, authenticator, admission, serving, most))
+            opened.append(await _open_grpc(await closer(), authenticator, admission, serving, most))
         if serving.pg_port is not None:
             made = _limits(PG_SHARE, limits)
             opened.append(
-                await _open_pg(transports, authenticator, admission, serving, ports, limits=made)
+                await _open_pg(
+                    await closer(), authenticator, admission, serving, ports, limits=made
+                )
             )
         ports.opened()
         watching = asyncio.ensure_future(ports.watch(db.unsettled))
@@ -131,8 +141,11 @@ async def serve(
         ports.stopping()
         watching.cancel()
         copies = ports.sockets.copy() if restart.is_set() else None
-        closing = asyncio.ensure_future(admission.close(GRACE_SECONDS))
-    await closing
+        closed = asyncio.gather(*(each.pop_all().aclose() for each in closers))
+        # what a transport has accepted is admitted still, for nobody else could serve it
+        await asyncio.wait([closed], timeout=GRACE_SECONDS)
+        await admission.close(0)
+        await closed
     if copies is not None:
         ports.sockets.hand_over(copies)
     return copies is not None
