@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tampered_logs import Edit, TamperedLog, remembered_hashes, statements, then_forge
 
-from redask.core.errors import AuditUnavailable
+from redask.core.errors import AuditUnavailable, StoreFailed
 from redask.core.model import Caller, Mode
 from redask.core.ports import AuditLog
 from redask.core.rules import audit
@@ -177,6 +177,10 @@ def changed(n: int, what: str) -> str:
 
 ATTACKS: dict[str, Callable[[int], Edit]] = {
     "flip a row": lambda n: statements(changed(n, "row = replace(row, '?\"', '!\"')")),
+    "leave no JSON": lambda n: statements(changed(n, "row = substr(row, 2)")),
+    "leave no UTF-8": lambda n: statements(changed(n, "row = CAST(x'ff' || row AS TEXT)")),
+    "leave bytes": lambda n: statements(changed(n, "row = x'00ff'")),
+    "leave no nonce": lambda n: statements(changed(n, "opening = '{}'")),
     "flip what stands beside": lambda n: statements(changed(n, 'beside = \'{"build":"x"}\'')),
     "flip a nonce": lambda n: statements(changed(n, "opening = reverse_of(opening)")),
     "flip its time": lambda n: statements(changed(n, "at = at + 1")),
@@ -238,6 +242,25 @@ def test_every_swap_of_neighbours_is_found_at_the_first_of_them(
         verdict = whole.verdict(edit)
         assert isinstance(verdict, Broken)
         assert verdict.seq == number
+
+
+@pytest.mark.parametrize("damage", ["row = '['", "beside = '[]'", "opening = '{'"])
+def test_a_damaged_row_is_named_by_verify_and_by_whoever_reads_or_erases_it(
+    tmp_path: Path, damage: str
+) -> None:
+    with SqliteBackend(tmp_path) as backend:
+        append(backend.audit, *(row(number) for number in range(3)))
+        with backend._calls.writing() as calls:
+            calls.execute(changed(2, damage))
+        assert backend.audit.verify() == Broken(
+            2, "row 2 cannot be read: it is not what was written", "local"
+        )
+        for read in (backend.audit.entries, backend.audit.traced):
+            with pytest.raises(StoreFailed, match="row 2 is damaged: see `redask audit verify`"):
+                read(OWNER, limit=10)
+            assert len(read(OWNER, limit=1)) == 1  # others can be read
+        with pytest.raises(StoreFailed, match="row 2 is damaged"):
+            backend.audit.erase("local", 2, ["question"], "ada", "a request")
 
 
 def test_rows_that_retention_did_not_take_are_missed(whole: TamperedLog, rows: int) -> None:
