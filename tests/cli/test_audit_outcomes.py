@@ -1,6 +1,8 @@
 """Refusals, failures and answers can be told apart in the audit log, on every way to read it."""
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -12,6 +14,7 @@ from redask.core.errors import Denied
 from redask.core.rules.audit import KEYS
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.settings import Settings
+from redask.stores.sqlite.calls_migrations import CALLS_FILE
 
 ANSWERED, MISSING, NOTHING = "When does ferry 3 leave?", "When does Zaphod leave?", "xyzzy plugh?"
 
@@ -82,11 +85,12 @@ def test_the_reason_is_in_the_chain_and_can_be_erased(asked: Path) -> None:
         assert db.erase_audit(4, ["refused"], reason="a request") == ("refused",)
         assert db.audit()[1].refused == ""
         assert isinstance(db.verify_audit(), Intact)
-        with db._async._app.backend._calls.writing() as calls:
-            calls.execute(
-                "UPDATE audit_records SET beside = replace(beside, 'entity_missing', 'ambiguous')"
-                " WHERE seq = 2"
-            )
+    with closing(sqlite3.connect(asked / CALLS_FILE, isolation_level=None)) as calls:
+        calls.execute(
+            "UPDATE audit_records SET beside = replace(beside, 'entity_missing', 'ambiguous')"
+            " WHERE seq = 2"
+        )
+    with redask.open(asked, embedder="none") as db:
         found = db.verify_audit()
         assert isinstance(found, Broken)
         assert found.seq == 2

@@ -19,6 +19,7 @@ import ssl
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -111,11 +112,7 @@ async def serve(
         opened = []
         ports = Readiness()
         closers: list[AsyncExitStack] = []  # of each transport, so that all close at once
-
-        async def closer() -> AsyncExitStack:
-            closers.append(await transports.enter_async_context(AsyncExitStack()))
-            return closers[-1]
-
+        closer = partial(_closer, transports, closers)
         if serving.http_port is not None:
             made = _limits(HTTP_SHARE, limits)
             opened.append(
@@ -141,14 +138,27 @@ async def serve(
         ports.stopping()
         watching.cancel()
         copies = ports.sockets.copy() if restart.is_set() else None
-        closed = asyncio.gather(*(each.pop_all().aclose() for each in closers))
-        # what a transport has accepted is admitted still, for nobody else could serve it
-        await asyncio.wait([closed], timeout=GRACE_SECONDS)
-        await admission.close(0)
-        await closed
+        await _close(closers, admission)
     if copies is not None:
         ports.sockets.hand_over(copies)
     return copies is not None
+
+
+async def _closer(transports: AsyncExitStack, closers: list[AsyncExitStack]) -> AsyncExitStack:
+    """What closes one more transport."""
+    closers.append(await transports.enter_async_context(AsyncExitStack()))
+    return closers[-1]
+
+
+async def _close(closers: list[AsyncExitStack], admission: Admission) -> None:
+    """Close all transports at once; after a while, cancel what they have not finished.
+
+    What a transport has accepted is admitted still, for nobody else could serve it.
+    """
+    closed = asyncio.gather(*(each.pop_all().aclose() for each in closers))
+    await asyncio.wait([closed], timeout=GRACE_SECONDS)
+    await admission.close(0)
+    await closed
 
 
 def _on_signals(stopping: asyncio.Event, restart: asyncio.Event) -> None:
