@@ -8,6 +8,7 @@ from click.testing import CliRunner, Result
 
 import redask
 from redask.cli import main
+from redask.cli.opening import utc_time
 
 
 def run(directory: Path, *words: str) -> Result:
@@ -43,8 +44,15 @@ def test_from_the_key_to_a_proof_that_is_checked_elsewhere(world: Path) -> None:
     key = str(world / "key.pem.pub")
     alone = ("verify", "--proof", str(world / "proof"), "--key", key)
     elsewhere = CliRunner().invoke(main, ["--db", str(world / "none"), "audit", *alone])
-    assert (elsewhere.exit_code, elsewhere.output) == (0, "the proof holds\n")
-    assert json.loads(said(world, *alone, "--json")) == {"ok": True}
+    newest = json.loads((world / "out").read_text().splitlines()[-1])
+    assert elsewhere.exit_code == 0
+    assert elsewhere.output.splitlines() == [
+        "the proof holds: ask log, tenant local: row 2 is among the 3 records",
+        f"  3 records sealed at {utc_time(newest['ts'])} UTC, root {newest['root']}, "
+        f"key {newest['key']}",
+    ]
+    programs = json.loads(said(world, *alone, "--json"))
+    assert programs == {"checkpoint": newest, "ok": True, "proves": "inclusion", "seq": 2}
     assert "Zoë" in (world / "proof").read_text(encoding="utf-8")
     assert (world / "proof").stat().st_mode & 0o777 == 0o600
     changed = (world / "proof").read_text(encoding="utf-8").replace("Zoë", "Zoe")
@@ -64,13 +72,32 @@ def test_the_log_and_its_export_are_verified_against_checkpoints(world: Path) ->
     out, key = str(world / "out"), str(world / "key.pem.pub")
     assert "4 rows, all as written" in said(world, "verify", "--checkpoint", out, "--head", head)
     said(world, "verify", "--checkpoint", out, "--log", "access")
+    [last] = [
+        each
+        for each in map(json.loads, (world / "out").read_text().splitlines())
+        if each["log"] == "ask"
+    ]
+    for words in (("--checkpoint", out), ("--checkpoint", out, "--checkpoint", out)):
+        many = "1 checkpoint" if len(words) == 2 else "2 checkpoints"
+        assert said(world, "verify", *words).splitlines()[1:] == [
+            f"ask log, tenant local: {many} checked, signed with a trusted key; the log of 4 "
+            "records begins with what was sealed",
+            f"  3 records sealed at {utc_time(last['ts'])} UTC, root {last['root']}, "
+            f"key {last['key']}",
+            f"not looked at, of another log or tenant: {len(words) // 2} of the checkpoints",
+        ]
+    programs = json.loads(said(world, "verify", "--checkpoint", out, "--json"))
+    assert programs["checkpoints"] == [{"count": 1, "last": last}]
+    assert json.loads(said(world, "verify", "--json"))["checkpoints"] == []
     said(world, "export", "--records", "--output", str(world / "log"))
     offline = ("verify", "--export", str(world / "log"), "--checkpoint", out, "--key", key)
     assert said(world, *offline).startswith("4 rows, all as written")
     assert "does not remember" not in said(world, *offline)
     said(world, "seal")
     said(world, "prove", "--since", out, "--output", str(world / "grown"))
-    assert said(world, "verify", "--proof", str(world / "grown"), "--key", key)
+    grown = said(world, "verify", "--proof", str(world / "grown"), "--key", key)
+    assert "tenant local: the log of 4 records begins with that of 3\n" in grown
+    assert grown.count(" records sealed at ") == 2
     lines = (world / "log").read_text(encoding="utf-8").splitlines(keepends=True)
     (world / "log").write_text("".join(lines[:-1]), encoding="utf-8")
     cut = run(world, *offline, "--json")
@@ -91,7 +118,7 @@ def test_what_is_erased_is_shown_as_such_and_the_log_verifies(world: Path) -> No
     assert said(world, *words) == "erased from row 2, and on record: provenance, question, user\n"
     assert said(world, *words) == "row 2 has none of it any more\n"
     listed = said(world, "list").splitlines()
-    assert listed[1].split()[3:] == ["[erased]", "extractive", "answered", "[erased]"]
+    assert listed[1].split()[3:] == ["[erased]", "extractive", "refused:no_sources", "[erased]"]
     shown = json.loads(said(world, "show", "2", "--json"))
     assert (shown["row"]["question"], shown["erased"]) == (None, ["provenance", "question", "user"])
     verified = said(world, "verify", "--checkpoint", str(world / "out"))

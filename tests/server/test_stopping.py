@@ -4,6 +4,7 @@ And a real `redask serve` that gets SIGTERM, and one on the loopback address of 
 """
 
 import asyncio
+import contextlib
 import json
 import signal
 import threading
@@ -134,7 +135,7 @@ async def stopped_while(directory: Path, ask: Asking, *, finish: bool) -> tuple[
         while not waiter.calls and not asking.done():
             await asyncio.sleep(0.01)
         server.stop.set()
-        while finish and not admission._closed:
+        while finish and not await is_closed(server.addresses[0]):
             await asyncio.sleep(0.01)
         if finish:
             waiter.released.set()
@@ -142,6 +143,50 @@ async def stopped_while(directory: Path, ask: Asking, *, finish: bool) -> tuple[
         await server.task
         [newest] = await db.audit(1)
         return received, newest.row
+
+
+async def is_closed(url: str) -> bool:
+    """Whether nobody accepts connections there any more."""
+    try:
+        _, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
+    except OSError:
+        return True
+    writer.close()
+    with contextlib.suppress(OSError):
+        await writer.wait_closed()
+    return False
+
+
+def test_a_request_that_had_begun_when_the_server_stopped_is_answered(tmp_path: Path) -> None:
+    token = fill(tmp_path / "db")["mia"]
+    body = json.dumps({"question": QUESTION}).encode()
+    head = (
+        "POST /v1/ask HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {token}\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+
+    async def main() -> bytes:
+        async with (
+            asyncio.timeout(SECONDS),
+            await open_async(tmp_path / "db") as db,
+            serving_database(db, serving.Serving(http_port=0), Admission()) as server,
+        ):
+            port = int(server.addresses[0].rpartition(":")[2])
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(head.encode() + body[:5])
+            await writer.drain()
+            await asyncio.to_thread(httpx.get, f"{server.addresses[0]}/healthz")  # it was read
+            server.stop.set()
+            while not await is_closed(server.addresses[0]):
+                await asyncio.sleep(0.01)
+            writer.write(body[5:])
+            reply = await reader.read()
+            writer.close()
+            await writer.wait_closed()
+            await server.task
+            return reply
+
+    assert asyncio.run(main()).startswith(b"HTTP/1.1 200 ")
 
 
 @TRANSPORTS

@@ -9,9 +9,9 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
-from tampered_logs import Edit, TamperedLog, statements, then_forge
+from tampered_logs import Edit, TamperedLog, remembered_hashes, statements, then_forge
 
-from redask.core.errors import AuditUnavailable
+from redask.core.errors import AuditUnavailable, StoreFailed
 from redask.core.model import Caller, Mode
 from redask.core.ports import AuditLog
 from redask.core.rules import audit
@@ -74,9 +74,14 @@ def rows(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="module")
-def whole(tmp_path_factory: pytest.TempPathFactory, rows: int) -> TamperedLog:
+def whole(tmp_path_factory: pytest.TempPathFactory, rows: int) -> Iterator[TamperedLog]:
     """A log of many rows that the store remembers in four parts, and another tenant's."""
-    directory = tmp_path_factory.mktemp("whole")
+    made = written(tmp_path_factory.mktemp("whole"), rows)
+    with remembered_hashes():
+        yield made
+
+
+def written(directory: Path, rows: int) -> TamperedLog:
     with SqliteBackend(directory) as backend:
         for part in range(4):
             numbers = range(part * rows // 4 + 1, (part + 1) * rows // 4 + 1)
@@ -172,6 +177,10 @@ def changed(n: int, what: str) -> str:
 
 ATTACKS: dict[str, Callable[[int], Edit]] = {
     "flip a row": lambda n: statements(changed(n, "row = replace(row, '?\"', '!\"')")),
+    "leave no JSON": lambda n: statements(changed(n, "row = substr(row, 2)")),
+    "leave no UTF-8": lambda n: statements(changed(n, "row = CAST(x'ff' || row AS TEXT)")),
+    "leave bytes": lambda n: statements(changed(n, "row = x'00ff'")),
+    "leave no nonce": lambda n: statements(changed(n, "opening = '{}'")),
     "flip what stands beside": lambda n: statements(changed(n, 'beside = \'{"build":"x"}\'')),
     "flip a nonce": lambda n: statements(changed(n, "opening = reverse_of(opening)")),
     "flip its time": lambda n: statements(changed(n, "at = at + 1")),
@@ -200,6 +209,22 @@ def test_every_attack_on_every_row_is_found_and_the_right_row_named(
         assert (verdict.seq, verdict.tenant) == (number, "local"), (attack, number, verdict)
 
 
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_an_attack_is_found_alike_where_every_hash_is_computed_each_time(
+    tmp_path: Path, attack: str
+) -> None:
+    rows = 12
+    log = written(tmp_path, rows)
+    for number in range(1, rows + 1):
+        edit = with_reverse(ATTACKS[attack](number))
+        verdict = log.verdict(edit)
+        assert isinstance(verdict, Broken), (attack, number)
+        assert (verdict.seq, verdict.tenant) == (number, "local"), (attack, number, verdict)
+        with remembered_hashes():
+            assert log.verdict(edit) == verdict
+            assert log.verdict(edit) == verdict  # now that all are known
+
+
 def with_reverse(edit: Edit) -> Edit:
     def edited(copy: sqlite3.Connection) -> None:
         copy.create_function("reverse_of", 1, lambda text: "f" + text[:0:-1] + "0")
@@ -217,6 +242,25 @@ def test_every_swap_of_neighbours_is_found_at_the_first_of_them(
         verdict = whole.verdict(edit)
         assert isinstance(verdict, Broken)
         assert verdict.seq == number
+
+
+@pytest.mark.parametrize("damage", ["row = '['", "beside = '[]'", "opening = '{'"])
+def test_a_damaged_row_is_named_by_verify_and_by_whoever_reads_or_erases_it(
+    tmp_path: Path, damage: str
+) -> None:
+    with SqliteBackend(tmp_path) as backend:
+        append(backend.audit, *(row(number) for number in range(3)))
+        with backend._calls.writing() as calls:
+            calls.execute(changed(2, damage))
+        assert backend.audit.verify() == Broken(
+            2, "row 2 cannot be read: it is not what was written", "local"
+        )
+        for read in (backend.audit.entries, backend.audit.traced):
+            with pytest.raises(StoreFailed, match="row 2 is damaged: see `redask audit verify`"):
+                read(OWNER, limit=10)
+            assert len(read(OWNER, limit=1)) == 1  # others can be read
+        with pytest.raises(StoreFailed, match="row 2 is damaged"):
+            backend.audit.erase("local", 2, ["question"], "ada", "a request")
 
 
 def test_rows_that_retention_did_not_take_are_missed(whole: TamperedLog, rows: int) -> None:

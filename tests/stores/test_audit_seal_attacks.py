@@ -1,13 +1,13 @@
 """Attacks on a log whose owner re-makes everything: chain, tree, store. Checkpoints find them."""
 
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from sealed import fault, new_key, sealing
-from tampered_logs import Edit, TamperedLog, statements, then_forge
+from tampered_logs import Edit, TamperedLog, remembered_hashes, statements, then_forge
 
 from redask.core.ports import AuditRow, SealedLogs
 from redask.core.rules.audit_chain import Broken, Intact
@@ -53,8 +53,10 @@ def rows(request: pytest.FixtureRequest) -> int:
 
 
 @pytest.fixture(scope="module")
-def world(tmp_path_factory: pytest.TempPathFactory, rows: int) -> SealedWorld:
-    return SealedWorld(tmp_path_factory.mktemp("sealed"), rows)
+def world(tmp_path_factory: pytest.TempPathFactory, rows: int) -> Iterator[SealedWorld]:
+    made = SealedWorld(tmp_path_factory.mktemp("sealed"), rows)
+    with remembered_hashes():
+        yield made
 
 
 def changed(n: int, what: str) -> str:

@@ -232,6 +232,60 @@ def test_a_user_who_is_there_keeps_role_and_attributes_and_is_named(tmp_path: Pa
     )
 
 
+NORTH: dict[str, object] = {"read": [{"roles": ["support"], "rows": "region = 'north'"}]}
+ALL: dict[str, object] = {"read": [{"roles": ["*"]}]}
+
+
+def test_a_dump_replaces_no_policy_unless_asked_to_and_then_says_so(tmp_path: Path) -> None:
+    policy: dict[str, object] = {"kind": "policy", "collection": "notes", "document": ALL}
+    file = written(tmp_path / "dump.jsonl", policy, entity("urn:reddb:row:notes/2", {"id": 2}))
+    with redask.open(tmp_path / "db") as db:
+        db.put("notes", [{"id": 1, "region": "north"}])
+        for before in (NORTH, None):  # another one; or none, for what is here
+            db.set_policy("notes", before)
+            with pytest.raises(BadAsk, match="another policy than in the dump: notes; load it"):
+                db.load(file)
+            assert db.policies() == ({} if before is None else {"notes": NORTH})
+            assert db.get("urn:reddb:row:notes/2") is None
+    words = ["--db", str(tmp_path / "db"), "load", str(file)]
+    assert CliRunner().invoke(main, words).exit_code == 2
+    done = CliRunner().invoke(main, [*words, "--replace-policies"])
+    assert done.output == "1 entities, 1 policies, 0 users\npolicies that were replaced: notes\n"
+    with redask.open(tmp_path / "db") as db:
+        assert db.policies() == {"notes": ALL}
+        assert db.load(file).replaced == ()  # it is the same by now
+
+
+def test_a_policy_of_what_is_not_here_yet_needs_nobodys_leave(tmp_path: Path) -> None:
+    policy: dict[str, object] = {"kind": "policy", "collection": "notes", "document": NORTH}
+    with redask.open(tmp_path / "db") as db:
+        assert db.load(written(tmp_path / "dump.jsonl", policy)).replaced == ()
+        assert db.policies() == {"notes": NORTH}
+
+
+def test_a_load_is_in_the_access_log_with_what_it_changes(tmp_path: Path) -> None:
+    records: list[object] = [
+        {"kind": "user", "name": name, "role": "owner", "attributes": {}} for name in ("mia", "max")
+    ]
+    records.append({"kind": "policy", "collection": "notes", "document": ALL})
+    file = written(tmp_path / "dump.jsonl", *records)
+    with redask.open(tmp_path / "db") as db:
+        db.add_user("mia", role="support")
+        db.set_policy("notes", NORTH)
+        with pytest.raises(BadAsk):
+            db.load(file)
+        assert not [each for each in db.audit(log="access") if each.row["action"] == "load"]
+        db.load(file, replace_policies=True)
+        ended, begun = [each.row for each in db.audit(2, log="access")]
+    assert [each["outcome"] for each in (begun, ended)] == ["begun", "ok"]
+    assert (begun["action"], begun["subject"]) == ("load", "dump.jsonl")
+    assert json.loads(str(begun["detail"])) == {
+        "policies": ["notes"],
+        "replaced": ["notes"],
+        "users": ["max"],
+    }
+
+
 def test_a_file_that_cannot_be_read_or_written_is_the_callers_mistake(tmp_path: Path) -> None:
     with redask.open(tmp_path / "db") as db:
         with pytest.raises(BadAsk, match="cannot be read"):

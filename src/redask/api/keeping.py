@@ -7,6 +7,7 @@
 See docs/backup.md.
 """
 
+import json
 import os
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -22,6 +23,7 @@ from redask.core.errors import BadAsk
 from redask.core.model import Caller
 
 _T = TypeVar("_T")
+_MOST = 65_536  # characters of a change that the access log keeps
 
 
 class AsyncKeeping:
@@ -30,6 +32,11 @@ class AsyncKeeping:
     _app: App
 
     async def _as_caller(self, work: Callable[[Caller], _T]) -> _T:
+        raise NotImplementedError
+
+    async def _change(
+        self, action: str, subject: object, detail: str, work: Callable[[Caller], _T]
+    ) -> _T:
         raise NotImplementedError
 
     async def backup(
@@ -73,10 +80,28 @@ class AsyncKeeping:
         """The same, each line given to a function."""
         return await self._as_caller(lambda caller: dumps.dump(self._app, caller, write))
 
-    async def load(self, path: str | Path, *, progress: DumpProgress | None = None) -> DumpCounts:
-        """Write what a dump holds into the caller's tenant; a known URN is replaced."""
-        return await self._as_caller(
-            lambda caller: dumps.load(self._app, caller, Path(path), progress)
+    async def load(
+        self,
+        path: str | Path,
+        *,
+        replace_policies: bool = False,
+        progress: DumpProgress | None = None,
+    ) -> DumpCounts:
+        """Write what a dump holds into the caller's tenant; a known URN is replaced.
+
+        A dump with another policy for a collection that is here is refused, unless
+        `replace_policies`. The access log has a row before it, and one after.
+        """
+        app = self._app
+        plan = await self._as_caller(
+            lambda caller: dumps.plan_load(
+                app, caller, Path(path), replace_policies=replace_policies
+            )
+        )
+        told = {"policies": plan.policies, "replaced": plan.replaced, "users": plan.users}
+        return await self._change(
+            *("load", plan.path.name, json.dumps(told)[:_MOST]),
+            lambda caller: dumps.load(app, caller, plan, progress),
         )
 
 
@@ -126,12 +151,21 @@ class SyncKeeping:
         """The same, each line given to a function."""
         return self._run(self._async.dump_lines(write))
 
-    def load(self, path: str | Path, *, progress: DumpProgress | None = None) -> DumpCounts:
+    def load(
+        self,
+        path: str | Path,
+        *,
+        replace_policies: bool = False,
+        progress: DumpProgress | None = None,
+    ) -> DumpCounts:
         """Write what a dump holds into the caller's tenant; a known URN is replaced.
 
-        The file is checked as a whole first. Loading it again changes nothing.
+        The file is checked as a whole first, and refused if it has another policy for a collection
+        that is here, unless `replace_policies`. Loading it again changes nothing.
         """
-        return self._run(self._async.load(path, progress=progress))
+        return self._run(
+            self._async.load(path, replace_policies=replace_policies, progress=progress)
+        )
 
 
 def restore(

@@ -9,7 +9,7 @@ What is verified without a database needs nobody's leave.
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO
 
@@ -21,10 +21,16 @@ from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.rules.auditing.checkpoints import (
     Checkpoint,
     UnreadableCheckpoint,
+    checked_seals,
     read_checkpoints,
 )
 from redask.core.rules.auditing.exported_chain import UnreadableExport, verified
-from redask.core.rules.auditing.log_proofs import UnreadableProof, proof_fault
+from redask.core.rules.auditing.log_proofs import (
+    ProofSubject,
+    UnreadableProof,
+    proof_fault,
+    proof_subject,
+)
 from redask.engine.auditing.sealing import chain_of, checkpoints_fault
 from redask.providers.sealing.ed25519_keys import KeyFile, make_key, public_key, signature_check
 from redask.stores.auditing.audit_rows import verdict as verdict_of
@@ -97,11 +103,8 @@ def verify(app: App, caller: Caller, log: str, checks: LogChecks) -> Intact | Br
     tenant = None if caller == Caller() else caller.tenant
     if checks.head is not None and not app.log(log).holds(checks.head, tenant):
         return _no_head(checks.head)
-    given = [
-        each
-        for each in _all(checks.checkpoints)
-        if each.log == log and tenant in (None, each.tenant)
-    ]
+    found = _all(checks.checkpoints)
+    given = [each for each in found if each.log == log and tenant in (None, each.tenant)]
     sealing = app.sealing
     fault = None
     if checks.checkpoints:
@@ -110,7 +113,8 @@ def verify(app: App, caller: Caller, log: str, checks: LogChecks) -> Intact | Br
         fault = sealing.fault(log, tenant, given, signature_check(_keys(app, checks.keys)))
     # its own copy of the last checkpoint needs no key: it only has to be what the log gives
     own = sealing.logs.checkpoints()
-    return fault or sealing.fault(log, tenant, own, lambda _: None) or verdict
+    fault = fault or sealing.fault(log, tenant, own, lambda _: None)
+    return fault or _sealed(verdict, found, given)
 
 
 def export(app: App, caller: Caller, log: str, write: Callable[[str], object]) -> int:
@@ -155,20 +159,26 @@ def verify_export(path: str | Path, checks: LogChecks) -> Intact | Broken:
         return verdict
     known = {chain_of(each.tree): (each.tree, each.nodes) for each in chains}
     whose = {chain[1:3] for chain in known}
-    given = [each for each in _all(checks.checkpoints) if (each.log, each.tenant) in whose]
+    found = _all(checks.checkpoints)
+    given = [each for each in found if (each.log, each.tenant) in whose]
     if not given:
         raise BadAsk("none of the checkpoints is of a chain of the file", detail="checkpoint")
     check = signature_check([public_key(each) for each in _named(checks.keys)])
-    return checkpoints_fault(given, check, known.get) or verdict
+    return checkpoints_fault(given, check, known.get) or _sealed(verdict, found, given)
 
 
-def verify_proof(path: str | Path, keys: Sequence[str]) -> str | None:
-    """What is wrong with a proof in a file; None: it holds."""
+def _sealed(verdict: Intact, found: Sequence[Checkpoint], given: Sequence[Checkpoint]) -> Intact:
+    """The verdict, with the checkpoints that agree; `given` are those `found` that are of it."""
+    return replace(verdict, seals=checked_seals(given), other_seals=len(found) - len(given))
+
+
+def verify_proof(path: str | Path, keys: Sequence[str]) -> str | ProofSubject:
+    """What a proof in a file shows, or what is wrong with it."""
     check = signature_check([public_key(each) for each in _named(keys)])
     with _opened(path) as lines:
         text = lines.read(_MOST_PROOF_BYTES).strip()
     try:
-        return proof_fault(text, check)
+        return proof_fault(text, check) or proof_subject(text)
     except UnreadableProof as error:
         raise BadAsk(f"{str(path)!a}: {error}") from None
 

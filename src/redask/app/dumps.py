@@ -1,4 +1,4 @@
-"""A tenant's data as JSON Lines, and back: `dump(app, caller, write)`, `load(app, caller, path)`.
+"""A tenant's data as JSON Lines, and back: `dump(app, caller, write)`; `plan_load`, then `load`.
 
     {"redask_dump": 1, "made_by": "0.1.0"}
     {"kind": "user", "name": …, "role": …, "attributes": {…}}         no tokens: they are secrets
@@ -12,12 +12,13 @@ Which file something came from, tokens, audit rows, spending and configuration a
 belong to one installation (`redask backup` has them). A file is read and checked as a whole before
 anything is written (`dump_check`). Then it is written in steps; one that was interrupted is loaded
 again, which changes nothing that is there. A user who is there keeps role and attributes: nobody
-becomes an owner by a file.
+becomes an owner by a file. A collection that is there under another policy is loaded only if its
+policy may be replaced: `LoadPlan` says which these are before anything is written.
 """
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
 
@@ -47,13 +48,15 @@ DumpProgress = Callable[[int], None]  # how many records are done
 class DumpCounts:
     """How many records of each kind there were.
 
-    `kept` names users who had another role or other attributes than in the dump, and have them.
+    `kept` names users who had another role or other attributes than in the dump, and have them;
+    `replaced` the collections whose policy was another before.
     """
 
     users: int = 0
     policies: int = 0
     entities: int = 0
     kept: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
 
 
 def dump(
@@ -78,16 +81,64 @@ def dump(
     return _counts(counts)
 
 
-def load(app: App, caller: Caller, path: Path, progress: DumpProgress | None = None) -> DumpCounts:
-    """Write what a dump holds into the caller's tenant; a known URN is replaced, no user is."""
+@dataclass(frozen=True, slots=True)
+class LoadPlan:
+    """What a dump that is good would change of who may read what.
+
+    `users` are those it adds; `policies` the collections it has one of, `replaced` those of them
+    that have another here, or have none and hold something.
+    """
+
+    path: Path
+    users: tuple[str, ...]
+    policies: tuple[str, ...]
+    replaced: tuple[str, ...]
+
+
+def plan_load(app: App, caller: Caller, path: Path, *, replace_policies: bool = False) -> LoadPlan:
+    """Read and check a dump as a whole; nothing is written.
+
+    `BadAsk` if it is not good, or would replace a policy that it may not.
+    """
     must_own(caller)
-    check = DumpCheck(app, caller)
+    check, users, policies = DumpCheck(app, caller), [], {}
     for place, record in enumerate(_records(path), start=2):
         check.add(record, place)
-    check.finish()  # all of it is good, or nothing is written
+        if record["kind"] == "user":
+            users.append(record["name"])
+        elif record["kind"] == "policy":
+            policies[record["collection"]] = record["document"]
+    check.finish()
+    store = app.backend.store
+    known, have = (
+        store.policies(caller),
+        {each.name for each in app.backend.users.list_users(caller)},
+    )
+    replaced = sorted(
+        name
+        for name, document in policies.items()
+        if (document != known[name] if name in known else store.columns(name, caller))
+    )
+    if replaced and not replace_policies:
+        raise BadAsk(
+            "collections that are here have another policy than in the dump: "
+            f"{', '.join(replaced)}; load it with --replace-policies (replace_policies=True), or "
+            "change one of them",
+            detail="policy",
+        )
+    new = tuple(name for name in users if name not in have)
+    return LoadPlan(path, new, tuple(sorted(policies)), tuple(replaced))
+
+
+def load(
+    app: App, caller: Caller, plan: LoadPlan, progress: DumpProgress | None = None
+) -> DumpCounts:
+    """Write what a dump holds into the caller's tenant; a known URN is replaced, no user is."""
+    must_own(caller)
     written = [0]
     try:
-        return _load(app, caller, path, progress, written)
+        counts = _load(app, caller, plan.path, progress, written)
+        return replace(counts, replaced=plan.replaced)
     except StoreFailed as error:
         done = f"{written[0]} records of the dump were written: load it again to go on"
         raise error.after(done) from error

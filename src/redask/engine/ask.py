@@ -49,6 +49,7 @@ from redask.core.rules import (
     prompt,
     validation,
 )
+from redask.core.rules.auditing import ask_outcomes
 from redask.core.rules.auditing.provenance import AnswerSetup
 from redask.core.rules.followups.whole_question import by_rule
 from redask.core.rules.grounding import refused_answers
@@ -74,7 +75,7 @@ from redask.engine.writers.statement_writer import StatementWriter
 
 NO_SOURCES = "I found nothing in the data that answers this question."
 _NOTHING_FOUND = Refusal(
-    NO_SOURCES, Notice("no_sources", "nothing in the data matches the question")
+    NO_SOURCES, Notice(ask_outcomes.NO_SOURCES, "nothing in the data matches the question")
 )
 
 

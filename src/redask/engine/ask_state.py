@@ -35,6 +35,7 @@ from redask.core.model import (
 )
 from redask.core.ports import Provider
 from redask.core.rules import audit, failover
+from redask.core.rules.auditing import ask_outcomes
 from redask.core.rules.auditing.provenance import (
     AnswerSetup,
     Provenance,
@@ -76,6 +77,7 @@ class AskState:
     build: str = ""
     understood: str = ""  # the question as it is meant, where that is not how it was asked
     today: str = ""  # the date that the prompt told
+    refused: str = ""  # why the answer says no, if it does
     facts: SourceFacts | None = None  # what was found, in hashes
     by_model: bool = False  # a model was asked for the statement
     replays: int = 0  # the row that is replayed
@@ -138,7 +140,11 @@ class AskState:
         self.today, self.facts = findings.today, findings.facts
 
     def told(self, answer: Answer) -> Answer:
-        """The answer with what no cache keeps: how it was understood, what has no price."""
+        """The answer with what no cache keeps: how it was understood, what has no price.
+
+        From now on it is known whether it refuses.
+        """
+        self.refused = ask_outcomes.reason_of(answer.validation.warnings)
         own = (Notice(UNDERSTOOD_AS, self.understood),) if self.understood else ()
         notes = *own, *answer.validation.warnings, *self.payer.notices
         if not own and not self.payer.notices:
@@ -260,11 +266,11 @@ class AskState:
         )
 
     def readings(self, *, hash_question: bool) -> dict[str, str]:
-        """How the question was read, to stand beside the row; of most questions nothing."""
+        """How the question was read and refused, beside the row; of most questions nothing."""
         understood = self.understood
         if understood and hash_question:
             understood = f"sha256:{audit.answer_hash(understood)}"
-        told = {"understood": understood, "today": self.today}
+        told = {"understood": understood, "today": self.today, "refused": self.refused}
         return {name: value for name, value in told.items() if value}
 
     def provenance(self, setup: AnswerSetup, *, hash_question: bool) -> dict[str, object]:

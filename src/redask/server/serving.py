@@ -19,6 +19,7 @@ import ssl
 from collections.abc import Callable
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -110,18 +111,24 @@ async def serve(
     async with AsyncExitStack() as transports:
         opened = []
         ports = Readiness()
+        closers: list[AsyncExitStack] = []  # of each transport, so that all close at once
+        closer = partial(_closer, transports, closers)
         if serving.http_port is not None:
             made = _limits(HTTP_SHARE, limits)
             opened.append(
-                await _open_http(transports, authenticator, admission, serving, ports, limits=made)
+                await _open_http(
+                    await closer(), authenticator, admission, serving, ports, limits=made
+                )
             )
         if serving.grpc_port is not None:
             most = _limits(GRPC_SHARE, limits).total
-            opened.append(await _open_grpc(transports, authenticator, admission, serving, most))
+            opened.append(await _open_grpc(await closer(), authenticator, admission, serving, most))
         if serving.pg_port is not None:
             made = _limits(PG_SHARE, limits)
             opened.append(
-                await _open_pg(transports, authenticator, admission, serving, ports, limits=made)
+                await _open_pg(
+                    await closer(), authenticator, admission, serving, ports, limits=made
+                )
             )
         ports.opened()
         watching = asyncio.ensure_future(ports.watch(db.unsettled))
@@ -131,11 +138,27 @@ async def serve(
         ports.stopping()
         watching.cancel()
         copies = ports.sockets.copy() if restart.is_set() else None
-        closing = asyncio.ensure_future(admission.close(GRACE_SECONDS))
-    await closing
+        await _close(closers, admission)
     if copies is not None:
         ports.sockets.hand_over(copies)
     return copies is not None
+
+
+async def _closer(transports: AsyncExitStack, closers: list[AsyncExitStack]) -> AsyncExitStack:
+    """What closes one more transport."""
+    closers.append(await transports.enter_async_context(AsyncExitStack()))
+    return closers[-1]
+
+
+async def _close(closers: list[AsyncExitStack], admission: Admission) -> None:
+    """Close all transports at once; after a while, cancel what they have not finished.
+
+    What a transport has accepted is admitted still, for nobody else could serve it.
+    """
+    closed = asyncio.gather(*(each.pop_all().aclose() for each in closers))
+    await asyncio.wait([closed], timeout=GRACE_SECONDS)
+    await admission.close(0)
+    await closed
 
 
 def _on_signals(stopping: asyncio.Event, restart: asyncio.Event) -> None:

@@ -67,7 +67,7 @@ def test_the_hashes_are_those_of_the_format() -> None:
     assert audit_chain.link(START, entry) == sha256(f"{START} {entry}")
 
 
-@given(st.lists(st.text(alphabet="ab"), max_size=6))
+@given(st.lists(st.text(alphabet="ab", min_size=1), max_size=6))
 def test_what_was_written_verifies(leaves: list[str]) -> None:
     made = records(leaves)
     chain = chain_of(made)
@@ -87,6 +87,12 @@ def test_a_changed_dropped_or_moved_record_is_named(place: int) -> None:
     dropped = made[:place] + made[place + 1 :]
     missing = Broken(place + 1, f"row {place + 1} is missing", "local")
     assert audit_chain.verify(chain, dropped, Remembered()) == missing
+
+
+def test_a_record_that_cannot_be_read_is_named_whatever_its_hash_is() -> None:
+    made = records(["a", audit_chain.UNREADABLE, "c"])
+    verdict = audit_chain.verify(chain_of(made), made, Remembered())
+    assert verdict == Broken(2, "row 2 cannot be read: it is not what was written", "local")
 
 
 def test_a_record_behind_the_head_and_an_end_of_another_hash_are_named() -> None:

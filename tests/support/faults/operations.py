@@ -252,7 +252,7 @@ def dumps(world: Path) -> Seen:
 
 def loads(world: Path) -> Seen:
     with opened(world) as db:
-        db.load(world / "dump.jsonl")
+        db.load(world / "dump.jsonl", replace_policies=True)
     return {}
 
 

@@ -18,6 +18,7 @@ from redask.app.audit_checks import LogChecks, SealReport
 from redask.core.errors import BadAsk
 from redask.core.model import Caller
 from redask.core.rules.audit_chain import Broken, Intact
+from redask.core.rules.auditing.log_proofs import ProofSubject
 
 _T = TypeVar("_T")
 FilePath = str | Path
@@ -162,6 +163,12 @@ def verify_export(
 
 def verify_proof(path: FilePath, *, keys: Sequence[str]) -> str | None:
     """What is wrong with a proof in a file; None: it holds. `redask.verify_proof`."""
+    found = check_proof(path, keys=keys)
+    return found if isinstance(found, str) else None
+
+
+def check_proof(path: FilePath, *, keys: Sequence[str]) -> str | ProofSubject:
+    """What is wrong with a proof in a file, or what it shows."""
     return audit_checks.verify_proof(path, keys)
 
 

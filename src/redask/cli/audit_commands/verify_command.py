@@ -8,7 +8,7 @@ import click
 
 from redask.cli import opening
 from redask.cli.audit_commands.sealing_commands import LOG
-from redask.cli.opening import reports_errors
+from redask.cli.opening import reports_errors, utc_time
 from redask.cli.terminal_text import echo
 from redask.core.errors import BadAsk, StoreFailed
 from redask.core.wire import json as canonical
@@ -57,25 +57,61 @@ def verify(db: str, /, as_json: bool, log: str, **given: Any) -> None:
 
 
 def _verify_proof(as_json: bool, **given: Any) -> None:
-    from redask.api.auditing.sealing_methods import verify_proof
+    from redask.api.auditing.sealing_methods import check_proof
 
     if given["exported"] is not None or given["checkpoints"] or given["head"] is not None:
         raise BadAsk("a proof is checked alone, with --key")
-    fault = verify_proof(given["proof"], keys=given["keys"])
-    if fault is not None:
-        _show_broken(0, fault, "", as_json)
-    echo(canonical.text({"ok": True}) if as_json else "the proof holds")
+    found = check_proof(given["proof"], keys=given["keys"])
+    if isinstance(found, str):
+        _show_broken(0, found, "", as_json)
+        return
+    new = found.new.plain()
+    if found.old is None:
+        what = f"row {found.seq} is among the {found.new.size} records"
+        told = {"checkpoint": new, "ok": True, "proves": "inclusion", "seq": found.seq}
+    else:
+        what = f"the log of {found.new.size} records begins with that of {found.old.size}"
+        told = {"new": new, "ok": True, "old": found.old.plain(), "proves": "consistency"}
+    whose = f"{found.new.log} log, tenant {found.new.tenant or '(server)'}"
+    echo(canonical.text(told) if as_json else f"the proof holds: {whose}: {what}")
+    if not as_json:
+        for each in (found.old, found.new):
+            if each is not None:
+                echo(_checkpoint_line(each))
 
 
 def _show(verdict: Any, as_json: bool, *, remembers: bool) -> None:
     chains = [_chain(each) for each in verdict.chains]
     plain = {"head": verdict.head.hash, "ok": True, "rows": verdict.rows}
     if as_json:
-        echo(canonical.text({"chains": chains, **plain}))
+        seals = [{"count": each.count, "last": each.last.plain()} for each in verdict.seals]
+        echo(canonical.text({"chains": chains, "checkpoints": seals, **plain}))
         return
     echo(f"{verdict.rows} rows, all as written; head {verdict.head.hash}")
-    for line in _remarks(chains, remembers):
+    for line in (*_remarks(chains, remembers), *_seal_lines(verdict)):
         echo(line)
+
+
+def _seal_lines(verdict: Any) -> Iterator[str]:
+    """Which checkpoints the log was compared with, and what that showed."""
+    lengths = {(each.log, each.tenant): each.head.seq for each in verdict.chains}
+    for each in verdict.seals:
+        last = each.last
+        many = "1 checkpoint" if each.count == 1 else f"{each.count} checkpoints"
+        records = f"the log of {lengths[last.log, last.tenant]} records begins with"
+        yield (
+            f"{last.log} log, tenant {last.tenant or '(server)'}: {many} checked, signed with a "
+            f"trusted key; {records} what was sealed"
+        )
+        yield _checkpoint_line(last)
+    if verdict.other_seals:
+        yield f"not looked at, of another log or tenant: {verdict.other_seals} of the checkpoints"
+
+
+def _checkpoint_line(each: Any) -> str:
+    """A checkpoint on one line."""
+    when = utc_time(each.ts)
+    return f"  {each.size} records sealed at {when} UTC, root {each.root}, key {each.key}"
 
 
 def _show_broken(seq: int, reason: str, tenant: str, as_json: bool) -> None:

@@ -14,6 +14,7 @@ from redask.cli.opening import pretty, private_output, reports_errors
 from redask.cli.replay_commands.stale_rows import stale
 from redask.cli.terminal_text import echo
 from redask.core.errors import BadAsk
+from redask.core.rules.auditing.ask_outcomes import AskOutcome, outcome_of
 from redask.core.wire import json as canonical
 
 _PAGE = 1000
@@ -33,13 +34,26 @@ command.add_command(stale)
 @command.command("list")
 @click.option("--limit", default=20, show_default=True, help="How many rows, newest first.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--outcome",
+    type=click.Choice([each.value for each in AskOutcome]),
+    help="Only asks that ended so; a refusal says that the data does not hold an answer.",
+)
 @LOG
 @click.pass_obj
-def list_rows(db: str, limit: int = 20, as_json: bool = False, log: str = "ask") -> None:
+def list_rows(
+    db: str,
+    limit: int = 20,
+    as_json: bool = False,
+    outcome: str | None = None,
+    log: str = "ask",
+) -> None:
     """The newest rows."""
     with reports_errors(as_json):
+        if outcome is not None and log != "ask":
+            raise BadAsk("--outcome is of the log of asks", detail="outcome")
         with opening.opened(db) as opened:
-            entries = opened.audit(limit, log=log)
+            entries = _found(opened, limit, outcome, log)
         if as_json:
             echo(canonical.text([plain(entry) for entry in entries]))
             return
@@ -48,11 +62,9 @@ def list_rows(db: str, limit: int = 20, as_json: bool = False, log: str = "ask")
             if log == "access":
                 echo(f"{entry.seq:6}  {_access_facts(row)}")
                 continue
-            kinds = ",".join(error["kind"] for error in row["errors"] or ())
-            outcome = "answered" if row["validation_ok"] else kinds or "failed"
             question = _told(row["question"])
             who = _told(row["user"])
-            facts = f"{opening.utc_time(row['ts'])}  {who}  {row['provider']}  {outcome}"
+            facts = f"{opening.utc_time(row['ts'])}  {who}  {row['provider']}  {_ending(entry)}"
             echo(f"{entry.seq:6}  {facts}  {question}")
 
 
@@ -108,6 +120,27 @@ def export(db: str, output: str, records: bool, log: str) -> None:
             for entry in entries:
                 lines.write(canonical.text(plain(entry)) + "\n")
             before = entries[-1].seq
+
+
+def _found(opened: Any, limit: int, outcome: str | None, log: str) -> list[Any]:
+    """The newest rows, or those of an outcome, however far back they are."""
+    if outcome is None:
+        return list(opened.audit(limit, log=log))
+    found: list[Any] = []
+    before = None
+    while len(found) < limit and (page := opened.audit(_PAGE, before=before)):
+        found += [each for each in page if outcome_of(each.row, each.refused) == outcome]
+        before = page[-1].seq
+    return found[:limit]
+
+
+def _ending(entry: Any) -> str:
+    """How an ask ended, and why: one word, or two with a comma-separated second."""
+    outcome = outcome_of(entry.row, entry.refused)
+    why = entry.refused
+    if outcome is AskOutcome.FAILED:
+        why = ",".join(error["kind"] for error in entry.row["errors"] or ())
+    return f"{outcome}:{why}" if why else outcome
 
 
 def _access_facts(row: dict[str, Any]) -> str:

@@ -18,8 +18,9 @@ class AuditEntry:
     rows, and the hash of the row alone.
 
     `build` is what the provider said about its system, such as a system fingerprint; `understood`
-    the question as it was meant, of a follow-up; `today` the date that the prompt told. `erased`
-    names what was taken out: null in the row, empty beside it.
+    the question as it was meant, of a follow-up; `today` the date that the prompt told; `refused`
+    why the answer says no (`rules.auditing.ask_outcomes`). `erased` names what was taken out: null
+    in the row, empty beside it.
     """
 
     seq: int
@@ -28,11 +29,14 @@ class AuditEntry:
     build: str = ""
     understood: str = ""
     today: str = ""
+    refused: str = ""
     erased: tuple[str, ...] = ()
 
     def readings(self) -> dict[str, object]:
-        """How the question was read, and what was erased, where there is something to say of it."""
-        told = {"today": self.today, "understood": self.understood, "erased": list(self.erased)}
+        """How the question was read, why it was refused, what was erased: what there is to say."""
+        told: dict[str, object] = {"today": self.today, "understood": self.understood}
+        told["refused"] = self.refused
+        told["erased"] = list(self.erased)
         return {name: value for name, value in told.items() if value}
 
 
@@ -47,11 +51,13 @@ class AuditRow:
     build: str = ""
     understood: str = ""
     today: str = ""
+    refused: str = ""
     provenance: Mapping[str, object] | None = None
 
     def beside(self) -> dict[str, object]:
         """What stands beside the row, where there is something to say."""
         told = {"build": self.build, "understood": self.understood, "today": self.today}
+        told["refused"] = self.refused
         return {name: value for name, value in told.items() if value}
 
 

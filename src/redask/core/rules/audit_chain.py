@@ -28,7 +28,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from redask.core.rules.auditing.checkpoints import CheckedSeals
+
 MARK = 8  # digits of an entry that the store remembers
+UNREADABLE = ""  # in place of the leaf of a record whose content cannot be read
 ROW, PRUNED, MIGRATED, PRUNED_FIRST, ACCEPTED, ERASED, PROVENANCE_PRUNED = (
     *("row", "pruned", "migrated"),
     *("pruned_first", "accepted", "erased", "provenance_pruned"),
@@ -60,7 +63,7 @@ class Chain:
 class ChainRecord:
     """One record as it is stored; `facts` is the content of what is no row.
 
-    `erased` names the values that were taken out of it.
+    `erased` names the values that were taken out of it; the leaf may be `UNREADABLE`.
     """
 
     seq: int
@@ -109,11 +112,16 @@ class ChainReport:
 
 @dataclass(frozen=True, slots=True)
 class Intact:
-    """Every row is as written."""
+    """Every row is as written; `seals` are the checkpoints that it was compared with.
+
+    `other_seals` is how many were given that are of other logs or tenants: nothing is said of them.
+    """
 
     rows: int
     head: Head
     chains: tuple[ChainReport, ...] = ()
+    seals: tuple[CheckedSeals, ...] = ()
+    other_seals: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +165,9 @@ def verify(
     if not anchors.agree_on(seq, last):
         return _broken(chain, seq, "is not what was written: the store remembers another")
     for each in records:
-        if each.seq != seq + 1:
-            return _missing(chain, seq + 1)
-        if each.seq > head.seq:
-            return _broken(chain, each.seq, "was added behind the end of the log")
+        unfit = _unfit(chain, each, seq + 1)
+        if unfit is not None:
+            return unfit
         made = entry(each.seq, each.at, each.kind, each.leaf)
         if each.hash != link(last, made):
             return _broken(chain, each.seq, "is not what was written")
@@ -185,6 +192,17 @@ def verify(
         return _broken(chain, *unnoted)
     told = (str(pruned.get("rule")), anchors.last, str(pruned.get("root", "")), erasures.rows)
     return ChainReport(chain.log, chain.tenant, rows, head, *told)
+
+
+def _unfit(chain: Chain, record: ChainRecord, seq: int) -> Broken | None:
+    """Why a record cannot be the one with this number, whatever its hash is."""
+    if record.seq != seq:
+        return _missing(chain, seq)
+    if seq > chain.head.seq:
+        return _broken(chain, seq, "was added behind the end of the log")
+    if record.leaf == UNREADABLE:
+        return _broken(chain, seq, "cannot be read: it is not what was written")
+    return None
 
 
 class _Erasures:

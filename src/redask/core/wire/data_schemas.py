@@ -171,8 +171,8 @@ def audit() -> dict[str, object]:
     )
     row = {**row, "properties": {**row["properties"], "answer": or_null(TEXT)}}
     rows = {"anyOf": [row, _access_row()]}
-    entry = {"hash": TEXT, "row": rows, "seq": COUNT, "today": TEXT, "understood": TEXT}
-    entry["erased"] = items_of(TEXT)
+    beside = dict.fromkeys(("refused", "today", "understood"), TEXT)
+    entry = {"hash": TEXT, "row": rows, "seq": COUNT, **beside, "erased": items_of(TEXT)}
     return shape("AuditLog", {"rows": items_of(shape("AuditEntry", entry, ("hash", "row", "seq")))})
 
 

@@ -10,13 +10,14 @@ what is in them.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any
 
 from redask.core.access.policy import AUDITORS
-from redask.core.errors import BadAsk
+from redask.core.errors import BadAsk, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import AuditEntry, AuditRow, TracedEntry
 from redask.core.rules import audit_chain
@@ -24,6 +25,7 @@ from redask.core.rules.audit_chain import (
     ERASED,
     PRUNED,
     ROW,
+    UNREADABLE,
     Broken,
     Chain,
     ChainAnchor,
@@ -41,6 +43,8 @@ from redask.stores.auditing import provenance_rows
 SERVER = ""  # whose chain has what is of no tenant
 ASKS, ACCESSES = "ask", "access"  # the logs
 Nonces = Callable[[], bytes]  # 32 bytes that nobody can guess
+# what reading a record raises that a disk or somebody has changed
+_DAMAGE = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 BESIDE = frozenset(each.name for each in fields(AuditRow)) - {"row"}
 # what may say something of a person: of rows of asks, of accesses, and all that stands beside
 ERASABLE = BESIDE | {
@@ -69,10 +73,13 @@ class StoredRecord:
 
     def chained(self) -> ChainRecord:
         """The record as `audit_chain.verify` reads it, hashed anew."""
-        facts = {} if self.kind == ROW else json.loads(self.row)
-        values = {**values_of(self.row), **values_of(self.beside)}
-        opening = read_opening(self.opening)
-        made, erased = leaf(values, opening), frozenset(opening.erased)
+        try:
+            facts = {} if self.kind == ROW else _read_object(self.row)
+            values = {**values_of(self.row), **values_of(self.beside)}
+            opening = read_opening(self.opening)
+            made, erased = leaf(values, opening), frozenset(opening.erased)
+        except _DAMAGE:
+            return ChainRecord(self.seq, self.kind, self.at, UNREADABLE, self.hash)
         return ChainRecord(self.seq, self.kind, self.at, made, self.hash, facts, erased)
 
     def provable(self) -> ProvableRecord:
@@ -97,17 +104,34 @@ class StoredRecord:
     def shown(self, *, audited: bool) -> AuditEntry:
         """The row for who may audit, or for the one whose row it is."""
         seq, digest = (self.seq, self.hash) if audited else (self.own, self.leaf)
-        erased = tuple(sorted(read_opening(self.opening).erased))
-        row = {**json.loads(self.row), **{name: None for name in erased if name not in BESIDE}}
-        beside = json.loads(self.beside)
-        beside.pop(provenance_rows.NAME, None)
-        return AuditEntry(seq, row, digest, **beside, erased=erased)
+        with self._readable(seq):
+            erased = tuple(sorted(read_opening(self.opening).erased))
+            row = {**_read_object(self.row)}
+            row |= {name: None for name in erased if name not in BESIDE}
+            beside = _read_object(self.beside)
+            beside.pop(provenance_rows.NAME, None)
+            return AuditEntry(seq, row, digest, **beside, erased=erased)
 
     def traced(self, provenance: str | None, *, audited: bool) -> TracedEntry:
         """The same, with the text that is kept of its provenance, if there is one."""
-        committed = json.loads(self.beside).get(provenance_rows.NAME, "")
+        entry = self.shown(audited=audited)
+        committed = _read_object(self.beside).get(provenance_rows.NAME, "")
         kept = provenance_rows.opened(committed, provenance)
-        return TracedEntry(self.shown(audited=audited), kept, bool(committed) and kept is None)
+        return TracedEntry(entry, kept, bool(committed) and kept is None)
+
+    @contextmanager
+    def _readable(self, seq: int) -> Iterator[None]:
+        try:
+            yield
+        except _DAMAGE:
+            raise StoreFailed(f"row {seq} is damaged: see `redask audit verify`") from None
+
+
+def _read_object(content: str) -> dict[str, Any]:
+    found = json.loads(content)
+    if not isinstance(found, dict):
+        raise TypeError
+    return found
 
 
 def new_chain(identity: str, log: str, tenant: str, start: int = 0) -> Chain:
@@ -205,6 +229,7 @@ def erasable(record: StoredRecord, names: Collection[str]) -> tuple[str, ...]:
 
     With a question goes what made its answer: the hash of a prompt would tell who guesses it.
     """
+    record.shown(audited=True)  # or it is damaged
     there = {*values_of(record.row), *values_of(record.beside)}
     gone = read_opening(record.opening).erased
     known = sorted((there | {*gone}) & ERASABLE)

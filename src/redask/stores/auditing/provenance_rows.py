@@ -60,7 +60,8 @@ def fault(records: Iterable[KeptProvenance]) -> tuple[int, str] | None:
     pruned = 0
     for each in records:
         if each.kind == PROVENANCE_PRUNED:
-            pruned = json.loads(each.row)["to"]
+            to = json.loads(each.row).get("to")
+            pruned = to if isinstance(to, int) else pruned  # else it was forged
         elif each.kind == ROW:
             committed = json.loads(each.beside).get(NAME) if NAME in each.beside else None
             if committed is None and each.text is not None:

@@ -4,6 +4,7 @@
     red_access_log    SELECTs, searches, refused sign-ins, changes of who may do what
 
     seq, hash         the row's number in the log, and its hash
+    refused           why an answer says no (`rules.auditing.ask_outcomes`); NULL: it does not
     the rest          the keys of a row
 
 One is made anew for each reader that names it, from the backend's `AuditLog`.
@@ -13,7 +14,7 @@ import json
 from typing import TYPE_CHECKING
 
 from redask.core.model import Caller
-from redask.core.ports import AuditLog
+from redask.core.ports import AuditEntry, AuditLog
 from redask.core.rules import audit
 from redask.core.rules.auditing import access_rows
 from redask.core.sql.types import SqlType
@@ -38,7 +39,7 @@ LOG_COLUMNS = {
         (key, SqlType(_TYPES.get(key, "text")), f"c{number}")
         for number, key in enumerate(("seq", "hash", *keys), start=1)
     )
-    for name, keys in ((AUDIT, audit.KEYS), (ACCESS_LOG, access_rows.KEYS))
+    for name, keys in ((AUDIT, (*audit.KEYS, "refused")), (ACCESS_LOG, access_rows.KEYS))
 }
 
 
@@ -56,7 +57,7 @@ def make_audit_table(
     before = None
     while log is not None:
         found = log.entries(caller, limit=_PAGE, before=before)
-        pages.append([(each.seq, each.hash, each.row) for each in found])
+        pages.append([(each.seq, each.hash, _with_refusal(each)) for each in found])
         if len(found) < _PAGE:
             break
         before = min(each.seq for each in found)
@@ -73,6 +74,10 @@ def make_audit_table(
         given = [json.dumps(column) for column in zip(*rows, strict=True)]
         connection.execute(f"INSERT INTO {made} SELECT {values}", given)
     return f"temp.main.{made}"
+
+
+def _with_refusal(entry: AuditEntry) -> dict[str, object]:
+    return {**entry.row, "refused": entry.refused or None}
 
 
 def _cell(kind: SqlType, value: object) -> object:

@@ -9,6 +9,7 @@
     user_add, user_set, user_remove             the user                    role and attributes
     token_make, token_revoke                    the user; the token's id    how long it is good
     policy_set, type_fix                        the collection, column      the policy, the type
+    load                                        the dump's file             users, policies of it
 
 `outcome` is `ok`, the kind of the error, or `begun`: a change has a row before it and one after, so
 that none is without. A statement or question may be kept as `sha256:<hex>`; of a long one the

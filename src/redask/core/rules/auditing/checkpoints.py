@@ -85,6 +85,25 @@ class Checkpoint:
         return {**found, "format": FORMAT}
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedSeals:
+    """Checkpoints of one chain that agree with it: how many, and the largest of them."""
+
+    count: int
+    last: Checkpoint
+
+
+def checked_seals(given: Iterable[Checkpoint]) -> tuple[CheckedSeals, ...]:
+    """What was checked with these checkpoints, chain by chain, once all are known to agree."""
+    chains: dict[tuple[str, str, str, int], list[Checkpoint]] = {}
+    for each in given:
+        chains.setdefault(each.chain, []).append(each)
+    return tuple(
+        CheckedSeals(len(found), max(found, key=lambda each: (each.size, each.ts)))
+        for _, found in sorted(chains.items())
+    )
+
+
 def checkpoint_of(document: object) -> Checkpoint:
     """The checkpoint that plain data is, or `UnreadableCheckpoint`."""
     if not isinstance(document, dict) or document.get("format") != FORMAT:

@@ -70,6 +70,25 @@ def consistency_text(old: Checkpoint, new: Checkpoint, nodes: Nodes) -> str:
     return json_object({**parts, "path": _hexes(path)})
 
 
+@dataclass(frozen=True, slots=True)
+class ProofSubject:
+    """What a proof is about: row `seq` of the log of `new`; or, from `old`, that it only grew."""
+
+    new: Checkpoint
+    seq: int | None = None
+    old: Checkpoint | None = None
+
+
+def proof_subject(text: str) -> ProofSubject:
+    """What a proof that holds has shown."""
+    parts = values_of(text)
+    if json.loads(parts["format"]) == INCLUSION:
+        checkpoint = checkpoint_of(json.loads(parts["checkpoint"]))
+        return ProofSubject(checkpoint, seq=json.loads(values_of(parts["record"])["seq"]))
+    old, new = (checkpoint_of(json.loads(parts[each])) for each in ("old", "new"))
+    return ProofSubject(new, old=old)
+
+
 def proof_fault(text: str, check: SignatureCheck) -> str | None:
     """What is wrong with a proof; None: it holds. `UnreadableProof`: it is none."""
     try:

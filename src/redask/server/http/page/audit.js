@@ -36,7 +36,8 @@ function filter(given) {
   if (isDay(given.get("until"))) add("ts < ?", String(ns(given.get("until")) + DAY_NS));
   if (given.get("user")) add('"user" = ?', given.get("user"));
   if (given.get("provider")) add("provider = ?", given.get("provider"));
-  if (given.get("outcome") === "ok") conditions.push("validation_ok");
+  if (given.get("outcome") === "ok") conditions.push("validation_ok AND refused IS NULL");
+  if (given.get("outcome") === "refused") conditions.push("validation_ok AND refused IS NOT NULL");
   if (given.get("outcome") === "failed") conditions.push("NOT validation_ok");
   if (given.get("outcome") === "cached") conditions.push("cache_hit");
   return { where: conditions.length ? ` WHERE ${conditions.join(" AND ")}` : "", params };
@@ -48,7 +49,7 @@ function isDay(text) {
 
 function filterForm(given, go) {
   const field = (name, type = "text") => el("input", { name, type, value: given.get(name) ?? "" });
-  const outcome = el("select", { name: "outcome" }, [["", "all"], ["ok", "answered"], ["failed", "failed or refused by the checks"], ["cached", "from the cache"]].map(([value, text]) => el("option", { value }, text)));
+  const outcome = el("select", { name: "outcome" }, [["", "all"], ["ok", "answered"], ["refused", "refused: not in the data"], ["failed", "failed or rejected by the checks"], ["cached", "from the cache"]].map(([value, text]) => el("option", { value }, text)));
   outcome.value = given.get("outcome") ?? "";
   const labelled = (text, input) => el("label", {}, text, input);
   return el("form", { class: "bar-line", on: { submit: (event) => {
@@ -87,7 +88,7 @@ async function costs(into, where, params, may) {
 async function listed(into, given, where, params, go) {
   const before = /^\d{1,18}$/.test(given.get("before") ?? "") ? given.get("before") : null;
   const page = before ? `${where ? `${where} AND` : " WHERE"} seq < $${params.length + 1}` : where;
-  const found = await select(`SELECT seq, ts, "user", question, provider, model, prompt_tokens + completion_tokens AS tokens, cost_usd, cache_hit, retry_count, validation_ok, errors::text AS errors FROM red_ask_audit${page} ORDER BY seq DESC LIMIT ${PAGE}`, before ? [...params, before] : params, PAGE);
+  const found = await select(`SELECT seq, ts, "user", question, provider, model, prompt_tokens + completion_tokens AS tokens, cost_usd, cache_hit, retry_count, validation_ok, refused, errors::text AS errors FROM red_ask_audit${page} ORDER BY seq DESC LIMIT ${PAGE}`, before ? [...params, before] : params, PAGE);
   const columns = [{ name: "#", type: "int8" }, { name: "time (UTC)" }, { name: "user" }, { name: "question" }, { name: "outcome" }, { name: "provider" }, { name: "tokens", type: "int8" }, { name: "cost", type: "float8" }];
   const rows = found.rows.map((row) => [row.seq, when(row.ts), row.user, row.question, outcomeOf(row), row.provider, Number(row.tokens), row.cost_usd]);
   const cell = (value, column, row) => {
@@ -105,7 +106,7 @@ async function listed(into, given, where, params, go) {
 function outcomeOf(row) {
   const errors = JSON.parse(row.errors).map((each) => each.kind);
   if (!row.validation_ok) return `✕ ${[...new Set(errors)].join(", ") || "not answered"}`;
-  return ["✓ answered", row.cache_hit ? "from the cache" : null, Number(row.retry_count) ? "asked twice" : null, errors.length ? "after a failover" : null].filter(Boolean).join(", ");
+  return [row.refused ? `– refused: ${row.refused}` : "✓ answered", row.cache_hit ? "from the cache" : null, Number(row.retry_count) ? "asked twice" : null, errors.length ? "after a failover" : null].filter(Boolean).join(", ");
 }
 
 // A row as the log holds it. What others add beside it (a proof, a replay) is shown with it.
@@ -116,7 +117,7 @@ async function detail(seq) {
     const { rows } = await call("GET", `/v1/audit?limit=1&before=${Number(seq) + 1}`);
     const { row, ...beside } = rows[0];
     const { question, sources_urns, errors, ts, ...rest } = row;
-    const named = { proof: "proof status", replay: "replay verdict", hash: "hash in the chain", understood: "understood as", today: "date it was asked on" };
+    const named = { proof: "proof status", replay: "replay verdict", hash: "hash in the chain", understood: "understood as", refused: "refused because of", today: "date it was asked on" };
     show(body, el("p", { class: "question" }, question), el("p", { class: "note" }, `${when(ts)} UTC`),
       errors.length ? el("ul", {}, errors.map((each) => el("li", {}, `${each.kind}: ${each.detail}`))) : null,
       el("dl", { class: "fields" }, Object.entries({ ...beside, ...rest }).map(([name, value]) => [el("dt", {}, named[name] ?? name), el("dd", {}, shown(value))])),

@@ -134,6 +134,7 @@ class SqliteAuditLog:
         anchors = self._anchors.remembered(self._log) if self._anchors else {}
         with self._database.reading() as connection:
             connection.execute("BEGIN")  # one snapshot, however long it takes
+            connection.text_factory = _any_text  # a row that is no UTF-8 any more is to be named
             try:
                 chains = chains_of(connection, self._log)
                 # what the store allows is read after the log: retention is allowed first
@@ -145,6 +146,7 @@ class SqliteAuditLog:
                 ]
                 old = first_edition.verify_first(connection, tenant) if self._log == ASKS else 0
             finally:
+                connection.text_factory = str
                 connection.execute("ROLLBACK")
         known = {chain.tenant for _, chain in chains}
         lost = [each for each in anchors if each not in known and tenant in (None, each)]
@@ -266,6 +268,10 @@ def _memory(
     if prunable is None:
         return Remembered()
     return Remembered(anchors.get(tenant, ()), prunable.get(tenant, 0))
+
+
+def _any_text(stored: bytes) -> str:
+    return stored.decode(errors="surrogateescape")
 
 
 def _verified(
