@@ -74,6 +74,7 @@ def search(
         projection_keys=projection_keys,
         withheld=visibility.withheld,
         languages=present,
+        changed=state.changed,
     )
     linked, named = traversal.traverse(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reader)
     return (

@@ -2,6 +2,7 @@
 
     forward.sqlite   the forward index, and the watermark of the generation
     words/           the inverted index, in tantivy
+    columns-…        rows of the forward index as arrays, see `forward.column_builds`
     vectors/<n>/     vectors of n dimensions; a store has one such n at a time
 
 `catch_up` applies the store's changes, under the partition's lock. Few changes are written to the
@@ -30,6 +31,7 @@ from redask.index import private_files
 from redask.index.analysis import analyzer
 from redask.index.analysis.vocabulary import NewWords, hash64
 from redask.index.corruption import corrupt, unusable
+from redask.index.forward.column_builds import ColumnBuilds
 from redask.index.forward.entries import (
     PROJECTION_BITS,
     EdgeEntry,
@@ -40,6 +42,7 @@ from redask.index.forward.entries import (
 )
 from redask.index.forward.forward_index import LAYOUT, ForwardIndex, Snapshot
 from redask.index.forward.forward_writer import ForwardTransaction
+from redask.index.graph.column_entities import ChangedRows
 from redask.index.graph.mentions import BloomFilter
 from redask.index.lexical.tantivy_terms import InvertedIndex, TermSearcher, TermWriter
 from redask.index.lexical.word_list import WordList
@@ -68,6 +71,7 @@ class State:
     watermark: int
     statistics: tuple[GroupStatistics, ...]
     tail: Tail
+    changed: ChangedRows | None  # since the arrays were made; None: there are none
 
 
 class Generation:
@@ -76,7 +80,10 @@ class Generation:
     def __init__(self, directory: Path, identity: str) -> None:
         self.directory = directory
         self._searcher: tuple[str, TermSearcher] | None = None
-        self._cached: tuple[int, tuple[GroupStatistics, ...], Tail] | None = None
+        self._cached: (
+            tuple[int, tuple[GroupStatistics, ...], Tail, ChangedRows | None] | None
+        ) = None
+        self._columns = ColumnBuilds(directory, READ_AT_OPENING)
         self._vectors: dict[int, VectorIndex] = {}
         self.bloom_filter = BloomFilter()
         self.word_list = WordList()
@@ -127,7 +134,10 @@ class Generation:
                 return
             cached = self._cached
             if cached is None or cached[0] != watermark:
-                cached = (watermark, tuple(snapshot.statistics()), snapshot.tail())
+                cached = (
+                    *(watermark, tuple(snapshot.statistics()), snapshot.tail()),
+                    self._columns.changed(snapshot),
+                )
                 self._cached = cached
             yield State(snapshot, searcher[1], history, *cached)
 
@@ -154,6 +164,7 @@ class Generation:
             self.forward.sums.verify()
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
+                self._columns.verify(snapshot)
             InvertedIndex(self.directory / "words").verify_files(files)
             for dimensions in self._dimensions():
                 VectorIndex(self.directory / "vectors" / str(dimensions), dimensions).verify()
@@ -175,6 +186,8 @@ class Generation:
                 self.forward.checkpoint()
             if self.forward.sums.is_due:
                 self.forward.checkpoint()
+            if self._columns.make(self.forward):
+                self._cached = None
             for dimensions in self._dimensions():
                 index = self.vectors(dimensions)
                 if index is not None and index.needs_fold:

@@ -12,7 +12,7 @@ name is mentioned where the hashes are equal. Names have 1 to MAX_NAME_WORDS wor
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -71,6 +71,25 @@ class GroupStatistics:
     tokens: int
 
 
+class HashedRows(Protocol):
+    """Rows whose tokens are counted; `starts` tells the length of each."""
+
+    @property
+    def keys(self) -> list[int]:
+        """The keys."""
+
+    @property
+    def urns(self) -> list[str]:
+        """The URNs."""
+
+    @property
+    def starts(self) -> I64:
+        """Where the tokens of each begin, and where the last ones end."""
+
+    def hashes(self, literal: bool) -> tuple[Any, I64]:
+        """What words, or literals, are compared with, and where each row begins in it."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenSequences:
     """The tokens of some entities, ascending by key: `tokens[starts[i]:starts[i + 1]]`."""
@@ -79,6 +98,12 @@ class TokenSequences:
     urns: list[str]
     starts: I64
     tokens: U64
+
+    def hashes(self, literal: bool) -> tuple[Any, I64]:
+        """What words, or literals, are compared with, and where each row begins in it."""
+        if literal:
+            return self.tokens, self.starts
+        return np.ascontiguousarray(self.tokens.view(np.uint32)[1::2]), self.starts
 
 
 @dataclass(frozen=True, slots=True)

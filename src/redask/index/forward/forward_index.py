@@ -11,8 +11,9 @@ One SQLite file in the partition, derived from the store's change log: when it i
     tail        key → the version that tantivy still has of a row changed since its last commit
     position    the watermark; the last change folded into tantivy; tantivy's stamp of that state;
                 the last write of the store that was seen (`Store.history`)
+    changed     number → the entities that changed since the arrays of `columns` were made
     words       number → every word of five letters or more that was ever written here
-    meta        layout version, the store's identity, tantivy's files
+    meta        layout version, the store's identity, tantivy's files, the file of `columns`
 
 The column `label` is the row's projection key, `called` the stems of its shortest name.
 
@@ -45,8 +46,10 @@ import numpy as np
 from redask.index import private_files
 from redask.index.corruption import corrupt
 from redask.index.forward.block_sums import BlockSums
+from redask.index.forward.columns import ColumnRow
 from redask.index.forward.entries import (
     I64,
+    PROJECTION_BITS,
     U64,
     GroupStatistics,
     Rows,
@@ -57,7 +60,7 @@ from redask.index.forward.entries import (
 from redask.index.forward.forward_writer import ForwardTransaction, chunks, row_crc
 from redask.index.graph.adjacency import Adjacency
 
-LAYOUT = 5
+LAYOUT = 6
 
 _SCAN_BATCH = 1_024  # rows read at a time
 _SCHEMA = """
@@ -85,6 +88,7 @@ CREATE TABLE statistics(
     tokens INTEGER NOT NULL, PRIMARY KEY(collection, label, language)) WITHOUT ROWID;
 CREATE TABLE words(number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE TABLE tail(key INTEGER PRIMARY KEY, label TEXT, collection TEXT, tokens BLOB);
+CREATE TABLE changed(number INTEGER PRIMARY KEY, entity INTEGER NOT NULL);
 """
 
 
@@ -109,6 +113,11 @@ class Snapshot:
     def meta(self) -> dict[str, str]:
         """The metadata by name."""
         return dict(self._connection.execute("SELECT name, value FROM meta"))
+
+    def meta_value(self, name: str) -> str:
+        """One of the metadata; empty if it is not there."""
+        found = self._connection.execute("SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+        return str(found[0]) if found else ""
 
     def position(self) -> Position:
         """Up to which change this file and tantivy are caught up."""
@@ -204,6 +213,38 @@ class Snapshot:
                 if projection_keys is None or own in projection_keys
             )
         return found
+
+    def changed_entities(self) -> frozenset[int]:
+        """What changed since the columns were made, without the number of a projection."""
+        return frozenset(row[0] for row in self._connection.execute("SELECT entity FROM changed"))
+
+    def change_count(self) -> int:
+        """The number of the last change since the columns were made."""
+        found = self._connection.execute("SELECT max(number) FROM changed").fetchone()
+        return int(found[0] or 0)
+
+    def changed_names(self) -> Iterator[tuple[int, str, str, list[int]]]:
+        """Key, projection key, collection and name hashes of each changed row that has a name."""
+        bits = PROJECTION_BITS
+        found = self._connection.execute(
+            "SELECT DISTINCT key, label, collection, names FROM changed JOIN entities"
+            f" ON key BETWEEN entity << {bits} AND (entity << {bits}) + {(1 << bits) - 1}"
+            " WHERE length(names) > 0 ORDER BY key"
+        )
+        for key, label, collection, names in found:
+            yield key, label, collection, np.frombuffer(names, np.uint64).tolist()
+
+    def column_rows(self) -> Iterator[ColumnRow]:
+        """Every row, ascending by key."""
+        found = self._connection.execute(
+            "SELECT key, urn, collection, label, called, names, ends, tokens, crc FROM entities"
+            " ORDER BY key"
+        )
+        for *row, crc in found:
+            made = ColumnRow(*row)
+            if row_crc(made.tokens, made.urn) != crc:
+                raise corrupt(f"forward.sqlite, row {made.key} fails its checksum")
+            yield made
 
     def words_since(self, number: int) -> list[tuple[int, str]]:
         """The words with greater numbers, in order; also those of rows that are gone."""

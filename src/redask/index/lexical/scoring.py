@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from redask.index.analysis.analyzer import UNSPACED, Phrase, Term
-from redask.index.forward.entries import I64, TokenSequences
+from redask.index.forward.entries import I64, HashedRows
 from redask.index.lexical.term_counts import TermCounts
 
 K1 = 1.2
@@ -62,7 +62,7 @@ class Scorer:
         self._average_length = average_length
         self._texts = texts
 
-    def score(self, rows: TokenSequences, allowed: Matches | None) -> list[Hit]:
+    def score(self, rows: HashedRows, allowed: Matches | None) -> list[Hit]:
         """The allowed rows with at least one term; scores are not normalised yet."""
         if not rows.keys:
             return []
@@ -80,7 +80,7 @@ class Scorer:
             for position in np.flatnonzero(matching).tolist()
         ]
 
-    def normalised_scores(self, rows: TokenSequences) -> list[float]:
+    def normalised_scores(self, rows: HashedRows) -> list[float]:
         """The score of each row divided by the greatest possible one, without phrases."""
         if not self._query.terms:
             return [0.0] * len(rows.keys)
@@ -88,7 +88,7 @@ class Scorer:
         scores: list[float] = np.minimum(1.0, total / self._query.max_score).tolist()
         return scores
 
-    def _norm(self, rows: TokenSequences) -> F64:
+    def _norm(self, rows: HashedRows) -> F64:
         norm: F64 = K1 * (1 - B + B * ((rows.starts[1:] - rows.starts[:-1]) / self._average_length))
         return norm
 
@@ -99,7 +99,7 @@ class Scorer:
         return np.bincount(found.rows, weights=parts, minlength=len(norm)).astype(np.float64)
 
     def _phrase_frequencies(
-        self, rows: TokenSequences, phrase: Phrase, by_word: Sequence[I64], matching: Matches
+        self, rows: HashedRows, phrase: Phrase, by_word: Sequence[I64], matching: Matches
     ) -> I64:
         """The frequency of a phrase in each row, at most the least frequency of its words."""
         least = np.minimum.reduce([*by_word, np.where(matching, np.iinfo(np.int64).max, 0)])

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from redask.index.analysis.analyzer import Term
-from redask.index.forward.entries import I64, TokenSequences
+from redask.index.forward.entries import I64, HashedRows
 
 _FEW = 32  # terms: up to these, comparing each with every token is faster than looking tokens up
 
@@ -25,7 +25,7 @@ class TermCounts:
     size: int  # how many rows there are
 
     @classmethod
-    def of(cls, rows: TokenSequences, terms: Sequence[Term]) -> "TermCounts":
+    def of(cls, rows: HashedRows, terms: Sequence[Term]) -> "TermCounts":
         """The counts of terms in rows."""
         size = len(rows.starts) - 1
         found = [np.empty(0, np.int64)]
@@ -43,7 +43,7 @@ class TermCounts:
         return total
 
 
-def frequencies(rows: TokenSequences, terms: Sequence[Term]) -> I64:
+def frequencies(rows: HashedRows, terms: Sequence[Term]) -> I64:
     """The frequency of each term (rows of the matrix) in each row of the index (columns)."""
     count = len(rows.starts) - 1
     found = np.zeros((len(terms), count), np.int64)
@@ -53,16 +53,16 @@ def frequencies(rows: TokenSequences, terms: Sequence[Term]) -> I64:
     return found
 
 
-def _occurrences(rows: TokenSequences, terms: Sequence[Term]) -> list[tuple[list[int], I64, I64]]:
+def _occurrences(rows: HashedRows, terms: Sequence[Term]) -> list[tuple[list[int], I64, I64]]:
     """For words, then for literals: their places, which of them occurs, and in which row."""
     found = []
-    stems = np.ascontiguousarray(rows.tokens.view(np.uint32)[1::2])
-    for literal, hashes in ((False, stems), (True, rows.tokens)):
+    for literal in (False, True):
         places = [place for place, term in enumerate(terms) if term.literal is literal]
         if places:
+            hashes, starts = rows.hashes(literal)
             sought = np.array([terms[place].token_hash for place in places], hashes.dtype)
             which, where = _matches(hashes, sought)
-            found.append((places, which, np.searchsorted(rows.starts, where, "right") - 1))
+            found.append((places, which, np.searchsorted(starts, where, "right") - 1))
     return found
 
 
