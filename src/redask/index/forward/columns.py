@@ -21,6 +21,7 @@ Row numbers are places in `keys`. An array of ends has one entry a row, without 
 """
 
 import json
+from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -165,6 +166,7 @@ class Columns:
         self.mention_sizes: npt.NDArray[np.uint8] = file.array("mention_sizes")
         self.mention_names: npt.NDArray[np.int32] = file.array("mention_names")
         self.shortest: U64 = file.array("shortest")
+        self._names = memoryview(self.names)
         self._stems: U32 = file.array("stems")
         self._literals: U64 = file.array("literals")
         self._urns = file.array("urns").tobytes()
@@ -205,8 +207,8 @@ class Columns:
 
     def name_number(self, name_hash: int) -> int:
         """The place of a name in `names`, −1 for none."""
-        place = int(np.searchsorted(self.names, np.uint64(name_hash)))
-        known = place < len(self.names) and int(self.names[place]) == name_hash
+        place = bisect_left(self._names, name_hash)  # quicker than numpy for one
+        known = place < len(self._names) and self._names[place] == name_hash
         return place if known else -1
 
     def owners(self, name: int) -> npt.NDArray[np.int32]:

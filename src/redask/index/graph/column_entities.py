@@ -190,8 +190,8 @@ class ColumnEntities:
         number = self._columns.name_number(name_hash)
         found: set[str] = set()
         if number >= 0:
-            called = np.unique(self._columns.called[self._same_owners(number)[0]])
-            found.update(self._columns.called_list[one] for one in called.tolist())
+            called = set(self._columns.called[self._same_owners(number)[0]].tolist())
+            found.update(self._columns.called_list[one] for one in called)
         changed = [key for key, *_ in self._changed.owners.get(name_hash, ())]
         if changed:
             seen = self._plain.similarities(changed)

@@ -355,8 +355,12 @@ def _damping(links: Collection[object] | None) -> float:
 
 def _keep_max(scores: dict[int, float], others: dict[int, float]) -> None:
     """Merge scores, keeping the greater of two."""
+    if not scores:
+        scores.update(others)
+        return
     for key, score in others.items():
-        scores[key] = max(score, scores.get(key, 0.0))
+        if score > scores.get(key, -1.0):
+            scores[key] = score
 
 
 @lru_cache(512)
