@@ -1,11 +1,11 @@
 """When the arrays of a generation are made, and which are used: `ColumnBuilds`.
 
-    made          at the end of catching up, under the partition's lock, once there are MIN_ROWS; again
-                  when more entities changed since than MIN_CHANGES and than one in SHARE of all rows;
-                  and when the file is missing or corrupt
-    used          by every search of the generation, with what changed since, of the search's state
-    not made      above MAX_ROWS, as it would take longer than a search may wait: then searches read the
-                  forward index alone, and find the same
+    made        at the end of catching up, under the partition's lock, once there are MIN_ROWS;
+                again when more changed since than MIN_CHANGES and than one in SHARE of all rows,
+                and when the file is missing or corrupt
+    used        by every search of the generation, with what changed since, of the search's state
+    not made    above MAX_ROWS, as it would take longer than a search may wait, and where the file
+                cannot be written: then searches read the forward index alone, and find the same
 
 The file has a name of its own each time, which the forward index records. Searches of older states
 keep theirs: it is removed, but stays mapped.
@@ -58,20 +58,28 @@ class ColumnBuilds:
                 return False
             name = f"{_PREFIX}{secrets.token_hex(8)}"
             hashes = snapshot.name_hashes_since(-1)
-            columns.build(self._directory / name, snapshot.column_rows(), hashes)
+            try:
+                columns.build(self._directory / name, snapshot.column_rows(), hashes)
+            except OSError:  # a full disk must not end a search that needs no more of it
+                self._remove_but(snapshot.meta_value("columns"))
+                return False
         with forward.transaction() as transaction:
             transaction.set_columns(name)
         forward.checkpoint()
-        for path in self._directory.glob(f"{_PREFIX}*"):
-            if path.name != name:
-                with suppress(FileNotFoundError):
-                    path.unlink()
+        self._remove_but(name)
         return True
 
     def verify(self, snapshot: Snapshot) -> None:
         """Raise `CorruptIndex` unless the file that is recorded is what was written."""
         if name := snapshot.meta_value("columns"):
             Columns(self._directory / name)
+
+    def _remove_but(self, name: str) -> None:
+        """Remove the other files, also what a killed process left."""
+        for path in self._directory.glob(f"{_PREFIX}*"):
+            if path.name != name:
+                with suppress(OSError):
+                    path.unlink()
 
     def _is_due(self, snapshot: Snapshot, rows: int) -> bool:
         if not MIN_ROWS <= rows <= MAX_ROWS:

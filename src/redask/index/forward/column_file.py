@@ -2,7 +2,7 @@
 
     8 bytes    the length of the head
     4 bytes    the CRC of the head
-    head       JSON: layout, `arrays` {name: [dtype, offset, count]}, `sums` of the blocks of the body
+    head       JSON: layout, `arrays` {name: [dtype, offset, count]}, `sums` of the body's blocks
     body       the arrays, each aligned to 64 bytes, little-endian
 
 It is written once, to a temporary file, which is synchronised and then renamed: so a file under its

@@ -1,13 +1,17 @@
-"""The rows of the forward index as memory-mapped arrays: `build` writes them, `Columns` reads them.
+"""The rows of the forward index as memory-mapped arrays: `build` writes, `Columns` reads them.
 
-What a search needs of hundreds of rows at once (stems, names, mentions, owners of names) is read from
-arrays instead of one record of SQLite each. They hold one state of the forward index. Rows that
-changed since are listed there (`Snapshot.changes_since_columns`), and read as they are now; so no
-result depends on when the arrays were made.
+What a search needs of hundreds of rows at once (stems, names, mentions, owners of names) is read
+from arrays instead of one record of SQLite each. They hold one state of the forward index. Rows
+that changed since are listed there (`ColumnReading.changed_entities`), and read as they are now; so
+no result depends on when the arrays were made.
 
-    keys, groups          ascending; the projection key and collection of each, a number of `group_list`
-    token_ends, stems     the upper halves of a row's tokens: what term frequencies compare
-    literal_ends, literals     whole tokens of what follows the words
+    keys                  ascending
+    groups                the projection key and collection of each: a number of `group_list`
+    lengths               the number of a row's tokens
+    stems, stem_ends, stem_rows, stem_counts
+                          postings: the upper halves of all tokens, ascending; the rows with each,
+                          and how often they have it
+    literals, literal_…   the same for whole tokens of what follows the words
     urn_ends, urns        UTF-8
     called, called_*      the number of each row's `name_stems`, and their texts
     shortest              the hash of a row's shortest name; meaningless where `called` is 0
@@ -25,16 +29,18 @@ from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from redask.index.forward import column_file
 from redask.index.forward.column_file import AnyArray, ColumnFile
-from redask.index.forward.entries import I64, U32, U64
+from redask.index.forward.entries import I64, U64
 from redask.index.graph import mentions
 
+_HALF = np.uint64(32)
+_NONE = np.empty(0, np.int64)
 _BATCH = 2_000  # rows whose n-grams are in memory at a time
 
 
@@ -74,6 +80,8 @@ class _Builder:
         self._called: dict[str, int] = {"": 0}
         self._owned: list[tuple[int, int]] = []  # name, row
         self._count = 0
+        self._literals: list[U64] = []
+        self._literal_rows: list[AnyArray] = []
 
     def add(self, rows: Sequence[ColumnRow]) -> None:
         if not rows:
@@ -88,10 +96,12 @@ class _Builder:
         joined = np.concatenate(tokens)
         self._put("keys", np.fromiter((row.key for row in rows), np.int64, len(rows)))
         self._put("groups", np.fromiter(groups, np.int32, len(rows)))
-        self._put("token_ends", np.fromiter(map(len, tokens), np.int64, len(rows)))
-        self._put("stems", joined.view(np.uint32)[1::2])
-        self._put("literal_ends", np.fromiter(map(len, literals), np.int64, len(rows)))
-        self._put("literals", np.concatenate(literals))
+        lengths = np.fromiter(map(len, tokens), np.int64, len(rows))
+        places = np.arange(self._count, self._count + len(rows), dtype=np.uint64)
+        self._put("lengths", lengths.astype(np.int32))
+        self._put("stem_pairs", joined >> _HALF << _HALF | np.repeat(places, lengths))
+        self._literals += literals
+        self._literal_rows.append(np.repeat(places, [len(each) for each in literals]))
         self._put("urn_ends", np.fromiter(map(len, urns), np.int64, len(rows)))
         self._put("urns", np.frombuffer(b"".join(urns), np.uint8))
         self._put("called", np.fromiter(called, np.int32, len(rows)))
@@ -120,12 +130,19 @@ class _Builder:
         made = {name: np.concatenate(parts) for name, parts in self._parts.items()}
         for name in [each for each in made if each.endswith("_ends")]:
             made[name] = np.cumsum(made[name])
+        pairs = made.pop("stem_pairs")
+        pairs.sort()
+        _add_postings(made, "stem", (pairs >> _HALF).astype(np.uint32), pairs.astype(np.uint32))
+        del pairs
+        literals, rows = np.concatenate(self._literals), np.concatenate(self._literal_rows)
+        order = np.lexsort((rows, literals))
+        _add_postings(made, "literal", literals[order], rows[order].astype(np.uint32))
         owned = np.array(self._owned, np.uint64).reshape(-1, 2)
-        names, rows = owned[:, 0], owned[:, 1].astype(np.int32)
-        order = np.lexsort((rows, names))
+        names, owners = owned[:, 0], owned[:, 1].astype(np.int32)
+        order = np.lexsort((owners, names))
         made["names"] = self._names
         made["owner_ends"] = np.searchsorted(names[order], self._names, "right").astype(np.int64)
-        made["owners"] = rows[order]
+        made["owners"] = owners[order]
         texts = [text.encode() for text in self._called]
         made["called_ends"] = np.cumsum([len(text) for text in texts]).astype(np.int64)
         made["called_texts"] = np.frombuffer(b"".join(texts), np.uint8)
@@ -134,22 +151,51 @@ class _Builder:
         return made
 
 
+def _add_postings(made: dict[str, AnyArray], name: str, hashes: AnyArray, rows: AnyArray) -> None:
+    """Postings of hashes and rows, ascending by both, with repetitions."""
+    is_first = np.ones(len(hashes), np.bool_)
+    is_first[1:] = (hashes[1:] != hashes[:-1]) | (rows[1:] != rows[:-1])
+    first = np.flatnonzero(is_first)
+    counts = np.diff(first, append=len(hashes))
+    made[f"{name}s"], begins = np.unique(hashes[first], return_index=True)
+    made[f"{name}_ends"] = np.append(begins[1:], len(first)).astype(np.int64)[: len(begins)]
+    made[f"{name}_rows"] = rows[first].astype(np.int32)
+    made[f"{name}_counts"] = counts.astype(np.min_scalar_type(int(counts.max(initial=0))))
+
+
 @dataclass(frozen=True, slots=True)
 class ColumnSequences:
-    """The tokens of some rows, as `TokenSequences` has them."""
+    """Some rows, whose terms are counted from postings."""
 
+    columns: "Columns"
+    rows: I64
     keys: list[int]
-    urns: list[str]
-    starts: I64
-    stems: U32
-    literal_starts: I64
-    literal_tokens: U64
 
-    def hashes(self, literal: bool) -> tuple[Any, I64]:
-        """What words, or literals, are compared with, and where each row begins in it."""
-        if literal:
-            return self.literal_tokens, self.literal_starts
-        return self.stems, self.starts
+    @property
+    def urns(self) -> list[str]:
+        """The URNs."""
+        return [self.columns.urn(row) for row in self.rows.tolist()]
+
+    @property
+    def lengths(self) -> I64:
+        """How many tokens each has."""
+        return self.columns.lengths[self.rows].astype(np.int64)
+
+    def counts(self, hashes: Sequence[int], literal: bool) -> tuple[I64, I64, I64]:
+        """Which of the hashes, ascending, is in which of the rows, ascending, and how often."""
+        which, where, often = [_NONE], [_NONE], [_NONE]
+        own = self.rows.astype(np.int32)  # numpy would copy all postings to compare other types
+        for number, sought in enumerate(hashes):
+            rows, counts = self.columns.postings(sought, literal)
+            if not len(rows):
+                continue
+            places = rows.searchsorted(own)
+            places[places == len(rows)] = 0
+            hits = np.flatnonzero(rows[places] == own)
+            which.append(np.full(len(hits), number))
+            where.append(hits)
+            often.append(counts[places[hits]].astype(np.int64))
+        return np.concatenate(which), np.concatenate(where), np.concatenate(often)
 
 
 class Columns:
@@ -167,14 +213,14 @@ class Columns:
         self.mention_names: npt.NDArray[np.int32] = file.array("mention_names")
         self.shortest: U64 = file.array("shortest")
         self._names = memoryview(self.names)
-        self._stems: U32 = file.array("stems")
-        self._literals: U64 = file.array("literals")
+        self.lengths: npt.NDArray[np.int32] = file.array("lengths")
+        self._postings = {
+            literal: [file.array(f"{name}{part}") for part in ("s", "_ends", "_rows", "_counts")]
+            for literal, name in ((False, "stem"), (True, "literal"))
+        }
         self._urns = file.array("urns").tobytes()
         self._owners: npt.NDArray[np.int32] = file.array("owners")
-        self._ends = {
-            name: file.array(f"{name}_ends")
-            for name in ("token", "literal", "urn", "owner", "mention")
-        }
+        self._ends = {name: file.array(f"{name}_ends") for name in ("urn", "owner", "mention")}
         listed = json.loads(file.array("group_list").tobytes())
         self.group_list: list[tuple[str, str]] = [(key, collection) for key, collection in listed]
         texts, begin = file.array("called_texts").tobytes(), 0
@@ -221,22 +267,22 @@ class Columns:
         return slice(*self._span("mention", row))
 
     def mentions_of(self, rows: I64) -> tuple[I64, I64]:
-        """The places of the mentions in these rows' texts, and whose each is (a place in `rows`)."""
+        """The places of the mentions in these rows' texts, and whose each is, by its place."""
         starts, places = self._gather("mention", rows)
         return places, np.repeat(np.arange(len(rows)), np.diff(starts))
 
-    def sequences(self, rows: I64, *, urns: bool = True) -> ColumnSequences:
-        """The tokens of these rows; without their URNs where nobody asks for these."""
-        starts, places = self._gather("token", rows)
-        literal_starts, literals = self._gather("literal", rows)
-        return ColumnSequences(
-            self.keys[rows].tolist(),
-            [self.urn(row) for row in rows.tolist()] if urns else [],
-            starts,
-            self._stems[places],
-            literal_starts,
-            self._literals[literals],
-        )
+    def sequences(self, rows: I64) -> ColumnSequences:
+        """These rows, to be scored."""
+        return ColumnSequences(self, rows, self.keys[rows].tolist())
+
+    def postings(self, sought: int, literal: bool) -> tuple[AnyArray, AnyArray]:
+        """The rows with a stem or literal, ascending, and how often each has it."""
+        hashes, ends, rows, counts = self._postings[literal]
+        place = int(hashes.searchsorted(hashes.dtype.type(sought)))
+        if place == len(hashes) or hashes[place] != sought:
+            return rows[:0], counts[:0]
+        span = slice(int(ends[place - 1]) if place else 0, int(ends[place]))
+        return rows[span], counts[span]
 
     def _span(self, name: str, place: int) -> tuple[int, int]:
         ends = self._ends[name]

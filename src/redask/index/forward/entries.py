@@ -26,6 +26,7 @@ I64 = npt.NDArray[np.int64]
 
 FilterKeys = frozenset[str] | None  # None: no filter
 
+_FEW = 32  # terms: up to these, comparing each with every token is faster than looking tokens up
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplication is a bijection
 
 
@@ -72,7 +73,7 @@ class GroupStatistics:
 
 
 class HashedRows(Protocol):
-    """Rows whose tokens are counted; `starts` tells the length of each."""
+    """Rows whose tokens are counted."""
 
     @property
     def keys(self) -> list[int]:
@@ -83,11 +84,11 @@ class HashedRows(Protocol):
         """The URNs."""
 
     @property
-    def starts(self) -> I64:
-        """Where the tokens of each begin, and where the last ones end."""
+    def lengths(self) -> I64:
+        """How many tokens each has."""
 
-    def hashes(self, literal: bool) -> tuple[Any, I64]:
-        """What words, or literals, are compared with, and where each row begins in it."""
+    def counts(self, hashes: Sequence[int], literal: bool) -> tuple[I64, I64, I64]:
+        """Which of the hashes, ascending, is in which of the rows, ascending, and how often."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,11 +100,21 @@ class TokenSequences:
     starts: I64
     tokens: U64
 
-    def hashes(self, literal: bool) -> tuple[Any, I64]:
-        """What words, or literals, are compared with, and where each row begins in it."""
-        if literal:
-            return self.tokens, self.starts
-        return np.ascontiguousarray(self.tokens.view(np.uint32)[1::2]), self.starts
+    @property
+    def lengths(self) -> I64:
+        """How many tokens each has."""
+        return self.starts[1:] - self.starts[:-1]
+
+    def counts(self, hashes: Sequence[int], literal: bool) -> tuple[I64, I64, I64]:
+        """Which of the hashes, ascending, is in which of the rows, ascending, and how often."""
+        own: Any = self.tokens
+        if not literal:
+            own = np.ascontiguousarray(self.tokens.view(np.uint32)[1::2])
+        which, where = _matches(own, np.array(hashes, own.dtype))
+        size = max(len(self.keys), 1)
+        columns = np.searchsorted(self.starts, where, "right") - 1
+        cells, counts = np.unique(which * size + columns, return_counts=True)
+        return cells // size, cells % size, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +151,20 @@ class Tail:
     rows: Rows
     stale: TokenSequences
     stale_filter_keys: list[str]
+
+
+def _matches(hashes: Any, sought: Any) -> tuple[I64, I64]:
+    """The pairs of places, in `sought` and in `hashes`, that hold the same number."""
+    if len(sought) <= _FEW:
+        which, where = np.nonzero(hashes == sought[:, np.newaxis])
+        return which, where
+    order = np.argsort(sought, kind="stable")
+    ordered = sought[order]
+    first = np.searchsorted(ordered, hashes, "left")
+    counts = np.searchsorted(ordered, hashes, "right") - first
+    where = np.repeat(np.arange(len(hashes)), counts)
+    offsets = np.arange(len(where)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[np.repeat(first, counts) + offsets], where
 
 
 def filter_key(projection_key: str, collection: str) -> str:

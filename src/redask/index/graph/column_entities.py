@@ -1,12 +1,12 @@
 """Entities read from arrays: `ColumnEntities`, the same as `ForwardEntities` tells.
 
-The arrays (`forward.columns`) are of an earlier state. What changed since (`ChangedRows`) is read from
-the forward index as it is now:
+The arrays (`forward.columns`) are of an earlier state. What changed since (`ChangedRows`) is read
+from the forward index as it is now:
 
-    an entity that changed      is not there in the arrays; its own row is read
-    its names                   `ChangedRows.owners`, beside the owners that did not change
-    a name that is new          may be in any text: then the texts that a traversal goes through are
-                                read from the forward index, too
+    an entity that changed   does not count in the arrays; its own row is read
+    its names                `ChangedRows.owners`, beside the owners that did not change
+    a name that is new       may be in any text: then the texts that a traversal goes through are
+                             read from the forward index, too
 
 A caller under a policy sees the groups (projection key and collection) that the policy shows: an
 owner, a holder or a text of another group is left out before anything is counted.
@@ -92,7 +92,7 @@ class ColumnEntities:
         if new:
             same, changed = self._changed.split(new)
             rows = self._rows_of(same)
-            found = self._similarity(self._columns.sequences(rows, urns=False))
+            found = self._similarity(self._columns.sequences(rows))
             seen = self._columns.keys[rows].tolist()
             known.update(zip(seen, found, strict=True))
             self._rows.update(zip(seen, rows.tolist(), strict=True))

@@ -1,7 +1,7 @@
-"""What a traversal reads of entities: `Entities`, and `ForwardEntities`, from rows of the forward index.
+"""What a traversal reads of entities: `Entities`; `ForwardEntities` reads the forward index.
 
-Only what the caller may see is there: an entity by its projection key and collection, a name by its
-owners. `column_entities` reads the same from arrays.
+Only what the caller may see is there: an entity by its projection key and collection, a name by
+its owners. `column_entities` reads the same from arrays.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -100,9 +100,7 @@ def exact_candidates(texts: Sequence[U32], names: U64) -> tuple[I64, I64, I64, I
     return which[sure], starts[sure], sizes[sure], places[sure]
 
 
-def _possible_names(
-    texts: Sequence[U32], bloom_filter: BloomFilter
-) -> tuple[I64, I64, I64, U64]:
+def _possible_names(texts: Sequence[U32], bloom_filter: BloomFilter) -> tuple[I64, I64, I64, U64]:
     """The n-grams that may be names: text, position there, size, hash; by text and position."""
     joined = _Concatenation([text[:MAX_TEXT_WORDS] for text in texts])
     hashes = all_ngrams(joined.surfaces)

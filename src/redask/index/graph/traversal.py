@@ -26,8 +26,10 @@ the best is left out: it would displace what the other buckets found.
 
 Not followed, because it would cost much and distinguish little: a name whose words are in more
 than MAX_DOCUMENT_FREQUENCY entities (incoming mentions, and outgoing ones of a single word); a
-name of more than `entities.MAX_OWNERS` owners; the edges of a seed with more than MAX_SEED_DEGREE, or of
-another entity with more than MAX_DEGREE.
+name of more than `MAX_OWNERS` owners; the edges of a seed with more than MAX_SEED_DEGREE, or of
+another entity with more than MAX_DEGREE. Such a name leads to no text of its own, but is still a
+mention in the texts that the other seeds' names lead to: these are at hand anyway, and whose names
+lead there depends on the content alone.
 
 Everything, limits included, is counted over what the caller may see, and depends on the content
 alone: ties by URN, never by key. `collections` restrict the results, not the traversal.
@@ -213,7 +215,7 @@ class _Traversal:
         return reached
 
     def _best(self, scores: dict[int, float], count: int) -> list[int]:
-        """The entities with the best scores, ties by URN; a URN is read only where it may decide."""
+        """The entities with the best scores, ties by URN, which is read where it may decide."""
         keys = list(scores)
         if len(keys) > count:
             least = nlargest(count, scores.values())[-1] if count else inf

@@ -74,9 +74,9 @@ class Scorer:
             by_word = [found.by_row(terms) for terms in words]
             by_row = self._phrase_frequencies(rows, phrase, by_word, matching)
             total += weight * _saturated(by_row, norm)
-        scores = total.tolist()
+        scores, urns = total.tolist(), rows.urns  # which columns read each time they are asked
         return [
-            Hit(rows.urns[position], rows.keys[position], scores[position])
+            Hit(urns[position], rows.keys[position], scores[position])
             for position in np.flatnonzero(matching).tolist()
         ]
 
@@ -89,7 +89,7 @@ class Scorer:
         return scores
 
     def _norm(self, rows: HashedRows) -> F64:
-        norm: F64 = K1 * (1 - B + B * ((rows.starts[1:] - rows.starts[:-1]) / self._average_length))
+        norm: F64 = K1 * (1 - B + B * (rows.lengths / self._average_length))
         return norm
 
     def _term_scores(self, found: TermCounts, norm: F64) -> F64:
@@ -105,9 +105,10 @@ class Scorer:
         least = np.minimum.reduce([*by_word, np.where(matching, np.iinfo(np.int64).max, 0)])
         found = np.zeros(len(rows.keys), np.int64)
         positions = np.flatnonzero(least).tolist()
-        texts = self._texts([rows.urns[position] for position in positions])
+        urns = rows.urns
+        texts = self._texts([urns[position] for position in positions])
         for position in positions:
-            found[position] = phrase_frequency(phrase.text, texts.get(rows.urns[position], ""))
+            found[position] = phrase_frequency(phrase.text, texts.get(urns[position], ""))
         return np.minimum(found, least)
 
 

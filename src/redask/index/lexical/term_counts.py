@@ -5,14 +5,11 @@ A question may have thousands of terms, and a matrix of them and the rows hardly
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from redask.index.analysis.analyzer import Term
 from redask.index.forward.entries import I64, HashedRows
-
-_FEW = 32  # terms: up to these, comparing each with every token is faster than looking tokens up
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,12 +24,20 @@ class TermCounts:
     @classmethod
     def of(cls, rows: HashedRows, terms: Sequence[Term]) -> "TermCounts":
         """The counts of terms in rows."""
-        size = len(rows.starts) - 1
-        found = [np.empty(0, np.int64)]
-        for places, which, columns in _occurrences(rows, terms):
-            found.append(np.asarray(places)[which] * size + columns)
-        cells, counts = np.unique(np.concatenate(found), return_counts=True)
-        return cls(cells // max(size, 1), cells % max(size, 1), counts, size)
+        parts = []
+        for literal in (False, True):
+            places = [place for place, term in enumerate(terms) if term.literal is literal]
+            if places:
+                hashes = [terms[place].token_hash for place in places]
+                which, where, often = rows.counts(hashes, literal)
+                parts.append((np.array(places)[which], where, often))
+        if not parts:
+            parts.append((np.empty(0, np.int64),) * 3)
+        found = [np.concatenate(column) for column in zip(*parts, strict=True)]
+        if len(parts) > 1:  # literals stand among the words
+            order = np.argsort(found[0], kind="stable")
+            found = [column[order] for column in found]
+        return cls(*found, len(rows.keys))
 
     def by_row(self, terms: Sequence[int]) -> I64:
         """How often any of these terms, by position, is in each row."""
@@ -45,36 +50,7 @@ class TermCounts:
 
 def frequencies(rows: HashedRows, terms: Sequence[Term]) -> I64:
     """The frequency of each term (rows of the matrix) in each row of the index (columns)."""
-    count = len(rows.starts) - 1
-    found = np.zeros((len(terms), count), np.int64)
-    for places, which, columns in _occurrences(rows, terms):
-        flat = np.bincount(which * count + columns, minlength=len(places) * count)
-        found[places] = flat.reshape(len(places), count)
+    found = np.zeros((len(terms), len(rows.keys)), np.int64)
+    counted = TermCounts.of(rows, terms)
+    found[counted.terms, counted.rows] = counted.counts
     return found
-
-
-def _occurrences(rows: HashedRows, terms: Sequence[Term]) -> list[tuple[list[int], I64, I64]]:
-    """For words, then for literals: their places, which of them occurs, and in which row."""
-    found = []
-    for literal in (False, True):
-        places = [place for place, term in enumerate(terms) if term.literal is literal]
-        if places:
-            hashes, starts = rows.hashes(literal)
-            sought = np.array([terms[place].token_hash for place in places], hashes.dtype)
-            which, where = _matches(hashes, sought)
-            found.append((places, which, np.searchsorted(starts, where, "right") - 1))
-    return found
-
-
-def _matches(hashes: Any, sought: Any) -> tuple[I64, I64]:
-    """The pairs of places, in `sought` and in `hashes`, that hold the same number."""
-    if len(sought) <= _FEW:
-        which, where = np.nonzero(hashes == sought[:, np.newaxis])
-        return which, where
-    order = np.argsort(sought, kind="stable")
-    ordered = sought[order]
-    first = np.searchsorted(ordered, hashes, "left")
-    counts = np.searchsorted(ordered, hashes, "right") - first
-    where = np.repeat(np.arange(len(hashes)), counts)
-    offsets = np.arange(len(where)) - np.repeat(np.cumsum(counts) - counts, counts)
-    return order[np.repeat(first, counts) + offsets], where
