@@ -116,7 +116,7 @@ class Twins:
             changed = self._builds.changed(snapshot) if with_arrays else None
             assert (changed is not None) is with_arrays
             self._bloom_filter.catch_up(snapshot.name_hashes_since, self._seq)
-            results = []
+            results: list[Any] = []
             for projection_keys, withheld in CALLERS:
                 groups = [
                     group
@@ -186,9 +186,7 @@ def test_arrays_change_no_score_whatever_changed_since(seed: int, tmp_path: Path
 
 
 def test_limits_count_the_same_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module in (entities, column_builds.columns):
-        if hasattr(module, "MAX_OWNERS"):
-            monkeypatch.setattr(module, "MAX_OWNERS", 4)
+    monkeypatch.setattr(entities, "MAX_OWNERS", 4)
     monkeypatch.setattr("redask.index.graph.column_entities.MAX_OWNERS", 4)
     monkeypatch.setattr(traversal, "MAX_DOCUMENT_FREQUENCY", 6)
     with twins(tmp_path, 3) as index:
@@ -319,7 +317,8 @@ def test_the_engine_finds_the_same_with_arrays_and_without(
 
     monkeypatch.setattr(ColumnBuilds, "changed", watched)
     with_arrays = list(filled(tmp_path / "with"))
-    assert used and all(used)
+    assert used
+    assert all(used)
     monkeypatch.setattr(column_builds, "MIN_ROWS", 10**9)
     assert list(filled(tmp_path / "without")) == with_arrays
     assert not all(used)

@@ -212,7 +212,7 @@ class Columns:
         self.mention_sizes: npt.NDArray[np.uint8] = file.array("mention_sizes")
         self.mention_names: npt.NDArray[np.int32] = file.array("mention_names")
         self.shortest: U64 = file.array("shortest")
-        self._names = memoryview(self.names)
+        self._names: Sequence[int] = memoryview(self.names.data)
         self.lengths: npt.NDArray[np.int32] = file.array("lengths")
         self._postings = {
             literal: [file.array(f"{name}{part}") for part in ("s", "_ends", "_rows", "_counts")]

@@ -7,7 +7,7 @@ its owners. `column_entities` reads the same from arrays.
 from collections.abc import Callable, Iterable, Sequence
 from typing import Protocol
 
-from redask.index.forward.entries import HashedRows, Rows
+from redask.index.forward.entries import U32, HashedRows, Rows
 from redask.index.graph import mentions
 from redask.index.graph.adjacency import Adjacency
 from redask.index.graph.mentions import BloomFilter, Mention
@@ -49,7 +49,7 @@ class Entities(Protocol):
         """The stems of the shortest names of a name's owners."""
 
 
-def with_owners(found: Sequence[Sequence[Mention]], entities: Entities) -> list[list[Mention]]:
+def with_owners(found: Sequence[list[Mention]], entities: Entities) -> list[list[Mention]]:
     """Of possible names in texts, by position and the longest first, those that count."""
     known = {
         name
@@ -144,6 +144,6 @@ class ForwardEntities:
         rows, row, _ = self._loaded[key]
         return rows.name_stems[row]
 
-    def _surfaces(self, key: int) -> mentions.U32:
+    def _surfaces(self, key: int) -> U32:
         rows, row, _ = self._loaded[key]
         return rows.surfaces(row)

@@ -11,6 +11,8 @@ import numpy as np
 from redask.index.analysis.analyzer import Term
 from redask.index.forward.entries import I64, HashedRows
 
+_NONE = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class TermCounts:
@@ -24,20 +26,18 @@ class TermCounts:
     @classmethod
     def of(cls, rows: HashedRows, terms: Sequence[Term]) -> "TermCounts":
         """The counts of terms in rows."""
-        parts = []
+        parts: list[tuple[I64, I64, I64]] = [(_NONE, _NONE, _NONE)]
         for literal in (False, True):
             places = [place for place, term in enumerate(terms) if term.literal is literal]
             if places:
                 hashes = [terms[place].token_hash for place in places]
                 which, where, often = rows.counts(hashes, literal)
                 parts.append((np.array(places)[which], where, often))
-        if not parts:
-            parts.append((np.empty(0, np.int64),) * 3)
-        found = [np.concatenate(column) for column in zip(*parts, strict=True)]
-        if len(parts) > 1:  # literals stand among the words
-            order = np.argsort(found[0], kind="stable")
-            found = [column[order] for column in found]
-        return cls(*found, len(rows.keys))
+        own, where, counts = (np.concatenate(column) for column in zip(*parts, strict=True))
+        if len(parts) > 2:  # literals stand among the words
+            order = np.argsort(own, kind="stable")
+            own, where, counts = own[order], where[order], counts[order]
+        return cls(own, where, counts, len(rows.keys))
 
     def by_row(self, terms: Sequence[int]) -> I64:
         """How often any of these terms, by position, is in each row."""
