@@ -20,7 +20,7 @@ from redask.index.forward.column_file import ColumnFile
 from redask.index.forward.entries import PROJECTION_BITS, EdgeEntry, Entry, filter_key
 from redask.index.forward.forward_index import ForwardIndex
 from redask.index.generation import Generation
-from redask.index.graph import entities, traversal
+from redask.index.graph import graph_entities, traversal
 from redask.index.graph.column_entities import ChangedRows
 from redask.index.graph.graph_reader import GraphReader
 from redask.index.graph.mentions import BloomFilter
@@ -186,7 +186,7 @@ def test_arrays_change_no_score_whatever_changed_since(seed: int, tmp_path: Path
 
 
 def test_limits_count_the_same_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(entities, "MAX_OWNERS", 4)
+    monkeypatch.setattr(graph_entities, "MAX_OWNERS", 4)
     monkeypatch.setattr("redask.index.graph.column_entities.MAX_OWNERS", 4)
     monkeypatch.setattr(traversal, "MAX_DOCUMENT_FREQUENCY", 6)
     with twins(tmp_path, 3) as index:

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from redask.index.forward.columns import Columns
 from redask.index.forward.entries import I64, PROJECTION_BITS
-from redask.index.graph.entities import (
+from redask.index.graph.graph_entities import (
     MAX_OWNERS,
     ForwardEntities,
     MaySee,

@@ -8,7 +8,7 @@ from redask.index.analysis.analyzer import AnalysedQuery, Term
 from redask.index.forward.entries import HashedRows, Rows
 from redask.index.graph.adjacency import Adjacency
 from redask.index.graph.column_entities import ChangedRows, ColumnEntities
-from redask.index.graph.entities import Entities, ForwardEntities
+from redask.index.graph.graph_entities import Entities, ForwardEntities
 from redask.index.graph.mentions import BloomFilter
 
 

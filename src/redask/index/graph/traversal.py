@@ -53,7 +53,7 @@ from redask.index.analysis import analyzer, languages
 from redask.index.analysis.analyzer import AnalysedQuery, Term
 from redask.index.analysis.vocabulary import hash64, stem_hash, vocabulary
 from redask.index.graph import mentions
-from redask.index.graph.entities import with_owners
+from redask.index.graph.graph_entities import with_owners
 from redask.index.graph.graph_reader import GraphReader
 from redask.index.graph.mentions import Mention
 
