@@ -107,9 +107,10 @@ KNOW_SQLITE = {"stores/backends.py", "stores/selectors.py"}
 # files of the user's own, files derived from the store, and memory
 SQLITE_USERS = {
     "index/forward/block_sums.py",
+    "index/forward/column_reading.py",
     "index/forward/forward_index.py",
     "index/forward/forward_writer.py",
-    "index/generation.py",
+    "index/corruption.py",
     "index/graph/adjacency.py",
     "ingest/readers/sqlite_files.py",
     "ingest/spool.py",

@@ -65,6 +65,7 @@ class Known:
     def __init__(self, texts: Iterable[str] = (), vectors: Matrix | None = None) -> None:
         rows = np.zeros((0, DIMENSIONS), np.float32) if vectors is None else vectors
         self._vectors: dict[str, Any] = dict(zip(texts, rows, strict=True))
+        self._titled: dict[str, str] = {}  # the shortest passage of each title
 
     def add(self, text: str, vector: Any) -> None:
         """Know one more."""
@@ -72,7 +73,12 @@ class Known:
 
     def name_of(self, text: str) -> str:
         """The text as it is known here: of a passage without words only the title may be given."""
-        return text if text in self._vectors else f"{text}\n"
+        if text in self._vectors:
+            return text
+        if not self._titled:
+            for body in sorted(self._vectors, key=len, reverse=True):
+                self._titled[body.partition("\n")[0]] = body  # the shortest of a title is left
+        return self._titled[text]
 
     def row(self, text: str) -> Any:
         """The vector of a text, as an array."""

@@ -13,9 +13,12 @@ replaces the estimate.
 import re
 
 _PIECE = re.compile(r"[A-Za-z]+|[0-9]{1,3}|[^\sA-Za-z0-9]|\n")
-_SHORT = 8
+_LONG = re.compile(r"[A-Za-z]{9,}")
 
 
 def estimate(text: str) -> int:
     """The estimated number of tokens."""
-    return sum(1 if len(piece) <= _SHORT else -(-len(piece) // 6) for piece in _PIECE.findall(text))
+    # every piece counts once, and a long one for what it has beyond that: few are, and a step of
+    # Python for each piece took a sixth of an ask
+    beyond = sum(-(-len(piece) // 6) - 1 for piece in _LONG.findall(text))
+    return len(_PIECE.findall(text)) + beyond

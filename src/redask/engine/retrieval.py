@@ -15,8 +15,9 @@ when the vectors are of another model, or when question or data are in a languag
 then its `left_out` says why.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from redask.core import text
 from redask.core.access import redaction
@@ -56,15 +57,25 @@ class Hits:
 
         A word that a source holds, if only in the name of a field or collection, is not misspelt.
         """
+        taken = [pair for bucket in self.buckets for pair in bucket.taken_for]
+        if not taken:
+            return ""
         held = lower("\n".join(f"{source.urn} {source.payload}" for source in self.sources))
         read, end = [], 0
-        for typed, word in (pair for bucket in self.buckets for pair in bucket.taken_for):
+        for typed, word in taken:
             if lower(typed) in held:
                 continue
             at = question.find(typed, end)
             read += [question[end:at], word]
             end = at + len(typed)
         return "".join([*read, question[end:]]) if read else ""
+
+
+class _Ranking(NamedTuple):
+    """What was fused, and how each bucket was searched."""
+
+    fused: tuple[fusion.Fused, ...]
+    steps: tuple[explain.Retrieval, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +100,13 @@ class Retriever:
             *(ask.question, wanted, vector, ask.collections, top_k, ask.depth, languages),
             cancelled=call_limits.current(),
         )
-        found, readable = self._search(query, ask.limit, caller, view)
+        found, ranking, readable = self._search(query, ask, caller, view)
         warnings = (*warnings, *_said(found))
-        retrieval = self._buckets(found, top_k, ask)
-        fused = fusion.fuse(
-            [
-                fusion.Bucket(bucket.candidates, step.min_score, step.weight)
-                for bucket, step in zip(found, retrieval, strict=True)
-            ],
-            fusion.K,
-            ask.limit,
-        )
         return Hits(
-            tuple(fused),
-            tuple(readable[item.urn] for item in fused),
+            ranking.fused,
+            tuple(readable[item.urn] for item in ranking.fused),
             found,
-            retrieval,
+            ranking.steps,
             self._state(view),
             warnings,
         )
@@ -160,15 +162,24 @@ class Retriever:
             return None, frozenset(), (Notice("embedder_denied", detail),)
 
     def _search(
-        self, query: Query, limit: int, caller: Caller, view: StoreView
-    ) -> tuple[tuple[Found, ...], dict[str, Source]]:
-        """The buckets without what the caller may not read, and what the rest says."""
+        self, query: Query, ask: Ask, caller: Caller, view: StoreView
+    ) -> tuple[tuple[Found, ...], _Ranking, dict[str, Source]]:
+        """The buckets without what the caller may not read, their fusion, and what it says.
+
+        Who reads everything finds nothing that cannot be read: only what was fused is read then,
+        and all of it only if some of that went meanwhile.
+        """
+        limit, top_k = ask.limit, query.top_k
         while True:
             with telemetry.step("search"):
                 found = self.index.search(query, caller, view)
+            if view.visibility.projections is None:
+                ranking = self._fused(found, top_k, ask)
+                readable = self._read([item.urn for item in ranking.fused], caller)
+                if len(readable) == len(ranking.fused):
+                    return found, ranking, readable
             urns = dict.fromkeys(urn for bucket in found for urn, _ in bucket.candidates)
-            with telemetry.step("read"):
-                readable = {source.urn: source for source in self.store.read([*urns], caller)}
+            readable = self._read([*urns], caller)
             deeper = any(len(bucket.candidates) >= query.top_k for bucket in found)
             if len(readable) == len(urns) or len(readable) >= limit or not deeper:
                 break
@@ -177,7 +188,19 @@ class Retriever:
             replace(bucket, candidates=tuple(i for i in bucket.candidates if i[0] in readable))
             for bucket in found
         )
-        return visible, readable
+        return visible, self._fused(visible, top_k, ask), readable
+
+    def _read(self, urns: Sequence[str], caller: Caller) -> dict[str, Source]:
+        with telemetry.step("read"):
+            return {source.urn: source for source in self.store.read(urns, caller)}
+
+    def _fused(self, found: tuple[Found, ...], top_k: int, ask: Ask) -> _Ranking:
+        steps = self._buckets(found, top_k, ask)
+        buckets = [
+            fusion.Bucket(bucket.candidates, step.min_score, step.weight)
+            for bucket, step in zip(found, steps, strict=True)
+        ]
+        return _Ranking(tuple(fusion.fuse(buckets, fusion.K, ask.limit)), steps)
 
     def _buckets(
         self, found: tuple[Found, ...], top_k: int, ask: Ask

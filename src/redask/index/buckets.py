@@ -47,7 +47,9 @@ def search(
     if query.collections:
         allowed = frozenset(_filter_key(g) for g in groups if g.collection in query.collections)
     lexical = LexicalSearcher(
-        state.searcher, state.snapshot, state.tail, readable, statistics, check=query.check
+        *(state.searcher, state.snapshot, state.tail, readable, statistics),
+        changed=state.changed,
+        check=query.check,
     )
 
     present = sorted({group.language for group in groups})
@@ -74,6 +76,7 @@ def search(
         projection_keys=projection_keys,
         withheld=visibility.withheld,
         languages=present,
+        changed=state.changed,
     )
     linked, named = traversal.traverse(query, _seeds(words[:SEEDS], vectors[:SEEDS]), reader)
     return (

@@ -1,6 +1,7 @@
 """One generation of a partition's files: forward index, inverted index and vector index.
 
     forward.sqlite   the forward index, and the watermark of the generation
+    columns-…        its rows as arrays, see `forward.column_builds`
     words/           the inverted index, in tantivy
     vectors/<n>/     vectors of n dimensions; a store has one such n at a time
 
@@ -12,24 +13,23 @@ commits is detected by the stamp and repaired by folding again from the last rec
 The metadata of the forward index also has the last change applied to the vectors of n dimensions
 (`vectors.n`) and the checksums of tantivy's files (`files`: name → size, mtime, CRC).
 
-`state` gives a snapshot and a searcher of the same state. Every file has a checksum, which it is
-compared with when it is opened; very large ones, by `verify` alone (`doctor --deep`). Files
-that are corrupt or inconsistent raise `CorruptIndex`, and the partition builds a new generation.
+`state` gives a snapshot and a searcher of the same state. Every file is compared with its checksum
+when it is opened; very large ones, by `verify` (`doctor --deep`). What is corrupt or inconsistent
+raises `CorruptIndex`, and the partition builds a new generation; arrays are only made again.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from redask.core.errors import StoreFailed
 from redask.core.ports import Change, Entity, Store
 from redask.index import private_files
 from redask.index.analysis import analyzer
 from redask.index.analysis.vocabulary import NewWords, hash64
-from redask.index.corruption import corrupt, unusable
+from redask.index.corruption import corrupt, index_errors, unusable
+from redask.index.forward.column_builds import ColumnBuilds
 from redask.index.forward.entries import (
     PROJECTION_BITS,
     EdgeEntry,
@@ -40,6 +40,7 @@ from redask.index.forward.entries import (
 )
 from redask.index.forward.forward_index import LAYOUT, ForwardIndex, Snapshot
 from redask.index.forward.forward_writer import ForwardTransaction
+from redask.index.graph.column_entities import ChangedRows
 from redask.index.graph.mentions import BloomFilter
 from redask.index.lexical.tantivy_terms import InvertedIndex, TermSearcher, TermWriter
 from redask.index.lexical.word_list import WordList
@@ -53,9 +54,8 @@ _MAX_UNSAVED_NAMES = 20_000  # read at opening, in about 10 ms
 _FEW_WORDS, _MANY_WORDS = 12, 20  # bits of the table of words that a transaction has written
 _SYSTEM_PREFIX = "red_"  # collections that are never sources
 
-# SQLite's codes for a corrupt file: ERROR, CORRUPT, SCHEMA, MISMATCH, NOTADB, and short reads.
-# A full disk or a missing permission has other codes.
-_CORRUPT_CODES = frozenset((1, 11, 17, 20, 26, 522))
+
+_Read = tuple[int, tuple[GroupStatistics, ...], Tail, ChangedRows | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,7 @@ class State:
     watermark: int
     statistics: tuple[GroupStatistics, ...]
     tail: Tail
+    changed: ChangedRows | None  # since the arrays were made; None: there are none
 
 
 class Generation:
@@ -76,7 +77,8 @@ class Generation:
     def __init__(self, directory: Path, identity: str) -> None:
         self.directory = directory
         self._searcher: tuple[str, TermSearcher] | None = None
-        self._cached: tuple[int, tuple[GroupStatistics, ...], Tail] | None = None
+        self._cached: _Read | None = None
+        self._columns = ColumnBuilds(directory, READ_AT_OPENING)
         self._vectors: dict[int, VectorIndex] = {}
         self.bloom_filter = BloomFilter()
         self.word_list = WordList()
@@ -127,8 +129,8 @@ class Generation:
                 return
             cached = self._cached
             if cached is None or cached[0] != watermark:
-                cached = (watermark, tuple(snapshot.statistics()), snapshot.tail())
-                self._cached = cached
+                read = tuple(snapshot.statistics()), snapshot.tail()
+                self._cached = cached = (watermark, *read, self._columns.changed(snapshot))
             yield State(snapshot, searcher[1], history, *cached)
 
     def open_searcher(self) -> None:
@@ -154,6 +156,7 @@ class Generation:
             self.forward.sums.verify()
             with self.forward.snapshot() as snapshot:
                 files = json.loads(snapshot.meta()["files"])
+                self._columns.verify(snapshot)
             InvertedIndex(self.directory / "words").verify_files(files)
             for dimensions in self._dimensions():
                 VectorIndex(self.directory / "vectors" / str(dimensions), dimensions).verify()
@@ -175,6 +178,8 @@ class Generation:
                 self.forward.checkpoint()
             if self.forward.sums.is_due:
                 self.forward.checkpoint()
+            if self._columns.make(self.forward):
+                self._cached = None
             for dimensions in self._dimensions():
                 index = self.vectors(dimensions)
                 if index is not None and index.needs_fold:
@@ -332,21 +337,6 @@ class Generation:
                 index = self.vectors(int(name.removeprefix("vectors.")))
                 if index is None or index.seq < int(seq):
                     yield index.seq if index else 0
-
-
-@contextmanager
-def index_errors() -> Iterator[None]:
-    """Turn errors of SQLite and the file system into `CorruptIndex`, or else `StoreFailed`."""
-    try:
-        yield
-    except sqlite3.DatabaseError as error:
-        if getattr(error, "sqlite_errorcode", 1) in _CORRUPT_CODES:
-            raise corrupt("forward.sqlite cannot be read", detail=str(error)) from error
-        raise StoreFailed(
-            "SQLite error in forward.sqlite of the index", detail=str(error)
-        ) from error
-    except OSError as error:
-        raise StoreFailed("the index files cannot be used", detail=str(error)) from error
 
 
 def foreign(store: Store, tenant: str, watermark: int, seen: str) -> str | None:

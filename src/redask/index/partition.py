@@ -30,9 +30,9 @@ from redask.core.model import Caller
 from redask.core.ports import Found, Query, Store, StoreView
 from redask.index import buckets, private_files
 from redask.index.analysis import analyzer
-from redask.index.corruption import corrupt
+from redask.index.corruption import corrupt, index_errors
 from redask.index.file_lock import FileLock
-from redask.index.generation import Generation, State, foreign, index_errors
+from redask.index.generation import Generation, State, foreign
 
 # One search at a time in a process: most of it is Python, and several threads that contend for the
 # GIL take longer than one after the other (16 threads: 0.6 of the rate of one; serialised, 1.1).

@@ -17,6 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from redask.core.errors import Misconfigured
 
@@ -43,18 +44,15 @@ class Fused:
 
 def fuse(buckets: Sequence[Bucket], k: int = K, limit: int = LIMIT) -> list[Fused]:
     """The best `limit` items of all buckets."""
-    weights = [_weight(bucket.weight) for bucket in buckets]
+    weights = [_weight(repr(bucket.weight), bucket.weight) for bucket in buckets]
     ranked = [
         _ranked(bucket) if weight else [] for bucket, weight in zip(buckets, weights, strict=True)
     ]
-    deepest = max(map(len, ranked), default=0)
-    scale = math.lcm(*range(k + 1, k + deepest + 1))
-    scale *= math.lcm(*(weight.denominator for weight in weights))
+    scale, shares = _shares(tuple(weights), k, max(map(len, ranked), default=0))
     totals: dict[str, int] = {}
-    for urns, weight in zip(ranked, weights, strict=True):
-        share = int(weight * scale)
-        for rank, urn in enumerate(urns, start=1):
-            totals[urn] = totals.get(urn, 0) + share // (k + rank)
+    for urns, by_rank in zip(ranked, shares, strict=True):
+        for urn, share in zip(urns, by_rank, strict=False):
+            totals[urn] = totals.get(urn, 0) + share
     best = sorted(totals.items(), key=lambda item: (-item[1], item[0]))
     try:
         return [Fused(urn, total / scale) for urn, total in best[: max(limit, 0)]]
@@ -68,9 +66,23 @@ def _ranked(bucket: Bucket) -> list[str]:
     return list(dict.fromkeys(urn for urn, score in bucket.candidates if score >= floor))
 
 
-def _weight(weight: float | Decimal | Fraction) -> Fraction:
+@lru_cache(32)
+def _shares(
+    weights: tuple[Fraction, ...], k: int, deepest: int
+) -> tuple[int, tuple[tuple[int, ...], ...]]:
+    """The common denominator, and for each weight what every rank adds, from the first on."""
+    scale = math.lcm(*range(k + 1, k + deepest + 1))
+    scale *= math.lcm(*(weight.denominator for weight in weights))
+    whole = (int(weight * scale) for weight in weights)
+    ranks = range(k + 1, k + deepest + 1)
+    return scale, tuple(tuple(share // rank for rank in ranks) for share in whole)
+
+
+@lru_cache(64)
+def _weight(written: str, weight: float | Decimal | Fraction) -> Fraction:
+    """The weight as it is `written`: equal numbers of other types are other keys of the cache."""
     try:
-        exact = Fraction(repr(weight) if isinstance(weight, float) else weight)
+        exact = Fraction(written if isinstance(weight, float) else weight)
     except (ValueError, OverflowError):
         exact = Fraction(-1)
     if exact < 0:

@@ -72,6 +72,7 @@ _PLAIN_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _COMPLEX = re.compile(
     "[\u0130\u0300-\u036f\u0483-\u0489\u0590-\u1fff\u20d0-\u20ff\u2de0-\U0010ffff]"
 )
+_QUESTION = 4_096  # characters of a text whose words are remembered
 _LITERAL_SIGNS = b"0123456789_@"
 _AROUND_NUMBERS = ".,;!?()[]\"'%$"
 _LITERAL_SIGN = re.compile(r"[0-9_@]\S*")
@@ -204,7 +205,13 @@ def content_words(text: str, present: Sequence[str]) -> list[str]:
 
 def words(text: str) -> list[str]:
     """The words of a text, in order, repetitions and stop words included."""
-    return _spaced(text).decode().split()
+    return list(_words(text)) if len(text) <= _QUESTION else _spaced(text).decode().split()
+
+
+@lru_cache(256)
+def _words(text: str) -> tuple[str, ...]:
+    """A question's, which one search asks for five times."""
+    return tuple(_spaced(text).decode().split())
 
 
 def literals(text: str) -> list[str]:

@@ -16,6 +16,7 @@ squad2 fell from 0.902 to 0.885.
 
 import re
 from collections.abc import Collection, Sequence
+from functools import lru_cache
 
 from redask.core.rules import terms
 
@@ -207,6 +208,12 @@ def language_by_votes(votes: Sequence[int], words: int) -> str:
 
 def detect_question(text: str, words: Sequence[str], present: Collection[str]) -> str:
     """The language of a question: that with the most votes; `present` languages win ties."""
+    return _detected(text, tuple(words), frozenset(present))
+
+
+@lru_cache(64)
+def _detected(text: str, words: tuple[str, ...], present: frozenset[str]) -> str:
+    """The same, remembered: one search asks five times."""
     found = script(text)
     if found:
         return found

@@ -12,7 +12,7 @@ name is mentioned where the hashes are equal. Names have 1 to MAX_NAME_WORDS wor
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +26,7 @@ I64 = npt.NDArray[np.int64]
 
 FilterKeys = frozenset[str] | None  # None: no filter
 
+_FEW = 32  # terms: up to these, comparing each with every token is faster than looking tokens up
 _HASH_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # odd: multiplication is a bijection
 
 
@@ -71,6 +72,25 @@ class GroupStatistics:
     tokens: int
 
 
+class HashedRows(Protocol):
+    """Rows whose tokens are counted."""
+
+    @property
+    def keys(self) -> list[int]:
+        """The keys."""
+
+    @property
+    def urns(self) -> list[str]:
+        """The URNs."""
+
+    @property
+    def lengths(self) -> I64:
+        """How many tokens each has."""
+
+    def counts(self, hashes: Sequence[int], literal: bool) -> tuple[I64, I64, I64]:
+        """Which of the hashes, ascending, is in which of the rows, ascending, and how often."""
+
+
 @dataclass(frozen=True, slots=True)
 class TokenSequences:
     """The tokens of some entities, ascending by key: `tokens[starts[i]:starts[i + 1]]`."""
@@ -79,6 +99,22 @@ class TokenSequences:
     urns: list[str]
     starts: I64
     tokens: U64
+
+    @property
+    def lengths(self) -> I64:
+        """How many tokens each has."""
+        return self.starts[1:] - self.starts[:-1]
+
+    def counts(self, hashes: Sequence[int], literal: bool) -> tuple[I64, I64, I64]:
+        """Which of the hashes, ascending, is in which of the rows, ascending, and how often."""
+        own: Any = self.tokens
+        if not literal:
+            own = np.ascontiguousarray(self.tokens.view(np.uint32)[1::2])
+        which, where = _matches(own, np.array(hashes, own.dtype))
+        size = max(len(self.keys), 1)
+        columns = np.searchsorted(self.starts, where, "right") - 1
+        cells, counts = np.unique(which * size + columns, return_counts=True)
+        return cells // size, cells % size, counts
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +151,20 @@ class Tail:
     rows: Rows
     stale: TokenSequences
     stale_filter_keys: list[str]
+
+
+def _matches(hashes: Any, sought: Any) -> tuple[I64, I64]:
+    """The pairs of places, in `sought` and in `hashes`, that hold the same number."""
+    if len(sought) <= _FEW:
+        which, where = np.nonzero(hashes == sought[:, np.newaxis])
+        return which, where
+    order = np.argsort(sought, kind="stable")
+    ordered = sought[order]
+    first = np.searchsorted(ordered, hashes, "left")
+    counts = np.searchsorted(ordered, hashes, "right") - first
+    where = np.repeat(np.arange(len(hashes)), counts)
+    offsets = np.arange(len(where)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return order[np.repeat(first, counts) + offsets], where
 
 
 def filter_key(projection_key: str, collection: str) -> str:

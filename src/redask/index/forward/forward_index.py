@@ -11,8 +11,9 @@ One SQLite file in the partition, derived from the store's change log: when it i
     tail        key → the version that tantivy still has of a row changed since its last commit
     position    the watermark; the last change folded into tantivy; tantivy's stamp of that state;
                 the last write of the store that was seen (`Store.history`)
+    changed     number → the entities that changed since the arrays of `columns` were made
     words       number → every word of five letters or more that was ever written here
-    meta        layout version, the store's identity, tantivy's files
+    meta        layout version, the store's identity, tantivy's files, the file of `columns`
 
 The column `label` is the row's projection key, `called` the stems of its shortest name.
 
@@ -45,6 +46,7 @@ import numpy as np
 from redask.index import private_files
 from redask.index.corruption import corrupt
 from redask.index.forward.block_sums import BlockSums
+from redask.index.forward.column_reading import ColumnReading
 from redask.index.forward.entries import (
     I64,
     U64,
@@ -57,7 +59,7 @@ from redask.index.forward.entries import (
 from redask.index.forward.forward_writer import ForwardTransaction, chunks, row_crc
 from redask.index.graph.adjacency import Adjacency
 
-LAYOUT = 5
+LAYOUT = 6
 
 _SCAN_BATCH = 1_024  # rows read at a time
 _SCHEMA = """
@@ -85,6 +87,7 @@ CREATE TABLE statistics(
     tokens INTEGER NOT NULL, PRIMARY KEY(collection, label, language)) WITHOUT ROWID;
 CREATE TABLE words(number INTEGER PRIMARY KEY, word TEXT NOT NULL UNIQUE);
 CREATE TABLE tail(key INTEGER PRIMARY KEY, label TEXT, collection TEXT, tokens BLOB);
+CREATE TABLE changed(number INTEGER PRIMARY KEY, entity INTEGER NOT NULL);
 """
 
 
@@ -100,11 +103,8 @@ class Position(NamedTuple):
     history: str
 
 
-class Snapshot:
+class Snapshot(ColumnReading):
     """One state of the forward index, for reading."""
-
-    def __init__(self, connection: sqlite3.Connection) -> None:
-        self._connection = connection
 
     def meta(self) -> dict[str, str]:
         """The metadata by name."""

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 from zlib import crc32
 
-from redask.index.forward.entries import EdgeEntry, Entry
+from redask.index.forward.entries import PROJECTION_BITS, EdgeEntry, Entry
 
 _MAX_VARIABLES = 512  # bound variables in one statement
 _Bound = TypeVar("_Bound", int, str)
@@ -30,6 +30,8 @@ class ForwardTransaction:
         # A greater key is new: there is no old row to look up.
         self._max_key, self._max_edge_key = (key or 0 for key in max_keys)
         self._names: dict[int, tuple[bytes, int]] = {}
+        found = connection.execute("SELECT value FROM meta WHERE name = 'columns'").fetchone()
+        self._has_columns = bool(found)
 
     def set_watermark(self, watermark: int, history: str) -> None:
         """Record the last change that has been applied, and the store's last write."""
@@ -47,6 +49,12 @@ class ForwardTransaction:
 
     def set_meta(self, name: str, value: str) -> None:
         self._connection.execute("INSERT OR REPLACE INTO meta VALUES(?, ?)", (name, value))
+
+    def set_columns(self, name: str) -> None:
+        """Record that the file of columns is of this state; from now on, changes are noted."""
+        self.set_meta("columns", name)
+        self._connection.execute("DELETE FROM changed")
+        self._has_columns = True
 
     def save_bloom_filter(self, seq: int, bits: bytes) -> None:
         """Save the Bloom filter of name hashes, so that opening need not read every name."""
@@ -69,6 +77,11 @@ class ForwardTransaction:
         """
         touched = sorted({*deleted, *(e.key for e in entries), *(e.key for e in edges)})
         change, removed = self._remove(touched, tail)
+        if self._has_columns:
+            self._connection.executemany(
+                "INSERT INTO changed(entity) VALUES(?)",
+                ((entity,) for entity in sorted({key >> PROJECTION_BITS for key in touched})),
+            )
         if tail:
             self._connection.executemany(
                 "INSERT OR IGNORE INTO tail VALUES(?, NULL, NULL, NULL)",

@@ -38,6 +38,7 @@ class Adjacency:
         withheld: frozenset[tuple[str, str]] = frozenset(),
     ) -> None:
         self._connection = connection
+        self._has_edges: bool | None = None  # not asked yet
         self._keys = {
             "allowed": None if projection_keys is None else json.dumps(sorted(projection_keys)),
             "withheld": json.dumps(sorted(map(list, withheld))),
@@ -76,6 +77,11 @@ class Adjacency:
     def neighbours(self, urn: str, limit: int) -> list[Neighbour] | None:
         """The edges from and to an entity, each once, in any order; None if more than `limit`."""
         found: dict[str, Neighbour] = {}
+        if self._has_edges is None:
+            some = self._connection.execute("SELECT 1 FROM edges LIMIT 1").fetchone()
+            self._has_edges = some is not None
+        if not self._has_edges:
+            return []
         for statement in self._neighbours:
             parameters = {"urn": urn, "limit": limit + 1, **self._keys}
             for row in self._connection.execute(statement, parameters):

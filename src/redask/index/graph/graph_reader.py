@@ -5,8 +5,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from redask.index.analysis.analyzer import AnalysedQuery, Term
-from redask.index.forward.entries import Rows
+from redask.index.forward.entries import HashedRows, Rows
 from redask.index.graph.adjacency import Adjacency
+from redask.index.graph.column_entities import ChangedRows, ColumnEntities
+from redask.index.graph.graph_entities import Entities, ForwardEntities
 from redask.index.graph.mentions import BloomFilter
 
 
@@ -30,7 +32,7 @@ class TermReader(Protocol):
     def row_count(self, group: Sequence[Term]) -> int:
         """How many rows have a term of a group, at most."""
 
-    def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
+    def similarity(self, query: AnalysedQuery) -> Callable[[HashedRows], Sequence[float]]:
         """A function from rows to their scores for a query, from 0 to 1, without phrases."""
 
     def matching_all(self, terms: Sequence[Term], limit: int) -> list[int] | None:
@@ -39,7 +41,10 @@ class TermReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class GraphReader:
-    """One state of the index, for a caller with these projection keys (None: all)."""
+    """One state of the index, for a caller with these projection keys (None: all).
+
+    With `changed`, entities are read from arrays, and what changed since from the forward index.
+    """
 
     forward: ForwardReader
     adjacency: Adjacency
@@ -48,9 +53,17 @@ class GraphReader:
     projection_keys: frozenset[str] | None
     languages: Sequence[str]
     withheld: frozenset[tuple[str, str]] = frozenset()
+    changed: ChangedRows | None = None
 
     def may_see(self, projection_key: str, collection: str) -> bool:
         """Whether the caller sees rows of a collection with this projection key."""
         if self.projection_keys is not None and projection_key not in self.projection_keys:
             return False
         return (projection_key, collection) not in self.withheld
+
+    def entities(self) -> Entities:
+        """The entities, for one traversal."""
+        plain = ForwardEntities(self.forward, self.adjacency, self.bloom_filter, self.may_see)
+        if self.changed is None:
+            return plain
+        return ColumnEntities(self.changed, plain, self.may_see)

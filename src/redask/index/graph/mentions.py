@@ -77,20 +77,39 @@ class BloomFilter:
 
 def candidates(texts: Sequence[U32], bloom_filter: BloomFilter) -> list[list[Mention]]:
     """All n-grams that may be names, for each text by position, the longest first."""
-    if not texts:
-        return []
-    joined = _Concatenation([text[:MAX_TEXT_WORDS] for text in texts])
     found: list[list[Mention]] = [[] for _ in texts]
+    columns = _possible_names(texts, bloom_filter)
+    for text, start, size, name in zip(*(each.tolist() for each in columns), strict=True):
+        found[text].append(Mention(start, size, name))
+    return found
+
+
+def exact_candidates(texts: Sequence[U32], names: U64) -> tuple[I64, I64, I64, I64]:
+    """All n-grams that are among `names` (ascending): text, position, size, place in `names`.
+
+    In the order of `candidates`.
+    """
+    bloom_filter = BloomFilter()
+    bloom_filter.catch_up(lambda _: names, 1)
+    which, starts, sizes, hashes = _possible_names(texts, bloom_filter)
+    if not len(names):
+        return which, starts, sizes, which
+    places = np.searchsorted(names, hashes)
+    places[places == len(names)] = 0
+    sure = names[places] == hashes
+    return which[sure], starts[sure], sizes[sure], places[sure]
+
+
+def _possible_names(texts: Sequence[U32], bloom_filter: BloomFilter) -> tuple[I64, I64, I64, U64]:
+    """The n-grams that may be names: text, position there, size, hash; by text and position."""
+    joined = _Concatenation([text[:MAX_TEXT_WORDS] for text in texts])
     hashes = all_ngrams(joined.surfaces)
     rows, positions = np.nonzero(bloom_filter.may_contain(hashes))
     sizes = rows + 1
     which, starts, inside = joined.locate(positions, sizes)
     order = np.lexsort((-sizes, positions))
     order = order[inside[order]]
-    columns = (which, starts, sizes, hashes[rows, positions])
-    for text, start, size, name in zip(*(each[order].tolist() for each in columns), strict=True):
-        found[text].append(Mention(start, size, name))
-    return found
+    return which[order], starts[order], sizes[order], hashes[rows, positions][order]
 
 
 def longest_mentions(found: list[Mention], known: Collection[int]) -> list[Mention]:

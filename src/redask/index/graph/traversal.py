@@ -26,8 +26,10 @@ the best is left out: it would displace what the other buckets found.
 
 Not followed, because it would cost much and distinguish little: a name whose words are in more
 than MAX_DOCUMENT_FREQUENCY entities (incoming mentions, and outgoing ones of a single word); a
-name of more than MAX_OWNERS owners; the edges of a seed with more than MAX_SEED_DEGREE, or of
-another entity with more than MAX_DEGREE.
+name of more than `MAX_OWNERS` owners; the edges of a seed with more than MAX_SEED_DEGREE, or of
+another entity with more than MAX_DEGREE. Such a name leads to no text of its own, but is still a
+mention in the texts that the other seeds' names lead to: these are at hand anyway, and whose names
+lead there depends on the content alone.
 
 Everything, limits included, is counted over what the caller may see, and depends on the content
 alone: ties by URN, never by key. `collections` restrict the results, not the traversal.
@@ -39,7 +41,9 @@ alone: 0.35), and 0.93 or more with all other values of the constants that were 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from heapq import nlargest
 from itertools import chain
+from math import inf
 from typing import NamedTuple
 
 import numpy as np
@@ -48,8 +52,8 @@ from redask.core.ports import Query
 from redask.index.analysis import analyzer, languages
 from redask.index.analysis.analyzer import AnalysedQuery, Term
 from redask.index.analysis.vocabulary import hash64, stem_hash, vocabulary
-from redask.index.forward.entries import U32, Rows
 from redask.index.graph import mentions
+from redask.index.graph.graph_entities import with_owners
 from redask.index.graph.graph_reader import GraphReader
 from redask.index.graph.mentions import Mention
 
@@ -62,29 +66,13 @@ MAX_SEEDS = 10
 BEAM_WIDTH = 5
 MAX_DOCUMENT_FREQUENCY = 100
 MAX_DEGREE = 100
-MAX_OWNERS = 10_000
 MAX_SEED_DEGREE = 10_000
-
-
-class _Entity(NamedTuple):  # a traversal loads hundreds, and a named tuple is cheap to create
-    """A loaded entity, with its similarity to the question without its names."""
-
-    urn: str
-    collection: str
-    name_stems: str
-    similarity: float
-    rows: Rows
-    row: int
-
-    @property
-    def surfaces(self) -> U32:
-        return self.rows.surfaces(self.row)
 
 
 class _MentionLinks(NamedTuple):
     """Links by mentions of one name, all of the same weight."""
 
-    keys: Sequence[int]
+    keys: Collection[int]
     weight: float
 
 
@@ -129,15 +117,16 @@ class _Traversal:
     def __init__(self, query: Query, reader: GraphReader) -> None:
         self._query = query
         self._reader = reader
-        self._entities: dict[int, _Entity] = {}
-        self._owners: dict[int, list[int] | None] = {}
         self._mention_links: dict[int, list[_MentionLinks]] = {}
         self._edges: dict[str, tuple[float, str]] = {}
         self._edge_ends: set[int] = set()
         self._relation_similarities: dict[str, float] = {}
         self._common: dict[int, bool] = {}
+        self._holders: dict[str, list[int] | None] = {}
+        self._entities = reader.entities()
         self._question_names, self._residual = self._analyse_question()
-        self._similarity = reader.terms.similarity(self._residual)
+        self._entities.compare_with(reader.terms.similarity(self._residual))
+        self._similarities: dict[int, float] = {}  # of the entities loaded so far
 
     # --- seeds -----------------------------------------------------------------------------
 
@@ -148,22 +137,24 @@ class _Traversal:
         matches = [
             self._reader.terms.matching_all([term], MAX_DOCUMENT_FREQUENCY) for term in literals
         ]
-        for keys in [self._owners[name] for name in self._question_names] + matches:
+        for keys in [self._entities.owners(name) for name in self._question_names] + matches:
             _keep_max(seeds, dict.fromkeys(keys or (), _damping(keys)))
         self._load(seeds)
         return {
-            key: score * (1 + self._entities[key].similarity) / 2
+            key: score * (1 + self._similarities[key]) / 2
             for key, score in seeds.items()
-            if key in self._entities
+            if key in self._similarities
         }
 
     def hit_seeds(self, hits: Sequence[tuple[str, float]]) -> dict[int, float]:
-        """The keys of the hits, with their scores."""
+        """The keys of the hits, with their scores; none where nothing is followed from them."""
+        if not self._query.depth:
+            return {}
         keys = self._reader.forward.keys((urn for urn, _ in hits), self._reader.projection_keys)
         self._load(keys.values())
         seeds: dict[int, float] = {}
         for urn, score in hits:
-            if keys.get(urn) in self._entities:
+            if keys.get(urn) in self._similarities:
                 _keep_max(seeds, {keys[urn]: score})
         return seeds
 
@@ -180,7 +171,9 @@ class _Traversal:
         names: dict[int, None] = {}
         covered: set[int] = set()
         versions = {_hashes(question, code)[0] for code in self._reader.languages}
-        for found in self._names_in([np.array(one, np.uint32) for one in sorted(versions)]):
+        texts = [np.array(one, np.uint32) for one in sorted(versions)]
+        possible = mentions.candidates(texts, self._reader.bloom_filter)
+        for found in with_owners(possible, self._entities):
             for mention in found:
                 span = range(mention.start, mention.start + mention.size)
                 if not content.isdisjoint(span) and not self._is_everywhere(mention, words):
@@ -194,7 +187,7 @@ class _Traversal:
     def _is_everywhere(self, mention: Mention, words: Sequence[str]) -> bool:
         """Whether the words of a name are in so many entities that they tell none apart."""
         most = max(UNDAMPED_FAN_OUT, EVERYWHERE * self._reader.terms.entities)
-        most += len(self._owners_of(mention.name_hash))
+        most += len(self._entities.owners(mention.name_hash) or ())
         known = tuple(self._reader.languages)
         named = words[mention.start : mention.start + mention.size]
         groups = (analyzer.alternatives(word, known) for word in named)
@@ -211,9 +204,9 @@ class _Traversal:
             if not frontier:
                 break
             scores: dict[int, float] = {}
-            order = sorted(frontier, key=lambda key: (-frontier[key], self._entities[key].urn))
             width, max_degree = (BEAM_WIDTH, MAX_DEGREE) if hop else (MAX_SEEDS, MAX_SEED_DEGREE)
-            for origin, by_mention, by_edge in self._links(order[:width], max_degree):
+            order = self._best(frontier, width)
+            for origin, by_mention, by_edge in self._links(order, max_degree):
                 self._follow_mentions(origin, frontier[origin], by_mention, scores)
                 self._follow_edges(origin, frontier[origin], by_edge, scores)
             _keep_max(reached, scores)
@@ -221,16 +214,25 @@ class _Traversal:
             visited.update(frontier)
         return reached
 
+    def _best(self, scores: dict[int, float], count: int) -> list[int]:
+        """The entities with the best scores, ties by URN, which is read where it may decide."""
+        keys = list(scores)
+        if len(keys) > count:
+            least = nlargest(count, scores.values())[-1] if count else inf
+            keys = [key for key in keys if scores[key] >= least]
+        return sorted(keys, key=lambda key: (-scores[key], self._entities.urn(key)))[:count]
+
     def _follow_mentions(
         self, origin: int, start: float, links: Iterable[_MentionLinks], scores: dict[int, float]
     ) -> None:
         """Raise the scores of the loaded entities at the other ends of mentions."""
+        similarities = self._similarities
         for keys, weight in links:
+            reaching = start * weight
             for key in keys:
-                entity = self._entities.get(key)
-                if entity is None or key == origin:
+                if key not in similarities or key == origin:
                     continue
-                score = start * weight * (1 + entity.similarity) / 2
+                score = reaching * (1 + similarities[key]) / 2
                 if score > scores.get(key, 0.0):
                     scores[key] = score
 
@@ -239,11 +241,10 @@ class _Traversal:
     ) -> None:
         """Raise the scores of the loaded entities at the other ends of edges, and of the edges."""
         for key, weight, similarity, edge, collection in links:
-            entity = self._entities.get(key)
-            if entity is None or key == origin:
+            if key not in self._similarities or key == origin:
                 continue
             self._edge_ends.add(key)
-            score = start * weight * (1 + max(entity.similarity, similarity)) / 2
+            score = start * weight * (1 + max(self._similarities[key], similarity)) / 2
             if score > scores.get(key, 0.0):
                 scores[key] = score
             own = (score * (1 + 3 * similarity) / 4, collection)
@@ -258,12 +259,16 @@ class _Traversal:
 
     def ranked(self, found: dict[int, float]) -> list[tuple[str, float]]:
         """The `top_k` best entities and edges of the query's collections."""
-        only = self._query.collections
-        loaded = self._entities
-        every = [(loaded[k].urn, score, loaded[k].collection) for k, score in found.items()]
-        every += [(urn, score, collection) for urn, (score, collection) in self._edges.items()]
-        kept = [(urn, score) for urn, score, collection in every if not only or collection in only]
-        return sorted(kept, key=lambda one: (-one[1], one[0]))[: self._query.top_k]
+        only, top_k = self._query.collections, self._query.top_k
+        if only:
+            found = {k: score for k, score in found.items() if self._entities.collection(k) in only}
+        every = [(self._entities.urn(key), found[key]) for key in self._best(found, top_k)]
+        every += [
+            (urn, score)
+            for urn, (score, collection) in self._edges.items()
+            if not only or collection in only
+        ]
+        return sorted(every, key=lambda one: (-one[1], one[0]))[:top_k]
 
     # --- links -----------------------------------------------------------------------------
 
@@ -272,22 +277,13 @@ class _Traversal:
     ) -> Iterator[tuple[int, list[_MentionLinks], list[_EdgeLink]]]:
         """The links of each of these entities, once the entities at their other ends are loaded."""
         new = [key for key in keys if key not in self._mention_links]
-        mentioned = self._names_in([self._entities[key].surfaces for key in new])
-        names = self._reader.adjacency.shortest_names(new)
-        matches = {key: self._matching_name(self._entities[key].name_stems) or [] for key in names}
-        edges = {key: self._edge_links(key, max_degree) for key in keys}
-        ends = [link.key for links in edges.values() for link in links]
-        ends += [
-            owner
-            for found in mentioned
-            for mention in found
-            for owner in self._owners_of(mention.name_hash)
-        ]
-        self._load(chain(ends, *matches.values()))
-        for key, found in zip(new, mentioned, strict=True):
+        for key, found in zip(new, self._entities.mentions_in(new), strict=True):
             self._mention_links[key] = self._outgoing_mentions(found)
-        for key, incoming in self._incoming_mentions(names, matches).items():
+        for key, incoming in self._incoming_mentions(self._entities.shortest_names(new)).items():
             self._mention_links[key].append(incoming)
+        edges = {key: self._edge_links(key, max_degree) for key in keys}
+        ends = {link.key for links in edges.values() for link in links}
+        self._load(ends.union(*(link.keys for key in new for link in self._mention_links[key])))
         for key in keys:
             yield key, self._mention_links[key], edges[key]
 
@@ -295,27 +291,25 @@ class _Traversal:
         """Links to the owners of the names in a text."""
         links = []
         for name, size in dict.fromkeys((one.name_hash, one.size) for one in found):
-            owners = self._owners_of(name)
+            owners = self._entities.owners(name) or []
             if size > 1 or not self._is_common(name):
                 links.append(_MentionLinks(owners, OUTGOING_WEIGHT * _damping(owners)))
         return links
 
-    def _incoming_mentions(
-        self, names: dict[int, int], matches: dict[int, list[int]]
-    ) -> dict[int, _MentionLinks]:
+    def _incoming_mentions(self, names: dict[int, tuple[int, str]]) -> dict[int, _MentionLinks]:
         """Links to the entities whose text mentions a name, among those with all its words."""
-        every = [key for key in set(chain(*matches.values())) if key in self._entities]
-        sized = [(name, len(self._entities[key].name_stems.split())) for key, name in names.items()]
-        found = mentions.texts_mentioning([self._entities[key].surfaces for key in every], sized)
+        matches = [self._matching_name(stems) or [] for _, stems in names.values()]
+        every = sorted(set(chain(*matches)))
+        sized = [(name, len(stems.split())) for name, stems in names.values()]
         links = {}
-        for key, positions in zip(names, found, strict=True):
-            sources = [every[position] for position in positions if every[position] != key]
-            links[key] = _MentionLinks(sources, INCOMING_WEIGHT * _damping(sources))
+        for key, found in zip(names, self._entities.mentioning(sized, every), strict=True):
+            found.discard(key)
+            links[key] = _MentionLinks(found, INCOMING_WEIGHT * _damping(found))
         return links
 
     def _edge_links(self, key: int, max_degree: int) -> list[_EdgeLink]:
         """Links to the other ends of explicit edges; none above the maximum degree."""
-        found = self._reader.adjacency.neighbours(self._entities[key].urn, max_degree) or []
+        found = self._reader.adjacency.neighbours(self._entities.urn(key), max_degree) or []
         weight = OUTGOING_WEIGHT * _damping(found)
         return [
             _EdgeLink(one.key, weight, self._in_relation(one.relation), one.urn, one.collection)
@@ -326,21 +320,9 @@ class _Traversal:
 
     def _load(self, keys: Iterable[int]) -> None:
         """Load the entities that are not loaded yet and that the caller may see."""
-        new = {key for key in keys if key not in self._entities}
-        if not new:
-            return
-        rows = self._reader.forward.fetch(new)
-        similarities = self._similarity(rows)
-        for row, key in enumerate(rows.keys):
-            if self._reader.may_see(rows.projection_keys[row], rows.collections[row]):
-                self._entities[key] = _Entity(
-                    rows.urns[row],
-                    rows.collections[row],
-                    rows.name_stems[row],
-                    float(similarities[row]),
-                    rows,
-                    row,
-                )
+        new = [key for key in keys if key not in self._similarities]
+        if new:
+            self._similarities.update(self._entities.similarities(new))
 
     def _in_relation(self, relation: str) -> float:
         """The fraction of the words of the question, without its names, that are in a relation."""
@@ -351,31 +333,21 @@ class _Traversal:
             self._relation_similarities[relation] = count / max(1, len(groups))
         return self._relation_similarities[relation]
 
-    def _names_in(self, texts: Sequence[U32]) -> list[list[Mention]]:
-        """The mentions in each text of entities that the caller may see."""
-        found = mentions.candidates(texts, self._reader.bloom_filter)
-        for name in {one.name_hash for some in found for one in some} - self._owners.keys():
-            self._owners[name] = self._reader.adjacency.owners(name, MAX_OWNERS)
-        known = {name for name, owners in self._owners.items() if owners != []}
-        return [mentions.longest_mentions(some, known) for some in found]
-
-    def _owners_of(self, name: int) -> list[int]:
-        """The entities with a name; none above MAX_OWNERS."""
-        return self._owners[name] or []
-
     def _is_common(self, name: int) -> bool:
         """Whether a name of one word exceeds MAX_DOCUMENT_FREQUENCY."""
         if name not in self._common:
-            loaded = [self._entities[key] for key in self._owners_of(name) if key in self._entities]
-            spellings = sorted({entity.name_stems for entity in loaded})
+            spellings = sorted(self._entities.spellings(name))
             self._common[name] = any(self._matching_name(one) is None for one in spellings)
         return self._common[name]
 
     def _matching_name(self, name_stems: str) -> list[int] | None:
         """The entities with all words of a name; None above MAX_DOCUMENT_FREQUENCY."""
-        stems = sorted(set(name_stems.split()))
-        terms = [Term(stem, stem_hash(stem)) for stem in stems]
-        return self._reader.terms.matching_all(terms, MAX_DOCUMENT_FREQUENCY)
+        if name_stems not in self._holders:
+            stems = sorted(set(name_stems.split()))
+            terms = [Term(stem, stem_hash(stem)) for stem in stems]
+            found = self._reader.terms.matching_all(terms, MAX_DOCUMENT_FREQUENCY)
+            self._holders[name_stems] = found
+        return self._holders[name_stems]
 
 
 def _damping(links: Collection[object] | None) -> float:
@@ -385,8 +357,12 @@ def _damping(links: Collection[object] | None) -> float:
 
 def _keep_max(scores: dict[int, float], others: dict[int, float]) -> None:
     """Merge scores, keeping the greater of two."""
+    if not scores:
+        scores.update(others)
+        return
     for key, score in others.items():
-        scores[key] = max(score, scores.get(key, 0.0))
+        if score > scores.get(key, -1.0):
+            scores[key] = score
 
 
 @lru_cache(512)

@@ -24,15 +24,22 @@ MIN_TIED_RUN candidates in succession tie with the k-th, the rest are taken to t
 the first by URN are found by a scan in that order.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
 import numpy as np
 
 from redask.index.analysis.analyzer import AnalysedQuery, Term
-from redask.index.forward.entries import FilterKeys, GroupStatistics, Rows, Tail, TokenSequences
+from redask.index.forward.entries import (
+    FilterKeys,
+    GroupStatistics,
+    HashedRows,
+    Tail,
+    TokenSequences,
+)
 from redask.index.forward.forward_index import Snapshot
+from redask.index.graph.column_entities import ChangedRows
 from redask.index.lexical.scoring import (
     K1,
     Hit,
@@ -76,6 +83,7 @@ class LexicalSearcher:
         readable: FilterKeys,
         statistics: CorpusStatistics,
         *,
+        changed: ChangedRows | None = None,
         check: Callable[[], None] = lambda: None,
     ) -> None:
         self._searcher = searcher
@@ -83,6 +91,7 @@ class LexicalSearcher:
         self._tail = tail
         self._readable = readable
         self._statistics = statistics
+        self._changed = changed
         self._check = check  # called where a search may be long; what it raises ends it
 
     def search(
@@ -105,7 +114,7 @@ class LexicalSearcher:
             )
             fresh = [key for key in candidates.keys if key not in seen]
             seen.update(fresh)
-            more = scorer.score(self._snapshot.token_sequences(fresh), None)
+            more = [hit for rows in self._sequences(fresh) for hit in scorer.score(rows, None)]
             found = _best(found + more, limit)
             last = found[-1].score if len(found) == limit else 0.0
             if candidates.bound * (1 + len(weighted.phrases)) < last or not candidates.bound:
@@ -119,6 +128,17 @@ class LexicalSearcher:
                     break
             size *= 4
         return [replace(hit, score=min(1.0, hit.score / weighted.max_score)) for hit in found]
+
+    def _sequences(self, keys: Sequence[int]) -> Iterator[HashedRows]:
+        """The rows with these keys: from arrays, as far as these tell of them."""
+        others = keys
+        if self._changed is not None:
+            same, others = self._changed.split(keys)
+            columns = self._changed.columns
+            rows = columns.rows_of(np.array(same, np.int64))
+            yield columns.sequences(rows[rows >= 0])
+        if others:
+            yield self._snapshot.token_sequences(others)
 
     def _ties_by_urn(
         self, scorer: Scorer, allowed: FilterKeys, score: float, count: int
@@ -148,7 +168,7 @@ class LexicalSearcher:
         rows = self._snapshot.token_sequences(hit.key for hit in hits)
         return bool((rows.tokens.view(np.uint32)[::2] == surface).any())
 
-    def similarity(self, query: AnalysedQuery) -> Callable[[Rows], Sequence[float]]:
+    def similarity(self, query: AnalysedQuery) -> Callable[[HashedRows], Sequence[float]]:
         """A function from rows to their reported scores for a query, without phrases."""
         weighted = self._weighted(replace(query, phrases=()))
         return Scorer(weighted, self._statistics.average_length, lambda _: {}).normalised_scores

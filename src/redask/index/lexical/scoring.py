@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from redask.index.analysis.analyzer import UNSPACED, Phrase, Term
-from redask.index.forward.entries import I64, TokenSequences
+from redask.index.forward.entries import I64, HashedRows
 from redask.index.lexical.term_counts import TermCounts
 
 K1 = 1.2
@@ -62,7 +62,7 @@ class Scorer:
         self._average_length = average_length
         self._texts = texts
 
-    def score(self, rows: TokenSequences, allowed: Matches | None) -> list[Hit]:
+    def score(self, rows: HashedRows, allowed: Matches | None) -> list[Hit]:
         """The allowed rows with at least one term; scores are not normalised yet."""
         if not rows.keys:
             return []
@@ -74,13 +74,13 @@ class Scorer:
             by_word = [found.by_row(terms) for terms in words]
             by_row = self._phrase_frequencies(rows, phrase, by_word, matching)
             total += weight * _saturated(by_row, norm)
-        scores = total.tolist()
+        scores, urns = total.tolist(), rows.urns  # which columns read each time they are asked
         return [
-            Hit(rows.urns[position], rows.keys[position], scores[position])
+            Hit(urns[position], rows.keys[position], scores[position])
             for position in np.flatnonzero(matching).tolist()
         ]
 
-    def normalised_scores(self, rows: TokenSequences) -> list[float]:
+    def normalised_scores(self, rows: HashedRows) -> list[float]:
         """The score of each row divided by the greatest possible one, without phrases."""
         if not self._query.terms:
             return [0.0] * len(rows.keys)
@@ -88,8 +88,8 @@ class Scorer:
         scores: list[float] = np.minimum(1.0, total / self._query.max_score).tolist()
         return scores
 
-    def _norm(self, rows: TokenSequences) -> F64:
-        norm: F64 = K1 * (1 - B + B * ((rows.starts[1:] - rows.starts[:-1]) / self._average_length))
+    def _norm(self, rows: HashedRows) -> F64:
+        norm: F64 = K1 * (1 - B + B * (rows.lengths / self._average_length))
         return norm
 
     def _term_scores(self, found: TermCounts, norm: F64) -> F64:
@@ -99,15 +99,16 @@ class Scorer:
         return np.bincount(found.rows, weights=parts, minlength=len(norm)).astype(np.float64)
 
     def _phrase_frequencies(
-        self, rows: TokenSequences, phrase: Phrase, by_word: Sequence[I64], matching: Matches
+        self, rows: HashedRows, phrase: Phrase, by_word: Sequence[I64], matching: Matches
     ) -> I64:
         """The frequency of a phrase in each row, at most the least frequency of its words."""
         least = np.minimum.reduce([*by_word, np.where(matching, np.iinfo(np.int64).max, 0)])
         found = np.zeros(len(rows.keys), np.int64)
         positions = np.flatnonzero(least).tolist()
-        texts = self._texts([rows.urns[position] for position in positions])
+        urns = rows.urns
+        texts = self._texts([urns[position] for position in positions])
         for position in positions:
-            found[position] = phrase_frequency(phrase.text, texts.get(rows.urns[position], ""))
+            found[position] = phrase_frequency(phrase.text, texts.get(urns[position], ""))
         return np.minimum(found, least)
 
 
