@@ -54,3 +54,15 @@ def test_the_wire_refuses_more_savepoints_in_one_message_and_goes_on(
         connection.execute("ROLLBACK")
         connection.execute("SET my.v TO 'x'")
         assert connection.execute("SHOW my.v").fetchone() == ("x",)
+
+
+def test_a_long_result_that_waits_counts_for_whose_it_is(transport: PgwireServer) -> None:
+    own: dict[str, Any] = {"user": "mia", "password": transport.tokens["mia"], "autocommit": True}
+    spool = transport.db._app.spool
+    with psycopg.connect(f"{transport.address}/local", **own) as connection:
+        connection.execute(
+            "DECLARE c CURSOR WITH HOLD FOR SELECT repeat('x', 1000) FROM generate_series(1, 3000)"
+        )
+        assert set(spool._shares) == {("local",), ("local", "mia")}
+        connection.execute("CLOSE c")
+        assert spool._shares == {}
