@@ -59,9 +59,10 @@ fuzz-sql: $(VENV)/.installed
 	$(BIN)/python tests/fuzz/fuzz_sql.py
 
 # a hundred thousand SELECTs that grow towards being slow (COUNT=1000 SEED=2 for others): each is
-# answered or refused in time
+# answered or refused in time; goes on where it was stopped: rm -r .slow begins anew
 fuzz-slow: $(VENV)/.installed
-	$(BIN)/python tests/fuzz/fuzz_slow.py
+	mkdir -p .slow
+	$(BIN)/python tests/fuzz/fuzz_slow.py --keep .slow/results.jsonl $(ARGS)
 
 # a server under each attack in turn, half an hour (SECONDS=10 for less, ARGS="--only questions")
 test-siege: $(VENV)/.installed

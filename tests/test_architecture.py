@@ -50,7 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "index": _ADAPTER,
     "stores": _ADAPTER
     | {"core.access", "core.planning", "core.sql", "core.wire.json", "core.wire.row_json"}
-    | {"index.file_lock", "index.private_files"},
+    | {"index.file_lock", "index.private_files", "index.sqlite_schema"},
     "embedding": _ADAPTER | {"index.analysis.analyzer"},
     "providers": _ADAPTER | {"core.endpoints", "core.settings", "core.sign_in"},
     "ingest": _ADAPTER,
@@ -112,6 +112,7 @@ SQLITE_USERS = {
     "index/forward/forward_writer.py",
     "index/corruption.py",
     "index/graph/adjacency.py",
+    "index/sqlite_schema.py",
     "ingest/readers/sqlite_files.py",
     "ingest/spool.py",
     "server/pgwire/catalog/functions.py",

@@ -4,14 +4,19 @@ import pytest
 
 from redask.core.access.credentials import new_token
 from redask.core.access.sign_in_delays import (
+    ADDRESS_CALLS,
+    CALL_SECONDS,
+    CALLS,
     FORGOTTEN_SECONDS,
     FREE_OF_NAME,
     MOST_SECONDS,
     WrongCount,
     is_forgotten,
+    may_call,
     name_of,
     network_of,
     noted,
+    recent_calls,
     seconds_left,
 )
 from redask.core.errors import Overloaded
@@ -170,3 +175,28 @@ def test_what_is_remembered_has_a_bound() -> None:
         wrong.succeeded(f"10.0.0.{number}", new_token()[1])
     assert (len(wrong._counts), len(wrong._good)) == (10, 10)
     assert ("10.0.0.49", "") in wrong._counts
+
+
+def test_calls_of_the_identity_provider_are_bounded_by_address_and_in_all() -> None:
+    mine = [(0.0, HERE)] * (ADDRESS_CALLS - 1)
+    others = [(1.0, str(each)) for each in range(CALLS - ADDRESS_CALLS)]
+    assert may_call(mine, HERE)
+    assert not may_call([*mine, (0.0, HERE)], HERE)
+    assert may_call([*mine, (0.0, HERE)], THERE)
+    assert may_call([*mine, *others], THERE)
+    assert not may_call([*mine, *others, (1.0, THERE)], "another")
+    assert recent_calls([*mine, *others], CALL_SECONDS - 0.5) == [*mine, *others]
+    assert recent_calls([*mine, *others], CALL_SECONDS) == others
+
+
+def test_a_server_counts_calls_of_the_identity_provider_by_network_and_time() -> None:
+    now = [0.0]
+    tokens = WrongTokens(clock=lambda: now[0])
+    for _ in range(ADDRESS_CALLS):
+        tokens.note_call("2001:db8::1")
+    with pytest.raises(Overloaded, match="many people are signing in"):
+        tokens.note_call("2001:db8::ffff")  # the same network
+    tokens.note_call(HERE)
+    now[0] = CALL_SECONDS
+    tokens.note_call("2001:db8::1")
+    assert len(tokens._calls) == 1

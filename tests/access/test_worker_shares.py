@@ -20,6 +20,8 @@ MIA, BO = WorkerClaim("local", "mia"), WorkerClaim("local", "bo")
 EVA = WorkerClaim("other", "eva")
 ASKING = WorkerClaim("local", "mia", Lane.ASK)
 BO_ASKING = WorkerClaim("local", "bo", Lane.ASK)
+CY_ASKING = WorkerClaim("local", "cy", Lane.ASK)
+EVA_ASKING = WorkerClaim("other", "eva", Lane.ASK)
 OWNING = WorkerClaim("local", "mia", Lane.ADMINISTRATION)
 FREE = WorkerQuota()
 
@@ -27,30 +29,37 @@ FREE = WorkerQuota()
 @pytest.mark.parametrize(
     ("waiting", "held", "size", "following"),
     [
-        ([], [], 4, None),
-        ([MIA], [], 4, 0),
-        ([MIA, MIA], [MIA], 4, 0),  # two of one user
-        ([MIA], [MIA, MIA], 4, None),  # and no more
-        ([MIA, BO], [MIA, MIA], 4, 1),
-        ([BO], [MIA, MIA, EVA], 4, None),  # one process is for asks
-        ([BO, ASKING], [MIA, MIA, EVA], 4, 1),
-        ([ASKING], [MIA, MIA, EVA], 4, 0),
-        ([MIA, BO], [MIA], 4, 1),  # who holds less goes first
-        ([MIA, BO, EVA], [WorkerClaim("local", "cy")], 4, 2),  # and whose tenant does
-        ([BO, MIA], [], 4, 0),  # then who came first
+        ([], [], 5, None),
+        ([MIA], [], 5, 0),
+        ([MIA, MIA], [MIA], 5, 0),  # two of one user
+        ([MIA], [MIA, MIA], 5, None),  # and no more
+        ([MIA, BO], [MIA, MIA], 5, 1),
+        ([BO], [MIA, MIA, EVA], 5, None),  # two processes are for asks
+        ([BO, ASKING], [MIA, MIA, EVA], 5, 1),
+        ([ASKING], [MIA, MIA, EVA], 5, 0),
+        ([MIA, BO], [MIA], 5, 1),  # who holds less goes first
+        ([MIA, BO, EVA], [WorkerClaim("local", "cy")], 5, 2),  # and whose tenant does
+        ([BO, MIA], [], 5, 0),  # then who came first
         ([MIA], [], 1, 0),  # nobody is kept out of a small pool
         ([MIA], [BO], 2, None),
-        ([MIA], [ASKING], 3, 0),  # an ask does not count as a SELECT
+        ([MIA], [WorkerClaim("other", "eva", Lane.ASK)], 2, 0),  # an ask is no SELECT
+        ([MIA], [ASKING], 3, None),
         ([None], [None, MIA], 3, 0),  # who claims nothing waits for nobody's share
-        ([MIA, None], [MIA], 4, 1),
-        ([ASKING], [ASKING, ASKING, ASKING], 4, None),  # one process is for other users
-        ([ASKING], [MIA, MIA, ASKING], 4, None),
-        ([MIA], [ASKING, ASKING, ASKING], 4, None),
-        ([ASKING, BO_ASKING], [MIA, MIA, ASKING], 4, 1),
-        ([BO_ASKING], [ASKING, ASKING, ASKING], 4, 0),
+        ([MIA, None], [MIA], 5, 1),
+        ([ASKING], [ASKING, ASKING], 5, 0),
+        ([ASKING], [ASKING, ASKING, ASKING], 5, None),  # one process is for other users
+        ([ASKING], [MIA, MIA, ASKING], 5, None),
+        ([MIA], [ASKING, ASKING, ASKING], 5, None),
+        ([ASKING, BO_ASKING], [MIA, MIA, ASKING], 5, 1),
+        ([BO_ASKING], [ASKING, ASKING, ASKING], 5, 0),
+        ([BO_ASKING], [ASKING, ASKING, ASKING, BO_ASKING], 5, None),  # one for other tenants
+        ([CY_ASKING, EVA_ASKING], [ASKING, ASKING, BO_ASKING, BO], 5, 1),
+        ([EVA_ASKING], [ASKING, ASKING, BO_ASKING, BO], 5, 0),
+        ([BO_ASKING], [ASKING, ASKING, ASKING, EVA_ASKING], 5, 0),  # only its own counts
+        ([BO_ASKING], [ASKING, ASKING, ASKING, OWNING], 5, 0),  # and no administration
         ([ASKING], [], 1, 0),
-        ([BO_ASKING, OWNING], [MIA, MIA, ASKING], 4, 1),  # the owner goes first
-        ([BO_ASKING, OWNING], [OWNING, OWNING], 4, 0),  # with so many processes
+        ([BO_ASKING, OWNING], [MIA, MIA, ASKING], 5, 1),  # the owner goes first
+        ([BO_ASKING, OWNING], [OWNING, OWNING], 5, 0),  # with so many processes
         ([OWNING], [], 1, 0),
     ],
 )
@@ -139,41 +148,61 @@ def test_sums_of_use_are_those_of_all_calls_to_the_last_bit() -> None:
     assert usage.seconds(MIA, now + 61) == (0, 0)
 
 
-WARM, SELECTED, FRESH = (
-    IdleProcess(Lane.ASK, True),
-    IdleProcess(Lane.SELECT, True),
+WARM, THEIRS, SELECTED, FRESH = (
+    IdleProcess(ASKING, True),
+    IdleProcess(EVA_ASKING, True),
+    IdleProcess(MIA, True),
     IdleProcess(None, False),
 )
 
 
 @pytest.mark.parametrize(
-    ("lane", "idle", "given"),
+    ("claim", "idle", "given"),
     [
-        (Lane.ASK, [WARM, SELECTED], 0),
-        (Lane.ASK, [WARM, WARM, FRESH], 1),
-        (Lane.ASK, [FRESH, SELECTED, FRESH], 1),
-        (Lane.ASK, [FRESH, FRESH], 1),
-        (Lane.SELECT, [WARM, SELECTED], 1),
-        (Lane.SELECT, [SELECTED, WARM], 0),
-        (Lane.SELECT, [SELECTED, SELECTED, WARM], 1),
-        (Lane.SELECT, [FRESH, WARM], 0),
-        (Lane.SELECT, [WARM, WARM], 0),
-        (Lane.SELECT, [FRESH, SELECTED, FRESH], 1),
-        (Lane.ADMINISTRATION, [SELECTED, WARM], 0),
+        (ASKING, [WARM, SELECTED], 0),
+        (ASKING, [WARM, WARM, FRESH], 1),
+        (ASKING, [WARM, THEIRS, SELECTED], 0),
+        (ASKING, [THEIRS, SELECTED, THEIRS], 1),  # another tenant's is left to it
+        (ASKING, [THEIRS, THEIRS, FRESH], 0),  # unless it is the only one that is ready
+        (ASKING, [FRESH, SELECTED, FRESH], 1),
+        (ASKING, [FRESH, FRESH], 1),
+        (MIA, [WARM, SELECTED], 1),
+        (MIA, [SELECTED, WARM], 0),
+        (MIA, [SELECTED, SELECTED, WARM], 1),
+        (MIA, [FRESH, WARM], 0),
+        (MIA, [WARM, WARM], 0),
+        (MIA, [FRESH, SELECTED, FRESH], 1),
+        (OWNING, [SELECTED, WARM], 0),
         (None, [SELECTED, WARM], 0),
     ],
 )
-def test_of_the_idle_statements_leave_asks_the_process_that_served_one(
-    lane: Lane | None, idle: list[IdleProcess], given: int
+def test_of_the_idle_a_call_leaves_asks_the_process_that_served_theirs(
+    claim: WorkerClaim | None, idle: list[IdleProcess], given: int
 ) -> None:
-    assert which_process(lane, idle) == given
+    assert which_process(claim, idle, [EVA]) == given
+
+
+def test_an_ask_whose_tenant_has_a_process_would_rather_wait_for_one_than_take_anothers() -> None:
+    idle = [THEIRS, FRESH]
+    assert which_process(ASKING, idle, []) == 0
+    assert which_process(ASKING, idle, [BO]) == 1
+    assert which_process(ASKING, [THEIRS, WARM, FRESH], [BO]) == 1
 
 
 def test_the_last_process_that_served_an_ask_is_left_to_asks_while_others_start() -> None:
-    assert not may_take(Lane.SELECT, [WARM], 1)
-    assert not may_take(None, [WARM], 2)
-    assert may_take(Lane.ASK, [WARM], 1)
-    assert may_take(Lane.SELECT, [WARM], 0)
-    assert may_take(Lane.SELECT, [WARM, WARM], 1)
-    assert may_take(Lane.SELECT, [FRESH], 1)
-    assert may_take(Lane.SELECT, [], 1)
+    assert not may_take(MIA, [WARM], [], 1)
+    assert not may_take(None, [WARM], [], 2)
+    assert may_take(ASKING, [WARM], [], 1)
+    assert may_take(MIA, [WARM], [], 0)
+    assert may_take(MIA, [WARM, WARM], [], 1)
+    assert may_take(MIA, [FRESH], [], 1)
+    assert may_take(MIA, [], [], 1)
+
+
+def test_processes_of_another_tenants_asks_are_left_to_it_while_others_start() -> None:
+    assert may_take(ASKING, [THEIRS, THEIRS], [EVA, None], 1)  # who has none may have any
+    assert not may_take(ASKING, [THEIRS, THEIRS], [BO], 1)
+    assert may_take(ASKING, [THEIRS, THEIRS], [BO], 0)
+    assert may_take(ASKING, [THEIRS, WARM], [BO], 1)
+    assert may_take(ASKING, [THEIRS, SELECTED], [BO], 1)
+    assert may_take(ASKING, [], [BO], 1)

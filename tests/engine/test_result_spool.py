@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from redask.core.errors import LimitExceeded, SqlError, StoreFailed
+from redask.core.model import Caller
 from redask.core.ports.selecting import SelectPage
 from redask.engine.processes import result_spool
 from redask.engine.processes.result_spool import ResultSpool
@@ -64,6 +65,37 @@ def test_all_results_share_a_bound(spool: ResultSpool, tmp_path: Path) -> None:
     spool.keep(pages(10, 1, "y" * 4000)).rows.close()
     del kept
     assert spool.on_disk == 0  # who forgets a result lets go of it
+
+
+@pytest.mark.parametrize(
+    ("second", "whose"), [("eve", "of this user"), ("mallory", "of this tenant")]
+)
+def test_no_user_and_no_tenant_has_all_of_the_disk(
+    spool: ResultSpool, second: str, whose: str
+) -> None:
+    def kept(user: str, tenant: str, rows: int) -> object:
+        return spool.keep(pages(rows, 1, "y" * 4000), Caller(tenant, user)).rows
+
+    held = [kept("eve", "south", 12)]
+    with pytest.raises(LimitExceeded, match=f"results {whose} that are not read yet"):
+        kept(second, "south", 8)
+    held.append(kept("mallory", "south", 5))
+    held.append(kept("ada", "north", 6))  # another tenant has its part
+    assert spool.on_disk > 90_000
+    held.clear()
+    assert (spool.on_disk, spool._shares) == (0, {})
+
+
+def test_short_results_go_to_disk_when_many_are_held(
+    spool: ResultSpool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(result_spool, "ALL_MEMORY_BYTES", 4_000)
+    short = [spool.keep(pages(2, 1, "y" * 800)) for _ in range(4)]
+    assert [each.rows.in_memory for each in short] == [True, True, False, False]
+    assert [[row[1][:1] for row in each.rows.read(1, 2)] for each in short] == [["y"]] * 4
+    short.clear()
+    assert (spool._in_memory, spool.on_disk) == (0, 0)
+    assert spool.keep(pages(2, 1, "y" * 800)).rows.in_memory
 
 
 def test_a_result_that_fails_in_the_middle_leaves_nothing(spool: ResultSpool) -> None:

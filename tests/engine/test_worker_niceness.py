@@ -52,7 +52,7 @@ def test_each_call_works_at_the_niceness_of_its_lane_in_one_process(tmp_path: Pa
 
 
 def test_a_second_ask_of_a_user_gives_way_to_the_first(tmp_path: Path) -> None:
-    workers = pool(tmp_path, size=3)
+    workers = pool(tmp_path, size=4)
     ended = threading.Event()
 
     def hold() -> None:

@@ -11,10 +11,14 @@ mutated. Each runs in a pool of worker processes with TIMEOUT_MS, and
     without holding up the loop  of the process that serves, for more than LOOP_SECONDS
 
 A violation prints the statement, and the run ends with 1. At the end: the slowest ten.
+
+With `--keep FILE` what came of each chunk is kept there, a line each: a run that was stopped goes
+on with those that are missing, and tells of all.
 """
 
 import argparse
 import heapq
+import json
 import multiprocessing
 import os
 import random
@@ -24,7 +28,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "support"))
@@ -53,6 +57,7 @@ class SlowReport:
     slowest: list[tuple[float, float, str, str]] = field(default_factory=list)
     violations: list[str] = field(default_factory=list)
     loop_late: float = 0.0
+    seed: int = 0
 
     def add(self, sql: str, tried: Tried) -> None:
         self.outcomes[tried.outcome] += 1
@@ -62,6 +67,23 @@ class SlowReport:
             self.violations.append(f"{tried.outcome}: {tried.said}\n{sql}")
         if tried.seconds > LIMIT_SECONDS:
             self.violations.append(f"took {tried.seconds:.2f} s ({tried.outcome})\n{sql}")
+
+    def join(self, other: "SlowReport") -> None:
+        """What came of another chunk, too."""
+        self.outcomes += other.outcomes
+        self.slowest = heapq.nlargest(SLOWEST, [*self.slowest, *other.slowest])
+        self.violations += other.violations
+        self.loop_late = max(self.loop_late, other.loop_late)
+
+    def line(self) -> str:
+        """It as it is kept."""
+        return json.dumps({each.name: getattr(self, each.name) for each in fields(self)})
+
+    @staticmethod
+    def of(line: str) -> "SlowReport":
+        kept = json.loads(line)
+        slowest = [(one, two, three, four) for one, two, three, four in kept["slowest"]]
+        return SlowReport(**{**kept, "outcomes": Counter(kept["outcomes"]), "slowest": slowest})
 
 
 def fill(location: Path) -> None:
@@ -75,7 +97,7 @@ def run(job: tuple[str, int, int]) -> SlowReport:
     """Try so many statements of one seed."""
     location, seed, count = job
     rng = random.Random(seed)
-    search, report = SlowSearch(rng), SlowReport()
+    search, report = SlowSearch(rng), SlowReport(seed=seed)
     with Trial(Path(location), TIMEOUT_MS) as trial:
         for _ in range(count):
             tree = search.propose()
@@ -102,6 +124,7 @@ def main() -> int:
     parser.add_argument("--statements", type=int, default=int(os.environ.get("COUNT", "100000")))
     parser.add_argument("--seed", type=int, default=int(os.environ.get("SEED", "0")))
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--keep", type=Path, help="a file of what was done: go on with the rest")
     parser.add_argument("--minutes", type=float, default=0, help="stop after so many")
     options = parser.parse_args()
     print(f"slow SELECTs: {options.statements:,} statements, seed {options.seed}", flush=True)
@@ -116,20 +139,30 @@ def main() -> int:
 def hunt(location: Path, options: argparse.Namespace) -> int:
     """Run all chunks, and print what came of them."""
     started = time.monotonic()
-    total = SlowReport()
+    total, done = SlowReport(), set[int]()
+    if options.keep and options.keep.exists():
+        for line in options.keep.read_text(encoding="utf-8").splitlines():
+            report = SlowReport.of(line)
+            total.join(report)
+            done.add(report.seed)
+        print(f"{total.outcomes.total():>9,} were done before", flush=True)
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        chunks = jobs(location, options.statements, options.seed)
+        chunks = (
+            job for job in jobs(location, options.statements, options.seed) if job[1] not in done
+        )
         for report in pool.imap_unordered(run, chunks):
-            total.outcomes += report.outcomes
-            total.slowest = heapq.nlargest(SLOWEST, [*total.slowest, *report.slowest])
-            total.loop_late = max(total.loop_late, report.loop_late)
-            total.violations += report.violations
+            total.join(report)
+            if options.keep:
+                with options.keep.open("a", encoding="utf-8") as kept:
+                    kept.write(f"{report.line()}\n")
             for violation in report.violations:
                 print(f"VIOLATION {violation[:2000]}\n", flush=True)
             elapsed = time.monotonic() - started
-            done = total.outcomes.total()
             slowest = total.slowest[0][0]
-            print(f"{done:>9,} in {elapsed:,.0f} s; the slowest {slowest:.2f} s", flush=True)
+            print(
+                f"{total.outcomes.total():>9,} in {elapsed:,.0f} s; the slowest {slowest:.2f} s",
+                flush=True,
+            )
             if options.minutes and elapsed > 60 * options.minutes:
                 break
     for seconds, processor, outcome, sql in total.slowest:

@@ -1,6 +1,7 @@
 """A little of `make fuzz-slow`: every statement is answered or refused, and the pool lives on."""
 
 import random
+from argparse import Namespace
 from pathlib import Path
 from runpy import run_path
 from typing import Any
@@ -35,6 +36,23 @@ def test_what_is_neither_answered_nor_in_time_is_a_violation(script: dict[str, A
     report.add("SELECT 3", Tried("StoreFailed", 0.1, 0.1, "it crashed"))
     assert [each.splitlines()[-1] for each in report.violations] == ["SELECT 2", "SELECT 3"]
     assert report.violations[1].startswith("StoreFailed: it crashed")
+
+
+def test_a_chunk_that_was_kept_is_counted_and_not_run_again(
+    script: dict[str, Any], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    report = script["SlowReport"](seed=1_000_003)
+    report.add("SELECT 1", Tried("rows", 0.5, 0.1))
+    report.add("SELECT 2", Tried("StoreFailed", 1.5, 0.1, "it crashed"))
+    report.loop_late = 0.125
+    assert script["SlowReport"].of(report.line()) == report
+    kept = tmp_path / "kept.jsonl"
+    kept.write_text(f"{report.line()}\n")
+    options = Namespace(keep=kept, jobs=1, statements=script["CHUNK"], seed=1, minutes=0)
+    assert script["hunt"](tmp_path / "none", options) == 1  # it is not even opened
+    said = capsys.readouterr().out
+    assert "2 were done before" in said
+    assert "the loop was late by 125 ms at most\n1 passed, 1 failed" in said
 
 
 def test_equal_seeds_grow_equal_statements_of_bounded_length() -> None:

@@ -3,6 +3,7 @@
 import random
 import sqlite3
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import numpy as np
@@ -215,3 +216,27 @@ def test_a_connection_returned_after_closing_is_closed(tmp_path: Path) -> None:
         assert snapshot.statistics() == []
     with pytest.raises(sqlite3.ProgrammingError):
         snapshot.statistics()
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON edges BEGIN DELETE FROM edges; END",
+        "CREATE VIEW theirs AS SELECT 1",
+    ],
+)
+def test_a_file_with_a_part_of_somebody_else_is_corrupt(tmp_path: Path, statement: str) -> None:
+    path = tmp_path / "forward.sqlite"
+    with closing(ForwardIndex(path, create=True)) as made:
+        write(made, entry(1, name="Ada"))
+    with closing(ForwardIndex(path)) as again, again.snapshot() as snapshot:
+        assert snapshot.fetch([1]).urns == ["urn:1"]
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(statement)
+    with (
+        closing(ForwardIndex(path)) as changed,
+        pytest.raises(CorruptIndex) as caught,
+        changed.snapshot(),
+    ):
+        pass
+    assert "redask did not make" in (caught.value.detail or caught.value.message)

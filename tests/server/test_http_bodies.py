@@ -19,6 +19,7 @@ import pytest
 from transports import Transports
 from waiting import SECONDS, until
 
+from redask.core.access.ask_shares import AskClaim
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.server import request_json
 from redask.server.http import bodies
@@ -163,11 +164,11 @@ def test_a_body_that_waits_is_dropped_when_its_client_hangs_up(
     ]
     head = "\r\n".join([*lines, "", ""]).encode()
     gate, submit = threading.Event(), bodies._for_messages.submit
-    busy = [submit(gate.wait, SECONDS) for _ in range(2)]
+    busy = [submit(AskClaim(tenant), lambda: gate.wait(SECONDS)) for tenant in ("a", "b")]
     queued: list[Future[Any]] = []
 
-    def kept(work: Callable[[], Any]) -> Future[Any]:
-        queued.append(submit(work))
+    def kept(claim: AskClaim, work: Callable[[], Any]) -> Future[Any]:
+        queued.append(submit(claim, work))
         return queued[-1]
 
     monkeypatch.setattr(bodies._for_messages, "submit", kept)

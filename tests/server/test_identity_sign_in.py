@@ -11,6 +11,7 @@ from server_thread import ServerThread
 from waiting import SECONDS
 
 from redask.core.access import authorization_code as flow
+from redask.core.access import sign_in_delays
 from redask.core.errors import StoreFailed
 from redask.core.sign_in import RefusedToken, SignInSettings
 from redask.providers.identity import authorization_server
@@ -187,6 +188,59 @@ def test_when_too_many_sign_in_the_next_hears_that_it_is_busy(
     monkeypatch.setattr(identity_routes, "MOST_WAITING", 0)
     assert come_back(browser, back) == "/#refused=busy"
     assert browser.post("/sign-in", headers=PAGE).status_code == 429
+
+
+def test_a_provider_that_fails_is_not_called_for_every_code(
+    issuer: Issuer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    issuer.down, issuer.said = False, {}
+    monkeypatch.setattr(sign_in_delays, "ADDRESS_CALLS", 3)
+    called: list[object] = []
+
+    def failing(*form: object) -> tuple[int, dict[str, object]]:
+        called.append(form)
+        return 500, {"error": "server_error"}
+
+    monkeypatch.setattr(issuer, "redeem", failing)
+    made = ServerThread(tmp_path / "db", http_port=0)
+    made.operator = operator(issuer)
+    with made as server, httpx.Client(base_url=server.addresses[0], timeout=SECONDS) as browser:
+        told = [come_back(browser, begin(browser)) for _ in range(5)]
+    assert told == ["/#refused=unreachable"] * 3 + ["/#refused=busy"] * 2
+    assert len(called) == 3
+
+
+def test_a_provider_that_cannot_be_found_is_not_looked_for_again_at_once(
+    issuer: Issuer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[str] = []
+
+    def loaded(place: str) -> dict[str, object]:
+        looked.append(place)
+        raise StoreFailed("down", detail="no connection")
+
+    server = AuthorizationServer(settings(issuer))
+    with monkeypatch.context() as planted:
+        planted.setattr(authorization_server, "loaded", loaded)
+        for why in ("no connection", "it could not be reached a moment ago"):
+            with pytest.raises(StoreFailed) as caught:
+                server.authorization_endpoint()
+            assert caught.value.detail == why
+        assert len(looked) == 1
+        monkeypatch.setattr(authorization_server, "BETWEEN", 0.0)
+        with pytest.raises(StoreFailed):
+            server.authorization_endpoint()
+        assert len(looked) == 2
+    issuer.down = False
+    assert server.authorization_endpoint()  # it is there again
+    with monkeypatch.context() as planted:
+        planted.setattr(authorization_server, "loaded", loaded)
+        planted.setattr(authorization_server, "KEEP", -1.0)
+        assert [server.authorization_endpoint() for _ in range(2)]
+        assert len(looked) == 4
+        planted.setattr(authorization_server, "BETWEEN", 60.0)
+        assert server.authorization_endpoint()  # what was known holds, and nobody is asked
+        assert len(looked) == 4
 
 
 def settings(issuer: Issuer, **more: str | None) -> SignInSettings:

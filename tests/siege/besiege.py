@@ -1,11 +1,13 @@
 """`make test-siege`: a real server under each attack in turn, beside a calm control.
 
-    python tests/siege/besiege.py --seconds 20 [--only TEXT …] [--list]
+    python tests/siege/besiege.py --seconds 20 [--only TEXT …] [--list] [--control 10]
 
 For each attack: the honest client's p50 and p95 beside the calm ones, the worst probe, the peak
 memory of the server and of the largest other process, and whether the server still answers. At
 the end SIGTERM with attacks running. Targets are `siege.judging.Bounds`, and that it ends within
-the grace period. The last line is `N passed, N failed`; it ends with 1 if something failed.
+the grace period. With `--control` each attack is compared with so many calm seconds just before it:
+on a machine that others use, one control at the start says little. The last line is
+`N passed, N failed`; it ends with 1 if something failed.
 """
 
 import argparse
@@ -87,6 +89,7 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=float(os.environ.get("SECONDS", "20")))
     parser.add_argument("--only", action="append", help="attacks whose name holds this")
     parser.add_argument("--list", action="store_true")
+    parser.add_argument("--control", type=float, default=0, help="calm seconds before each attack")
     parser.add_argument("--keep", type=Path, help="a folder for the database, to be used again")
     options = parser.parse_args()
     wanted = options.only or [""]
@@ -96,12 +99,14 @@ def main() -> int:
         return 0
     with tempfile.TemporaryDirectory(prefix="redask-siege-") as folder:
         kept = options.keep or Path(folder)
-        passed, failed = besiege(kept, Path(folder), chosen, options.seconds)
+        passed, failed = besiege(kept, Path(folder), chosen, options)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 
 
-def besiege(kept: Path, scratch: Path, chosen: list[Attack], seconds: float) -> tuple[int, int]:
+def besiege(
+    kept: Path, scratch: Path, chosen: list[Attack], options: argparse.Namespace
+) -> tuple[int, int]:
     """→ how many attacks were withstood, and how many not"""
     directory = kept / "db"
     tokens = filled(directory)
@@ -124,8 +129,11 @@ def besiege(kept: Path, scratch: Path, chosen: list[Attack], seconds: float) -> 
         print("| --- | --- | --- | --- | --- | --- | --- | --- |")
         print(row("none", calm, calm, ""), flush=True)
         for attack in chosen:
+            if options.control:
+                calm = run.calm(options.control)
+                print(row("none", calm, calm, ""))
             try:
-                report = run.attacked(attack, seconds)
+                report = run.attacked(attack, options.seconds)
             except RuntimeError as error:
                 print(f"| {attack.name} | | | | | | | failed: {error} |", flush=True)
                 failed += 1

@@ -120,7 +120,7 @@ class AsyncSelects:
                 max_bytes=chosen.select_max_bytes,
                 cancelled=left,
             )
-            made.append(app.spool.keep(pages))
+            made.append(app.spool.keep(pages, caller))
             return made[0]
 
         made: list[KeptResult] = []

@@ -67,8 +67,12 @@ class Authenticator:
     async def sign_in_by_code(
         self, code: str, redirect: str, secret: str, address: str
     ) -> AsyncDatabase:
-        """The session of whoever came back with a code; wrong ones count as wrong tokens do."""
+        """The session of whoever came back with a code; wrong ones count as wrong tokens do.
+
+        `Overloaded` beyond what the identity provider may be called, whatever it said before.
+        """
         self._wrong.check(address, code)
+        self._wrong.note_call(address)
         try:
             return await self._db.signed_in_by_code(code, redirect, secret, tenant=self._tenant)
         except Unauthenticated:

@@ -5,6 +5,8 @@ address, must wait; `failed` and `succeeded` say how it went. The rule is `core.
 sign_in_delays`. A token that was good is known by a keyed hash for a while, and waits for nobody:
 behind a proxy many clients have one address. It is still looked up, so a revoked one is refused.
 
+`note_call` bounds how often the identity provider is called for who brings codes.
+
 Beyond MOST counts the oldest is forgotten, and so is the oldest good token.
 """
 
@@ -20,9 +22,11 @@ from redask.core.access.sign_in_delays import (
     FREE_OF_NAME,
     WrongCount,
     is_forgotten,
+    may_call,
     name_of,
     network_of,
     noted,
+    recent_calls,
     seconds_left,
 )
 from redask.core.errors import Overloaded
@@ -38,6 +42,7 @@ class WrongTokens:
     clock: Callable[[], float] = time.monotonic
     most: int = MOST
     _counts: dict[tuple[str, str], WrongCount] = field(default_factory=dict)  # oldest first
+    _calls: list[tuple[float, str]] = field(default_factory=list)  # of the identity provider
     _good: dict[bytes, None] = field(default_factory=dict)
     _key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
 
@@ -58,6 +63,14 @@ class WrongTokens:
                 f"too many wrong tokens came from here: try again in {math.ceil(left)} s",
                 detail="sign_in",
             )
+
+    def note_call(self, address: str) -> None:
+        """The identity provider is about to be called for an address; raise if it may not be."""
+        network, now = network_of(address), self.clock()
+        self._calls = recent_calls(self._calls, now)
+        if not may_call(self._calls, network):
+            raise Overloaded("many people are signing in: try again soon", detail="sign_in")
+        self._calls.append((now, network))
 
     def failed(self, address: str, token: str) -> None:
         """It was wrong."""

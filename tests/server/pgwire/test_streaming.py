@@ -78,7 +78,7 @@ def test_a_long_result_takes_no_more_memory_than_a_short_one(
     served: tuple[StreamingServe, str],
 ) -> None:
     server, token = served
-    assert until(lambda: len(server.processes()) == 5)  # all workers have started
+    assert until(lambda: len(server.processes()) == 6)  # all workers have started
     with server.connect(token) as connection:
         with connection.cursor().copy(f"COPY ({LONG} LIMIT 50000) TO STDOUT") as copy:
             for _ in copy:

@@ -306,13 +306,20 @@ def ahead(path: Path) -> None:
     change_meta(path, "watermark", "1000000")
 
 
+def with_a_view(path: Path) -> None:
+    """A file that somebody hands over: its rows are whatever can be read on this machine."""
+    with duckdb.connect(str(path)) as connection:
+        connection.execute("ALTER TABLE entity_rows RENAME TO theirs")
+        connection.execute("CREATE VIEW entity_rows AS SELECT * FROM theirs")
+
+
 def change_meta(path: Path, name: str, value: str) -> None:
     with duckdb.connect(str(path)) as connection:
         connection.execute("UPDATE meta SET value = ? WHERE name = ?", [value, name])
 
 
 @pytest.mark.parametrize(
-    "harm", [truncated, garbage, missing, of_another_store, of_another_layout, ahead]
+    "harm", [truncated, garbage, missing, of_another_store, of_another_layout, ahead, with_a_view]
 )
 def test_a_generation_that_is_of_no_use_is_made_again(
     harm: object, store: SqliteStore, tmp_path: Path, small: None

@@ -10,12 +10,17 @@ an address alone: whoever sends wrong tokens under another's name keeps nobody o
 from elsewhere. What was counted is forgotten after 10 minutes
 without a wrong token. IPv6 clients have 2^64 addresses each, so an address is their first 64 bits.
 
+Codes that browsers bring back cost a call of the identity provider each, whatever comes of it. In
+CALL_SECONDS there are at most ADDRESS_CALLS of them for one address, and CALLS in all
+(`may_call`), so that nobody has the provider flooded, nor keeps all others out.
+
 The caller keeps the clock and the counts, and waits before it looks a token up: so the answer says
 nothing about the token. Pure.
 """
 
 import hashlib
 import ipaddress
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 from redask.core.access.credentials import token_id
@@ -24,6 +29,7 @@ FREE_OF_NAME = 5
 FIRST_SECONDS = 1.0
 MOST_SECONDS = 60.0
 FORGOTTEN_SECONDS = 600.0
+ADDRESS_CALLS, CALLS, CALL_SECONDS = 30, 120, 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,17 @@ def seconds_left(counted: WrongCount | None, now: float, free: int) -> float:
         return 0.0
     doubled = FIRST_SECONDS * 2.0 ** min(counted.count - free - 1, 16)
     return max(0.0, counted.last + min(MOST_SECONDS, doubled) - now)
+
+
+def recent_calls(calls: Iterable[tuple[float, str]], now: float) -> list[tuple[float, str]]:
+    """The calls, by time and network, that still count."""
+    return [each for each in calls if now - each[0] < CALL_SECONDS]
+
+
+def may_call(recent: Collection[tuple[float, str]], network: str) -> bool:
+    """Whether one more call of the identity provider may be made for a network."""
+    of_network = sum(each == network for _, each in recent)
+    return len(recent) < CALLS and of_network < ADDRESS_CALLS
 
 
 def network_of(address: str) -> str:

@@ -5,14 +5,16 @@ A pool of N processes runs the SELECTs of many users, what asks need (searches, 
 answerer), and what owners and the server itself need (types, catching up).
 
     calls                               hold at once at most
-    SELECTs of one user                 N - 2, at least 1
-    SELECTs of all users                N - 1, at least 1
-    SELECTs and asks of one user        N - 1, at least 1
-    asks of all users                   N
-    administration                      N - 2, at least 1; before the others
+    SELECTs of one user                 N - 3, at least 1
+    SELECTs of all users                N - 2, at least 1
+    SELECTs and asks of one user        N - 2, at least 1
+    SELECTs and asks of one tenant      N - 1, at least 1
+    asks of all                         N
+    administration                      N - 3, at least 1; before the others
 
-So nobody's statements and questions keep another's from running, no SELECTs keep an ask from being
-planned, and none of both keeps the owner out.
+So nobody's statements and questions keep another's from running, a tenant's not those of another
+tenant, however many users it has; no SELECTs keep an ask from being planned, and none of both keeps
+the owner out.
 Of the calls that may go on, first the one whose user holds the fewest processes, then the one
 whose tenant does, then the one that came first.
 
@@ -57,10 +59,16 @@ class WorkerClaim:
 
 @dataclass(frozen=True, slots=True)
 class IdleProcess:
-    """A process that waits for work: what it served last, and whether it has started."""
+    """A process that waits for work: whom and what it served last, and whether it has started."""
 
-    served: Lane | None
+    served: WorkerClaim | None
     ready: bool
+
+    def has_asked(self, tenant: str | None = None) -> bool:
+        """Whether an ask was its last call, of this tenant or of any."""
+        if self.served is None or self.served.lane is not Lane.ASK:
+            return False
+        return tenant is None or self.served.tenant == tenant
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,20 +86,22 @@ def next_place(
     """Which of those who wait goes on, given who holds a process; None: nobody may."""
     users = Counter(each.owner for each in held if each is not None)
     tenants = Counter(each.tenant for each in held if each is not None)
-    selecting = Counter(each.owner for each in held if each and each.lane is Lane.SELECT)
-    asking = Counter(each.owner for each in held if each and each.lane is Lane.ASK)
+    working = [each for each in held if each and each.lane is not Lane.ADMINISTRATION]
+    selecting = Counter(each.owner for each in working if each.lane is Lane.SELECT)
+    of_user = Counter(each.owner for each in working)
+    of_tenant = Counter(each.tenant for each in working)
     administering = sum(each is not None and each.lane is Lane.ADMINISTRATION for each in held)
-    few, most = max(1, size - 2), max(1, size - 1)
+    fewest, few, most = (max(1, size - spared) for spared in (3, 2, 1))
 
     def may_go_on(claim: WorkerClaim | None) -> bool:
         if claim is None:
             return True
         if claim.lane is Lane.ADMINISTRATION:
-            return administering < few
-        if selecting[claim.owner] + asking[claim.owner] >= most:
+            return administering < fewest
+        if of_user[claim.owner] >= few or of_tenant[claim.tenant] >= most:
             return False
         is_ask = claim.lane is Lane.ASK
-        return is_ask or (selecting.total() < most and selecting[claim.owner] < few)
+        return is_ask or (selecting.total() < few and selecting[claim.owner] < fewest)
 
     def order(at: int) -> tuple[bool, int, int, int]:
         claim = waiting[at]
@@ -105,20 +115,31 @@ def next_place(
     )
 
 
-def which_process(lane: Lane | None, idle: Sequence[IdleProcess]) -> int:
+def which_process(
+    claim: WorkerClaim | None, idle: Sequence[IdleProcess], held: Collection[WorkerClaim | None]
+) -> int:
     """Which of the idle processes, the one used last at the end, such a call is given.
 
-    An ask takes the one that last served an ask, the others leave those to it as long as there are
-    others, and then take the one that was used longest ago: a flood of statements, whose
-    processes are ended and start anew, does not take from asks the process that has all open.
-    """
+        an ask           1. one that last served an ask of its tenant, which has its index open
+                         2. one that served none and is ready, or need not be: its tenant has one
+                         3. one that is ready: another tenant's, used longest ago
+        anything else    1. one that served no ask and is ready    2. one that served none
+                         3. the one used longest ago
 
-    def rank(at: int) -> tuple[bool, bool, int]:
+    So a flood of statements, or of one tenant's questions, whose processes are ended and start
+    anew, does not take from the others the process that has all open.
+    """
+    is_ask, tenant = claim is not None and claim.lane is Lane.ASK, claim.tenant if claim else ""
+    has_another = _holds(tenant, held)
+
+    def rank(at: int) -> tuple[bool, bool, bool, int]:
         one = idle[at]
-        if lane is Lane.ASK:
-            return one.served is Lane.ASK, one.ready, at
-        is_free = one.served is not Lane.ASK
-        return is_free, one.ready, at if is_free else -at
+        is_free = not one.has_asked()
+        if not is_ask:
+            return False, is_free, one.ready, at if is_free else -at
+        is_own = one.has_asked(tenant)
+        is_for_it = is_free and (one.ready or has_another)
+        return is_own, is_for_it, one.ready, at if is_own or is_free else -at
 
     return max(range(len(idle)), key=rank)
 
@@ -144,11 +165,28 @@ def niceness(claim: WorkerClaim | None, held: Collection[WorkerClaim | None]) ->
     return ASK_NICENESS + by_tenant + by_user
 
 
-def may_take(lane: Lane | None, idle: Sequence[IdleProcess], starting: int) -> bool:
-    """Whether such a call may have an idle process now: the last one that served an ask is left
-    to asks while others are being started."""
-    is_last = len(idle) == 1 and idle[0].served is Lane.ASK
-    return lane is Lane.ASK or not (is_last and starting)
+def may_take(
+    claim: WorkerClaim | None,
+    idle: Sequence[IdleProcess],
+    held: Collection[WorkerClaim | None],
+    starting: int,
+) -> bool:
+    """Whether such a call may have an idle process now, or waits for one that is being started.
+
+    The last one that served an ask is left to asks; those that served asks of other tenants are
+    left to these by an ask whose tenant has a process already.
+    """
+    if not idle or not starting:
+        return True
+    if claim is None or claim.lane is not Lane.ASK:
+        return len(idle) > 1 or not idle[0].has_asked()
+    if not _holds(claim.tenant, held):
+        return True
+    return any(not one.has_asked() or one.has_asked(claim.tenant) for one in idle)
+
+
+def _holds(tenant: str, held: Collection[WorkerClaim | None]) -> bool:
+    return any(each is not None and each.tenant == tenant for each in held)
 
 
 def refusal(

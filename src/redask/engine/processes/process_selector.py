@@ -47,7 +47,7 @@ PAGE_ROWS = 5_000
 MAX_CELLS = 4_000_000
 _TABLES_SECONDS = 30.0
 _SCHEMAS = 256  # of callers
-_SPARE = 2  # a process for other users' SELECTs, and one for asks: see `worker_shares`
+_SPARE = 3  # for other users' SELECTs, for asks, for another tenant: see `worker_shares`
 _CATCH_UP_SECONDS = 3600.0
 _SERVICE = "redask.engine.processes.process_selector:make_service"
 

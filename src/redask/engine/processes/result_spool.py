@@ -1,26 +1,31 @@
 """Results of any length with flat memory: `ResultSpool(directory, most).keep(pages, …)`.
 
-    up to `MEMORY_BYTES`        kept in memory
+    up to `MEMORY_BYTES`        kept in memory, of all together up to `ALL_MEMORY_BYTES`
     more                        a file without a name in the directory, gone with its last user
 
 A result is written to its end before anybody reads it: the worker that made it is free by then,
 and a client reads as slowly as it likes, forwards and backwards, for the price of disk. Of a file
-one page at a time is in memory. All files together have at most `most` bytes: `LimitExceeded`
-"select.spool_bytes" beyond it, and "select.max_bytes" for one that is larger than it may be.
+one page at a time is in memory. All files together have at most `most` bytes, those of one tenant
+three quarters of it and those of one user half: `LimitExceeded` "select.spool_bytes" beyond it, and
+"select.max_bytes" for one that is larger than it may be.
 """
 
 import pickle
 import tempfile
 import threading
 from bisect import bisect_right
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
 from redask.core.errors import LimitExceeded, StoreFailed
+from redask.core.model import Caller
 from redask.core.ports.selecting import KeptResult, SelectPage
 
 MEMORY_BYTES = 1024 * 1024
+ALL_MEMORY_BYTES = 64 * 1024 * 1024
+_WHOSE = (" of this tenant", " of this user")
 _Rows = list[tuple[object, ...]]
 
 
@@ -31,17 +36,18 @@ class ResultSpool:
         self._directory = directory
         self._most = most
         self._lock = threading.Lock()
-        self._bytes = 0
+        self._bytes = self._in_memory = 0
+        self._shares: Counter[tuple[str, ...]] = Counter()  # on disk, by tenant and by user
 
     @property
     def on_disk(self) -> int:
         """How many bytes the files have."""
         return self._bytes
 
-    def keep(self, pages: Iterator[SelectPage]) -> KeptResult:
-        """Take all pages, of which there is at least one."""
+    def keep(self, pages: Iterator[SelectPage], caller: Caller | None = None) -> KeptResult:
+        """Take all pages, of which there is at least one; without a caller nobody's share holds."""
         first = next(pages)
-        rows = SpooledRows(self)
+        rows = SpooledRows(self, caller)
         try:
             rows.add(first)
             for page in pages:
@@ -58,21 +64,40 @@ class ResultSpool:
         except OSError as error:
             raise _no_disk(error) from error
 
-    def reserve(self, size: int) -> None:
+    def reserve(self, size: int, caller: Caller | None) -> None:
         """So many bytes more on disk; fewer, if negative."""
+        shares = () if caller is None else ((caller.tenant,), (caller.tenant, caller.user))
         with self._lock:
-            if size > 0 and self._bytes + size > self._most:
-                limit = "select.spool_bytes"
-                message = f"results that are not read yet have {self._most} bytes ({limit})"
-                raise LimitExceeded(limit, message, detail=limit)
+            if size > 0:
+                self._check("", self._bytes + size, self._most)
+                for share, quarters, whose in zip(shares, (3, 2), _WHOSE, strict=False):
+                    self._check(whose, self._shares[share] + size, self._most * quarters // 4)
             self._bytes += size
+            for share in shares:
+                self._shares[share] += size
+            self._shares += Counter()  # forgets who has nothing
+
+    def _check(self, whose: str, size: int, most: int) -> None:
+        if size > most:
+            limit = "select.spool_bytes"
+            message = f"results{whose} that are not read yet have {most} bytes ({limit})"
+            raise LimitExceeded(limit, message, detail=limit)
+
+    def hold(self, size: int) -> bool:
+        """So many bytes more in memory, fewer if negative. → whether there is room"""
+        with self._lock:
+            if size > 0 and self._in_memory + size > ALL_MEMORY_BYTES:
+                return False
+            self._in_memory += size
+            return True
 
 
 class SpooledRows:
     """The rows of one result; one thread reads at a time. See `ports.selecting.KeptRows`."""
 
-    def __init__(self, spool: ResultSpool) -> None:
+    def __init__(self, spool: ResultSpool, caller: Caller | None) -> None:
         self._spool = spool
+        self._caller = caller
         self._starts: list[int] = []  # the first row of each page
         self._places: list[tuple[int, int]] = []  # in the file
         self._count = self._size = self._reserved = 0
@@ -91,9 +116,9 @@ class SpooledRows:
     def add(self, page: SelectPage) -> None:
         """Append a page."""
         size = len(page.rows)
-        if self._file is None and self._size + size > MEMORY_BYTES:
-            before, self._memory = self._memory, []
+        if self._file is None and (self._size + size > MEMORY_BYTES or not self._spool.hold(size)):
             self._file = self._spool.open()
+            before = self._forget_memory()
             for each in before:
                 self._write(each)
         if self._file is None:
@@ -117,12 +142,19 @@ class SpooledRows:
 
     def close(self) -> None:
         """Let go of memory and disk."""
-        self._memory, self._page = [], (-1, [])
+        self._forget_memory()
+        self._page = (-1, [])
         self._count = 0
         if self._file is not None:
             self._file.close()
-        self._spool.reserve(-self._reserved)
+        self._spool.reserve(-self._reserved, self._caller)
         self._reserved = 0
+
+    def _forget_memory(self) -> list[bytes]:
+        """→ what was there"""
+        before, self._memory = self._memory, []
+        self._spool.hold(-sum(map(len, before)))
+        return before
 
     def __del__(self) -> None:
         self.close()
@@ -141,7 +173,7 @@ class SpooledRows:
         return found
 
     def _write(self, rows: bytes) -> None:
-        self._spool.reserve(len(rows))
+        self._spool.reserve(len(rows), self._caller)
         self._reserved += len(rows)
         assert self._file is not None
         try:

@@ -11,7 +11,7 @@ import sys
 import time
 from contextlib import suppress
 
-from redask.core.access.worker_shares import ASK_NICENESS, Lane
+from redask.core.access.worker_shares import ASK_NICENESS, WorkerClaim
 from redask.engine.processes import worker_messages as messages
 from redask.engine.processes.worker_messages import Channel, StartOrder, packed
 
@@ -38,7 +38,7 @@ class WorkerProcess:
             )
         self.ready = False
         self.is_first = False  # of a pool that has done no work yet
-        self.served: Lane | None = None  # by its last call
+        self.served: WorkerClaim | None = None  # by its last call
         self.niceness = ASK_NICENESS  # of its next call
         self._told_niceness = ASK_NICENESS
         self._give_up = time.monotonic() + START_SECONDS

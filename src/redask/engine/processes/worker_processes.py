@@ -42,7 +42,6 @@ from redask.core.access.worker_shares import (
     ASK_NICENESS,
     OTHER_NICENESS,
     IdleProcess,
-    Lane,
     WorkerClaim,
     WorkerQuota,
     may_take,
@@ -280,11 +279,12 @@ class WorkerProcesses:
             self._start_one()
         while self._waiting:
             idle = [IdleProcess(each.served, each.has_started) for each in self._idle]
+            held = self._held.values()
             waiting = [
-                each for each in self._waiting if may_take(_lane(each), idle, self._starting)
+                each for each in self._waiting if may_take(each.claim, idle, held, self._starting)
             ]
             claims = [each.claim for each in waiting]
-            following = next_place(claims, self._held.values(), self._size)
+            following = next_place(claims, held, self._size)
             if following is None:
                 return
             if not self._idle:
@@ -294,9 +294,9 @@ class WorkerProcesses:
                 return
             place = waiting[following]
             self._waiting.remove(place)
-            worker = place.worker = self._idle.pop(which_process(_lane(place), idle))
-            worker.served = _lane(place)
-            worker.niceness = niceness(place.claim, self._held.values())
+            worker = place.worker = self._idle.pop(which_process(place.claim, idle, held))
+            worker.served = place.claim
+            worker.niceness = niceness(place.claim, held)
             self._held[worker] = place.claim
             if place.claim is not None:
                 self._usage.begin(worker, place.claim, time.monotonic())
@@ -331,10 +331,6 @@ class WorkerProcesses:
                     place = self._waiting.pop(0)
                     place.error = StoreFailed("a worker process could not be started")
                     place.taken.set()
-
-
-def _lane(place: _Place) -> Lane | None:
-    return None if place.claim is None else place.claim.lane
 
 
 def _request(method: str, arguments: tuple[object, ...], named: dict[str, object]) -> bytes:

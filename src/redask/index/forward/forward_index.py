@@ -58,6 +58,7 @@ from redask.index.forward.entries import (
 )
 from redask.index.forward.forward_writer import ForwardTransaction, chunks, row_crc
 from redask.index.graph.adjacency import Adjacency
+from redask.index.sqlite_schema import foreign_parts, harden
 
 LAYOUT = 6
 
@@ -322,16 +323,26 @@ class ForwardIndex:
             if self._last is None:
                 self._last = self._open("ro")
                 self._last.execute("SELECT count(*) FROM sqlite_master").fetchone()
+                if self._mode == "rw":
+                    _check_schema(self._last)
         return connection
 
     def _open(self, mode: str) -> sqlite3.Connection:
-        return sqlite3.connect(
+        connection = sqlite3.connect(
             f"{self._path.absolute().as_uri()}?mode={mode}",
             uri=True,
             timeout=60,
             isolation_level=None,
             check_same_thread=False,
         )
+        harden(connection)
+        return connection
+
+
+def _check_schema(connection: sqlite3.Connection) -> None:
+    foreign = foreign_parts(connection, _SCHEMA.split(";\n"))
+    if foreign:
+        raise corrupt(f"forward.sqlite has what redask did not make: {foreign[0]}")
 
 
 _ROW = "key, tokens, urn, crc, ends, collection, label, called"

@@ -1,9 +1,9 @@
 """The identity provider as an authorization server: where browsers sign in, and what a code is for.
 
 `AuthorizationServer(settings)` finds both addresses by discovery and keeps them for KEEP seconds,
-and longer while the provider cannot be reached. The client proves itself with its secret where it
-has one: in the head, or in the form where the provider takes only that. Everything here blocks, for
-seconds at most.
+and longer while the provider cannot be reached: it is then asked again BETWEEN seconds later,
+however many wait for it. The client proves itself with its secret where it has one: in the head, or
+in the form where the provider takes only that. Everything here blocks, for seconds at most.
 """
 
 import base64
@@ -22,6 +22,7 @@ from redask.providers.identity.issuer_documents import (
 )
 
 KEEP = 300.0
+BETWEEN = 1.0
 _UNREACHABLE = "the identity provider cannot be reached now: try again"
 _IN_FORM, _IN_HEAD = "client_secret_post", "client_secret_basic"
 
@@ -33,7 +34,7 @@ class AuthorizationServer:
         self._settings = settings
         self._discovery = discovery_of(settings)
         self._document: Document | None = None
-        self._read_at = float("-inf")
+        self._read_at = self._tried_at = float("-inf")
 
     def authorization_endpoint(self) -> str:
         """Where a browser is sent to; `StoreFailed` while that cannot be known."""
@@ -85,17 +86,24 @@ class AuthorizationServer:
         return found
 
     def _configuration(self) -> Mapping[str, object]:
-        if self._document is None or time.monotonic() - self._read_at > KEEP:
-            try:
-                read = loaded(self._discovery)
-            except StoreFailed as error:
-                if self._document is None:
-                    raise _failed(error.detail) from None
-                return self._document
-            if read.get("issuer") != self._settings.issuer:
-                raise _failed("the discovery document is of another issuer")
-            self._document, self._read_at = read, time.monotonic()
-        return self._document
+        now = time.monotonic()
+        if self._document is not None and (
+            now - self._read_at <= KEEP or now - self._tried_at < BETWEEN
+        ):
+            return self._document
+        if now - self._tried_at < BETWEEN:
+            raise _failed("it could not be reached a moment ago")
+        self._tried_at = now
+        try:
+            read = loaded(self._discovery)
+        except StoreFailed as error:
+            if self._document is None:
+                raise _failed(error.detail) from None
+            return self._document
+        if read.get("issuer") != self._settings.issuer:
+            raise _failed("the discovery document is of another issuer")
+        self._document, self._read_at = read, time.monotonic()
+        return read
 
 
 def _failed(why: str) -> StoreFailed:

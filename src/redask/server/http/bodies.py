@@ -8,20 +8,23 @@
 
 What is no gzip, ends too early or has more than MAX_MEMBERS members is `BadAsk`, and so is any
 other encoding. Large bodies are unpacked and parsed by few threads of their own: while one makes
-values, the others wait anyway. What waits there is dropped when its client has disconnected.
+values, the others wait anyway; callers take turns there, and have room for so many bytes
+(`body_shares`). What waits there is dropped when its client has disconnected.
 """
 
 import asyncio
 import zlib
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TypeVar
 
 from starlette.requests import ClientDisconnect, Request
 
+from redask.core.access.ask_shares import AskClaim
 from redask.core.errors import BadAsk, LimitExceeded
 from redask.server import request_json
+from redask.server.http.body_shares import BodyRoom, FairThreads
+from redask.server.http.request_sessions import claim_of
 from redask.server.http.responses import disconnected
 
 _T = TypeVar("_T")
@@ -32,8 +35,9 @@ BODY_SECONDS = 30.0  # in which a body must have come
 JSON = "application/json"
 _GZIP = 31  # zlib's number for the gzip format with the largest window
 _SLICE = 16 * 1024  # unpacked at once: what follows a member is copied, and that often
-_for_messages = ThreadPoolExecutor(2, "redask-messages")
-_for_rows = ThreadPoolExecutor(1, "redask-rows")  # one body of 64 MiB at a time
+_room = BodyRoom()
+_for_messages = FairThreads(2, "redask-messages")
+_for_rows = FairThreads(1, "redask-rows")  # one body of 64 MiB at a time
 
 
 async def read_json(request: Request) -> object:
@@ -67,17 +71,24 @@ async def read_message(request: Request, most: int) -> bytes:
 
 
 async def _read(
-    request: Request, most: int, threads: ThreadPoolExecutor, parse: Callable[[bytes], _T]
+    request: Request, most: int, threads: FairThreads, parse: Callable[[bytes], _T]
 ) -> _T:
-    is_packed = _is_packed(request)
-    sent = await _sent(request, most)
-    if not is_packed and len(sent) <= request_json.LOOP_BYTES:
-        return parse(sent)
+    is_packed, claim = _is_packed(request), claim_of(request)
+    with _room.holding(claim.tenant) as add:
+        sent = await _sent(request, most, add)
+        if not is_packed and len(sent) <= request_json.LOOP_BYTES:
+            return parse(sent)
 
-    def parsed() -> _T:
-        return parse(unpacked(sent, most) if is_packed else sent)
+        def parsed() -> _T:
+            return parse(unpacked(sent, most) if is_packed else sent)
 
-    queued = threads.submit(parsed)
+        return await _in_turn(request, claim, threads, parsed)
+
+
+async def _in_turn(
+    request: Request, claim: AskClaim, threads: FairThreads, parsed: Callable[[], _T]
+) -> _T:
+    queued = threads.submit(claim, parsed)
     watching = asyncio.get_running_loop().create_task(disconnected(request)())
     watching.add_done_callback(lambda done: None if done.cancelled() else queued.cancel())
     try:
@@ -130,7 +141,7 @@ def unpacked(packed: bytes, most: int) -> bytes:
     return b"".join(pieces)
 
 
-async def _sent(request: Request, most: int) -> bytes:
+async def _sent(request: Request, most: int, add: Callable[[int], None]) -> bytes:
     """The bytes as they came."""
     pieces, size = [], 0
     request.state.unread = True
@@ -140,6 +151,7 @@ async def _sent(request: Request, most: int) -> bytes:
                 size += len(piece)
                 if size > most:
                     raise LimitExceeded("body", f"the body is longer than {most} bytes")
+                add(len(piece))
                 pieces.append(piece)
     except TimeoutError:
         raise BadAsk(f"the body did not come within {BODY_SECONDS:.0f} seconds") from None

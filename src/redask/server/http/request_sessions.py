@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from starlette.requests import Request
 
 from redask.api.asynchronous import AsyncDatabase
+from redask.core.access.ask_shares import AskClaim
 from redask.server.admission import Admission, UserAdmission
 from redask.server.http.browser_sessions import BrowserSessions
 from redask.server.sessions import Authenticator, bearer
@@ -22,8 +23,14 @@ async def signed_in(request: Request, authenticator: Authenticator) -> AsyncData
     address = request.client.host if request.client else ""
     token = bearer(request.headers.get("authorization"))
     session = await authenticator.sign_in(token, address)
-    _tell_connection(request)
+    _note(request, session)
     return session
+
+
+def claim_of(request: Request) -> AskClaim:
+    """By whose share of the server its body is read; nobody's before it is signed in."""
+    claim = getattr(request.state, "claim", None)
+    return claim if isinstance(claim, AskClaim) else AskClaim()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +46,7 @@ class RequestSessions:
         if "authorization" not in request.headers:
             session = self.browsers.of(request)
             if session is not None:
-                _tell_connection(request)
+                _note(request, session)
                 return session
         return await signed_in(request, self.authenticator)
 
@@ -48,7 +55,8 @@ class RequestSessions:
         return self.admission.of(session.claim)
 
 
-def _tell_connection(request: Request) -> None:
+def _note(request: Request, session: AsyncDatabase) -> None:
+    request.state.claim = session.claim
     connection = request.scope.get(CONNECTION)
     if connection is not None:
         connection.signed_in = True

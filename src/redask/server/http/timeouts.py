@@ -3,6 +3,8 @@
     deadline    a connection has HEADER_SECONDS from its start, and from the end of each response,
                 until the head of the next request is complete, however slowly its bytes arrive;
                 also when they are the rest of the body of a request that was refused
+    rest        what is left of the body of a request that was answered is dropped, and after
+                REST_BYTES of it the connection: who is refused before a body is read sends on
     head        a head, a trailer or a chunk extension longer than HEAD_BYTES is refused
     pipelining  only SLICE bytes are parsed at a time, and none while parsed requests wait: a
                 parsed request takes a hundred times its bytes
@@ -30,6 +32,7 @@ from redask.server.http.responses import refused
 HEADER_SECONDS = 30.0
 HEAD_BYTES = 64 * 1024
 SLICE = 8 * 1024
+REST_BYTES = 256 * 1024
 ONCE = frozenset(
     b"authorization content-encoding content-length content-type cookie expect host origin"
     b" proxy-authorization te trailer transfer-encoding".split()
@@ -56,6 +59,7 @@ class TimeoutProtocol(HttpToolsProtocol):
         self._in_body = False  # and what comes as a header is a trailer
         self._head_bytes = 0  # since a message began, had a piece of body or was complete
         self._progressed = False
+        self._rest = 0  # bytes of a body that nobody wants any more
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
@@ -84,6 +88,7 @@ class TimeoutProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         self._progressed = True
         self._in_body = False
+        self._rest = 0
         super().on_message_begin()
         more: dict[str, Any] = {CONNECTION: self, FOR_HEALTH: self._for_health}
         self.scope.update(more)  # type: ignore[typeddict-item]  # names of our own
@@ -105,6 +110,10 @@ class TimeoutProtocol(HttpToolsProtocol):
     def on_body(self, body: bytes) -> None:
         self._progressed = True
         super().on_body(body)
+        if self.cycle.response_complete:
+            self._rest += len(body)
+            if self._rest > REST_BYTES:
+                self.transport.close()
 
     def on_message_complete(self) -> None:
         self._progressed = True

@@ -15,6 +15,9 @@ A new file is made under another name, complete with schema, and then linked to 
 is never there half-made, so an empty file is damage and is refused, not taken for a new one.
 A log without its database is refused too: SQLite would replay it into the new file.
 
+A file with triggers, views or tables that redask did not make is refused before it is read:
+they would run statements of whoever handed it over (`checking.schema_check`).
+
 A file on read-only media can be read (`read_only`): SQLite is told that nobody changes it. That
 needs a file that was closed well and is of this redask's schema; others are refused.
 
@@ -34,6 +37,8 @@ from uuid import uuid4
 
 from redask.core.errors import FORKED, BadAsk, StoreFailed
 from redask.index import private_files
+from redask.index.sqlite_schema import harden
+from redask.stores.sqlite.checking.schema_check import check_schema
 from redask.stores.sqlite.lock_holders import writer_of
 from redask.stores.sqlite.migrations import Migrations, check_current, upgrade
 
@@ -105,6 +110,7 @@ class Database:
                 _make_if_missing(path, migrations)
             self._writer = self._connect(cache_kib)
             try:
+                check_schema(self._writer, str(path), migrations)
                 if self.read_only:
                     check_current(self._writer, str(path), migrations)
                 else:
@@ -150,6 +156,7 @@ class Database:
                     cached_statements=8,
                 )
             ) as connection:
+                harden(connection)
                 yield connection
 
     def version(self) -> int:
@@ -268,6 +275,7 @@ class Database:
             check_same_thread=False,
         )
         try:
+            harden(connection)
             # First a plain read: it says at once when the file is damaged or not ours.
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             connection.execute("PRAGMA synchronous = FULL")

@@ -356,8 +356,6 @@ def upgrade(connection: sqlite3.Connection, name: str, migrations: Migrations) -
 
 def check_current(connection: sqlite3.Connection, name: str, migrations: Migrations) -> None:
     """Refuse a file that cannot be upgraded where it is, and is not at the top."""
-    if not _is_ours(connection):
-        raise StoreFailed(f"{name} is a SQLite database of another program")
     version = _pragma(connection, "user_version")
     if version != len(migrations):
         raise StoreFailed(
@@ -368,20 +366,25 @@ def check_current(connection: sqlite3.Connection, name: str, migrations: Migrati
 
 
 def _climb(connection: sqlite3.Connection, name: str, migrations: Migrations) -> None:
-    version = _pragma(connection, "user_version")
-    new = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
-    if not new and not _is_ours(connection):
-        raise StoreFailed(f"{name} is a SQLite database of another program")
-    if version > len(migrations):
-        raise StoreFailed(
-            f"{name} was written by a newer redask: upgrade redask to open it",
-            detail=f"schema {version}, this redask knows up to {len(migrations)}",
-        )
-    for step in migrations[version:]:
+    for step in migrations[known_version(connection, name, migrations) :]:
         for statement in step:
             connection.execute(statement)
     connection.execute(f"PRAGMA user_version = {len(migrations)}")
     connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+
+
+def known_version(connection: sqlite3.Connection, name: str, migrations: Migrations) -> int:
+    """How many of its migrations a file has; an empty one has none."""
+    version = _pragma(connection, "user_version")
+    new = not connection.execute("SELECT 1 FROM sqlite_master LIMIT 1").fetchone()
+    if not new and not _is_ours(connection):
+        raise StoreFailed(f"{name} is a SQLite database of another program")
+    if not 0 <= version <= len(migrations):
+        raise StoreFailed(
+            f"{name} was written by a newer redask: upgrade redask to open it",
+            detail=f"schema {version}, this redask knows up to {len(migrations)}",
+        )
+    return version
 
 
 def _is_ours(connection: sqlite3.Connection) -> bool:

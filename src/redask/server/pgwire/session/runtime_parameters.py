@@ -76,7 +76,7 @@ _ISOLATION = ("serializable", "repeatable read", "read committed", "read uncommi
 _READ_ONLY = ("server_version", "server_version_num", "server_encoding", "is_superuser")
 _MILLISECONDS = {"us": 0.001, "ms": 1.0, "s": 1000.0, "min": 60_000.0, "h": 3.6e6, "d": 8.64e7}
 _TIME = re.compile(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(us|ms|s|min|h|d)?\s*")
-_MOST, _LONGEST = 1000, 10_000
+_MOST, _LONGEST, _ALL = 200, 10_000, 65_536  # settings, characters of one, of all
 
 
 class RuntimeParameters:
@@ -117,7 +117,10 @@ class RuntimeParameters:
         taken = _FIXED.get(known)
         if taken is not None and value.lower().strip("'\"") not in taken:
             raise SqlStateError("22023", f'"{value[:100]}" is no supported {known}')
-        if len(self._values) >= _MOST or len(value) > _LONGEST or len(name) > _LONGEST:
+        others = sum(len(key) + len(held) for key, held in self._values.items() if key != known)
+        is_too_many = known not in self._values and len(self._values) >= _MOST
+        longest = max(len(name), len(value))
+        if is_too_many or longest > _LONGEST or others + len(name) + len(value) > _ALL:
             raise SqlStateError("54000", "too many settings, or one that is too long")
         if known == "statement_timeout" and _milliseconds(value) is None:
             raise SqlStateError("22023", f'invalid value for parameter "{known}": "{value[:100]}"')

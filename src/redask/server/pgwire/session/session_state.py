@@ -22,6 +22,7 @@ from redask.server.pgwire.session.runtime_parameters import RuntimeParameters
 
 QUERY = 1024  # characters of a statement that are told
 _IDLE = {"I": "idle", "T": "idle in transaction", "E": "idle in transaction (aborted)"}
+MAX_SAVEPOINTS = 1000
 
 
 @dataclass(slots=True)
@@ -72,6 +73,8 @@ class SessionState:
 
     def savepoint(self, name: str) -> None:
         self.check_block("SAVEPOINT")
+        if len(self.savepoints) >= MAX_SAVEPOINTS:  # each keeps what is set
+            raise SqlStateError("54000", f"more than {MAX_SAVEPOINTS} savepoints in a transaction")
         self.savepoints.append(name)
         self._settings.append(self.parameters.saved())
 

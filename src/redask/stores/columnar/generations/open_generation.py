@@ -23,6 +23,7 @@ from redask.stores.columnar.table_cache import TableCache
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
+_VIEWS = "SELECT 1 FROM duckdb_views() WHERE database_name = 'generation' AND NOT internal LIMIT 1"
 MAX_DIFFERENCE = 1_000  # rows: beyond, what is known of a table is counted anew
 
 
@@ -110,6 +111,8 @@ class OpenGeneration:
 def _read(connection: "DuckDBPyConnection", store: Store) -> tuple[ProjectionState, dict[str, str]]:
     import duckdb
 
+    if connection.execute(_VIEWS).fetchone():  # they would read what whoever wrote the file likes
+        raise unusable_generation("it has views")
     try:
         found = connection.execute("SELECT name, value FROM generation.main.meta").fetchall()
     except duckdb.CatalogException as error:

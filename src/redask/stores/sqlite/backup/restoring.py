@@ -1,7 +1,8 @@
 """A back-up becomes a database directory again, all or nothing: `restore(source, target, …)`.
 
 The files are put together in a new directory beside the target, each chunk and each file checked by
-its hash, each database by SQLite; only then does that directory take the target's place.
+its hash, each database by its schema (`checking.schema_check`) and by SQLite; only then does that
+directory take the target's place.
 
     nothing there, or an empty directory    it is renamed
     a database, or other files              refused, unless `overwrite`; then both are exchanged in
@@ -25,13 +26,19 @@ from pathlib import Path
 
 from redask.core.errors import BadAsk, StoreFailed
 from redask.index import private_files
+from redask.index.sqlite_schema import harden
 from redask.stores.backend import RestoreReport
 from redask.stores.sqlite.backup import snapshot_manifest
 from redask.stores.sqlite.backup.chunk_store import ChunkStore, sync_folder
 from redask.stores.sqlite.backup.snapshot_manifest import BackedUpFile, BackupManifest
+from redask.stores.sqlite.calls_migrations import CALLS_FILE
+from redask.stores.sqlite.calls_migrations import MIGRATIONS as CALLS_MIGRATIONS
+from redask.stores.sqlite.checking.schema_check import check_schema
 from redask.stores.sqlite.connection import translated
+from redask.stores.sqlite.migrations import MIGRATIONS
 
 _STORE = "redask.sqlite"
+_MIGRATIONS = {_STORE: MIGRATIONS, CALLS_FILE: CALLS_MIGRATIONS}
 _EXCHANGE, _HERE = 2, -100  # RENAME_EXCHANGE, AT_FDCWD
 
 
@@ -94,6 +101,8 @@ def _write(file: BackedUpFile, chunks: ChunkStore, path: Path) -> None:
 
 def _check(path: Path) -> None:
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        harden(connection)
+        check_schema(connection, f"the back-up's {path.name}", _MIGRATIONS[path.name])
         found = [row[0] for row in connection.execute("PRAGMA quick_check(3)").fetchall()]
     if found != ["ok"]:
         raise StoreFailed(f"the back-up of {path.name} is damaged", detail="; ".join(found))
@@ -102,6 +111,7 @@ def _check(path: Path) -> None:
 def _forget_place(path: Path) -> None:
     """Let the store begin a timeline when it is opened, even if it is the same file to a system."""
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        harden(connection)
         connection.execute("PRAGMA synchronous = FULL")
         columns = {row[1] for row in connection.execute("PRAGMA table_info(store)").fetchall()}
         if "file" in columns:  # an older redask had none: the new one begins a timeline anyway
