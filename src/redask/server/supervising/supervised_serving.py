@@ -5,6 +5,7 @@ import signal
 import socket
 from collections.abc import Callable
 
+from redask.core.errors import Misconfigured
 from redask.server import connection_limits
 from redask.server.listening_sockets import ListeningSockets
 from redask.server.serving_choices import Serving
@@ -21,6 +22,8 @@ async def supervise(
 
     `ready` gets each transport's address, `say` a line of what happens to the processes.
     """
+    if not hasattr(socket, "SO_REUSEPORT"):
+        raise Misconfigured("--workers needs a system of Unix's kind")
     sockets, grpc_port = ListeningSockets(), None
     inherited: dict[str, socket.socket] = {}
     for name, port in (("http", serving.http_port), ("pg", serving.pg_port)):
