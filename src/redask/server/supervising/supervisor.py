@@ -25,6 +25,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any
 
 from redask.core.serving_limits import ProcessPlace
 from redask.server import listening_sockets
@@ -123,7 +124,8 @@ class Supervisor:
     async def _first_of(self, opened: asyncio.Future[list[str]], task: asyncio.Task[None]) -> None:
         """Wait until a process is open; raise why it is not."""
         stopped = asyncio.ensure_future(self._stopping.wait())
-        await asyncio.wait([opened, task, stopped], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [opened, task, stopped]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if task.done():
             task.result()
@@ -188,7 +190,8 @@ class Supervisor:
         """The exit code; a process that does not end when it should is killed."""
         waiting = asyncio.ensure_future(process.wait())
         stopped = asyncio.ensure_future(self._stopping.wait())
-        await asyncio.wait([waiting, stopped], return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [waiting, stopped]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
         stopped.cancel()
         if not waiting.done():
             await asyncio.wait([waiting], timeout=END_SECONDS)
