@@ -222,6 +222,7 @@ bench-audit: $(VENV)/.installed
 
 bench-serve: $(VENV)/.installed
 	$(BIN)/python benchmarks/serve.py
+	$(BIN)/python benchmarks/serve_workers.py
 
 # the same questions through LlamaIndex, LangChain, Haystack, txtai, LanceDB and the bare engines,
 # each in an environment of its own (under .peers); written into docs/quality.md

@@ -60,7 +60,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"core.wire.query_source", "embedding.stage"},
     "app": _ADAPTER
     | {"core.access", "core.clauses", "core.settings", "core.synonyms", "core.wire"}
-    | {"engine", "__version__"}
+    | {"core.serving_limits", "engine", "__version__"}
     | {"stores", "index", "embedding", "providers", "ingest"},
     "api": _ADAPTER
     | {
@@ -82,7 +82,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "evaluation": _RULES | {"core.planning", "api"},
     "cli": _ADAPTER
     | {"core.access.ask_shares", "core.access.credentials", "core.clauses", "core.wire"}
-    | {"core.settings", "__version__"}
+    | {"core.settings", "core.serving_limits", "__version__"}
     | {"core.sql", "api", "evaluation", "server"},
     "__init__": _NOUNS | {"api"},  # the public names
 }

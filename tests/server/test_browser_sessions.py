@@ -4,6 +4,7 @@ CSRF, fixation, expiry, sign-out, revoked tokens, how many there may be; and the
 of the page.
 """
 
+import asyncio
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -18,9 +19,10 @@ from waiting import SECONDS
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.access.ask_shares import AskClaim
-from redask.server.http import browser_sessions
-from redask.server.http.browser_sessions import MOST_OF_USER, SESSION_SECONDS, BrowserSessions
+from redask.server import session_table
+from redask.server.http.browser_sessions import BrowserSessions, OwnSessionTable
 from redask.server.http.page_files import VIEWS
+from redask.server.session_table import MOST_OF_USER, SESSION_SECONDS
 
 PAGE = {"X-Redask-Page": "1"}
 ASK = {"question": "When does the ferry leave?", "options": {"using": "scripted"}}
@@ -243,36 +245,40 @@ def begun(sessions: BrowserSessions, user: str) -> str:
     """The cookie of a new session."""
     reply = Response()
     database: Any = SimpleNamespace(claim=AskClaim("local", user))
-    sessions.begin(request_with(), reply, database)
+    asyncio.run(sessions.begin(request_with(), reply, database))
     return reply.headers["set-cookie"].partition(";")[0]
+
+
+def owner(sessions: BrowserSessions, cookie: str) -> Any:
+    return asyncio.run(sessions.of(request_with(cookie)))
 
 
 def test_a_session_ends_after_its_time() -> None:
     now = [0.0]
-    sessions = BrowserSessions(lambda: now[0])
+    sessions = BrowserSessions(OwnSessionTable(lambda: now[0]))
     cookie = begun(sessions, "mia")
     now[0] = SESSION_SECONDS - 1
-    assert sessions.of(request_with(cookie)) is not None
+    assert owner(sessions, cookie) is not None
     now[0] = SESSION_SECONDS
-    assert sessions.of(request_with(cookie)) is None
+    assert owner(sessions, cookie) is None
     now[0] = 0
-    assert sessions.of(request_with(cookie)) is None  # it is gone, not only late
+    assert owner(sessions, cookie) is None  # it is gone, not only late
 
 
 def test_one_user_has_so_many_sessions_and_takes_none_of_others() -> None:
     sessions = BrowserSessions()
     other = begun(sessions, "olga")
     cookies = [begun(sessions, "mia") for _ in range(MOST_OF_USER + 2)]
-    alive = [sessions.of(request_with(cookie)) is not None for cookie in cookies]
+    alive = [owner(sessions, cookie) is not None for cookie in cookies]
     assert alive == [False, False, *[True] * MOST_OF_USER]
-    assert sessions.of(request_with(other)) is not None
+    assert owner(sessions, other) is not None
 
 
 def test_a_server_keeps_so_many_sessions(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(browser_sessions, "MOST", 3)
+    monkeypatch.setattr(session_table, "MOST", 3)
     sessions = BrowserSessions()
     cookies = [begun(sessions, f"user {n}") for n in range(5)]
-    alive = [sessions.of(request_with(cookie)) is not None for cookie in cookies]
+    alive = [owner(sessions, cookie) is not None for cookie in cookies]
     assert alive == [False, False, True, True, True]
 
 

@@ -137,10 +137,14 @@ class Served(Process):
 
     words: tuple[str, ...] = ("serve", "--port", "0", "--grpc-port", "0", "--no-pg")
     addresses: list[str]
+    start_seconds = SECONDS
 
     def opened(self) -> None:
         transports = 3 - sum(f"--no-{name}" in self.words for name in ("grpc", "pg"))
-        if not until(lambda: self.stderr().count(b"\n") >= transports or not self.alive()):
+        started = until(
+            lambda: self.stderr().count(b"\n") >= transports or not self.alive(), self.start_seconds
+        )
+        if not started:
             raise Silence("the server does not start")
         if not self.alive():
             raise RuntimeError(self.stderr().decode())

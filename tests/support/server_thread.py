@@ -79,6 +79,7 @@ class ServerThread:
     tokens: dict[str, str]
     addresses: list[str]
     operator = ""  # settings of the operator's own
+    start_seconds = SECONDS
 
     def __init__(self, directory: Path, *, settings: str = "", **where: Any) -> None:
         self.directory = directory
@@ -94,7 +95,7 @@ class ServerThread:
     def __enter__(self) -> Self:
         self.tokens = fill(self.directory)
         self._loop = LoopThread()
-        self.run(self._start())
+        self.run(self._start(), self.start_seconds)
         return self
 
     def __exit__(

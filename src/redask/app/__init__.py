@@ -41,6 +41,7 @@ from redask.core.errors import BadAsk, of_the_machine
 from redask.core.model import Ask, Caller, IngestProgress, IngestReport, Kind, Terms
 from redask.core.ports import AuditLog, Cancellation, Provider, Query, Selector
 from redask.core.rules.audit_chain import Broken, Intact
+from redask.core.serving_limits import ALONE, ProcessPlace
 from redask.embedding.stage import EmbeddingProgress, EmbeddingStage
 from redask.engine.access.signing_in import SigningIn
 from redask.engine.ask import Engine
@@ -264,11 +265,7 @@ class App:
             return await self.ask_threads.hop(work, caller)
 
     async def aclose(self) -> None:
-        """Cancel what runs, see its audit rows written, then let go of every file.
-
-        What goes on for too long fails (see `open_parts`). In a fork nothing is done: threads,
-        worker processes and files are the parent's.
-        """
+        """Cancel what runs, see its audit rows written, then let go of every file: `open_parts`."""
         if not self.running.owner.is_this:
             return
         if self.retriever.embedding:
@@ -291,21 +288,24 @@ def build(
     clock: Callable[[], int] = time.time_ns,
     providers: Mapping[str, Provider] = MappingProxyType({}),
     serving: bool = False,
+    place: ProcessPlace = ALONE,
 ) -> App:
     """Open everything at a location; `serving` others works for them in processes of its own.
 
-    Settings come from `redask.toml` there and the environment, unless given; `embedder` is a
-    row's name, in place of the settings'. `providers` stand beside or in place of our rows.
+    `place` is which of the processes of one server this is. Settings come from `redask.toml` there
+    and the environment, unless given; `embedder` is a row's name, in place of the settings'.
+    `providers` stand beside or in place of our rows.
     """
     with ExitStack() as opened:  # what was opened is closed if the rest fails
         try:
             app = _build(
                 *(location, opened),
-                settings=settings,
+                chosen=(settings or load_settings(location)).in_process(place),
                 embedder=embedder,
                 clock=clock,
                 providers=providers,
                 serving=serving,
+                leads=serving and place.is_first,
             )
         except (RuntimeError, MemoryError) as error:
             raise of_the_machine(error) from error
@@ -317,33 +317,33 @@ def _build(
     location: str | Path,
     opened: ExitStack,
     *,
-    settings: choices.Settings | None,
+    chosen: choices.Settings,
     embedder: str | None,
     clock: Callable[[], int],
     providers: Mapping[str, Provider],
     serving: bool,
+    leads: bool,  # does what one of the processes of a server does for all
 ) -> App:
-    directory = (row := backend_for(str(location))).directory(str(location))
-    chosen, words = settings or load_settings(location), load_synonyms(location)
+    words, row = load_synonyms(location), backend_for(str(location))
+    directory = row.directory(str(location))
     backend = opened.enter_context(closing(open_backend(row, str(location), chosen)))
     budget = Budget(chosen.limits, backend.ledger, clock, chosen.budget)
     maker = embedder_of(chosen, embedder, budget)
     index = SearchIndex(directory / "index", backend.store, chosen.limits.timeout_ms)
     stage = EmbeddingStage(backend.store, maker, embedded_text(maker, chosen)) if maker else None
     retriever = Retriever(backend.store, index, stage, chosen)
-    running, workers = RunningCalls(), Workers(_THREADS, "redask")
-    selects = Workers(WAITING_THREADS, "redask-select")
+    workers, selects = Workers(_THREADS, "redask"), Workers(WAITING_THREADS, "redask-select")
     made = selector_of(str(location), chosen, words, maker, opened, serving=serving)
     asking = ask_parts(made, retriever, words, clock, workers, serving=serving)
     opener = provider_pool(chosen, {**asking.quoting, **providers})
     sealing = sealing_of(backend, chosen, clock)
-    logs = log_writers(backend, chosen, clock, sealing, opened, serving=serving)
-    relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=serving)))
+    logs = log_writers(backend, chosen, clock, sealing, opened, serving=leads)
+    relabelling = opened.enter_context(closing(relabelling_of(backend, index, serving=leads)))
     threads = tuple(dict.fromkeys((asking.threads, workers, selects)))
     engine = make_engine(
         *(backend, asking, OpenedProviders(opener, asking.threads), workers),
         audit=logs.asks,
-        running=running,
+        running=(running := RunningCalls()),
         budget=budget,
         providers=providers,
         serving=serving,

@@ -2,23 +2,27 @@
 
 A file lies in the database's own directory for as long as it is read, and is gone afterwards: what
 was read of it is in the store. Its path is made of tenant and name, so that the manifest knows
-it when the same name is sent again. One file is staged at a time, or one would be read as another.
+it when the same name is sent again. One file is staged at a time, by whichever process of a server,
+or one would be read as another.
 """
 
 import asyncio
 import hashlib
 import os
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import ExitStack, asynccontextmanager, suppress
 from pathlib import Path
 
 from redask.app import App
-from redask.core.errors import BadAsk
+from redask.core.errors import BadAsk, StoreFailed
 from redask.core.text import name_fault
 from redask.index import private_files
+from redask.index.file_lock import FileLock
 
 FOLDER = "uploads"
+LOCK = ".lock"  # no file that is sent has a name that begins with a dot
 MAX_NAME_BYTES = 200
+_AGAIN_SECONDS = 0.05
 
 
 @asynccontextmanager
@@ -27,12 +31,29 @@ async def staged(app: App, tenant: str, name: str, content: bytes) -> AsyncItera
     check_name(name)
     whose = hashlib.sha256(tenant.encode()).hexdigest()[:16]
     path = app.directory / FOLDER / whose / name
-    async with app.uploading:
+    async with app.uploading, _alone(app.directory / FOLDER):
         try:
             await app.in_thread(_write, path, content)
             yield path
         finally:
             await asyncio.shield(asyncio.to_thread(_remove, path))
+
+
+@asynccontextmanager
+async def _alone(folder: Path) -> AsyncIterator[None]:
+    """Wait until no other process has a file staged."""
+    await asyncio.to_thread(private_files.make_directory, folder)
+    while True:
+        lock = FileLock(folder / LOCK, 0.0)
+        try:
+            lock.__enter__()
+        except StoreFailed:
+            await asyncio.sleep(_AGAIN_SECONDS)
+            continue
+        with ExitStack() as held:
+            held.push(lock)
+            yield
+            return
 
 
 def check_name(name: str) -> None:

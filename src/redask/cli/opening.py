@@ -13,6 +13,7 @@ import click
 
 from redask.cli.terminal_text import echo
 from redask.core.errors import AskError, BadAsk
+from redask.core.serving_limits import ALONE, ProcessPlace
 from redask.core.wire import json as canonical
 from redask.core.wire import outcomes
 
@@ -86,12 +87,16 @@ def warn_of_providers(location: str) -> None:
         echo(f"redask: warning: {warning}", err=True)
 
 
-async def served(location: str, tenant: str | None) -> "AsyncDatabase":
-    """The database for a transport, which authenticates its callers; until then a tenant's."""
+async def served(location: str, tenant: str | None, place: ProcessPlace = ALONE) -> "AsyncDatabase":
+    """The database for a transport, which authenticates its callers; until then a tenant's.
+
+    `place` is which of the processes of one server this is.
+    """
     from redask.api.sync import open_async
 
-    warn_of_providers(location)
-    return await open_async(existing(location), tenant=tenant, serving=True)
+    if place.is_first:
+        warn_of_providers(location)
+    return await open_async(existing(location), tenant=tenant, serving=True, place=place)
 
 
 def utc_time(nanoseconds: int | None) -> str:

@@ -10,10 +10,13 @@ chat            the name of the database as a model; whether its answers end wit
                 whether a stream of one sends nothing before all of it was checked
 asks            how many of one user, and of one tenant, run and wait at once; see
                 `access.ask_shares`
+
+A server may be several processes on one directory (`ProcessPlace`). What the operator gives all of
+it, each has its part of, rounded up: `part_of`.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from redask.core import values
 
@@ -60,3 +63,45 @@ def public_url(value: object) -> str:
             "scheme://host, in lower case, and nothing after it but a port", values.shown(value)
         )
     return origin
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessPlace:
+    """Which of the processes of a server this is, from 0, and how many there are."""
+
+    number: int = 0
+    count: int = 1
+
+    @property
+    def is_first(self) -> bool:
+        """Whether this is the one that does what one of them does for all."""
+        return self.number == 0
+
+    def part(self, whole: int) -> int:
+        """Its part of what all may have, rounded up: nobody has nothing."""
+        return -(-whole // self.count)
+
+
+ALONE = ProcessPlace()
+
+
+def part_of(limits: ServingLimits, place: ProcessPlace) -> ServingLimits:
+    """What one process of a server lets clients have.
+
+    connections, asks of a user and of a tenant    divided; None stays
+    wrong_tokens                                   as given: the processes count together
+    """
+
+    def part(given: int | None) -> int | None:
+        return None if given is None else place.part(given)
+
+    return replace(
+        limits,
+        connections=part(limits.connections),
+        connections_per_address=part(limits.connections_per_address),
+        unauthenticated_connections=part(limits.unauthenticated_connections),
+        user_running=part(limits.user_running),
+        user_waiting=part(limits.user_waiting),
+        tenant_running=part(limits.tenant_running),
+        tenant_waiting=part(limits.tenant_waiting),
+    )

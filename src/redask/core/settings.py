@@ -35,7 +35,7 @@ from redask.core.rules import capabilities, price_list
 from redask.core.rules.cost import Limits
 from redask.core.rules.spending import budgets, provider_access
 from redask.core.sealing_settings import SealingSettings
-from redask.core.serving_limits import ServingLimits
+from redask.core.serving_limits import ProcessPlace, ServingLimits, part_of
 from redask.core.setting_rows import BUCKETS, ROWS, Setting
 from redask.core.sign_in import SignInSettings
 
@@ -112,6 +112,20 @@ class Settings:
     def hashes_question(self, tenant: str) -> bool:
         """Whether audit rows of a tenant keep a hash in place of the question."""
         return self.audit_hash_question or tenant in self.audit_hash_tenants
+
+    def in_process(self, place: ProcessPlace) -> "Settings":
+        """What one of the processes of a server may use: its part of what all may."""
+
+        def part(given: int | None) -> int | None:
+            return None if given is None else place.part(given)
+
+        return replace(
+            self,
+            select_spool_bytes=place.part(self.select_spool_bytes),
+            select_user_seconds=part(self.select_user_seconds),
+            select_tenant_seconds=part(self.select_tenant_seconds),
+            serving=part_of(self.serving, place),
+        )
 
 
 @dataclass(frozen=True, slots=True)

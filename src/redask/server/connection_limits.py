@@ -22,7 +22,7 @@ from enum import Enum
 from typing import Protocol
 
 from redask.core.access.sign_in_delays import network_of
-from redask.core.serving_limits import ServingLimits
+from redask.core.serving_limits import ProcessPlace, ServingLimits
 
 TOTAL = 2000
 ACCEPTED_AT_ONCE = 32
@@ -37,6 +37,11 @@ HTTP_SHARE, PG_SHARE, GRPC_SHARE = 2, 4, 4
 def queue(listening: socket.socket) -> None:
     """Let connections wait in the kernel that are not accepted at once."""
     listening.listen(_BACKLOG)
+
+
+def accepted_at_once(place: ProcessPlace) -> int:
+    """How many connections are accepted in one step: processes that share a queue take turns."""
+    return ACCEPTED_AT_ONCE if place.count == 1 else 1
 
 
 class ConnectionEntry(Enum):

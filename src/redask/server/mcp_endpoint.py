@@ -26,6 +26,7 @@ from redask.server.http import bodies
 from redask.server.http.request_sessions import signed_in
 from redask.server.mcp_transport import SESSION_HEADER, McpTransport, quieten
 from redask.server.sessions import Authenticator, bearer
+from redask.server.supervising.process_link import ProcessLink
 
 _CANCELLED = "notifications/cancelled"
 _SMALL = 64 * 1024  # neither message is larger
@@ -36,10 +37,12 @@ _FOR_GUESTS = ("initialize", "notifications/initialized", "ping", "tools/list")
 class McpEndpoint:
     """An ASGI application for one route; `run` it around the server's life."""
 
-    def __init__(self, authenticator: Authenticator, admission: Admission) -> None:
+    def __init__(
+        self, authenticator: Authenticator, admission: Admission, link: ProcessLink | None = None
+    ) -> None:
         quieten()
         self._authenticator = authenticator
-        self._transport = McpTransport(authenticator, admission, None)
+        self._transport = McpTransport(authenticator, admission, None, link)
         self._manager = StreamableHTTPSessionManager(self._transport.server(), stateless=True)
 
     @asynccontextmanager

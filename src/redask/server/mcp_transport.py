@@ -34,6 +34,7 @@ from redask.server.http.request_sessions import signed_in
 from redask.server.mcp_tools import TOOLS, Arguments, McpTool
 from redask.server.request_json import asked
 from redask.server.sessions import Authenticator, bearer
+from redask.server.supervising.process_link import ProcessLink
 
 RESOURCE_NOT_FOUND = -32002
 SESSION_HEADER = "mcp-session-id"
@@ -46,8 +47,15 @@ class McpTransport:
     """The handlers: authenticator, admission and, on standard input, one token for all."""
 
     def __init__(
-        self, authenticator: Authenticator, admission: Admission, token: str | None
+        self,
+        authenticator: Authenticator,
+        admission: Admission,
+        token: str | None,
+        link: ProcessLink | None = None,
     ) -> None:
+        self._link = link
+        if link is not None:  # a request may run in another process than it is cancelled in
+            link.on("mcp_cancel", self._cancel_here)
         self._authenticator = authenticator
         self._admission = admission
         self._token = token
@@ -73,6 +81,14 @@ class McpTransport:
     def cancel(self, name: RequestName) -> None:
         """Cancel a request that runs, for the client that sent it."""
         running = self._running.get(name)
+        if running is not None:
+            running.cancel()
+        elif self._link is not None:
+            label, token, request = name
+            self._link.tell_others("mcp_cancel", label=label, token=token, request=request)
+
+    def _cancel_here(self, label: str, token: str | None, request: object) -> None:
+        running = self._running.get((label, token, request))
         if running is not None:
             running.cancel()
 

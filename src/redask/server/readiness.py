@@ -9,6 +9,9 @@
                             the three words above
                 ready       unless one of them is in `_NOT_READY`
 
+A process of several speaks for itself: its parent replaces one that ends, and the others serve
+meanwhile, with the reason WORKER_MISSING.
+
 Catching up, relabelling and embedding leave a server ready: it answers meanwhile, and if it got no
 questions, nothing would ever catch up. The words tell nothing of anybody's data. `watch` looks
 every few seconds, so that a probe waits for nothing; each change is a line in the log, and shows in
@@ -25,17 +28,27 @@ from redask.core.errors import AskError
 from redask.server.listening_sockets import ListeningSockets
 
 LOOK_EVERY = 2.0  # seconds
+WORKER_MISSING = "worker_missing"
 STATES = ("catching_up", "relabelling", "embedding_pending", "audit_unavailable")
 _NOT_READY = frozenset({"audit_unavailable", "starting", "stopping", "closed"})
-READY = Gauge("redask_ready", "Whether the server is ready: 1 or 0.")
-BUSY = Gauge("redask_busy", "Whether the database is busy with this: 1 or 0.", ("reason",))
+READY = Gauge("redask_ready", "Whether the server is ready: 1 or 0.", multiprocess_mode="livemin")
+BUSY = Gauge(
+    "redask_busy",
+    "Whether the database is busy with this: 1 or 0.",
+    ("reason",),
+    multiprocess_mode="livemax",
+)
 _log = logging.getLogger("redask.server")
 
 
 class Readiness:
     """The state of one server."""
 
-    def __init__(self, sockets: ListeningSockets | None = None) -> None:
+    def __init__(
+        self, sockets: ListeningSockets | None = None, missing: Callable[[], int] = lambda: 0
+    ) -> None:
+        """`missing` says how many processes of this server are not open."""
+        self._missing = missing
         self._phase = "starting"
         self._busy: tuple[str, ...] = ()
         self.sockets = sockets or ListeningSockets()  # must stay open; gRPC keeps its own
@@ -57,7 +70,8 @@ class Readiness:
     def reasons(self) -> tuple[str, ...]:
         """The words of /readyz."""
         status = self.status()
-        return self._busy if status == "ok" else (status, *self._busy)
+        missing = (WORKER_MISSING,) if self._missing() else ()
+        return (*(() if status == "ok" else (status,)), *missing, *self._busy)
 
     async def watch(self, look: Callable[[], Awaitable[tuple[str, ...]]]) -> None:
         """Look what the database is busy with, again and again, until it is cancelled."""

@@ -12,76 +12,37 @@ say by then.
 """
 
 import asyncio
-import ipaddress
 import os
 import signal
 import ssl
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack, suppress
-from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.access.ask_shares import AskQuota
 from redask.core.errors import Misconfigured
-from redask.core.serving_limits import ServingLimits
+from redask.core.serving_limits import ALONE, ServingLimits
 from redask.server import connection_limits
 from redask.server.admission import Admission
 from redask.server.connection_limits import (
-    ACCEPTED_AT_ONCE,
     GRPC_SHARE,
     HTTP_SHARE,
     PG_SHARE,
     ConnectionLimits,
+    accepted_at_once,
 )
 from redask.server.http.cross_origin import Origins
-from redask.server.http.entering.entry_codes import EntryCodes
 from redask.server.readiness import Readiness
+from redask.server.serving_choices import Serving, check, shown
 from redask.server.sessions import Authenticator
+from redask.server.supervising.process_link import ProcessLink
 from redask.server.wrong_tokens import WrongTokens
 
+__all__ = ["Serving", "check", "serve"]
 GRACE_SECONDS = 10
 _CANCEL_SECONDS = 5  # for what was cancelled, to write its audit row
-
-
-@dataclass(frozen=True, slots=True)
-class Serving:
-    """What to serve, and where; a port of None closes that transport, 0 takes any."""
-
-    host: str = "127.0.0.1"
-    http_port: int | None = 8080
-    grpc_port: int | None = None
-    pg_port: int | None = None
-    anonymous: bool = False
-    certificate: Path | None = None
-    key: Path | None = None
-    at_once: int = 64
-    waiting: int = 256
-    tenant: str | None = None  # if given, tokens must be for it
-    plain_text: bool = False  # off loopback, too
-    cors_origins: tuple[str, ...] = ()  # whose pages may call over HTTP
-    entry: EntryCodes | None = None  # what a browser may come to the page with
-
-
-def check(serving: Serving) -> None:
-    """Refuse what must not be served."""
-    if serving.anonymous and not _is_loopback(serving.host):
-        raise Misconfigured(
-            f"without sign-in redask serves loopback addresses only, and {serving.host} is none"
-        )
-    if serving.certificate is None and not (_is_loopback(serving.host) or serving.plain_text):
-        raise Misconfigured(
-            f"{serving.host} is no loopback address, and without TLS tokens and answers could be "
-            "read on the way: give --certificate and --key, or --plain-text behind a proxy"
-        )
-    Origins(serving.cors_origins)
-    if (serving.certificate is None) != (serving.key is None):
-        raise Misconfigured("TLS needs both a certificate and a key")
-    for path in (serving.certificate, serving.key):
-        if path is not None and not path.is_file():
-            raise Misconfigured(f"there is no file {path}")
 
 
 async def serve(
@@ -90,46 +51,37 @@ async def serve(
     ready: Callable[[list[str]], None] | None = None,
     stop: asyncio.Event | None = None,
     admission: Admission | None = None,
+    *,
+    link: ProcessLink | None = None,
 ) -> bool:
     """Serve until `stop` is set or a signal comes; `ready` gets each transport's address.
 
+    `link` leads to the other processes of the server, where there are any.
     → whether to begin anew, with the same sockets.
     """
     check(serving)
-    limits = db.serving_limits
+    limits, place = db.serving_limits, link.place if link else ALONE
     authenticator = Authenticator(
         db,
         anonymous=serving.anonymous,
         tenant=serving.tenant,
-        wrong=WrongTokens(limits.wrong_tokens),
+        wrong=await _wrong_tokens(limits.wrong_tokens, link),
         public=limits.public,
     )
-    admission = admission or Admission(serving.at_once, serving.waiting, quota_of(limits))
+    admission = admission or Admission(
+        place.part(serving.at_once), place.part(serving.waiting), quota_of(limits)
+    )
     stopping = stop or asyncio.Event()
     restart = asyncio.Event()
     _on_signals(stopping, restart)
     async with AsyncExitStack() as transports:
-        opened = []
-        ports = Readiness()
+        ports = Readiness(missing=lambda: link.missing if link else 0)
         closers: list[AsyncExitStack] = []  # of each transport, so that all close at once
-        closer = partial(_closer, transports, closers)
-        if serving.http_port is not None:
-            made = _limits(HTTP_SHARE, limits)
-            opened.append(
-                await _open_http(
-                    await closer(), authenticator, admission, serving, ports, limits=made
-                )
-            )
-        if serving.grpc_port is not None:
-            most = _limits(GRPC_SHARE, limits).total
-            opened.append(await _open_grpc(await closer(), authenticator, admission, serving, most))
-        if serving.pg_port is not None:
-            made = _limits(PG_SHARE, limits)
-            opened.append(
-                await _open_pg(
-                    await closer(), authenticator, admission, serving, ports, limits=made
-                )
-            )
+        opened = await _open_all(
+            *(partial(_closer, transports, closers), authenticator, admission, serving, ports),
+            limits=limits,
+            link=link,
+        )
         ports.opened()
         watching = asyncio.ensure_future(ports.watch(db.unsettled))
         if ready is not None:
@@ -159,6 +111,46 @@ async def _close(closers: list[AsyncExitStack], admission: Admission) -> None:
     await asyncio.wait([closed], timeout=GRACE_SECONDS)
     await admission.close(0)
     await closed
+
+
+async def _open_all(
+    closer: Callable[[], Awaitable[AsyncExitStack]],
+    authenticator: Authenticator,
+    admission: Admission,
+    serving: Serving,
+    ports: Readiness,
+    *,
+    limits: ServingLimits,
+    link: ProcessLink | None,
+) -> list[str]:
+    """Open what is to be served. → the addresses"""
+    given = (authenticator, admission, serving)
+    opened = []
+    if serving.http_port is not None:
+        made = _limits(HTTP_SHARE, limits)
+        opened.append(await _open_http(await closer(), *given, ports, limits=made, link=link))
+    if serving.grpc_port is not None:
+        most = _limits(GRPC_SHARE, limits).total
+        opened.append(await _open_grpc(await closer(), *given, connections=most, link=link))
+    if serving.pg_port is not None:
+        made = _limits(PG_SHARE, limits)
+        opened.append(await _open_pg(await closer(), *given, ports, limits=made, link=link))
+    return opened
+
+
+async def _wrong_tokens(free: int, link: ProcessLink | None) -> WrongTokens:
+    """What is remembered of wrong tokens, by all processes of the server together."""
+    if link is None:
+        return WrongTokens(free)
+    made = WrongTokens(
+        free,
+        told=lambda word, of, name: link.tell("wrong_token", word=word, of=of, name=name),
+    )
+    link.on("wrong_token", made.hear)
+    begun = await link.ask("begin")
+    made.key, link.missing = bytes.fromhex(begun["key"]), begun["missing"]
+    made.restore(begun["wrong"])
+    return made
 
 
 def _on_signals(stopping: asyncio.Event, restart: asyncio.Event) -> None:
@@ -195,6 +187,7 @@ async def _open_http(
     ports: Readiness,
     *,
     limits: ConnectionLimits,
+    link: ProcessLink | None,
 ) -> str:
     import uvicorn
 
@@ -211,6 +204,7 @@ async def _open_http(
             health=ports.status,
             reasons=ports.reasons,
             entry=serving.entry,
+            link=link,
         ),
         log_level="critical",
         access_log=False,
@@ -218,7 +212,7 @@ async def _open_http(
         ssl_certfile=serving.certificate,
         ssl_keyfile=serving.key,
         timeout_graceful_shutdown=GRACE_SECONDS + _CANCEL_SECONDS,
-        backlog=ACCEPTED_AT_ONCE,
+        backlog=accepted_at_once(link.place if link else ALONE),
         server_header=False,
         http=type("_Connection", (TimeoutProtocol,), {"limits": limits}),
         proxy_headers=False,  # or a client could say that it is at another address
@@ -243,9 +237,8 @@ async def _open_http(
             raise Misconfigured("the HTTP transport did not open")
         await asyncio.sleep(0.01)
     connection_limits.queue(listening)
-    port = listening.getsockname()[1]
     scheme = "https" if serving.certificate else "http"
-    return f"{scheme}://{_shown(serving.host)}:{port}"
+    return f"{scheme}://{shown(serving.host)}:{listening.getsockname()[1]}"
 
 
 async def _open_grpc(
@@ -253,7 +246,9 @@ async def _open_grpc(
     authenticator: Authenticator,
     admission: Admission,
     serving: Serving,
+    *,
     connections: int,
+    link: ProcessLink | None,
 ) -> str:
     os.environ.setdefault(
         "GRPC_VERBOSITY", "NONE"
@@ -268,10 +263,14 @@ async def _open_grpc(
     if serving.certificate and serving.key:
         pair = (serving.key.read_bytes(), serving.certificate.read_bytes())
         credentials = grpc.ssl_server_credentials([pair])
-    host, wanted = _shown(serving.host), serving.grpc_port or 0
+    host, wanted = shown(serving.host), serving.grpc_port or 0
+    if link is not None:
+        wanted = link.grpc_port or wanted
     try:
         server, port = await service.serve(
-            authenticator, admission, host, wanted, credentials, connections=connections
+            *(authenticator, admission, host, wanted, credentials),
+            connections=connections,
+            shares_port=link is not None,
         )
     except RuntimeError:
         raise Misconfigured(f"{host}:{wanted} cannot be opened for gRPC") from None
@@ -287,6 +286,7 @@ async def _open_pg(
     ports: Readiness,
     *,
     limits: ConnectionLimits,
+    link: ProcessLink | None,
 ) -> str:
     from redask.server.pgwire.listener import PostgresListener
     from redask.server.pgwire.protocol.channel_binding import end_point
@@ -301,12 +301,14 @@ async def _open_pg(
     context = _tls(serving)
     certificate = serving.certificate.read_text() if serving.certificate else ""
     server = PostgresListener(
-        authenticator, admission, planner, context, end_point(certificate), limits=limits
+        *(authenticator, admission, planner, context, end_point(certificate)),
+        limits=limits,
+        link=link,
     )
     listening = ports.sockets.open("pg", serving.host, serving.pg_port or 0)
     await server.listen(listening)
     transports.push_async_callback(server.close, GRACE_SECONDS + _CANCEL_SECONDS)
-    return f"postgresql://{_shown(serving.host)}:{listening.getsockname()[1]}"
+    return f"postgresql://{shown(serving.host)}:{listening.getsockname()[1]}"
 
 
 def _tls(serving: Serving) -> ssl.SSLContext | None:
@@ -326,16 +328,3 @@ def _nothing_captured() -> Any:
     from contextlib import nullcontext
 
     return nullcontext()
-
-
-def _is_loopback(host: str) -> bool:
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
-
-
-def _shown(host: str) -> str:
-    return f"[{host}]" if ":" in host else host

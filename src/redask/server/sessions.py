@@ -51,6 +51,10 @@ class Authenticator:
         self._wrong.succeeded(address, token)
         return session
 
+    async def resumed(self, token: str, tenant: str | None, of_page: bool) -> AsyncDatabase:
+        """The session of somebody who signed in at another process of this server."""
+        return await self._db.resumed(token, tenant, of_page)
+
     @property
     def identity_provider(self) -> str:
         """The host that the page may send people to, to sign in; empty where there is none."""

@@ -3,10 +3,11 @@
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from redask.api.entering.principals import TokenSignIn
+from redask.api.entering.principals import ProvenToken, TokenSignIn
 from redask.app import App
 from redask.core.access import authorization_code
-from redask.core.errors import Unauthenticated
+from redask.core.errors import Denied, Unauthenticated
+from redask.core.model import Caller
 
 if TYPE_CHECKING:
     from redask.api.asynchronous import AsyncDatabase
@@ -16,6 +17,7 @@ class AsyncPageEntry:
     """See the module. `secret` is what the browser keeps between leaving and coming back."""
 
     _app: App
+    _principal: Caller | TokenSignIn | ProvenToken
 
     async def _opened_here(self) -> App:
         raise NotImplementedError
@@ -26,6 +28,17 @@ class AsyncPageEntry:
     async def sign_in_refused(self, user: str, *, tenant: str | None = None) -> None:
         """Note it: see `AsyncAuditReading`."""
         raise NotImplementedError
+
+    def held_token(self) -> tuple[str, str | None, bool]:
+        """What another process of the same server has this session by: see `resumed`."""
+        if not isinstance(self._principal, TokenSignIn):
+            raise Denied("only who signed in with a token has a session elsewhere")
+        return self._principal.token, self._principal.tenant, self._principal.of_page
+
+    async def resumed(self, token: str, tenant: str | None, of_page: bool) -> "AsyncDatabase":
+        """The session of somebody who signed in at another process of this server."""
+        await self._opened_here()
+        return await self._checked(TokenSignIn(token, tenant, of_page))
 
     @property
     def identity_provider(self) -> str:

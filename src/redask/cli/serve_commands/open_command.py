@@ -20,7 +20,7 @@ from redask.cli.opening import reports_errors
 from redask.cli.terminal_text import echo
 
 if TYPE_CHECKING:
-    from redask.server.serving import Serving
+    from redask.server.serving_choices import Serving
 
 HOST, PORT = "127.0.0.1", 8080
 
@@ -40,7 +40,7 @@ def command(db: str, /, *, port: int | None, no_browser: bool) -> None:
     """
     with reports_errors():
         from redask.server.http.entering.entry_codes import EntryCodes
-        from redask.server.serving import Serving
+        from redask.server.serving_choices import Serving
 
         given = click.get_current_context().meta
         chosen = _free(PORT) if port is None else port

@@ -14,7 +14,8 @@ from redask.cli.opening import reports_errors
 from redask.cli.terminal_text import echo
 
 if TYPE_CHECKING:
-    from redask.server.serving import Serving
+    from redask.server.serving_choices import Serving
+    from redask.server.supervising.process_link import ProcessStart
 
 
 _PORT = click.IntRange(0, 65535)  # 0 takes any
@@ -43,6 +44,13 @@ _PORT = click.IntRange(0, 65535)  # 0 takes any
 )
 @click.option("--at-once", default=64, show_default=True, help="Asks that run at a time.")
 @click.option("--waiting", default=256, show_default=True, help="Asks that wait at most.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    default=1,
+    show_default=True,
+    help="Processes that serve, behind the same ports: one a core at most.",
+)
 @click.pass_obj
 def command(db: str, /, **given: Any) -> None:
     """Serve the database over HTTP (with MCP at /mcp), gRPC and PostgreSQL's protocol.
@@ -53,9 +61,12 @@ def command(db: str, /, **given: Any) -> None:
     tenant (local, unless there are others) the database.
 
     SIGHUP finishes what runs and starts the server anew; its ports stay open.
+
+    With --workers several processes serve together; one that ends is replaced.
     """
     with reports_errors():
-        from redask.server.serving import Serving, check
+        from redask.server.serving_choices import Serving, check
+        from redask.server.supervising.process_link import place_of
 
         serving = Serving(
             host=given["host"],
@@ -72,8 +83,50 @@ def command(db: str, /, **given: Any) -> None:
             tenant=click.get_current_context().meta["redask.tenant"],
         )
         check(serving)
-        if asyncio.run(_serve(db, serving)):
-            os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+        start = place_of()
+        if start is not None:
+            asyncio.run(_serve_part(db, serving, start))
+        elif given["workers"] > 1:
+            opening.existing(db)
+            _begin_anew(asyncio.run(_supervise(serving, given["workers"])))
+        else:
+            _begin_anew(asyncio.run(_serve(db, serving)))
+
+
+def _begin_anew(wanted: bool) -> None:
+    if wanted:
+        os.execv(sys.executable, [sys.executable, *sys.orig_argv[1:]])
+
+
+async def _supervise(serving: "Serving", workers: int) -> bool:
+    """The parent of several processes. → whether to begin anew"""
+    from redask.server.supervising.supervised_serving import supervise
+    from redask.server.supervising.supervisor import ProcessFailed
+
+    try:
+        again = await supervise(serving, workers, _ready, _say)
+    except ProcessFailed as failed:  # which said why
+        sys.exit(failed.code)
+    _say("restarting" if again else "stopped")
+    return again
+
+
+async def _serve_part(location: str, serving: "Serving", start: "ProcessStart") -> None:
+    """One of several processes; its parent prints what people read."""
+    from redask.server.serving import serve
+    from redask.server.supervising.process_link import ProcessLink
+
+    link = await ProcessLink.connect(start)
+    stop = asyncio.Event()
+    link.on_lost(stop.set)
+
+    def ready(addresses: list[str]) -> None:
+        _freeze()
+        link.tell("opened", addresses=addresses)
+
+    async with await opening.served(location, serving.tenant, link.place) as opened:
+        await serve(opened, serving, ready, stop, link=link)
+        await link.close()
 
 
 async def _serve(location: str, serving: "Serving") -> bool:
@@ -81,15 +134,23 @@ async def _serve(location: str, serving: "Serving") -> bool:
 
     async with await opening.served(location, serving.tenant) as opened:
         again = await serve(opened, serving, _ready)
-    echo("redask: restarting" if again else "redask: stopped", err=True)
+    _say("restarting" if again else "stopped")
     return again
 
 
 def _ready(addresses: list[str]) -> None:
+    _freeze()
+    for address in addresses:
+        _say(f"serving {address}")
+
+
+def _freeze() -> None:
     gc.collect()
     gc.freeze()  # what is there by now stays: looking through it held all requests up for 0.1 s
-    for address in addresses:
-        echo(f"redask: serving {address}", err=True)
+
+
+def _say(line: str) -> None:
+    echo(f"redask: {line}", err=True)
 
 
 def _wants_grpc(asked: bool | None) -> bool:

@@ -156,6 +156,8 @@ class GrpcServer:
         credentials: grpc.ServerCredentials | None,
         room: int,
         connections: int,
+        *,
+        shares_port: bool = False,
     ) -> None:
         logging.getLogger("grpc").setLevel(
             logging.CRITICAL + 1
@@ -167,7 +169,7 @@ class GrpcServer:
             options=[
                 ("grpc.max_receive_message_length", MAX_MESSAGE),
                 ("grpc.max_concurrent_streams", MAX_CALLS),
-                ("grpc.so_reuseport", 0),
+                ("grpc.so_reuseport", int(shares_port)),
                 ("grpc.max_connection_idle_ms", IDLE_SECONDS * 1000),
                 ("grpc.max_allowed_incoming_connections", connections),
             ],
@@ -199,11 +201,14 @@ async def serve(
     credentials: grpc.ServerCredentials | None = None,
     *,
     connections: int = 1000,
+    shares_port: bool = False,
 ) -> tuple[GrpcServer, int]:
-    """A started server and the port it listens on."""
+    """A started server and the port it listens on; others of its user may, too: `shares_port`."""
     room = admission.at_once + admission.waiting + SPARE
     server = GrpcServer(
-        GrpcTransport(authenticator, admission), f"{host}:{port}", credentials, room, connections
+        *(GrpcTransport(authenticator, admission), f"{host}:{port}", credentials),
+        *(room, connections),
+        shares_port=shares_port,
     )
     return server, server.port
 

@@ -10,50 +10,64 @@ must say that it is our page's (`PAGE_HEADER`, which no page elsewhere may send)
 browser tells who asked (`Origin`, `Sec-Fetch-Site`), it must have been a page of this host.
 
 The cookie holds 256 random bits and nothing else; scripts cannot read it, other sites cannot have
-it sent, and over TLS it never leaves without. The server keeps a hash of it, in memory, for at most
-SESSION_SECONDS; the token behind a session is looked up for every statement, so that what is
-revoked or expired ends at once. One user has at most MOST_OF_USER, the oldest goes.
+it sent, and over TLS it never leaves without. The server keeps a hash of it, in memory
+(`session_table`); the token behind a session is looked up for every statement, so that what is
+revoked or expired ends at once. Where a server is several processes, their parent keeps the table
+(`HeldSessions`), so that a browser is signed in, and out, at all of them at once.
 """
 
 import hashlib
 import secrets
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import Protocol
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from redask.api.asynchronous import AsyncDatabase
-from redask.core.access.ask_shares import AskClaim
+from redask.server.session_table import SESSION_SECONDS, SessionTable
 
 PAGE_HEADER = "x-redask-page"
-SESSION_SECONDS = 12 * 3600
-MOST_OF_USER = 20
-MOST = 10_000
 _FROM_HERE = (None, "same-origin", "none")
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserSession:
-    """Who signed in with a browser, and when that ends."""
+class HeldSessions(Protocol):
+    """Where sessions are kept."""
 
-    database: AsyncDatabase
-    end: float
+    async def put(self, key: str, database: AsyncDatabase) -> None:
+        """Begin one."""
 
-    @property
-    def claim(self) -> AskClaim:
-        return self.database.claim
+    async def get(self, key: str) -> AsyncDatabase | None:
+        """Whose it is, if there is one."""
+
+    async def drop(self, key: str) -> bool:
+        """End one. → whether there was one"""
+
+
+class OwnSessionTable:
+    """Sessions that this process keeps."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._table = SessionTable[AsyncDatabase](clock)
+
+    async def put(self, key: str, database: AsyncDatabase) -> None:
+        self._table.put(key, database.claim, database)
+
+    async def get(self, key: str) -> AsyncDatabase | None:
+        return self._table.get(key)
+
+    async def drop(self, key: str) -> bool:
+        return self._table.drop(key)
 
 
 class BrowserSessions:
     """See the module."""
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._held: dict[str, BrowserSession] = {}  # by the hash of the id, oldest first
+    def __init__(self, held: HeldSessions | None = None) -> None:
+        self._held = held or OwnSessionTable()
 
-    def begin(
+    async def begin(
         self,
         request: Request,
         reply: Response,
@@ -65,11 +79,10 @@ class BrowserSessions:
 
         `secure` says whether it speaks TLS, where the request cannot tell.
         """
-        self._forget(request)
-        self._make_room(database.claim)
+        await self._held.drop(_key(request))
         ident = secrets.token_urlsafe(32)
         key = _hash(ident)
-        self._held[key] = BrowserSession(database, self._clock() + SESSION_SECONDS)
+        await self._held.put(key, database)
         reply.set_cookie(
             _name(request),
             ident,
@@ -81,28 +94,23 @@ class BrowserSessions:
         )
         return key
 
-    def has(self, request: Request, key: str) -> bool:
+    async def has(self, request: Request, key: str) -> bool:
         """Whether a request has the cookie of a session that there is."""
-        return key in self._held and _hash(request.cookies.get(_name(request), "")) == key
+        return _key(request) == key and await self._held.get(key) is not None
 
-    def drop(self, key: str) -> None:
+    async def drop(self, key: str) -> None:
         """End a session by its key."""
-        self._held.pop(key, None)
+        await self._held.drop(key)
 
-    def of(self, request: Request) -> AsyncDatabase | None:
+    async def of(self, request: Request) -> AsyncDatabase | None:
         """Whose request it is."""
         if request.headers.get(PAGE_HEADER) is None or not is_own_page(request):
             return None
-        key = _hash(request.cookies.get(_name(request), ""))
-        held = self._held.get(key)
-        if held is None:
+        if _name(request) not in request.cookies:
             return None
-        if held.end <= self._clock():
-            del self._held[key]
-            return None
-        return held.database
+        return await self._held.get(_key(request))
 
-    def end(self, request: Request, reply: Response) -> bool:
+    async def end(self, request: Request, reply: Response) -> bool:
         """Sign out. → whether there was a session"""
         reply.delete_cookie(
             _name(request),
@@ -111,20 +119,7 @@ class BrowserSessions:
             httponly=True,
             samesite="strict",
         )
-        return self._forget(request)
-
-    def _forget(self, request: Request) -> bool:
-        key = _hash(request.cookies.get(_name(request), ""))
-        return self._held.pop(key, None) is not None
-
-    def _make_room(self, claim: AskClaim) -> None:
-        now = self._clock()
-        self._held = {key: each for key, each in self._held.items() if each.end > now}
-        of_user = [key for key, each in self._held.items() if each.claim == claim]
-        for key in of_user[: max(len(of_user) - MOST_OF_USER + 1, 0)]:
-            del self._held[key]
-        while len(self._held) >= MOST:
-            del self._held[next(iter(self._held))]
+        return await self._held.drop(_key(request))
 
 
 def is_own_page(request: Request) -> bool:
@@ -149,6 +144,10 @@ def cookie_name(request: Request, name: str) -> str:
 
 def _name(request: Request) -> str:
     return cookie_name(request, "redask_session")
+
+
+def _key(request: Request) -> str:
+    return _hash(request.cookies.get(_name(request), ""))
 
 
 def _hash(ident: str) -> str:

@@ -44,7 +44,7 @@ class RequestSessions:
     async def of(self, request: Request) -> AsyncDatabase:
         """The session of a request; raises as `signed_in` does."""
         if "authorization" not in request.headers:
-            session = self.browsers.of(request)
+            session = await self.browsers.of(request)
             if session is not None:
                 _note(request, session)
                 return session

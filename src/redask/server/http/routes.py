@@ -47,6 +47,7 @@ from redask.server.admission import Admission
 from redask.server.http import asking, bodies, openapi, responses
 from redask.server.http.administration_routes import AdministrationRoutes
 from redask.server.http.around import Around
+from redask.server.http.browser_sessions import BrowserSessions
 from redask.server.http.chat.chat_routes import ChatRoutes
 from redask.server.http.chat.error_shapes import shaped
 from redask.server.http.cross_origin import Origins
@@ -60,6 +61,9 @@ from redask.server.http.responses import disconnected, not_found, plain
 from redask.server.http.session_routes import SessionRoutes
 from redask.server.readiness import is_ready
 from redask.server.sessions import Authenticator, audit_rows
+from redask.server.supervising.parents_sessions import ParentsSessions
+from redask.server.supervising.process_link import ProcessLink
+from redask.server.supervising.summed_metrics import summed
 
 _LOOP_CHARACTERS = 256 * 1024  # of payloads: up to these, encoding takes a millisecond or two
 PortHealth = Callable[[], str]
@@ -75,9 +79,12 @@ class HttpTransport:
         admission: Admission,
         health: PortHealth = lambda: "ok",
         reasons: Reasons = lambda: (),
+        link: ProcessLink | None = None,
     ) -> None:
         self._authenticator = authenticator
-        self._sessions = RequestSessions(authenticator, admission)
+        held = ParentsSessions(link, authenticator) if link else None
+        self._sessions = RequestSessions(authenticator, admission, BrowserSessions(held))
+        self._link = link
         self._health = health
         self._reasons = reasons
 
@@ -207,7 +214,8 @@ class HttpTransport:
     async def metrics(self, request: Request) -> Response:
         if "metrics" not in self._authenticator.public:
             await self._authenticator.check_metrics(await self._sessions.of(request))
-        return Response(generate_latest(), media_type=CONTENT_TYPE_LATEST)
+        found = generate_latest() if self._link is None else await asyncio.to_thread(summed)
+        return Response(found, media_type=CONTENT_TYPE_LATEST)
 
     async def description(self, request: Request) -> Response:
         if "openapi" not in self._authenticator.public:
@@ -233,20 +241,22 @@ def application(
     health: PortHealth = lambda: "ok",
     reasons: Reasons = lambda: (),
     entry: EntryCodes | None = None,
+    link: ProcessLink | None = None,
 ) -> ASGIApp:
     """The ASGI application of this transport, with MCP at /mcp where its SDK is installed.
 
     `local_only` and `origins` are those of `around`; `health` says "ok", or what is the matter,
-    `reasons` what `readiness` has to say; `entry` are the codes that a browser may come with.
+    `reasons` what `readiness` has to say; `entry` are the codes that a browser may come with;
+    `link` leads to the other processes of the server, where there are any.
     """
     handlers: dict[Any, Any] = {
         errors.AskError: _failed,
         HTTPException: _unrouted,
         Exception: _failed,  # or Starlette would say so in words of its own
     }
-    transport = HttpTransport(authenticator, admission, health, reasons)
+    transport = HttpTransport(authenticator, admission, health, reasons, link)
     routes: list[BaseRoute] = [*transport.routes(), *page_routes(), *transport.entries(entry)]
-    endpoint = _mcp_endpoint(authenticator, admission)
+    endpoint = _mcp_endpoint(authenticator, admission, link)
     if endpoint is not None:
         routes.append(Route("/mcp", endpoint=endpoint, methods=["POST"]))
 
@@ -262,13 +272,15 @@ def application(
     return Around(app, local_only=local_only, origins=origins or Origins())
 
 
-def _mcp_endpoint(authenticator: Authenticator, admission: Admission) -> Any:
+def _mcp_endpoint(
+    authenticator: Authenticator, admission: Admission, link: ProcessLink | None
+) -> Any:
     """MCP as a route's endpoint, or None."""
     try:
         from redask.server.mcp_endpoint import McpEndpoint
     except ImportError:
         return None
-    return McpEndpoint(authenticator, admission)
+    return McpEndpoint(authenticator, admission, link)
 
 
 async def _failed(request: Request, error: Exception) -> Response:

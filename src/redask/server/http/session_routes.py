@@ -36,7 +36,7 @@ class SessionRoutes:
 
     async def show(self, request: Request) -> Response:
         known = self._sessions.authenticator.anonymous or "authorization" in request.headers
-        if not known and self._sessions.browsers.of(request) is None:
+        if not known and await self._sessions.browsers.of(request) is None:
             return plain(_NOBODY)  # a page that is opened is no failed sign-in
         return plain(await self._described(await self._sessions.of(request)))
 
@@ -45,14 +45,14 @@ class SessionRoutes:
         session = await self._sessions.of(request)
         reply = plain(await self._described(session))
         if "authorization" in request.headers:
-            self._sessions.browsers.begin(request, reply, session)
+            await self._sessions.browsers.begin(request, reply, session)
         return reply
 
     async def end(self, request: Request) -> Response:
         _check_page(request)
         reply = plain(_NOBODY)
         await self._sessions.of(request)
-        self._sessions.browsers.end(request, reply)
+        await self._sessions.browsers.end(request, reply)
         return reply
 
     async def _described(self, session: AsyncDatabase) -> dict[str, object]:

@@ -13,7 +13,6 @@ statements end, and after so many seconds cancels the rest.
 """
 
 import asyncio
-import itertools
 import logging
 import secrets
 import socket
@@ -21,14 +20,16 @@ import ssl
 from collections.abc import Callable
 
 from redask.core.errors import AskError
+from redask.core.serving_limits import ALONE
 from redask.server.admission import Admission
 from redask.server.connection_limits import (
-    ACCEPTED_AT_ONCE,
     ConnectionEntry,
     ConnectionLimits,
+    accepted_at_once,
     queue,
 )
 from redask.server.pgwire.own_sessions.open_sessions import OpenSessions, OwnSessions
+from redask.server.pgwire.own_sessions.sessions_elsewhere import SessionsElsewhere, session_numbers
 from redask.server.pgwire.protocol import backend_messages
 from redask.server.pgwire.protocol.client_connection import (
     ClientConnection,
@@ -44,6 +45,7 @@ from redask.server.pgwire.session.message_loop import MessageLoop
 from redask.server.pgwire.session.planned_statement import Planner
 from redask.server.pgwire.session.startup import AuthenticatedClient, ConnectionRejected
 from redask.server.sessions import Authenticator
+from redask.server.supervising.process_link import ProcessLink
 
 _KEY_BYTES = 4  # as protocol 3.0 has it
 # the parameters that PostgreSQL reports at start-up, and drivers count on
@@ -72,24 +74,30 @@ class PostgresListener:
         end_point: bytes | None = None,
         *,
         limits: ConnectionLimits | None = None,
+        link: ProcessLink | None = None,
     ) -> None:
-        """`end_point` is what a sign-in over TLS can be bound to: see `channel_binding`."""
+        """`end_point` is what a sign-in over TLS can be bound to: see `channel_binding`.
+
+        `link` leads to the other processes of the server, where there are any.
+        """
         self._end_point = end_point
         self._limits = limits or ConnectionLimits()
         self._authenticator = authenticator
         self._admission = admission
         self._make_planner = make_planner
         self._context = context
-        self._process_ids = itertools.count(1)
         self._connections: set[ClientConnection] = set()
         self._sessions = OpenSessions()
+        self._elsewhere = SessionsElsewhere(link, self._sessions) if link else None
+        self._process_ids = session_numbers(link.place if link else ALONE)
+        self._at_once = accepted_at_once(link.place if link else ALONE)
         self._server: asyncio.Server | None = None
 
     async def listen(self, listening: socket.socket) -> None:
         """Accept connections."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(
-            lambda: ClientConnection(self._serve), sock=listening, backlog=ACCEPTED_AT_ONCE
+            lambda: ClientConnection(self._serve), sock=listening, backlog=self._at_once
         )
         queue(listening)
 
@@ -149,20 +157,22 @@ class PostgresListener:
         except ProtocolViolation:
             return None
         if isinstance(found, CancelRequest):
+            if self._elsewhere is not None and not self._sessions.has(found.process):
+                self._elsewhere.cancel(found.process, found.key)
             self._sessions.cancel(found.process, found.key)
             return None
         return found
 
     async def _run_session(self, connection: ClientConnection, client: AuthenticatedClient) -> None:
         connection.authenticated()
-        process, key = next(self._process_ids) & 0x7FFFFFFF, secrets.token_bytes(_KEY_BYTES)
+        process, key = next(self._process_ids), secrets.token_bytes(_KEY_BYTES)
         planner = self._make_planner(client)
         for name in _REPORTED:
             connection.send(backend_messages.parameter_status(name, planner.parameter(name) or ""))
         connection.send(backend_messages.parameter_status("session_authorization", client.user))
         connection.send(backend_messages.backend_key_data(process, key))
         owner = client.session.claim
-        planner.state.own = OwnSessions(process, owner, self._sessions)
+        planner.state.own = OwnSessions(process, owner, self._sessions, self._elsewhere)
         message_loop = MessageLoop(connection, planner, self._admission.of(owner))
         self._sessions.open(process, key, owner, message_loop)
         try:

@@ -7,6 +7,7 @@ both was the right one: the session that it began ends. The browser that has tha
 come again, and gets nothing new.
 """
 
+import asyncio
 import hashlib
 import secrets
 import time
@@ -35,6 +36,7 @@ class EntryCodes:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._made: dict[str, _MadeCode] = {}  # by the hash of the code
+        self._one_at_a_time = asyncio.Lock()
 
     def make(self, database: AsyncDatabase) -> str:
         """A code for this session."""
@@ -42,20 +44,23 @@ class EntryCodes:
         self._made[_hash(code)] = _MadeCode(database, self._clock() + CODE_SECONDS)
         return code
 
-    def enter(self, code: str, request: Request, reply: Response, known: BrowserSessions) -> bool:
+    async def enter(
+        self, code: str, request: Request, reply: Response, known: BrowserSessions
+    ) -> bool:
         """Sign in the browser of a request by a code. → whether it is signed in by it"""
         entry = self._made.get(_hash(code))
         if entry is None:
             return False
-        if entry.session is not None:
-            if known.has(request, entry.session):
-                return True
-            known.drop(entry.session)
-            return False
-        if entry.end <= self._clock():
-            return False
-        entry.session = known.begin(request, reply, entry.database)
-        return True
+        async with self._one_at_a_time:  # or one code could begin two sessions
+            if entry.session is not None:
+                if await known.has(request, entry.session):
+                    return True
+                await known.drop(entry.session)
+                return False
+            if entry.end <= self._clock():
+                return False
+            entry.session = await known.begin(request, reply, entry.database)
+            return True
 
 
 def _hash(code: str) -> str:

@@ -30,7 +30,7 @@ def entry_routes(sessions: RequestSessions, codes: EntryCodes | None) -> list[Ro
         if request.method == "HEAD":  # looks, and uses nothing up
             return reply
         code = request.query_params.get("code", "")
-        if is_own_page(request) and codes.enter(code, request, reply, sessions.browsers):
+        if is_own_page(request) and await codes.enter(code, request, reply, sessions.browsers):
             return reply
         return leading_to(f"{REFUSED}code")
 

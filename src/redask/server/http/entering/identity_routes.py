@@ -113,7 +113,7 @@ class IdentityRoutes:
                 code, _redirect(request, held[2]), held[1], address
             )
         reply = leading_to("/")
-        self._sessions.browsers.begin(request, reply, session, secure=held[2] == "https")
+        await self._sessions.browsers.begin(request, reply, session, secure=held[2] == "https")
         return reply
 
     @asynccontextmanager

@@ -59,6 +59,40 @@ class OpenSessions:
         if hmac.compare_digest(entry.key if entry else b"", key) and entry is not None:
             entry.session.cancel()
 
+    def has(self, process: int) -> bool:
+        """Whether there is a session of this number."""
+        return process in self.entries
+
+    def activity(self, owner: AskClaim) -> Iterator[tuple[int, SessionActivity]]:
+        """What each session of a user does, by number."""
+        for process, entry in sorted(self.entries.items()):
+            if entry.owner == owner:
+                yield process, entry.session.activity()
+
+    def signal(self, process: int, owner: AskClaim, *, ends: bool) -> bool:
+        """Cancel what runs in a session of a user, or end it. → whether there was one"""
+        entry = self.entries.get(process)
+        if entry is None or entry.owner != owner:
+            return False
+        if ends:
+            entry.session.terminate()
+        else:
+            entry.session.cancel()
+        return True
+
+
+class OtherSessions(Protocol):
+    """Sessions that other processes of the server have."""
+
+    def cancel(self, process: int, key: bytes) -> None:
+        """Cancel what runs in the session of a number, for who has its key."""
+
+    async def signal(self, process: int, owner: AskClaim, *, ends: bool) -> bool:
+        """Cancel what runs in a session of a user, or end it. → whether there was one"""
+
+    async def activity(self, owner: AskClaim) -> list[tuple[int, SessionActivity]]:
+        """What each session of a user does, by number."""
+
 
 @dataclass(frozen=True, slots=True)
 class OwnSessions:
@@ -66,15 +100,24 @@ class OwnSessions:
 
     process: int
     owner: AskClaim
-    every: OpenSessions
+    here: OpenSessions
+    elsewhere: OtherSessions | None = None
 
-    def activity(self) -> Iterator[tuple[int, SessionActivity]]:
+    async def activity(self) -> list[tuple[int, SessionActivity]]:
         """What each does, by number."""
-        for process, entry in sorted(self.every.entries.items()):
-            if entry.owner == self.owner:
-                yield process, entry.session.activity()
+        found = list(self.here.activity(self.owner))
+        if self.elsewhere is not None:
+            found += await self.elsewhere.activity(self.owner)
+        return sorted(found, key=lambda each: each[0])
 
-    def find(self, process: int) -> RunningSession | None:
-        """The session of a number, if it is the user's."""
-        entry = self.every.entries.get(process)
-        return entry.session if entry is not None and entry.owner == self.owner else None
+    def signal_here(self, process: int, *, ends: bool) -> bool | None:
+        """As `signal`; None where only another process can tell."""
+        if self.elsewhere is not None and not self.here.has(process):
+            return None
+        return self.here.signal(process, self.owner, ends=ends)
+
+    async def signal(self, process: int, *, ends: bool) -> bool:
+        """Cancel what runs in one of them, or end it. → whether there was one"""
+        if self.elsewhere is not None and not self.here.has(process):
+            return await self.elsewhere.signal(process, self.owner, ends=ends)
+        return self.here.signal(process, self.owner, ends=ends)

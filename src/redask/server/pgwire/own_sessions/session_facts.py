@@ -10,7 +10,7 @@ from redask.core.sql.types import BY_OID
 from redask.server.pgwire.session.session_state import SessionState
 
 
-def session_facts(sql: str, state: SessionState) -> dict[str, str]:
+async def session_facts(sql: str, state: SessionState) -> dict[str, str]:
     """The facts by name, as text."""
     named = sql.lower()
     facts = {"session:transaction": str(state.transactions)}
@@ -20,7 +20,7 @@ def session_facts(sql: str, state: SessionState) -> dict[str, str]:
             facts["session:activity"] = json.dumps(
                 [
                     [process, each.state, each.query, each.application]
-                    for process, each in state.own.activity()
+                    for process, each in await state.own.activity()
                 ]
             )
     if "pg_prepared_statement" in named:

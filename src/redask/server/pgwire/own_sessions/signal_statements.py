@@ -36,28 +36,34 @@ class SignalStatement:
     parameters: tuple[int, ...]
     step: TransactionStep | None = None
 
-    def run_now(self, parameters: Sequence[object]) -> StatementResult:
-        """Whether there was such a session of the user; NULL of NULL."""
-        given = parameters[0] if self.process is None else self.process
-        done = None if given is None else self._signal(int(str(given)))
-        return StatementResult([(done,)], "SELECT 1")
+    def run_now(self, parameters: Sequence[object]) -> StatementResult | None:
+        """Whether there was such a session of the user; NULL of NULL.
+
+        None: another process knows.
+        """
+        given = self._given(parameters)
+        if given is None:
+            return _result(None)
+        done = self.own.signal_here(given, ends=self.ends)
+        return None if done is None else _result(done)
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
-        return self.run_now(parameters)
+        given = self._given(parameters)
+        return _result(None if given is None else await self.own.signal(given, ends=self.ends))
 
-    def _signal(self, process: int) -> bool:
-        session = self.own.find(process)
-        if session is None:
-            return False
+    def _given(self, parameters: Sequence[object]) -> int | None:
+        """The number; of the session itself it is done at once, by raising."""
+        given = parameters[0] if self.process is None else self.process
+        process = None if given is None else int(str(given))
         if process == self.own.process:
             if self.ends:
                 raise Terminated
             raise SqlStateError("57014", "canceling statement due to user request")
-        if self.ends:
-            session.terminate()
-        else:
-            session.cancel()
-        return True
+        return process
+
+
+def _result(done: bool | None) -> StatementResult:
+    return StatementResult([(done,)], "SELECT 1")
 
 
 def calls_signal(sql: str) -> bool:

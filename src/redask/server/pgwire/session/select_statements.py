@@ -6,7 +6,7 @@ result is not what was announced, because the data or a policy changed since, th
 with PostgreSQL's message, and the client prepares it anew.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from redask.api.asynchronous import AsyncDatabase
@@ -23,7 +23,7 @@ from redask.server.pgwire.session.planned_statement import (
 )
 from redask.server.pgwire.types.oids import UNKNOWN, parameter_oid, type_oid
 
-SessionFacts = Callable[[], Mapping[str, str]]
+SessionFacts = Callable[[], Awaitable[Mapping[str, str]]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class SelectStatement(NeverImmediate):
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
         found = await self.session.select_kept(
-            self.sql, parameters, declared=self.types, facts=self.facts()
+            self.sql, parameters, declared=self.types, facts=await self.facts()
         )
         if found.columns != self.shape:
             found.rows.close()
@@ -70,7 +70,7 @@ class SimpleSelect(NeverImmediate):
 
     async def run(self, parameters: Sequence[object]) -> StatementResult:
         try:
-            found = await self.session.select_kept(self.sql, parameters, facts=self.facts())
+            found = await self.session.select_kept(self.sql, parameters, facts=await self.facts())
         except BadAsk as error:
             if error.detail == "params":
                 raise SqlStateError("42P02", "there is no parameter $1") from None
@@ -91,7 +91,7 @@ async def plan_select(
     word: str = "SELECT",
 ) -> SelectStatement:
     """Describe the statement."""
-    shape = await session.describe(sql, declared=declared_types(declared), facts=facts())
+    shape = await session.describe(sql, declared=declared_types(declared), facts=await facts())
     columns = result_columns(shape.columns)
     parameters = tuple(parameter_oid(kind) for kind in shape.parameters)
     return SelectStatement(

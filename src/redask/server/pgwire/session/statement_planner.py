@@ -142,9 +142,13 @@ class StatementPlanner:
             return []
         return await read_text(set_calls, sql)
 
-    def _facts(self, sql: str) -> dict[str, str]:
+    async def _facts(self, sql: str) -> dict[str, str]:
         """What the functions of the session tell, and the catalogue to this statement."""
-        return {**dict(self._parameters.all()), **self._known, **session_facts(sql, self.state)}
+        return {
+            **dict(self._parameters.all()),
+            **self._known,
+            **(await session_facts(sql, self.state)),
+        }
 
     def style(self) -> ResultStyle:
         """How the session wants its values, by now."""

@@ -1,0 +1,1 @@
+"""Several processes that are one server: their parent, and what they share through it."""
