@@ -322,6 +322,12 @@ def test_the_opposite_in_the_place_of_a_word(question: str, text: str, word: str
     assert opposites.find(question, text) == word
 
 
+def test_a_word_that_is_said_beside_its_opposite_is_not_missed() -> None:
+    question, text = "Who was the last emperor?", "The first emperor was Qin."
+    assert opposites.find(question, text, "The last emperor was Puyi.") == ""
+    assert opposites.find(question, text, "He was tall.") == "last"
+
+
 def test_the_opposite_of_what_is_asked_is_no_answer() -> None:
     source = document(1, "Orders outside the European Union take 10 working days.", "Shipping")
     asked = "How long do orders {} the European Union take?"

@@ -65,7 +65,7 @@ def test_the_steps_before_the_best_are_quoted_with_it() -> None:
     steps = [
         part("Install the client:", "install client"),
         part("Copy the profile:", "copy profile"),
-        part("Now start the VPN:", "start vpn"),
+        part("Start the VPN, which is the last step:", "start vpn"),
     ]
     answer = ask("How do I set up the VPN?", chunk("Set up the VPN", "\n\n".join(steps)))
     places = [answer.find(code) for code in ("install client", "copy profile", "start vpn")]

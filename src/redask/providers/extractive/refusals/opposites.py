@@ -14,12 +14,15 @@ from redask.core.rules.grounding import polarity, stems
 from redask.providers.extractive import expected_answer
 
 
-def find(question: str, text: str) -> str:
-    """The word of the question whose opposite the text has in its place; empty if there is none."""
+def find(question: str, text: str, beside: str = "") -> str:
+    """The word of the question whose opposite the text has in its place; empty if there is none.
+
+    `beside` is what is quoted with it: a word that is there is said.
+    """
     if expected_answer.asks_yes_or_no(question):
         return ""
     said, asked = stems.forms(text), stems.forms(question)
-    held = frozenset(said)
+    held = frozenset((*said, *stems.forms(beside)))
     there = [(said[at], _following(said, at)) for at in polarity.directed(said)]
     for at in polarity.directed(asked):
         word, behind = asked[at], _following(asked, at)

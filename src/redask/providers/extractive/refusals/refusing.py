@@ -143,7 +143,7 @@ def decide(
     kind = counted_things.unheld(question, _held(passages))
     if kind:
         return refused_answers.attribute_missing([kind], ())
-    turned = opposites.find(question, _said(chosen[0]))
+    turned = opposites.find(question, _said(chosen[0]), "\n".join(map(_said, chosen[1:])))
     if turned:
         others = [name for name in expected_answer.names(question) if name != turned]
         return refused_answers.attribute_missing([turned], others)

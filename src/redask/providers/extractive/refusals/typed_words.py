@@ -16,7 +16,7 @@ def as_typed(refusal: Refusal, typed: str, read: str) -> Refusal:
     text, detail = refusal.text, refusal.warning.detail
     for word, instead in _readings(typed, read):
         whole = re.compile(rf"(?<!\w){re.escape(instead)}(?!\w)")
-        text, detail = (whole.sub(lambda _, w=word: w, each) for each in (text, detail))
+        text, detail = whole.sub(word, text), whole.sub(word, detail)
     return replace(refusal, text=text, warning=replace(refusal.warning, detail=detail))
 
 
