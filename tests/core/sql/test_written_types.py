@@ -12,7 +12,7 @@ from redask.core.sql.written.ranges import split_multirange
 from redask.core.sql.written.written_types import WRITTEN, bounds_of, in_zone, value_key
 
 SPELLINGS = [
-    ("bytea", "a\\\\b\\001", "\\x615c6201"),
+    ("bytea", "a\\\\b\\101", "\\x615c6241"),
     ("timetz", "10:00 PM -0330", "22:00:00-03:30"),
     ("inet", "::FFFF:1.2.3.4", "::ffff:1.2.3.4"),
     ("cidr", "10.0.0.0", "10.0.0.0/32"),
