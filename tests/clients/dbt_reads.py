@@ -48,7 +48,7 @@ def installed() -> Path:
     program = PLACE / "bin" / "dbt"
     if not program.exists():
         venv.create(PLACE, with_pip=True)
-        command = [PLACE / "bin" / "python", "-m", "pip", "install", "--quiet", *PACKAGES]
+        command = [str(PLACE / "bin" / "python"), "-m", "pip", "install", "--quiet", *PACKAGES]
         subprocess.run(command, check=True)
     return program
 

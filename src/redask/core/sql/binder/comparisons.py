@@ -15,12 +15,12 @@ from redask.core.sql.binder.bound import (
     shared,
     unsupported,
 )
+from redask.core.sql.casting import written_rules
 from redask.core.sql.catalogue.vectors import as_array
 from redask.core.sql.functions import (
     numeric_rules,
     pattern_operators,
     row_operators,
-    written_rules,
 )
 from redask.core.sql.functions.operator_rows import INVERSE
 

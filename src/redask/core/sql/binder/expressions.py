@@ -34,10 +34,10 @@ from redask.core.sql.binder.function_calls import bind_call
 from redask.core.sql.binder.namespace import Scope
 from redask.core.sql.binder.output_names import VALUE_FUNCTIONS
 from redask.core.sql.binder.type_names import read_type
-from redask.core.sql.casting import shown_constants
+from redask.core.sql.casting import shown_constants, written_rules
 from redask.core.sql.casting.zoned_calls import zoned_operator
 from redask.core.sql.catalogue.vectors import as_array
-from redask.core.sql.functions import array_functions, operator_rows, written_rules
+from redask.core.sql.functions import array_functions, operator_rows
 from redask.core.sql.functions.overloads import AMBIGUOUS, Overload, choose
 from redask.core.sql.runtime.dates.time_zones import to_local
 from redask.core.sql.types import SqlType

@@ -21,6 +21,7 @@ from redask.core.sql.binder.bound import (
 )
 from redask.core.sql.binder.type_names import REFUSED_TYPES
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
+from redask.core.sql.casting import written_rules
 from redask.core.sql.casting.zoned_calls import zoned_call
 from redask.core.sql.catalogue.catalogue_sets import RECORD
 from redask.core.sql.catalogue.vectors import PLACES, as_array, is_vector, one_less
@@ -30,7 +31,6 @@ from redask.core.sql.functions import (
     function_rows,
     json_functions,
     set_functions,
-    written_rules,
 )
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import AMBIGUOUS, choose

@@ -281,8 +281,8 @@ class _Select:
         return expressions.bind(node)
 
     def _assembled(self, values: list[Bound], sorts: list[tuple[Bound, str]], body: str) -> str:
-        outputs = values if self._scope.depth else [output(value) for value in values]
-        items = [f"{value.sql} AS o{place}" for place, value in enumerate(outputs, 1)]
+        shown = values if self._scope.depth else [output(value) for value in values]
+        items = [f"{value.sql} AS o{place}" for place, value in enumerate(shown, 1)]
         if self._node.get("limitOption") == "LIMIT_OPTION_WITH_TIES":
             return self._with_ties(items, sorts, body)
         limit, reads = bind_limit(self._context, self._node, self._scope)

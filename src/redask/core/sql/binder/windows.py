@@ -4,7 +4,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import INT8, TEXT, Bound, TreeNode, fail, unsupported
-from redask.core.sql.functions import numeric_rules, written_rules
+from redask.core.sql.casting import written_rules
+from redask.core.sql.functions import numeric_rules
 from redask.core.sql.types import SqlType
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import FLOAT8, INT4, INT8, NUMERIC, Bound, made, numeric_text
+from redask.core.sql.casting import written_rules
 from redask.core.sql.catalogue import catalogue_functions
 from redask.core.sql.functions import (
     array_functions,
@@ -18,7 +19,6 @@ from redask.core.sql.functions import (
     regexp_functions,
     session_functions,
     text_functions,
-    written_rules,
 )
 from redask.core.sql.functions.operator_rows import POWER
 from redask.core.sql.functions.overloads import Overload

@@ -13,7 +13,7 @@ from redask.core.sql.binder.bound import (
     quoted,
     unsupported,
 )
-from redask.core.sql.functions import written_rules
+from redask.core.sql.casting import written_rules
 from redask.core.sql.functions.aggregate_rows import AggregateCall
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours

@@ -17,7 +17,7 @@ from redask.core.sql.binder.bound import (
     made,
     numeric_text,
 )
-from redask.core.sql.functions import written_rules
+from redask.core.sql.casting import written_rules
 
 
 def _both(left: Bound, right: Bound) -> tuple[int, int, int, int] | None:

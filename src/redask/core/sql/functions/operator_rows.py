@@ -8,7 +8,8 @@ from functools import lru_cache, partial
 from typing import Literal
 
 from redask.core.sql.binder.bound import BOOL, FLOAT8, INT4, NUMERIC, SHORT, TEXT, Bound, made
-from redask.core.sql.functions import numeric_rules, written_rules
+from redask.core.sql.casting import written_rules
+from redask.core.sql.functions import numeric_rules
 from redask.core.sql.functions.overloads import EmitCall, Overload, choose
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.types import SqlType

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from redask.core.sql.binder.bound import BOOL, INT4, INT8, TEXT, Bound, fail, made
-from redask.core.sql.functions import written_rules
+from redask.core.sql.casting import written_rules
 from redask.core.sql.functions.overloads import Overload
 from redask.core.sql.functions.runtime_calls import ours
 from redask.core.sql.runtime.native_texts import NATIVE_TEXTS
