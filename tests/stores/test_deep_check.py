@@ -13,6 +13,7 @@ from redask.cli import main
 from redask.core.errors import Cancelled, StoreFailed
 from redask.core.model import Caller
 from redask.stores import entity_rows
+from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.sqlite_backend import SqliteBackend
 from redask.stores.sqlite.store import FILE
 
@@ -138,3 +139,23 @@ def test_an_index_ahead_of_its_store_is_a_problem_that_doctor_names(directory: P
     with redask.open(directory, embedder="none") as db:
         problems = db.doctor()["problems"]
     assert any("index: the index is at change" in each for each in problems), json.dumps(problems)
+
+
+def test_a_page_of_the_file_of_calls_that_nobody_reads_is_looked_at(directory: Path) -> None:
+    calls = directory / CALLS_FILE
+    with closing(sqlite3.connect(calls)) as connection:
+        found = "SELECT rootpage FROM sqlite_master WHERE tbl_name = 'answers' AND type = 'index'"
+        [page] = connection.execute(found).fetchone()
+        size = connection.execute("PRAGMA page_size").fetchone()[0]
+    content = bytearray(calls.read_bytes())
+    content[(page - 1) * size] ^= 0x55
+    calls.write_bytes(content)
+    with redask.open(directory, embedder="hashed") as db:
+        assert db.doctor()["problems"] == []
+        [problem] = db.doctor(deep=True)["problems"]
+        assert problem.startswith(f"{CALLS_FILE}: SQLite says: ")
+        db.add_user("olga", role="owner")
+        olga = db.signed_in(
+            db.make_token("olga")
+        )  # the file is of every tenant: she is told nothing
+        assert olga.doctor(deep=True)["problems"] == []

@@ -56,7 +56,10 @@ def deep_check(
         store.recount()
         after = store.check()
         report.mended += [f"counted again: {each}" for each in before if each not in after]
-    if gone := backend.forget_damaged_answers():
+    calls = backend.check_calls()
+    if everything:  # it is the file of every tenant
+        report.problems += calls
+    if not calls and (gone := backend.forget_damaged_answers()):
         report.mended.append(f"{gone} cached answers were damaged and are forgotten")
     return report
 

@@ -276,6 +276,9 @@ class Backend(Protocol):
         For owners. → what was wrong; empty: nothing, and nothing was done.
         """
 
+    def check_calls(self) -> list[str]:
+        """What is wrong with the file of what calls leave, in sentences."""
+
     def forget_damaged_answers(self) -> int:
         """Forget cached answers that are not what was stored. → how many"""
 

@@ -38,6 +38,9 @@ class MemoryBackend:
         self.ledger = MemoryLedger(self._access, calls)
         self.answers = MemoryAnswerCache(self._access, calls)
 
+    def check_calls(self) -> list[str]:
+        return []
+
     def forget_damaged_answers(self) -> int:
         return 0
 

@@ -174,13 +174,17 @@ def check(connection: sqlite3.Connection) -> list[str]:
     """What is wrong, in sentences."""
     try:
         # Where SQLite itself complains, nothing that our own questions say could be believed.
-        return _complaints(connection) or _contradictions(connection)
+        return complaints(connection) or _contradictions(connection)
     except sqlite3.DatabaseError as error:
         return [f"SQLite says: {error}"]
 
 
-def _complaints(connection: sqlite3.Connection) -> list[str]:
-    rows = connection.execute("PRAGMA integrity_check").fetchall()
+def complaints(connection: sqlite3.Connection) -> list[str]:
+    """What SQLite itself finds wrong with a file, in sentences."""
+    try:
+        rows = connection.execute("PRAGMA integrity_check").fetchall()
+    except sqlite3.DatabaseError as error:
+        return [f"SQLite says: {error}"]
     return [f"SQLite says: {row[0]}" for row in rows if row[0] != "ok"]
 
 

@@ -14,6 +14,7 @@ from redask.core.model import Caller
 from redask.core.rules.audit_chain import Broken
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import BackupReport
+from redask.stores.sqlite import inspection
 from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog, draw_nonce
 from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
 from redask.stores.sqlite.auditing.sqlite_sealed_logs import SqliteSealedLogs
@@ -75,6 +76,11 @@ class SqliteBackend:
         data, calls = self.store.database.path, self._calls.path
         every = (data, data.with_name(f"{data.name}-wal"), calls)
         return {file.name: file.stat().st_size for file in every if file.exists()}
+
+    def check_calls(self) -> list[str]:
+        """What SQLite finds wrong with the file of the calls."""
+        with self._calls.reading() as connection:
+            return [f"{CALLS_FILE}: {each}" for each in inspection.complaints(connection)]
 
     def forget_damaged_answers(self) -> int:
         """Forget cached answers that fail their checksum."""
