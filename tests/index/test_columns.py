@@ -56,6 +56,7 @@ class Twins:
         self._builds = ColumnBuilds(folder, 1 << 30)
         self._bloom_filter = BloomFilter()
         self._seq = 0
+        self.titles = [*NAMES, "storm"]
 
     def write(self, numbers: Sequence[int], extra: Sequence[str] = ()) -> None:
         """Put random entities with these numbers in place of what they were."""
@@ -67,7 +68,7 @@ class Twins:
             chance.shuffle(said)
             content: dict[str, object] = {"text": " ".join(said)}
             if chance.random() < 0.6:
-                content["title"] = chance.choice([*NAMES, *extra, "storm"])
+                content["title"] = chance.choice([*self.titles, *extra])
             projection_key, collection = chance.choice("ab"), chance.choice("tu")
             drafts.append((number, collection, projection_key, text(content)))
         analysed = analyzer.entities([(payload, None) for *_, payload in drafts])
@@ -184,6 +185,22 @@ def test_arrays_change_no_score_whatever_changed_since(seed: int, tmp_path: Path
         index.write(chance.sample(range(120), 40), ["Bergen", "Tide", "Storm Quay"])
         assert index.changed().has_new_names
         assert index.found(with_arrays=True) == index.found(with_arrays=False)
+
+
+def test_a_name_whose_owners_went_covers_no_shorter_one(tmp_path: Path) -> None:
+    index = Twins(tmp_path, random.Random(6))
+    index.titles.remove("New York Times")
+    index.write(range(80))
+    index.titles = ["New York Times"]
+    index.write(range(80, 90))
+    assert index.make_arrays()
+    before = index.found(with_arrays=True)
+    index.delete(range(80, 90))
+    assert not index.changed().owners
+    found = index.found(with_arrays=True)
+    assert found != before
+    assert found == index.found(with_arrays=False)
+    index.close()
 
 
 def test_limits_count_the_same_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
