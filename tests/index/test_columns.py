@@ -111,6 +111,15 @@ class Twins:
         assert found is not None
         return found
 
+    @contextmanager
+    def reader(self, with_arrays: bool) -> Iterator[GraphReader]:
+        """What an owner's traversal reads; it asks for no terms."""
+        terms_: Any = None
+        with self._forward.snapshot() as snapshot:
+            changed = self._builds.changed(snapshot) if with_arrays else None
+            given = (snapshot.adjacency(None), terms_, self._bloom_filter, None, ["en"])
+            yield GraphReader(snapshot, *given, changed=changed)
+
     def found(self, with_arrays: bool) -> list[Any]:
         """Both buckets of all questions, for all callers."""
         with self._forward.snapshot() as snapshot:
@@ -200,6 +209,14 @@ def test_a_name_whose_owners_went_covers_no_shorter_one(tmp_path: Path) -> None:
     found = index.found(with_arrays=True)
     assert found != before
     assert found == index.found(with_arrays=False)
+    every = [number << PROJECTION_BITS for number in range(80)]
+    mentioned = []
+    for with_arrays in (True, False):
+        with index.reader(with_arrays) as reader:
+            entities = reader.entities()
+            entities.similarities(every)
+            mentioned.append(entities.mentions_in(every))
+    assert mentioned[0] == mentioned[1]
     index.close()
 
 
