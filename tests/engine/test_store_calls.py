@@ -81,3 +81,53 @@ def test_a_write_is_in_the_next_ask(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         calls.clear()
         assert len(db.search(QUESTION).hits) == 2
         assert calls["view"] <= 2
+
+
+def reads(app: App, monkeypatch: pytest.MonkeyPatch) -> list[list[str]]:
+    """→ the URNs of each read from now on"""
+    found: list[list[str]] = []
+    store: Any = app.backend.store
+    read = store.read
+
+    def watched(urns: Any, caller: Any) -> Any:
+        found.extend([list(urns)] if urns else [])
+        return read(urns, caller)
+
+    monkeypatch.setattr(store, "read", watched)
+    return found
+
+
+def test_who_may_read_everything_reads_only_what_was_fused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with redask.open(tmp_path, embedder="hashed") as db:
+        db.put("notes", [{"id": n, "text": f"Ferry {n} leaves at nine."} for n in range(9)])
+        read = reads(db._async._app, monkeypatch)
+        found = db.search(QUESTION, limit=2)
+        assert read == [[hit.urn for hit in found.hits]]
+        db.set_policy("notes", {"read": [{"roles": ["*"], "rows": "id < 7"}]})
+        db.add_user("mia", role="support")
+        mia = db.signed_in(db.make_token("mia"))
+        read.clear()
+        assert len(mia.search(QUESTION, limit=2).hits) == 2
+        assert [len(urns) for urns in read] == [7]
+
+
+def test_what_went_between_search_and_read_is_in_no_ranking(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with redask.open(tmp_path, embedder="none") as db:
+        db.put("notes", [{"id": n, "text": "The ferry leaves" + " now" * n} for n in range(9)])
+        expected = [hit.urn for hit in db.search(QUESTION, limit=4).hits]
+        index: Any = db._async._app.index
+        store, search = db._async._app.backend.store, index.search
+
+        def late(query: Any, caller: Any, view: Any) -> Any:
+            found = search(query, caller, view)
+            store.delete([expected[0]], caller)
+            return found
+
+        monkeypatch.setattr(index, "search", late)
+        found = db.search(QUESTION, limit=3)
+        assert [hit.urn for hit in found.hits] == expected[1:]
+        assert all(urn != expected[0] for each in found.buckets for urn, _ in each.candidates)

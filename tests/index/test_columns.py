@@ -56,6 +56,7 @@ class Twins:
         self._builds = ColumnBuilds(folder, 1 << 30)
         self._bloom_filter = BloomFilter()
         self._seq = 0
+        self.titles = [*NAMES, "storm"]
 
     def write(self, numbers: Sequence[int], extra: Sequence[str] = ()) -> None:
         """Put random entities with these numbers in place of what they were."""
@@ -67,7 +68,7 @@ class Twins:
             chance.shuffle(said)
             content: dict[str, object] = {"text": " ".join(said)}
             if chance.random() < 0.6:
-                content["title"] = chance.choice([*NAMES, *extra, "storm"])
+                content["title"] = chance.choice([*self.titles, *extra])
             projection_key, collection = chance.choice("ab"), chance.choice("tu")
             drafts.append((number, collection, projection_key, text(content)))
         analysed = analyzer.entities([(payload, None) for *_, payload in drafts])
@@ -110,6 +111,15 @@ class Twins:
         assert found is not None
         return found
 
+    @contextmanager
+    def reader(self, with_arrays: bool) -> Iterator[GraphReader]:
+        """What an owner's traversal reads; it asks for no terms."""
+        terms_: Any = None
+        with self._forward.snapshot() as snapshot:
+            changed = self._builds.changed(snapshot) if with_arrays else None
+            given = (snapshot.adjacency(None), terms_, self._bloom_filter, None, ["en"])
+            yield GraphReader(snapshot, *given, changed=changed)
+
     def found(self, with_arrays: bool) -> list[Any]:
         """Both buckets of all questions, for all callers."""
         with self._forward.snapshot() as snapshot:
@@ -149,6 +159,7 @@ class Twins:
                     allowed = None if projection_keys is None else keys
                     hits = lexical.search(words, 12, allowed, lambda _: {})
                     seeds = [(hit.urn, hit.score) for hit in hits[:5]]
+                    seeds += [(f"urn:{number:03}", 0.2) for number in range(30, 36)]  # also hidden
                     results.append((hits, traversal.traverse(asked, seeds, reader)))
                     only = Query(question, asked.terms, None, ("t", "e"), 3, 1)
                     results.append(traversal.traverse(only, seeds, reader))
@@ -183,6 +194,30 @@ def test_arrays_change_no_score_whatever_changed_since(seed: int, tmp_path: Path
         index.write(chance.sample(range(120), 40), ["Bergen", "Tide", "Storm Quay"])
         assert index.changed().has_new_names
         assert index.found(with_arrays=True) == index.found(with_arrays=False)
+
+
+def test_a_name_whose_owners_went_covers_no_shorter_one(tmp_path: Path) -> None:
+    index = Twins(tmp_path, random.Random(6))
+    index.titles.remove("New York Times")
+    index.write(range(80))
+    index.titles = ["New York Times"]
+    index.write(range(80, 90))
+    assert index.make_arrays()
+    before = index.found(with_arrays=True)
+    index.delete(range(80, 90))
+    assert not index.changed().owners
+    found = index.found(with_arrays=True)
+    assert found != before
+    assert found == index.found(with_arrays=False)
+    every = [number << PROJECTION_BITS for number in range(80)]
+    mentioned = []
+    for with_arrays in (True, False):
+        with index.reader(with_arrays) as reader:
+            entities = reader.entities()
+            entities.similarities(every)
+            mentioned.append(entities.mentions_in(every))
+    assert mentioned[0] == mentioned[1]
+    index.close()
 
 
 def test_limits_count_the_same_owners(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
