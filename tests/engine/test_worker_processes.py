@@ -32,6 +32,7 @@ from redask.core.errors import (
 )
 from redask.core.model import Notice
 from redask.engine.processes.worker_messages import WorkerLimits
+from redask.engine.processes.worker_process import WorkerProcess
 from redask.engine.processes.worker_processes import WorkerProcesses
 
 MANY = 100 * SECONDS
@@ -481,6 +482,56 @@ def test_a_process_that_started_in_time_is_kept_however_late_it_is_first_used(ma
     for _ in range(3):
         assert served(pool) in there
     assert pool.processes() == there
+
+
+def test_asks_of_tenants_keep_to_their_processes(make: Maker) -> None:
+    pool = make(size=3)
+    pool.warm()
+    assert until(lambda: len(pool._idle) == 3 and all(each.has_started for each in pool._idle))
+    ada, eve = WorkerClaim("north", "ada", Lane.ASK), WorkerClaim("south", "eve", Lane.ASK)
+
+    def asked(claim: WorkerClaim) -> object:
+        return pool.call("process", timeout_seconds=SECONDS, claim=claim)
+
+    first, second = asked(ada), asked(eve)
+    assert first != second
+    assert [asked(each) for each in (eve, eve, ada, eve, ada)] == [
+        *(second, second, first),
+        *(second, first),
+    ]
+
+
+def test_nobody_waits_for_a_process_to_start_in_anothers_place_while_one_is_free_sooner(
+    make: Maker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pool = make(size=2)
+    pool.warm()
+    assert until(lambda: len(pool._idle) == 2 and all(each.has_started for each in pool._idle))
+    working = served(pool)
+    (late,) = [each for each in pool._workers if each.process.pid != working]
+    late.is_first = False
+    has_started = [False]
+    monkeypatch.setattr(
+        WorkerProcess, "has_started", property(lambda each: each is not late or has_started[0])
+    )
+    left = threading.Event()
+
+    def wait() -> None:
+        pool.call("wait", timeout_seconds=MANY, cancelled=left)
+
+    with begun(tmp_path, wait), ThreadPoolExecutor(1) as threads:
+        following = threads.submit(served, pool)
+        assert until(lambda: pool._waiting)
+        left.set()
+        assert following.result(SECONDS) == working
+    (tmp_path / "started").unlink()
+    left.clear()
+    with begun(tmp_path, wait), ThreadPoolExecutor(1) as threads:
+        following = threads.submit(served, pool)
+        assert until(lambda: pool._waiting)
+        has_started[0] = True  # nobody is told: who waits looks
+        assert following.result(SECONDS) == late.process.pid
+        left.set()
 
 
 def test_a_process_that_does_not_start_in_time_is_replaced(tmp_path: Path) -> None:

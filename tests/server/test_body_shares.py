@@ -13,7 +13,7 @@ from server_thread import ServerThread
 from waiting import SECONDS, until
 
 from redask.core.access.ask_shares import AskClaim
-from redask.core.errors import Overloaded
+from redask.core.errors import LimitExceeded, Overloaded
 from redask.server import request_json
 from redask.server.http import bodies, timeouts
 from redask.server.http.body_shares import BodyRoom, FairThreads
@@ -116,7 +116,7 @@ def test_values_are_counted_alike_in_pieces_of_any_size(
     body = json.dumps(value).encode()
     monkeypatch.setattr(request_json, "_PIECE", size)
     request_json.check_values(body, 10)
-    with pytest.raises(request_json.LimitExceeded):
+    with pytest.raises(LimitExceeded):
         request_json.check_values(body, 9)
 
 

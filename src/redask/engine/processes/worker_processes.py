@@ -61,7 +61,7 @@ from redask.core.errors import (
 )
 from redask.core.ports import Cancellation
 from redask.engine.processes import worker_messages as messages
-from redask.engine.processes.worker_call import CallStopped, WorkerCall
+from redask.engine.processes.worker_call import LOOK_SECONDS, CallStopped, WorkerCall
 from redask.engine.processes.worker_messages import StartOrder, WorkerLimits, packed
 from redask.engine.processes.worker_process import WorkerProcess
 from redask.engine.processes.worker_talk import PAGES, ParentWork, WorkerTalk
@@ -233,7 +233,10 @@ class WorkerProcesses:
             self._serve_next()
         try:
             while not place.taken.is_set():
-                place.taken.wait(call.next_look() - time.monotonic())
+                look = min(call.next_look(), time.monotonic() + LOOK_SECONDS)
+                if not place.taken.wait(look - time.monotonic()):
+                    with self._lock:
+                        self._serve_next()  # a process may have started since
         except BaseException as error:
             with self._lock:
                 if place in self._waiting:
@@ -278,29 +281,39 @@ class WorkerProcesses:
                 threading.Thread(target=worker.kill, name="ending", daemon=True).start()
             self._start_one()
         while self._waiting:
-            idle = [IdleProcess(each.served, each.has_started) for each in self._idle]
+            offered = self._offered()
+            idle = [IdleProcess(each.served, each.has_started) for each in offered]
             held = self._held.values()
-            waiting = [
-                each for each in self._waiting if may_take(each.claim, idle, held, self._starting)
-            ]
+            starting = self._starting + len(self._idle) - len(offered)
+            waiting = [each for each in self._waiting if may_take(each.claim, idle, held, starting)]
             claims = [each.claim for each in waiting]
             following = next_place(claims, held, self._size)
             if following is None:
                 return
-            if not self._idle:
+            if not offered:
                 wanted = min(len(self._waiting), self._size - len(self._workers))
                 for _ in range(wanted - self._starting):
                     self._start_one()
                 return
             place = waiting[following]
             self._waiting.remove(place)
-            worker = place.worker = self._idle.pop(which_process(place.claim, idle, held))
+            worker = place.worker = offered[which_process(place.claim, idle, held)]
+            self._idle.remove(worker)
             worker.served = place.claim
             worker.niceness = niceness(place.claim, held)
             self._held[worker] = place.claim
             if place.claim is not None:
                 self._usage.begin(worker, place.claim, time.monotonic())
             place.taken.set()
+
+    def _offered(self) -> list[WorkerProcess]:
+        """The idle workers that may be given to a caller; with the lock.
+
+        One that takes another's place is not, before it has started, while others work: its start
+        may take longer than what they do, and who was given it waits for it alone.
+        """
+        found = [each for each in self._idle if each.is_first or each.has_started]
+        return found if found or any(each.ready for each in self._workers) else list(self._idle)
 
     def _start_one(self) -> None:
         """Have the starter start a process; with the lock."""
