@@ -36,10 +36,12 @@ _NUMBERS = itertools.count()
 
 
 class OneWorker(Served):
+    start_seconds = 300
     words = ("serve", "--port", "0", "--no-grpc", "--no-pg")
 
 
 class TwoWorkers(Served):
+    start_seconds = 300
     words = ("serve", "--port", "0", "--no-grpc", "--no-pg", "--workers", "2")
 
 

@@ -169,7 +169,11 @@ def test_processes_ask_and_tell_each_other_through_their_parent() -> None:
     async def main() -> None:
         state = SharedState(nobody)
         opened: list[list[str]] = []
-        links = [await linked(state, number, 3, opened.append) for number in range(3)]
+
+        def note(addresses: list[str]) -> None:
+            opened.append(addresses)
+
+        links = [await linked(state, number, 3, note) for number in range(3)]
         links[0].tell("opened", addresses=["http://x"])
         heard: list[tuple[int, str]] = []
         for number, link in enumerate(links):

@@ -4,9 +4,10 @@ import os
 import signal
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,7 @@ def test_a_user_sees_and_ends_own_sessions_of_all_processes_and_no_others(opened
     assert mine[0].execute(f"SELECT pg_terminate_backend({numbers[1]})").fetchone() == (True,)
     with pytest.raises(psycopg.OperationalError):
         mine[1].execute("SELECT 1")
+    mine[1].close()
     for each in (mine[0], *theirs):
         assert each.execute("SELECT 1").fetchone() == (1,)
         each.close()
@@ -196,7 +198,8 @@ def test_a_request_of_mcp_is_cancelled_from_whichever_process(opened: Opened) ->
         params = {"name": "redask_ask", "arguments": arguments}
         call = {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
         opened.host.play(_waiting(released))
-        before, said = len(opened.host.requests), []
+        before = len(opened.host.requests)
+        said: list[str] = []
 
         def asking(message: Any = call, into: list[str] = said) -> None:
             into.append(
@@ -205,7 +208,7 @@ def test_a_request_of_mcp_is_cancelled_from_whichever_process(opened: Opened) ->
 
         thread = threading.Thread(target=asking)
         thread.start()
-        assert until(lambda seen=before: len(opened.host.requests) > seen)
+        assert more_than(opened.host.requests, before)
         cancel = {
             "jsonrpc": "2.0",
             "method": "notifications/cancelled",
@@ -244,15 +247,13 @@ def test_a_process_that_is_killed_is_replaced_and_no_answer_is_without_its_row(
         thread.start()
     try:
         for round_ in range(2):
-            seen = len(answered) + 3
-            assert until(lambda least=seen: len(answered) > least)
+            assert more_than(answered, len(answered) + 3)
             before = opened.processes()
             os.kill(before[round_ % 2], signal.SIGKILL)
-            assert until(lambda old=before: set(opened.processes()) - set(old))
+            assert until(partial(has_others, opened, before))
             assert until(lambda: len(opened.processes()) == 2)
             assert until(lambda: ready(opened.url) == [])
-        seen = len(answered) + 3
-        assert until(lambda: len(answered) > seen)
+        assert more_than(answered, len(answered) + 3)
     finally:
         stop.set()
         for thread in threads:
@@ -262,6 +263,15 @@ def test_a_process_that_is_killed_is_replaced_and_no_answer_is_without_its_row(
     rows, whole = audited(opened.server.directory)
     assert whole
     assert {question: rows[question] for question in answered} == dict.fromkeys(answered, 1)
+
+
+def more_than(some: Sequence[object], count: int) -> bool:
+    """Wait until there are more of them."""
+    return until(lambda: len(some) > count)
+
+
+def has_others(opened: Opened, before: list[int]) -> bool:
+    return bool(set(opened.processes()) - set(before))
 
 
 def ready(url: str) -> list[str] | None:
@@ -301,7 +311,7 @@ def test_both_processes_together_spend_no_more_than_the_cap(opened: Opened) -> N
 
 
 def test_a_server_that_is_told_to_stop_finishes_what_both_processes_do(tmp_path: Path) -> None:
-    tokens = fill(tmp_path / "db")
+    tokens = fill(tmp_path / "db", "[ask]\ntimeout_ms = 600000\n")
     released = threading.Event()
     with Loopback() as host:
         host.play(_waiting(released))
@@ -365,9 +375,11 @@ def _lives(pid: int) -> bool:
 def test_what_cannot_be_served_is_said_once_with_its_exit_code(tmp_path: Path) -> None:
     fill(tmp_path / "db", '[ask.providers]\ndefault = "scripted"\n')
     (tmp_path / "db" / "redask.toml").write_text("[nonsense]\nkey = 1\n")
+    server = TwoWorkers(tmp_path / "db")
     with pytest.raises(RuntimeError) as caught:
-        TwoWorkers(tmp_path / "db").__enter__()
+        server.__enter__()
     assert str(caught.value).count("nonsense") == 1
+    assert server.stop() == 7  # as of one process
 
 
 def test_one_worker_has_no_parent(tmp_path: Path) -> None:

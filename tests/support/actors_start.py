@@ -33,4 +33,4 @@ async def noted(self: EndlessProvider, prompt: Prompt, knobs: Knobs, **rest: Any
 
 EndlessProvider.complete = noted  # type: ignore[method-assign]
 redask.api.sync.open_async = open_with_actors
-wrong_tokens.FREE_OF_NAME = 100
+vars(wrong_tokens)["FREE_OF_NAME"] = 100

@@ -337,7 +337,8 @@ def chat_folded(content: bytes) -> Received:
     *blocks, last, end = content.decode().split("\n\n")
     assert (last, end) == ("data: [DONE]", "")
     chunks = [json.loads(block.removeprefix("data: ")) for block in blocks if block[0] != ":"]
-    assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == 1
+    begun = "error" not in chunks[0]  # or it failed after a heartbeat, before its first chunk
+    assert len({chunk["id"] for chunk in chunks if "id" in chunk}) == int(begun)
     answer = ""
     for chunk in chunks:
         if "error" in chunk:

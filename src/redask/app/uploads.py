@@ -20,7 +20,7 @@ from redask.index import private_files
 from redask.index.file_lock import FileLock
 
 FOLDER = "uploads"
-LOCK = ".lock"  # no file that is sent has a name that begins with a dot
+LOCK = "uploads.lock"
 MAX_NAME_BYTES = 200
 _AGAIN_SECONDS = 0.05
 
@@ -31,7 +31,7 @@ async def staged(app: App, tenant: str, name: str, content: bytes) -> AsyncItera
     check_name(name)
     whose = hashlib.sha256(tenant.encode()).hexdigest()[:16]
     path = app.directory / FOLDER / whose / name
-    async with app.uploading, _alone(app.directory / FOLDER):
+    async with app.uploading, _alone(app.directory / LOCK):
         try:
             await app.in_thread(_write, path, content)
             yield path
@@ -40,11 +40,10 @@ async def staged(app: App, tenant: str, name: str, content: bytes) -> AsyncItera
 
 
 @asynccontextmanager
-async def _alone(folder: Path) -> AsyncIterator[None]:
+async def _alone(path: Path) -> AsyncIterator[None]:
     """Wait until no other process has a file staged."""
-    await asyncio.to_thread(private_files.make_directory, folder)
     while True:
-        lock = FileLock(folder / LOCK, 0.0)
+        lock = FileLock(path, 0.0)
         try:
             lock.__enter__()
         except StoreFailed:

@@ -18,7 +18,7 @@ from typing import Any
 
 from redask.core.errors import StoreFailed
 
-ASK_SECONDS = 5.0
+ASK_SECONDS = 30.0  # only guards against hanging
 MOST_UNREAD = 32 * 1024 * 1024  # bytes that the other side has not read: it is stuck
 _LENGTH = 4
 Handler = Callable[..., Any]  # or a coroutine function
