@@ -16,10 +16,10 @@ from redask.core.ports import SealedLogs
 from redask.core.rules import audit_chain
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.rules.auditing.commitments import leaf, read_opening, values_of
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog, draw_nonce
-from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
-from redask.stores.sqlite.auditing.sqlite_sealed_logs import SqliteSealedLogs
-from redask.stores.sqlite.auditing.tree_tables import grow_in
+from redask.stores.relational.auditing.anchors import RelationalAnchors
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
+from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
+from redask.stores.relational.auditing.tree_tables import grow_in
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.store import FILE
 
@@ -58,8 +58,8 @@ class TamperedLog:
             self._calls.backup(copy)
             edit(copy)
             calls, store = cast(Any, CopiedFile(copy)), cast(Any, CopiedFile(self._store))
-            anchors = SqliteAnchors(store, calls, draw_nonce)
-            return SqliteAuditLog(calls, self._log, anchors).verify(tenant)
+            anchors = RelationalAnchors(store, calls, draw_nonce)
+            return RelationalAuditLog(calls, self._log, anchors).verify(tenant)
 
     @contextmanager
     def sealed(self, edit: Edit) -> Iterator[tuple[Intact | Broken, SealedLogs]]:
@@ -68,7 +68,7 @@ class TamperedLog:
             self._calls.backup(copy)
             edit(copy)
             calls = cast(Any, CopiedFile(copy))
-            yield SqliteAuditLog(calls, self._log).verify(), SqliteSealedLogs(calls)
+            yield RelationalAuditLog(calls, self._log).verify(), RelationalSealedLogs(calls)
 
 
 def statements(*texts: str) -> Edit:

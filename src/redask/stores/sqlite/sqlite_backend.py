@@ -14,17 +14,17 @@ from redask.core.model import Caller
 from redask.core.rules.audit_chain import Broken
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import BackupReport
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog, draw_nonce
-from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
-from redask.stores.sqlite.auditing.sqlite_sealed_logs import SqliteSealedLogs
+from redask.stores.relational.auditing.anchors import RelationalAnchors
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
+from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
+from redask.stores.relational.cached_answers import RelationalAnswerCache
+from redask.stores.relational.ledger import RelationalLedger
+from redask.stores.relational.manifest import RelationalManifest
+from redask.stores.relational.users import RelationalUsers
 from redask.stores.sqlite.backup.backing_up import back_up
-from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.ledger import SqliteLedger
-from redask.stores.sqlite.manifest import SqliteManifest
 from redask.stores.sqlite.store import BUSY_TIMEOUT_SECONDS, FILE, SqliteStore
-from redask.stores.sqlite.users import SqliteUsers
 
 
 def database_exists(location: str) -> bool:
@@ -55,15 +55,15 @@ class SqliteBackend:
         except BaseException:
             self.store.close()
             raise
-        self.users = SqliteUsers(self.store.database)
-        self.manifest = SqliteManifest(self.store.database)
-        self._anchors = SqliteAnchors(self.store.database, self._calls, draw_nonce)
-        self.audit = SqliteAuditLog(self._calls, ASKS, self._anchors)
-        self.access = SqliteAuditLog(self._calls, ACCESSES, self._anchors)
-        self.sealed = SqliteSealedLogs(self._calls)
+        self.users = RelationalUsers(self.store.database)
+        self.manifest = RelationalManifest(self.store.database)
+        self._anchors = RelationalAnchors(self.store.database, self._calls, draw_nonce)
+        self.audit = RelationalAuditLog(self._calls, ASKS, self._anchors)
+        self.access = RelationalAuditLog(self._calls, ACCESSES, self._anchors)
+        self.sealed = RelationalSealedLogs(self._calls)
         self._anchors.pair()
-        self.ledger = SqliteLedger(self._calls)
-        self.answers = SqliteAnswerCache(self._calls, self.store.timeline)
+        self.ledger = RelationalLedger(self._calls)
+        self.answers = RelationalAnswerCache(self._calls, self.store.timeline)
 
     @property
     def read_only(self) -> bool:

@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from sqlite3 import Connection
 
 from redask.core.rules.audit_chain import PROVENANCE_PRUNED
 from redask.core.rules.auditing.lived_time import expires
 from redask.stores.auditing import provenance_rows
 from redask.stores.auditing.audit_rows import Nonces
 from redask.stores.auditing.provenance_rows import KeptProvenance
-from redask.stores.sqlite.auditing.chain_tables import PAGE, clock_of, save, writer_of
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.auditing.chain_tables import PAGE, clock_of, save, writer_of
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _KEPT = """SELECT audit_records.seq, kind, row, beside, provenance FROM audit_records
     LEFT JOIN audit_provenance USING (chain, seq) WHERE chain = ? AND seq < ? ORDER BY seq"""
@@ -18,7 +17,7 @@ _OLDEST = """SELECT audit_provenance.seq, at FROM audit_provenance
     JOIN audit_records USING (chain, seq) WHERE chain = ? ORDER BY audit_provenance.seq LIMIT ?"""
 
 
-def provenances_of(connection: Connection, chain: int, numbers: Sequence[int]) -> dict[int, str]:
+def provenances_of(connection: SqlConnection, chain: int, numbers: Sequence[int]) -> dict[int, str]:
     """What is kept of these rows of a chain, by number."""
     marks = ", ".join("?" * len(numbers))
     found = connection.execute(
@@ -28,7 +27,7 @@ def provenances_of(connection: Connection, chain: int, numbers: Sequence[int]) -
     return dict(found.fetchall())
 
 
-def provenance_fault(connection: Connection, chain: int, before: int) -> tuple[int, str] | None:
+def provenance_fault(connection: SqlConnection, chain: int, before: int) -> tuple[int, str] | None:
     """The first row before a number whose provenance is not what was written."""
     return provenance_rows.fault(_kept(connection, chain, before))
 
@@ -43,9 +42,9 @@ class ProvenanceRetention:
     nonces: Nonces
 
 
-def prune_provenances(database: Database, retention: ProvenanceRetention) -> None:
+def prune_provenances(database: SqlDatabase, retention: ProvenanceRetention) -> None:
     """Take away what was kept for so long, in every chain of a log."""
-    with database.reading() as connection:
+    with database.reading(EVERY_TENANT) as connection:
         chains = connection.execute(
             "SELECT id, tenant FROM audit_chains WHERE log = ? ORDER BY tenant", (retention.log,)
         ).fetchall()
@@ -62,10 +61,10 @@ def prune_provenances(database: Database, retention: ProvenanceRetention) -> Non
 
 
 def _prune_page(
-    database: Database, chain: int, tenant: str, retention: ProvenanceRetention
+    database: SqlDatabase, chain: int, tenant: str, retention: ProvenanceRetention
 ) -> bool:
     """Take a page; whether there may be another."""
-    with database.writing() as connection:
+    with database.writing(EVERY_TENANT) as connection:
         now = clock_of(connection).lived
         page = connection.execute(_OLDEST, (chain, PAGE)).fetchall()
         gone = [seq for seq, at in page if expires(at, now, retention.keep_ns)]
@@ -77,12 +76,12 @@ def _prune_page(
     return len(gone) == PAGE
 
 
-def forget(connection: Connection, chain: int, to: int) -> None:
+def forget(connection: SqlConnection, chain: int, to: int) -> None:
     """Drop what is kept of the rows of a chain up to a number."""
     connection.execute("DELETE FROM audit_provenance WHERE chain = ? AND seq <= ?", (chain, to))
 
 
-def _kept(connection: Connection, chain: int, before: int) -> Iterator[KeptProvenance]:
+def _kept(connection: SqlConnection, chain: int, before: int) -> Iterator[KeptProvenance]:
     cursor = connection.execute(_KEPT, (chain, before))
     while page := cursor.fetchmany(PAGE):
         yield from (KeptProvenance(*each) for each in page)

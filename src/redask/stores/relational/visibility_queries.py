@@ -6,7 +6,6 @@ policy holds for the next one.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
@@ -14,7 +13,8 @@ from functools import lru_cache, partial
 from redask.core.access.policy import Principal
 from redask.core.model import Caller
 from redask.core.ports import DeclaredKey
-from redask.stores.sqlite.relabelling import transitions
+from redask.stores.relational.relabelling import transitions
+from redask.stores.relational.sql_database import SqlConnection
 from redask.stores.visibility import (
     UNCLASSIFIED,
     UNRULED,
@@ -29,19 +29,22 @@ from redask.stores.visibility import (
 _CALLERS = 1000  # whose visibility is remembered
 _PARTS = """
     WITH RECURSIVE parts(edge, key) AS (
-        SELECT key, source FROM edges WHERE key IN (SELECT value FROM json_each(?1))
-        UNION SELECT key, target FROM edges WHERE key IN (SELECT value FROM json_each(?1))
-        UNION SELECT parts.edge, source FROM parts JOIN edges ON edges.key = parts.key
-        UNION SELECT parts.edge, target FROM parts JOIN edges ON edges.key = parts.key
+        SELECT key, CASE place WHEN 0 THEN source ELSE target END
+        FROM edges JOIN (SELECT 0 AS place UNION ALL SELECT 1) AS ends ON true
+        WHERE key IN (SELECT CAST(value AS BIGINT) FROM json_each(?))
+        UNION
+        SELECT parts.edge, CASE place WHEN 0 THEN source ELSE target END
+        FROM parts JOIN edges ON edges.key = parts.key
+        JOIN (SELECT 0 AS place UNION ALL SELECT 1) AS ends ON true
     )
     SELECT edge, collection, label FROM parts JOIN entities ON entities.key = parts.key"""
 
 
 _HANGING_ON = """
-    SELECT DISTINCT edge.collection FROM entities AS end
-    JOIN edges ON edges.source = end.key OR edges.target = end.key
+    SELECT DISTINCT edge.collection FROM entities AS tip
+    JOIN edges ON edges.source = tip.key OR edges.target = tip.key
     JOIN entities AS edge ON edge.key = edges.key
-    WHERE end.collection = ?"""
+    WHERE tip.collection = ?"""
 
 
 class VisibilityCache:
@@ -51,7 +54,7 @@ class VisibilityCache:
         self._known: dict[Caller, StoreVisibility] = {}
         self._closed = closed
 
-    def of(self, connection: sqlite3.Connection, caller: Caller) -> StoreVisibility:
+    def of(self, connection: SqlConnection, caller: Caller) -> StoreVisibility:
         """What the caller may see in the state that the connection reads."""
         version = access_number(connection, caller.tenant)
         known = self._known.get(caller)
@@ -68,12 +71,12 @@ class VisibilityCache:
         return known
 
 
-def edge_parts(connection: sqlite3.Connection) -> EdgeParts:
+def edge_parts(connection: SqlConnection) -> EdgeParts:
     """What edges hang on, all the way down."""
     return partial(_edge_parts, connection)
 
 
-def declared_keys(connection: sqlite3.Connection, tenant: int | None) -> list[DeclaredKey]:
+def declared_keys(connection: SqlConnection, tenant: int | None) -> list[DeclaredKey]:
     """The keys that a tenant's origins declare, by path and in their order."""
     rows = connection.execute(
         "SELECT collection, columns, target, target_columns FROM ingest_origins"
@@ -96,7 +99,7 @@ def _declared(rows: tuple[tuple[str, str, str, str], ...]) -> tuple[DeclaredKey,
 class _Numbers:
     """`visibility.ClassCatalogue` of a tenant."""
 
-    connection: sqlite3.Connection
+    connection: SqlConnection
     tenant: str
 
     def collection(self, name: str) -> int | None:
@@ -148,16 +151,16 @@ class _Numbers:
         return [name for (name,) in found.fetchall()]
 
 
-def _edge_parts(connection: sqlite3.Connection, keys: Sequence[int]) -> Iterable[EdgePart]:
+def _edge_parts(connection: SqlConnection, keys: Sequence[int]) -> Iterable[EdgePart]:
     return map(EdgePart._make, connection.execute(_PARTS, (json.dumps(keys),)))
 
 
-def access_number(connection: sqlite3.Connection, tenant: str) -> int:
+def access_number(connection: SqlConnection, tenant: str) -> int:
     found = connection.execute("SELECT access FROM tenants WHERE name = ?", (tenant,)).fetchone()
     return found[0] if found else 0
 
 
-def principal(connection: sqlite3.Connection, caller: Caller) -> Principal:
+def principal(connection: SqlConnection, caller: Caller) -> Principal:
     """The caller with the attributes that are known of the user."""
     found = connection.execute(
         "SELECT attributes FROM users JOIN tenants ON id = tenant"

@@ -1,14 +1,12 @@
 """What there is to know about a store without its content: for catalogues and `doctor`.
 
 `statistics` reads counters and walks one small index, so it is quick at any size. `check`
-reads everything: SQLite's own integrity check, every reference between tables, and every
+reads everything: the database's own checks, every reference between tables, and every
 counter against a count; it returns sentences, none when all is well.
 """
 
 import json
-import sqlite3
 
-from redask.core import places
 from redask.core.model import Kind
 from redask.stores import payloads
 from redask.stores.canonical_urns import address
@@ -18,11 +16,13 @@ from redask.stores.catalogues import (
     visible_collections,
     visible_columns,
 )
-from redask.stores.sqlite.visibility_queries import edge_parts
+from redask.stores.relational.sql_database import SqlConnection
+from redask.stores.relational.visibility_queries import edge_parts
 from redask.stores.statistics import Collection, Column, Statistics
 from redask.stores.visibility import EVERYTHING, StoreVisibility, faults_of
 from redask.stores.write_rules import CatalogueCounts
 
+_PAGE = 2_000
 _MUST_BE_EMPTY = {
     "an edge stands without one of its ends": """
         SELECT 1 FROM edges
@@ -46,18 +46,11 @@ _MUST_BE_EQUAL = {
         "SELECT tenant, count(*) FROM vectors CROSS JOIN entities USING (key)"
         " GROUP BY 1 ORDER BY 1",
     ),
-    "a collection's columns are not those of its entities": (
-        "SELECT collection, name, sum(entities) FROM columns GROUP BY 1, 2 ORDER BY 1, 2",
-        "SELECT collection, json_each.key, count(*) FROM entities, json_each(payload)"
-        f" WHERE payload IS NOT NULL AND (json_each.key <> '{places.PLACE}'"
-        " OR NOT is_place(json_each.value))"
-        " GROUP BY 1, 2 ORDER BY 1, 2",
-    ),
 }
 
 
 def collections(
-    connection: sqlite3.Connection, tenant: str, visibility: StoreVisibility = EVERYTHING
+    connection: SqlConnection, tenant: str, visibility: StoreVisibility = EVERYTHING
 ) -> list[Collection]:
     """The collections that hold something to be seen or have a language, by name."""
     rows = connection.execute(
@@ -78,7 +71,7 @@ def collections(
     )
 
 
-def is_only_searched(connection: sqlite3.Connection, tenant: str) -> bool:
+def is_only_searched(connection: SqlConnection, tenant: str) -> bool:
     """Whether every collection holds documents, vectors or edges, and nothing else."""
     (other,) = connection.execute(
         "SELECT EXISTS (SELECT 1 FROM tenants JOIN collections ON collections.tenant = tenants.id"
@@ -90,7 +83,7 @@ def is_only_searched(connection: sqlite3.Connection, tenant: str) -> bool:
 
 
 def columns(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
     tenant: str,
     collection: str,
     visibility: StoreVisibility = EVERYTHING,
@@ -106,7 +99,7 @@ def columns(
 
 
 def _columns(
-    connection: sqlite3.Connection, collection_id: int, visibility: StoreVisibility
+    connection: SqlConnection, collection_id: int, visibility: StoreVisibility
 ) -> list[CountedColumn]:
     """The columns of a collection without those of edges that lack an end to be seen.
 
@@ -133,7 +126,7 @@ def _columns(
 
 
 def _edges(
-    connection: sqlite3.Connection, collection_id: int, visibility: StoreVisibility
+    connection: SqlConnection, collection_id: int, visibility: StoreVisibility
 ) -> list[tuple[int, str]]:
     """The policy class and payload of each edge of a collection whose ends are to be seen."""
     rows = connection.execute(
@@ -144,9 +137,8 @@ def _edges(
     return [(policy_class, payload) for key, policy_class, payload in rows if key in whole]
 
 
-def statistics(connection: sqlite3.Connection, identity: str, tenant: str) -> Statistics:
+def statistics(connection: SqlConnection, identity: str, tenant: str) -> Statistics:
     """The store and one tenant in it."""
-    (schema,) = connection.execute("PRAGMA user_version").fetchone()
     known = connection.execute(
         "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
     ).fetchone()
@@ -158,7 +150,7 @@ def statistics(connection: sqlite3.Connection, identity: str, tenant: str) -> St
     live = sum(sum(one.entities.values()) for one in held)
     return Statistics(
         identity=identity,
-        schema=schema,
+        schema=connection.schema_version(),
         watermark=watermark,
         collections=tuple(held),
         entities=live,
@@ -170,58 +162,57 @@ def statistics(connection: sqlite3.Connection, identity: str, tenant: str) -> St
     )
 
 
-def check(connection: sqlite3.Connection) -> list[str]:
+def check(connection: SqlConnection) -> list[str]:
     """What is wrong, in sentences."""
-    try:
-        # Where SQLite itself complains, nothing that our own questions say could be believed.
-        return _complaints(connection) or _contradictions(connection)
-    except sqlite3.DatabaseError as error:
-        return [f"SQLite says: {error}"]
+    # Where the database itself complains, nothing that our own questions say could be believed.
+    return connection.complaints() or _contradictions(connection)
 
 
-def _complaints(connection: sqlite3.Connection) -> list[str]:
-    rows = connection.execute("PRAGMA integrity_check").fetchall()
-    return [f"SQLite says: {row[0]}" for row in rows if row[0] != "ok"]
-
-
-def _contradictions(connection: sqlite3.Connection) -> list[str]:
-    found = [
-        f"row {row} of {table} refers to something missing in {parent}"
-        for table, row, parent, _ in connection.execute("PRAGMA foreign_key_check").fetchall()
-    ]
+def _contradictions(connection: SqlConnection) -> list[str]:
+    found = []
     for sentence, query in _MUST_BE_EMPTY.items():
         if connection.execute(f"{query} LIMIT 1").fetchone():
             found.append(sentence)
-    connection.create_function("is_place", 1, _is_place, deterministic=True)
     for sentence, (counter, count) in _MUST_BE_EQUAL.items():
         if connection.execute(counter).fetchall() != connection.execute(count).fetchall():
             found.append(sentence)
+    counted = connection.execute(
+        "SELECT collection, label, name, type, entities FROM columns"
+    ).fetchall()
+    if {tuple(place): count for *place, count in counted} != dict(_counts(connection).columns()):
+        found.append("a collection's columns are not those of its entities")
     return found
 
 
-def _is_place(value: object) -> bool:
-    """Whether the JSON text of a field called so is the place of a row, which is no column."""
-    content = f'{{"{places.PLACE}":{value}}}' if isinstance(value, str) else ""
-    return bool(places.of_row(payloads.stored_content(content)))
-
-
-def recount(connection: sqlite3.Connection) -> None:
-    """Make the counters of collections and tenants again, from what is there."""
-    for statement in (
-        "DELETE FROM holdings",
-        "DELETE FROM columns",
-        "UPDATE tenants SET vectors = (SELECT count(*) FROM vectors JOIN entities USING (key)"
-        " WHERE tenant = tenants.id)",
-    ):
-        connection.execute(statement)
+def _counts(connection: SqlConnection, tenant: str | None = None) -> CatalogueCounts:
+    """What the catalogues should say, of one tenant or (None) of all."""
     rows = connection.execute(
-        "SELECT collection, label, urn, payload FROM entities WHERE payload IS NOT NULL"
+        "SELECT collection, label, urn, payload FROM entities JOIN tenants ON tenants.id = tenant"
+        " WHERE payload IS NOT NULL AND tenants.name = coalesce(?, tenants.name)",
+        (tenant,),
     )
     counts = CatalogueCounts()
-    for collection, policy_class, urn, payload in rows:
-        counts.count(
-            collection, policy_class, address(urn)[1], payloads.stored_content(payload), +1
+    while page := rows.fetchmany(_PAGE):
+        for collection, policy_class, urn, payload in page:
+            kind, content = address(urn)[1], payloads.stored_content(payload)
+            counts.count(collection, policy_class, kind, content, +1)
+    return counts
+
+
+def recount(connection: SqlConnection, tenant: str) -> None:
+    """Make the counters of a tenant and its collections again, from what is there."""
+    for table in ("holdings", "columns"):
+        connection.execute(
+            f"DELETE FROM {table} WHERE collection IN (SELECT collections.id FROM collections"
+            " JOIN tenants ON tenants.id = tenant WHERE tenants.name = ?)",
+            (tenant,),
         )
+    connection.execute(
+        "UPDATE tenants SET vectors = (SELECT count(*) FROM vectors JOIN entities USING (key)"
+        " WHERE tenant = tenants.id) WHERE name = ?",
+        (tenant,),
+    )
+    counts = _counts(connection, tenant)
     connection.executemany(
         "INSERT INTO holdings VALUES (?, ?, ?, ?)",
         [(*place, count) for place, count in counts.holdings().items()],
@@ -232,7 +223,7 @@ def recount(connection: sqlite3.Connection) -> None:
     )
 
 
-def policy_faults(connection: sqlite3.Connection, tenant: str, *, keyed: bool) -> list[str]:
+def policy_faults(connection: SqlConnection, tenant: str, *, keyed: bool) -> list[str]:
     """What is wrong with the policies in force, in sentences: see `faults_of`."""
     held = connection.execute(
         "SELECT collections.name, labels.value, sum(entities) FROM labels"
@@ -255,7 +246,7 @@ def policy_faults(connection: sqlite3.Connection, tenant: str, *, keyed: bool) -
     return faults_of(documents, held, guessable=bool(edges and not keyed))
 
 
-def column_types(connection: sqlite3.Connection, tenant: str) -> dict[str, dict[str, str]]:
+def column_types(connection: SqlConnection, tenant: str) -> dict[str, dict[str, str]]:
     """The types that somebody fixed, by collection and key."""
     found = connection.execute(
         "SELECT collection, key, type FROM column_types JOIN tenants ON id = tenant"

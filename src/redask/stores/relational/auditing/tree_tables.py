@@ -1,4 +1,4 @@
-"""The Merkle trees of the chains in `calls.sqlite`: `grow`, `tiles_of`, and their schema.
+"""The Merkle trees of the chains: `grow`, `tiles_of`, and their schema.
 
     audit_trees         of each chain: the number before the first record of its tree, its size
     audit_tiles         the hashes, 256 a row; see `rules.auditing.tree_tiles`
@@ -10,12 +10,10 @@ A tree grows behind its chain, a page a transaction: nobody waits for it. It beg
 record that was there when this schema came. Retention takes records whose leaves are in it.
 """
 
-from sqlite3 import Connection
-
 from redask.core.rules.audit_chain import entry
 from redask.core.rules.auditing.merkle import leaf_hash, root
 from redask.core.rules.auditing.tree_tiles import Tiles, grown, nodes_in
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 SCHEMA = (
     "CREATE TABLE audit_trees (chain INTEGER PRIMARY KEY, first INTEGER, size INTEGER NOT NULL)",
@@ -38,9 +36,9 @@ SCHEMA = (
 _PAGE = 4096
 
 
-def grow(database: Database) -> None:
+def grow(database: SqlDatabase) -> None:
     """Bring the tree of every chain up to date."""
-    with database.reading() as connection:
+    with database.reading(EVERY_TENANT) as connection:
         behind = [number for (number,) in connection.execute(_BEHIND).fetchall()]
     for chain in behind:
         while _grow_page(database, chain):
@@ -51,12 +49,12 @@ _BEHIND = """SELECT id FROM audit_chains LEFT JOIN audit_trees ON chain = id
     WHERE seq > coalesce(first + size, pruned_seq)"""
 
 
-def _grow_page(database: Database, chain: int) -> bool:
-    with database.writing() as connection:
+def _grow_page(database: SqlDatabase, chain: int) -> bool:
+    with database.writing(EVERY_TENANT) as connection:
         return grow_in(connection, chain)
 
 
-def grow_in(connection: Connection, chain: int) -> bool:
+def grow_in(connection: SqlConnection, chain: int) -> bool:
     """Add a page of records to the tree of a chain, in somebody's transaction. → whether full"""
     first, size = tree_of(connection, chain)
     found = connection.execute(
@@ -77,12 +75,14 @@ def grow_in(connection: Connection, chain: int) -> bool:
         [(chain, level, number, tile) for (level, number), tile in changed.items()],
     )
     connection.execute(
-        "INSERT OR REPLACE INTO audit_trees VALUES (?, ?, ?)", (chain, first, size + len(leaves))
+        "INSERT INTO audit_trees VALUES (?, ?, ?)"
+        " ON CONFLICT (chain) DO UPDATE SET first = excluded.first, size = excluded.size",
+        (chain, first, size + len(leaves)),
     )
     return len(found) == _PAGE
 
 
-def tree_of(connection: Connection, chain: int) -> tuple[int, int]:
+def tree_of(connection: SqlConnection, chain: int) -> tuple[int, int]:
     """The number before the first record of a chain's tree, and its size."""
     found = connection.execute(
         "SELECT coalesce(first, pruned_seq), coalesce(size, 0) FROM audit_chains"
@@ -92,7 +92,7 @@ def tree_of(connection: Connection, chain: int) -> tuple[int, int]:
     return found or (0, 0)
 
 
-def root_up_to(connection: Connection, chain: int, to: int) -> str | None:
+def root_up_to(connection: SqlConnection, chain: int, to: int) -> str | None:
     """The root of a chain's tree up to a record; None where it does not reach so far."""
     first, size = tree_of(connection, chain)
     if not 0 < to - first <= size:
@@ -103,7 +103,7 @@ def root_up_to(connection: Connection, chain: int, to: int) -> str | None:
         return None
 
 
-def tiles_of(connection: Connection, chain: int) -> Tiles:
+def tiles_of(connection: SqlConnection, chain: int) -> Tiles:
     """The tiles of a chain's tree."""
 
     def tile(level: int, number: int) -> bytes:

@@ -12,13 +12,13 @@ meanwhile makes all before it earlier ones.
 """
 
 import json
-import sqlite3
 from functools import lru_cache
 from typing import NamedTuple
 
 from redask.core.access.joint_policies import joint, transitional_layout
 from redask.core.access.policy import ClassLayout, Policy, Projection
 from redask.core.wire.json import text
+from redask.stores.relational.sql_database import SqlConnection
 from redask.stores.visibility import stored_policy
 
 
@@ -48,7 +48,7 @@ class Transition(NamedTuple):
         return None if new is None else new.layout
 
 
-def transitions(connection: sqlite3.Connection, tenant: str) -> dict[str, Transition]:
+def transitions(connection: SqlConnection, tenant: str) -> dict[str, Transition]:
     """A tenant's collections that are on their way, by name."""
     found = connection.execute(
         "SELECT relabelling.collection, earlier, joint, after, done, total, document"
@@ -64,9 +64,7 @@ def transitions(connection: sqlite3.Connection, tenant: str) -> dict[str, Transi
     }
 
 
-def in_force(
-    connection: sqlite3.Connection, tenant: str, *, closed: bool = False
-) -> dict[str, Policy]:
+def in_force(connection: SqlConnection, tenant: str, *, closed: bool = False) -> dict[str, Policy]:
     """The policies of a tenant that are in force, by collection."""
     found = _settled(connection, tenant)
     for name, transition in transitions(connection, tenant).items():
@@ -77,7 +75,7 @@ def in_force(
     return found
 
 
-def target_layouts(connection: sqlite3.Connection, tenant: str) -> dict[str, ClassLayout]:
+def target_layouts(connection: SqlConnection, tenant: str) -> dict[str, ClassLayout]:
     """The layouts by which a tenant's entities are classified now, by collection."""
     found = {name: policy.layout for name, policy in _settled(connection, tenant).items()}
     for name, transition in transitions(connection, tenant).items():
@@ -88,7 +86,7 @@ def target_layouts(connection: sqlite3.Connection, tenant: str) -> dict[str, Cla
     return found
 
 
-def _settled(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
+def _settled(connection: SqlConnection, tenant: str) -> dict[str, Policy]:
     found = connection.execute(
         "SELECT collection, document FROM policies JOIN tenants ON id = tenant WHERE name = ?",
         (tenant,),
@@ -96,16 +94,14 @@ def _settled(connection: sqlite3.Connection, tenant: str) -> dict[str, Policy]:
     return {name: stored_policy(name, document) for name, document in found.fetchall()}
 
 
-def layout_number(
-    connection: sqlite3.Connection, collection_id: int, layout: ClassLayout | None
-) -> int:
+def layout_number(connection: SqlConnection, collection_id: int, layout: ClassLayout | None) -> int:
     """The number of a layout of a collection, made when there is none; 0 is that of no policy."""
     if layout is None:
         return 0
     projections = [each.order() for each in layout.projections]
     place = (collection_id, text({"columns": layout.columns, "projections": projections}))
     connection.execute(
-        "INSERT OR IGNORE INTO class_layouts (collection, facts) VALUES (?, ?)", place
+        "INSERT INTO class_layouts (collection, facts) VALUES (?, ?) ON CONFLICT DO NOTHING", place
     )
     number: int
     (number,) = connection.execute(

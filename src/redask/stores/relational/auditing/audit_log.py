@@ -1,18 +1,17 @@
-"""An append-only log in `calls.sqlite`, a chain of hashes for each tenant: `SqliteAuditLog`.
+"""An append-only log, a chain of hashes for each tenant: `RelationalAuditLog`.
 
 `append` returns when its rows are on disk, all in one commit. Each transaction reads the heads, so
 several processes extend the chains together. The price of an append does not depend on how many
 rows there are. How records are made, and who sees which, is told by `audit_rows`.
 
 Retention takes records from the old end, a page a transaction, and writes a record of it. The
-store is told before (`sqlite_anchors`), and only what it remembers is taken, so that a log from
+store is told before (`anchors`), and only what it remembers is taken, so that a log from
 which more is missing is found. Rows of the first edition stand in a table of their own
 (`first_edition`).
 """
 
 import secrets
 from collections.abc import Collection, Iterator, Sequence
-from sqlite3 import Connection
 
 from redask.core.model import Caller
 from redask.core.ports import AuditEntry, AuditRow, TracedEntry
@@ -22,8 +21,9 @@ from redask.core.rules.auditing.lived_time import expires
 from redask.core.rules.auditing.tree_check import TreeCheck
 from redask.stores.auditing import audit_rows
 from redask.stores.auditing.audit_rows import ASKS, SERVER, Nonces, StoredRecord
-from redask.stores.sqlite.auditing import erasing, exporting, first_edition, tree_tables
-from redask.stores.sqlite.auditing.chain_tables import (
+from redask.stores.relational.auditing import erasing, exporting, first_edition, tree_tables
+from redask.stores.relational.auditing.anchors import RelationalAnchors
+from redask.stores.relational.auditing.chain_tables import (
     PAGE,
     RECORD,
     chains_of,
@@ -32,15 +32,14 @@ from redask.stores.sqlite.auditing.chain_tables import (
     save,
     writer_of,
 )
-from redask.stores.sqlite.auditing.provenance_table import (
+from redask.stores.relational.auditing.provenance_table import (
     ProvenanceRetention,
     forget,
     provenance_fault,
     provenances_of,
     prune_provenances,
 )
-from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _LAST = (1 << 63) - 1
 
@@ -50,14 +49,14 @@ def draw_nonce() -> bytes:
     return secrets.token_bytes(32)
 
 
-class SqliteAuditLog:
+class RelationalAuditLog:
     """One log of a database directory; without `anchors` there is no store to compare it with."""
 
     def __init__(
         self,
-        database: Database,
+        database: SqlDatabase,
         log: str = ASKS,
-        anchors: SqliteAnchors | None = None,
+        anchors: RelationalAnchors | None = None,
         nonces: Nonces = draw_nonce,
     ) -> None:
         self._database = database
@@ -72,7 +71,7 @@ class SqliteAuditLog:
 
         Without rows it says whether there could be any: it fails, or nothing is written.
         """
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             if not rows:
                 return
             writer = writer_of(connection, self._log, self._nonces)
@@ -82,7 +81,7 @@ class SqliteAuditLog:
 
     def entries(self, caller: Caller, *, limit: int, before: int | None = None) -> list[AuditEntry]:
         """The newest rows the caller may see: an auditor the tenant's, others their own."""
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             found = [each for _, each in self._found(connection, caller, limit, before)]
             audited = audit_rows.only_user(caller) is None
             shown = [each.shown(audited=audited) for each in found]
@@ -91,7 +90,7 @@ class SqliteAuditLog:
     def traced(self, caller: Caller, *, limit: int, before: int | None = None) -> list[TracedEntry]:
         """The same rows, with what is kept of how each answer was made."""
         audited = audit_rows.only_user(caller) is None
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             found = self._found(connection, caller, limit, before)
             numbers = [each.seq for _, each in found]
             kept = provenances_of(connection, found[0][0], numbers) if found else {}
@@ -100,14 +99,14 @@ class SqliteAuditLog:
         return traced + [TracedEntry(each, None) for each in first]
 
     def _found(
-        self, connection: Connection, caller: Caller, limit: int, before: int | None
+        self, connection: SqlConnection, caller: Caller, limit: int, before: int | None
     ) -> list[tuple[int, StoredRecord]]:
         """The records of these rows, each with its chain, which is the same for all."""
         user = audit_rows.only_user(caller)
         if user is None:
             mine, by, whose = "", "seq", []
         else:
-            mine, by, whose = "AND user = ?", "own", [user]
+            mine, by, whose = 'AND "user" = ?', "own", [user]
         records = ", ".join(f"audit_records.{name}" for name in RECORD.split(", "))
         found = connection.execute(
             f"SELECT chain, {records} FROM audit_records JOIN audit_chains ON id = chain"
@@ -118,7 +117,7 @@ class SqliteAuditLog:
         return [(chain, StoredRecord(*each)) for chain, *each in found]
 
     def _first_entries(
-        self, connection: Connection, caller: Caller, limit: int, before: int | None
+        self, connection: SqlConnection, caller: Caller, limit: int, before: int | None
     ) -> list[AuditEntry]:
         """Rows of the first edition, where there is room for them."""
         if limit <= 0 or self._log != ASKS:
@@ -132,20 +131,16 @@ class SqliteAuditLog:
         if fault:
             return Broken(0, fault)
         anchors = self._anchors.remembered(self._log) if self._anchors else {}
-        with self._database.reading() as connection:
-            connection.execute("BEGIN")  # one snapshot, however long it takes
-            try:
-                chains = chains_of(connection, self._log)
-                # what the store allows is read after the log: retention is allowed first
-                prunable = self._anchors.prunable(self._log) if self._anchors else None
-                wanted = [each for each in chains if tenant in (None, each[1].tenant)]
-                found = [
-                    _verified(connection, number, chain, _memory(anchors, prunable, chain.tenant))
-                    for number, chain in wanted
-                ]
-                old = first_edition.verify_first(connection, tenant) if self._log == ASKS else 0
-            finally:
-                connection.execute("ROLLBACK")
+        with self._database.snapshot(EVERY_TENANT) as connection:
+            chains = chains_of(connection, self._log)
+            # what the store allows is read after the log: retention is allowed first
+            prunable = self._anchors.prunable(self._log) if self._anchors else None
+            wanted = [each for each in chains if tenant in (None, each[1].tenant)]
+            found = [
+                _verified(connection, number, chain, _memory(anchors, prunable, chain.tenant))
+                for number, chain in wanted
+            ]
+            old = first_edition.verify_first(connection, tenant) if self._log == ASKS else 0
         known = {chain.tenant for _, chain in chains}
         lost = [each for each in anchors if each not in known and tenant in (None, each)]
         for each in sorted(lost):
@@ -157,9 +152,9 @@ class SqliteAuditLog:
 
     def holds(self, digest: str, tenant: str | None = None) -> bool:
         """Whether a record, or the last that was pruned, has this hash."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(
-                "SELECT 1 FROM audit_chains WHERE log = ?1 AND (?2 IS NULL OR tenant = ?2)"
+                "SELECT 1 FROM audit_chains WHERE log = ?1 AND tenant = coalesce(?2, tenant)"
                 " AND (pruned_hash = ?3 OR EXISTS (SELECT 1 FROM audit_records"
                 " WHERE chain = id AND audit_records.hash = ?3))",
                 (self._log, tenant, digest),
@@ -168,7 +163,7 @@ class SqliteAuditLog:
 
     def prune(self, keep_ns: int, rule: str) -> None:
         """Take away records that the log has kept for so long, from the old end."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             chains = chains_of(connection, self._log)
             tenants = [chain.tenant for _, chain in chains if chain.tenant != SERVER]
         for tenant in tenants:
@@ -181,7 +176,7 @@ class SqliteAuditLog:
         self, tenant: str, seq: int, fields: Collection[str], user: str, reason: str
     ) -> tuple[str, ...]:
         """Take values out of a row for ever, and note it: see `erasing`."""
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             writer = writer_of(connection, self._log, self._nonces)
             erased = erasing.erase(
                 *(connection, writer, tenant, seq, fields), user=user, reason=reason
@@ -199,18 +194,18 @@ class SqliteAuditLog:
         prune_provenances(self._database, kept)
 
     def _prune_page(self, tenant: str, keep_ns: int, rule: str) -> bool:
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             to = _expired(connection, self._log, tenant, keep_ns)
         if self._anchors:
             to = min(to, self._anchors.last(self._log, tenant))
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             first = _oldest(connection, self._log, tenant)
         if first is None or to < first:
             return False
         if self._anchors:
             self._anchors.allow(self._log, tenant, to)
         tree_tables.grow(self._database)
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             writer = writer_of(connection, self._log, self._nonces)
             if writer.chain(tenant).head.pruned_seq != first - 1:
                 return False  # another process was faster
@@ -231,7 +226,7 @@ class SqliteAuditLog:
         return True
 
 
-def _expired(connection: Connection, log: str, tenant: str, keep_ns: int) -> int:
+def _expired(connection: SqlConnection, log: str, tenant: str, keep_ns: int) -> int:
     """The last record of the next page that retention takes; 0 for none."""
     now = clock_of(connection).lived
     oldest = connection.execute(
@@ -251,7 +246,7 @@ def _last(before: int | None) -> int:
     return _LAST if before is None else before
 
 
-def _oldest(connection: Connection, log: str, tenant: str) -> int | None:
+def _oldest(connection: SqlConnection, log: str, tenant: str) -> int | None:
     found = connection.execute(
         "SELECT min(audit_records.seq) FROM audit_records JOIN audit_chains ON id = chain"
         " WHERE log = ? AND tenant = ?",
@@ -269,7 +264,7 @@ def _memory(
 
 
 def _verified(
-    connection: Connection, number: int, chain: Chain, remembered: Remembered
+    connection: SqlConnection, number: int, chain: Chain, remembered: Remembered
 ) -> ChainReport | Broken:
     """The verdict on one chain; a row that is filed under somebody else is named, too.
 
@@ -278,7 +273,9 @@ def _verified(
     tree = TreeCheck(
         *tree_tables.tree_of(connection, number), tree_tables.tiles_of(connection, number)
     )
-    verdict = audit_chain.verify(chain, _chained(connection, number), remembered, tree.add)
+    misfiled: list[int] = []
+    records = _chained(connection, number, chain.tenant, misfiled)
+    verdict = audit_chain.verify(chain, records, remembered, tree.add)
     if isinstance(verdict, ChainReport):
         fault = tree.fault(chain.head.seq, chain.head.pruned_seq, verdict.pruned_root)
         if fault is not None:
@@ -287,16 +284,16 @@ def _verified(
     unlike = provenance_fault(connection, number, before)
     if unlike is not None:
         verdict = Broken(*unlike, chain.tenant)
-    misfiled = connection.execute(
-        """SELECT min(seq) FROM audit_records WHERE chain = ? AND kind = 'row'
-           AND (NOT json_valid(row) OR user IS NOT coalesce(json_extract(row, '$.user'), user)
-                OR ? IS NOT coalesce(json_extract(row, '$.tenant'), ?))""",
-        (number, chain.tenant, chain.tenant),
-    ).fetchone()[0]
-    if misfiled is None or (isinstance(verdict, Broken) and verdict.seq <= misfiled):
+    if not misfiled or (isinstance(verdict, Broken) and verdict.seq <= misfiled[0]):
         return verdict
-    return Broken(misfiled, f"row {misfiled} is filed under another caller", chain.tenant)
+    return Broken(misfiled[0], f"row {misfiled[0]} is filed under another caller", chain.tenant)
 
 
-def _chained(connection: Connection, number: int) -> Iterator[audit_chain.ChainRecord]:
-    return (each.chained() for each in records_of(connection, number))
+def _chained(
+    connection: SqlConnection, number: int, tenant: str, misfiled: list[int]
+) -> Iterator[audit_chain.ChainRecord]:
+    """The records of a chain; the numbers of those that are another caller's go to `misfiled`."""
+    for each in records_of(connection, number):
+        if not each.is_filed_under(tenant):
+            misfiled.append(each.seq)
+        yield each.chained()

@@ -9,18 +9,19 @@ only if keys that files declare, or links in texts, tell a column that is hidden
 """
 
 import json
-import sqlite3
 
 from redask.core.access.policy import ClassLayout, Policy
 from redask.core.wire.json import text
 from redask.stores.canonical_urns import address
 from redask.stores.policy_classes import AddressedEntity, KeyColumns, LayoutChange
-from redask.stores.sqlite.relabelling import transitions
-from redask.stores.sqlite.relabelling.transitions import Transition, layout_number, layout_of
-from redask.stores.sqlite.writer import EntityWriter, LabelledEntity
+from redask.stores.relational.relabelling import transitions
+from redask.stores.relational.relabelling.transitions import Transition, layout_number, layout_of
+from redask.stores.relational.sql_database import SqlConnection
+from redask.stores.relational.writer import EntityWriter, LabelledEntity
 from redask.stores.visibility import stored_policy
 
 STEP = 500  # rows that are looked at in one transaction
+_ALL = 1 << 62
 
 _EDGES = """
     SELECT edge.key, edge.label, edge.urn, collections.name, edge.payload FROM edges
@@ -33,7 +34,7 @@ _EDGES = """
 
 
 def begin(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
     writer: EntityWriter,
     name: str,
     policy: Policy | None,
@@ -68,15 +69,17 @@ def begin(
     elif between != new:
         held *= 2
     connection.execute(
-        "INSERT OR REPLACE INTO relabelling VALUES (?, ?, ?, ?, 0, 0, ?)",
-        (*place, text(list(earlier)), transition.is_joint, held),
+        "INSERT INTO relabelling VALUES (?, ?, ?, ?, 0, 0, ?) ON CONFLICT (tenant, collection)"
+        " DO UPDATE SET earlier = excluded.earlier, joint = excluded.joint, after = 0, done = 0,"
+        " total = excluded.total",
+        (*place, text(list(earlier)), int(transition.is_joint), held),
     )
     writer.classes.forget_layouts()
     if _tells_others(writer.classes.keys, LayoutChange(old, between), name):
         _reclassify_edges(connection, writer, collection_id)
 
 
-def advance(connection: sqlite3.Connection, writer: EntityWriter, name: str, rows: int) -> int:
+def advance(connection: SqlConnection, writer: EntityWriter, name: str, rows: int) -> int:
     """Look at the next rows of a collection that is on its way. → how many of them are left over"""
     while rows > 0:
         found = transitions.transitions(connection, writer.name).get(name)
@@ -86,18 +89,16 @@ def advance(connection: sqlite3.Connection, writer: EntityWriter, name: str, row
     return rows
 
 
-def classify_all(connection: sqlite3.Connection, writer: EntityWriter) -> None:
+def classify_all(connection: SqlConnection, writer: EntityWriter) -> None:
     """Classify whatever a policy may speak of, as after a change of the rules; in one go."""
     for name in sorted(writer.classes.layouts):
         collection_id = writer.collection(name)
-        _reclassify(connection, writer, collection_id, (0, -1))
+        _reclassify(connection, writer, collection_id, (0, _ALL))
         _forget_classes(connection, writer, name)
         _reclassify_edges(connection, writer, collection_id)
 
 
-def _advance(
-    connection: sqlite3.Connection, writer: EntityWriter, found: Transition, rows: int
-) -> int:
+def _advance(connection: SqlConnection, writer: EntityWriter, found: Transition, rows: int) -> int:
     """→ how many rows were looked at, the end of a phase counting as one"""
     name, place = found.collection, (writer.tenant, found.collection)
     collection_id = writer.collection(name)
@@ -123,11 +124,11 @@ def _advance(
 
 
 def _reclassify(
-    connection: sqlite3.Connection, writer: EntityWriter, collection_id: int, span: tuple[int, int]
+    connection: SqlConnection, writer: EntityWriter, collection_id: int, span: tuple[int, int]
 ) -> tuple[int, int]:
     """Reclassify the rows after a key, so many at most. → how many were looked at, and the last
 
-    With no limit (-1) also those that are of the layout to come: the rules changed.
+    With no limit (`_ALL`) also those that are of the layout to come: the rules changed.
     """
     after, most = span
     (name,) = connection.execute(
@@ -145,7 +146,7 @@ def _reclassify(
     ).fetchall()
     moving = []
     for key, policy_class, urn, payload, own, facts in rows:
-        if own != number or most < 0:
+        if own != number or most == _ALL:
             change = LayoutChange(layout_of(name, facts), layout)
             entity = _addressed(urn, name, payload)
             drops = change.drops_vectors(writer.space)
@@ -154,9 +155,7 @@ def _reclassify(
     return len(rows), rows[-1][0] if rows else after
 
 
-def _reclassify_edges(
-    connection: sqlite3.Connection, writer: EntityWriter, collection_id: int
-) -> None:
+def _reclassify_edges(connection: SqlConnection, writer: EntityWriter, collection_id: int) -> None:
     found = connection.execute(_EDGES, (collection_id,)).fetchall()
     writer.reclassify(
         LabelledEntity(key, policy_class, _addressed(urn, name, payload))
@@ -175,7 +174,7 @@ def _tells_others(keys: KeyColumns, change: LayoutChange, name: str) -> bool:
     )
 
 
-def _forget_classes(connection: sqlite3.Connection, writer: EntityWriter, name: str) -> None:
+def _forget_classes(connection: SqlConnection, writer: EntityWriter, name: str) -> None:
     """Forget the classes of layouts that a collection has left."""
     collection_id = writer.collection(name)
     number = layout_number(connection, collection_id, writer.classes.layouts.get(name))

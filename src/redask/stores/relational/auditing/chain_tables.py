@@ -1,30 +1,30 @@
-"""The tables of the chains in `calls.sqlite`, inside somebody's transaction: rows in, rows out."""
+"""The tables of the chains, inside somebody's transaction: rows in, rows out."""
 
 from collections.abc import Iterator
-from sqlite3 import Connection
 
 from redask.core.rules.audit_chain import Chain, Head
 from redask.core.rules.auditing.lived_time import LivedTime
 from redask.stores.auditing.audit_rows import ChainWriter, Nonces, StoredRecord, new_chain
+from redask.stores.relational.sql_database import SqlConnection
 
 PAGE = 1000
-RECORD = "seq, kind, at, user, own, row, beside, opening, leaf, hash"
+RECORD = 'seq, kind, at, "user", own, row, beside, opening, leaf, hash'
 _CLOCK = "lived, highest, jumped, owed"
 _CHAIN = "log, tenant, start, seq, hash, pruned_seq, pruned_hash"
 
 
-def identity_of(connection: Connection) -> str:
+def identity_of(connection: SqlConnection) -> str:
     """Who this file is."""
     [(identity,)] = connection.execute("SELECT identity FROM audit_file").fetchall()
     return str(identity)
 
 
-def clock_of(connection: Connection) -> LivedTime:
+def clock_of(connection: SqlConnection) -> LivedTime:
     """The logs' own time."""
     return LivedTime(*connection.execute(f"SELECT {_CLOCK} FROM audit_clock").fetchone())
 
 
-def chains_of(connection: Connection, log: str) -> list[tuple[int, Chain]]:
+def chains_of(connection: SqlConnection, log: str) -> list[tuple[int, Chain]]:
     """The chains of a log with their ids, by tenant."""
     found = connection.execute(
         f"SELECT id, {_CHAIN} FROM audit_chains WHERE log = ? ORDER BY tenant", (log,)
@@ -33,7 +33,7 @@ def chains_of(connection: Connection, log: str) -> list[tuple[int, Chain]]:
     return [(number, _chain(identity, *rest)) for number, *rest in found]
 
 
-def chain_of(connection: Connection, log: str, tenant: str) -> Chain:
+def chain_of(connection: SqlConnection, log: str, tenant: str) -> Chain:
     """The chain of a tenant; one without records if there is none."""
     found = connection.execute(
         f"SELECT {_CHAIN} FROM audit_chains WHERE log = ? AND tenant = ?", (log, tenant)
@@ -42,7 +42,7 @@ def chain_of(connection: Connection, log: str, tenant: str) -> Chain:
     return new_chain(identity, log, tenant) if found is None else _chain(identity, *found)
 
 
-def records_of(connection: Connection, chain: int, after: int = 0) -> Iterator[StoredRecord]:
+def records_of(connection: SqlConnection, chain: int, after: int = 0) -> Iterator[StoredRecord]:
     """The records of a chain behind a number, in their order."""
     cursor = connection.execute(
         f"SELECT {RECORD} FROM audit_records WHERE chain = ? AND seq > ? ORDER BY seq",
@@ -52,13 +52,13 @@ def records_of(connection: Connection, chain: int, after: int = 0) -> Iterator[S
         yield from (StoredRecord(*each) for each in page)
 
 
-def writer_of(connection: Connection, log: str, nonces: Nonces) -> ChainWriter:
+def writer_of(connection: SqlConnection, log: str, nonces: Nonces) -> ChainWriter:
     """Who puts records behind the chains of a log; `save` writes them."""
 
     def number(tenant: str, user: str) -> int:
         found = connection.execute(
             "SELECT own FROM audit_numbers JOIN audit_chains ON id = chain"
-            " WHERE log = ? AND tenant = ? AND user = ?",
+            ' WHERE log = ? AND tenant = ? AND "user" = ?',
             (log, tenant, user),
         ).fetchone()
         return int(found[0]) if found else 0
@@ -68,7 +68,7 @@ def writer_of(connection: Connection, log: str, nonces: Nonces) -> ChainWriter:
     )
 
 
-def save(connection: Connection, writer: ChainWriter) -> None:
+def save(connection: SqlConnection, writer: ChainWriter) -> None:
     """Write what the writer has: chains, records, numbers, time."""
     ids = {tenant: _save_chain(connection, chain) for tenant, chain in writer.chains.items()}
     connection.executemany(
@@ -83,7 +83,7 @@ def save(connection: Connection, writer: ChainWriter) -> None:
     )
     connection.executemany(
         "INSERT INTO audit_numbers VALUES (?, ?, ?)"
-        " ON CONFLICT (chain, user) DO UPDATE SET own = excluded.own",
+        ' ON CONFLICT (chain, "user") DO UPDATE SET own = excluded.own',
         [(ids[tenant], user, own) for (tenant, user), own in writer.numbers.items()],
     )
     connection.executemany(
@@ -97,7 +97,7 @@ def save(connection: Connection, writer: ChainWriter) -> None:
     )
 
 
-def _save_chain(connection: Connection, chain: Chain) -> int:
+def _save_chain(connection: SqlConnection, chain: Chain) -> int:
     head = chain.head
     [(number,)] = connection.execute(
         f"INSERT INTO audit_chains ({_CHAIN}) VALUES (?, ?, ?, ?, ?, ?, ?)"

@@ -1,4 +1,4 @@
-"""What `redask.sqlite` remembers of the logs in `calls.sqlite`, and the other way round.
+"""What the store remembers of the logs, and the other way round.
 
 `anchor` lets the store remember the records that came since the last time, for every chain. The
 store is locked first, then the log, for one small transaction; the log is marked and committed
@@ -11,22 +11,23 @@ The store is behind the log by what was written since `anchor` was called last: 
 """
 
 import secrets
-from sqlite3 import Connection
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from redask.core.rules.audit_chain import ACCEPTED, ChainAnchor
 from redask.core.rules.auditing.pairing import LogSide, StoreSide, pairing_fault, unpaired
 from redask.stores.auditing.audit_rows import ASKS, SERVER, Nonces, anchor_of
-from redask.stores.sqlite.auditing.chain_tables import records_of, save, writer_of
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.auditing.chain_tables import records_of, save, writer_of
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _LOOKS = 3
 _ANCHOR = "first, seq, hash, marks"
 
 
-class SqliteAnchors:
+class RelationalAnchors:
     """The two files of one directory."""
 
-    def __init__(self, store: Database, calls: Database, nonces: Nonces) -> None:
+    def __init__(self, store: SqlDatabase, calls: SqlDatabase, nonces: Nonces) -> None:
         self._store = store
         self._calls = calls
         self._nonces = nonces
@@ -35,10 +36,10 @@ class SqliteAnchors:
         """Let the two know each other, if both are new, and can be written."""
         if self._store.read_only or self._calls.read_only:
             return
-        with self._store.reading() as store, self._calls.reading() as calls:
+        with self._reading() as (store, calls):
             if not unpaired(_store_side(store), _log_side(calls)):
                 return
-        with self._store.writing() as store:
+        with self._store.writing(EVERY_TENANT) as store:
             if unpaired(_store_side(store), self._log_side()):
                 self._mark(store)
 
@@ -46,7 +47,7 @@ class SqliteAnchors:
         """What is wrong with the two; see `rules.auditing.pairing`."""
         fault = None
         for _ in range(_LOOKS):  # the two are not read at one moment: others may anchor meanwhile
-            with self._store.reading() as store, self._calls.reading() as calls:
+            with self._reading() as (store, calls):
                 fault = pairing_fault(_store_side(store), _log_side(calls))
             if fault is None:
                 break
@@ -54,7 +55,7 @@ class SqliteAnchors:
 
     def anchor(self) -> None:
         """Let the store remember every chain as it is now."""
-        with self._store.reading() as store, self._calls.reading() as calls:
+        with self._reading() as (store, calls):
             made = [
                 (log, tenant, after, anchor_of(records_of(calls, *new)))
                 for log, tenant, *new in _behind(store, calls)
@@ -62,7 +63,7 @@ class SqliteAnchors:
             ]
         if not made:
             return
-        with self._store.writing() as store:
+        with self._store.writing(EVERY_TENANT) as store:
             if pairing_fault(_store_side(store), self._log_side()):
                 return
             known = _known(store)
@@ -77,7 +78,7 @@ class SqliteAnchors:
 
     def remembered(self, log: str) -> dict[str, list[ChainAnchor]]:
         """The anchors of a log's chains, by tenant."""
-        with self._store.reading() as store:
+        with self._store.reading(EVERY_TENANT) as store:
             found = store.execute(
                 f"SELECT tenant, {_ANCHOR} FROM log_anchors WHERE log = ? ORDER BY tenant, seq",
                 (log,),
@@ -89,13 +90,13 @@ class SqliteAnchors:
 
     def prunable(self, log: str) -> dict[str, int]:
         """How far retention may have gone in each chain, by tenant."""
-        with self._store.reading() as store:
+        with self._store.reading(EVERY_TENANT) as store:
             found = store.execute("SELECT tenant, seq FROM log_pruning WHERE log = ?", (log,))
             return dict(found.fetchall())
 
     def last(self, log: str, tenant: str) -> int:
         """The number up to which a chain is anchored."""
-        with self._store.reading() as store:
+        with self._store.reading(EVERY_TENANT) as store:
             found = store.execute(
                 "SELECT max(seq) FROM log_anchors WHERE log = ? AND tenant = ?", (log, tenant)
             ).fetchone()
@@ -103,10 +104,11 @@ class SqliteAnchors:
 
     def allow(self, log: str, tenant: str, to: int) -> None:
         """Let retention go up to a number, which is anchored; older anchors go."""
-        with self._store.writing() as store:
+        with self._store.writing(EVERY_TENANT) as store:
             store.execute(
                 "INSERT INTO log_pruning VALUES (?, ?, ?)"
-                " ON CONFLICT (log, tenant) DO UPDATE SET seq = max(seq, excluded.seq)",
+                " ON CONFLICT (log, tenant) DO UPDATE SET seq = excluded.seq"
+                " WHERE log_pruning.seq < excluded.seq",
                 (log, tenant, to),
             )
             store.execute(
@@ -117,8 +119,8 @@ class SqliteAnchors:
     def accept(self, fault: str, user: str, reason: str) -> None:
         """Take the log as it is now, and note it there; what the store remembered is forgotten."""
         facts = {"fault": fault, "reason": reason, "user": user}
-        with self._store.writing() as store:
-            with self._calls.writing() as calls:
+        with self._store.writing(EVERY_TENANT) as store:
+            with self._calls.writing(EVERY_TENANT) as calls:
                 writer = writer_of(calls, ASKS, self._nonces)
                 writer.note(SERVER, ACCEPTED, facts)
                 save(calls, writer)
@@ -132,10 +134,17 @@ class SqliteAnchors:
             self._mark(store)
         self.anchor()
 
-    def _mark(self, store: Connection) -> None:
+    @contextmanager
+    def _reading(self) -> Iterator[tuple[SqlConnection, SqlConnection]]:
+        """Both; the log in one state, for much of it may be new."""
+        read, log = self._store.reading(EVERY_TENANT), self._calls.snapshot(EVERY_TENANT)
+        with read as store, log as calls:
+            yield store, calls
+
+    def _mark(self, store: SqlConnection) -> None:
         """Give both a new marker; the store's is written with the rest of its transaction."""
         side, marker = _store_side(store), secrets.token_hex(16)
-        with self._calls.writing() as calls:
+        with self._calls.writing(EVERY_TENANT) as calls:
             calls.execute(
                 "UPDATE audit_file SET store = ?, marker = ?, before = ?",
                 (side.identity, marker, side.marker),
@@ -145,11 +154,11 @@ class SqliteAnchors:
         store.execute("INSERT INTO log_file VALUES (?, ?)", (identity, marker))
 
     def _log_side(self) -> LogSide:
-        with self._calls.reading() as calls:
+        with self._calls.reading(EVERY_TENANT) as calls:
             return _log_side(calls)
 
 
-def _behind(store: Connection, calls: Connection) -> list[tuple[str, str, int, int]]:
+def _behind(store: SqlConnection, calls: SqlConnection) -> list[tuple[str, str, int, int]]:
     """Chains that have records the store does not remember: log, tenant, id, last remembered."""
     known = _known(store)
     found = calls.execute("SELECT log, tenant, id, seq, start FROM audit_chains").fetchall()
@@ -160,19 +169,19 @@ def _behind(store: Connection, calls: Connection) -> list[tuple[str, str, int, i
     ]
 
 
-def _known(store: Connection) -> dict[tuple[str, str], int]:
+def _known(store: SqlConnection) -> dict[tuple[str, str], int]:
     """Up to which number each chain is remembered."""
     found = store.execute("SELECT log, tenant, max(seq) FROM log_anchors GROUP BY log, tenant")
     return {(log, tenant): seq for log, tenant, seq in found.fetchall()}
 
 
-def _store_side(store: Connection) -> StoreSide:
+def _store_side(store: SqlConnection) -> StoreSide:
     [(identity,)] = store.execute("SELECT identity FROM store").fetchall()
     found = store.execute("SELECT identity, marker FROM log_file").fetchone()
     return StoreSide(identity, *(found or ("", "")))
 
 
-def _log_side(calls: Connection) -> LogSide:
+def _log_side(calls: SqlConnection) -> LogSide:
     return LogSide(
         *calls.execute("SELECT identity, store, marker, before FROM audit_file").fetchone()
     )

@@ -5,13 +5,12 @@ waits for it, and it can be ended between two pages. `complete_checksums` gives 
 database theirs when it is opened, step by step; interrupted, it goes on the next time.
 """
 
-import sqlite3
 from collections.abc import Sequence
 
 from redask.stores import checksums
 from redask.stores.backend import CheckProgress, Damage
-from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.writer import EntityWriter
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
+from redask.stores.relational.writer import EntityWriter
 from redask.stores.write_rules import GIVEN
 
 _PAGE = 2_000
@@ -23,12 +22,11 @@ _ROWS = """
 
 
 def examine(
-    database: Database, tenant: str | None, progress: CheckProgress | None = None
+    database: SqlDatabase, tenant: str | None, progress: CheckProgress | None = None
 ) -> list[Damage]:
     """What is not as it was written, of one tenant or (None) of all."""
     found: list[Damage] = []
-    with database.beside() as connection:
-        connection.text_factory = bytes  # what is damaged may be no text any more
+    with database.examining() as connection:
         (total,) = connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()
         after = 0
         while rows := connection.execute(_ROWS, (after, _PAGE)).fetchall():
@@ -37,7 +35,10 @@ def examine(
                 whose, place = _shown(name), (key, number, collection, policy_class)
                 if tenant not in (None, whose):
                     continue
-                if own is not None and checksums.of_entity(place, urn, _bytes(payload)) != own:
+                if (
+                    own is not None
+                    and checksums.of_entity(place, _bytes(urn), _bytes(payload)) != own
+                ):
                     found.append(Damage(whose, _shown(urn)))
                 if vector is None or of_vector is None:
                     continue
@@ -50,25 +51,25 @@ def examine(
     return found
 
 
-def drop_vectors(connection: sqlite3.Connection, tenant: str, urns: Sequence[str]) -> None:
+def drop_vectors(connection: SqlConnection, tenant: str, urns: Sequence[str]) -> None:
     """Forget vectors that an embedder can make again; their entities wait for others."""
     writer = EntityWriter(connection, tenant)
     writer.forget_vectors_of(urns)
     writer.finish()
 
 
-def complete_checksums(database: Database) -> None:
+def complete_checksums(database: SqlDatabase) -> None:
     """Give every entity and vector that has none its checksum."""
-    with database.reading() as connection:
+    with database.reading(EVERY_TENANT) as connection:
         (complete,) = connection.execute("SELECT checksums FROM store").fetchone()
     while not complete:
-        with database.writing() as connection:
+        with database.writing(EVERY_TENANT) as connection:
             complete = not (_complete_entities(connection) or _complete_vectors(connection))
             if complete:
                 connection.execute("UPDATE store SET checksums = 1")
 
 
-def _complete_entities(connection: sqlite3.Connection) -> bool:
+def _complete_entities(connection: SqlConnection) -> bool:
     rows = connection.execute(
         "SELECT key, tenant, collection, label, urn, payload FROM entities"
         " WHERE payload IS NOT NULL AND checksum IS NULL LIMIT ?",
@@ -85,7 +86,7 @@ def _complete_entities(connection: sqlite3.Connection) -> bool:
     return bool(rows)
 
 
-def _complete_vectors(connection: sqlite3.Connection) -> bool:
+def _complete_vectors(connection: SqlConnection) -> bool:
     rows = connection.execute(
         "SELECT key, vector FROM vectors WHERE checksum IS NULL LIMIT ?", (_PAGE,)
     ).fetchall()
@@ -100,8 +101,8 @@ def _place(key: int, tenant: int, collection: int, policy_class: int) -> checksu
     return key, tenant, collection, policy_class
 
 
-def _shown(name: bytes) -> str:
-    return name.decode(errors="backslashreplace")
+def _shown(name: object) -> str:
+    return _bytes(name).decode(errors="backslashreplace")
 
 
 def _bytes(value: object) -> bytes:

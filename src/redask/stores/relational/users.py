@@ -1,4 +1,4 @@
-"""Users and tokens of a store: `SqliteUsers(database)`; the rules are `access.credentials`'.
+"""Users and tokens of a store: `RelationalUsers(database)`; the rules are `access.credentials`'.
 
 Only an owner sees or changes them, and only those of the owner's own tenant. A change of users
 counts as a change of who sees what (`tenants.access`), so it holds for the next statement;
@@ -8,7 +8,6 @@ check the proof against, then whose it is, each time anew.
 """
 
 import json
-import sqlite3
 from collections.abc import Mapping
 
 from redask.core.access import credentials
@@ -26,25 +25,25 @@ from redask.core.model import Caller
 from redask.core.text import name_fault
 from redask.core.values import printable
 from redask.core.wire.json import text
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _SIGN_IN = """
     SELECT tokens.id, users.name, made, expires, revoked, salt, digest, tenants.name, role
     FROM tokens JOIN tenants ON tenants.id = tokens.tenant
-    JOIN users ON users.tenant = tokens.tenant AND users.name = tokens.user
+    JOIN users ON users.tenant = tokens.tenant AND users.name = tokens."user"
     WHERE tokens.id = ?"""
 _VERIFIERS = """
     SELECT tokens.id, users.name, made, expires, revoked, stored_key, server_key
-    FROM tokens JOIN users ON users.tenant = tokens.tenant AND users.name = tokens.user
-    WHERE tokens.tenant = (SELECT id FROM tenants WHERE name = ?) AND tokens.user = ?
+    FROM tokens JOIN users ON users.tenant = tokens.tenant AND users.name = tokens."user"
+    WHERE tokens.tenant = (SELECT id FROM tenants WHERE name = ?) AND tokens."user" = ?
     AND stored_key IS NOT NULL ORDER BY made, tokens.id"""
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 
 
-class SqliteUsers:
+class RelationalUsers:
     """Who may sign in to one store."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def sign_in(self, token: str, now: int, tenant: str | None = None) -> Caller:
@@ -54,13 +53,13 @@ class SqliteUsers:
 
     def only_tenant(self) -> str | None:
         """The tenant, if there is exactly one."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             names = connection.execute("SELECT name FROM tenants LIMIT 2").fetchall()
         return str(names[0][0]) if len(names) == 1 else None
 
     def verifiers(self, user: str, tenant: str, now: int) -> Verifiers:
         """What a proof of knowing a token is checked against; no tokens for who is unknown."""
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             [(secret,)] = connection.execute("SELECT secret FROM scram").fetchall()
             rows = connection.execute(_VERIFIERS, (tenant, user)).fetchall()
         live = (row for row in rows if credentials.is_live(TokenFacts(*row[:5]), now))
@@ -75,14 +74,14 @@ class SqliteUsers:
 
     def role_of(self, user: str, tenant: str) -> str | None:
         """The role that a user has now; None for who is none of the tenant's users."""
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             found = connection.execute(
                 f"SELECT role FROM users WHERE tenant = {_TENANT} AND name = ?", (tenant, user)
             ).fetchone()
         return str(found[0]) if found else None
 
     def _stored(self, token_id: str) -> StoredToken | None:
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(_SIGN_IN, (token_id,)).fetchone()
         if found is None:
             return None
@@ -92,7 +91,7 @@ class SqliteUsers:
     def list_users(self, caller: Caller) -> list[User]:
         """The users of the caller's tenant, by name."""
         must_own(caller)
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             rows = connection.execute(
                 f"SELECT name, role, attributes FROM users WHERE tenant = {_TENANT} ORDER BY name",
                 (caller.tenant,),
@@ -105,7 +104,7 @@ class SqliteUsers:
         """A new user."""
         must_own(caller)
         user = credentials.check_user(name, role, attributes)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             tenant = _changed(connection, caller.tenant)
             if _find(connection, tenant, name) is not None:
                 raise BadAsk(f"there is a user {printable(name)} already", detail="user")
@@ -121,7 +120,7 @@ class SqliteUsers:
     ) -> User:
         """Give a user another role, or other attributes in place of all there are."""
         must_own(caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             tenant = _changed(connection, caller.tenant)
             known = _known(connection, tenant, name)
             user = credentials.check_user(
@@ -135,21 +134,21 @@ class SqliteUsers:
     def remove_user(self, name: str, now: int, caller: Caller) -> None:
         """Forget a user, and revoke the user's tokens."""
         must_own(caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             tenant = _changed(connection, caller.tenant)
             _known(connection, tenant, name)
             connection.execute("DELETE FROM users WHERE tenant = ? AND name = ?", (tenant, name))
             connection.execute(
-                "UPDATE tokens SET revoked = ? WHERE tenant = ? AND user = ? AND revoked IS NULL",
+                'UPDATE tokens SET revoked = ? WHERE tenant = ? AND "user" = ? AND revoked IS NULL',
                 (now, tenant, name),
             )
 
     def list_tokens(self, caller: Caller) -> list[TokenFacts]:
         """The tokens of the caller's tenant, the oldest first, without their secrets."""
         must_own(caller)
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             rows = connection.execute(
-                "SELECT id, user, made, expires, revoked FROM tokens"
+                'SELECT id, "user", made, expires, revoked FROM tokens'
                 f" WHERE tenant = {_TENANT} ORDER BY made, id",
                 (caller.tenant,),
             ).fetchall()
@@ -160,14 +159,14 @@ class SqliteUsers:
         must_own(caller)
         expires = credentials.expiry(now, seconds)
         ident, token, stored = credentials.new_token()
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             tenant = _tenant(connection, caller.tenant)
             _known(connection, tenant, user)
             [(secret,)] = connection.execute("SELECT secret FROM scram").fetchall()
             proof = credentials.verifier(token, credentials.scram_salt(secret, caller.tenant, user))
             connection.execute(
                 "INSERT INTO tokens"
-                " (id, tenant, user, salt, digest, made, expires, stored_key, server_key)"
+                ' (id, tenant, "user", salt, digest, made, expires, stored_key, server_key)'
                 " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
                 (
                     *(ident, tenant, user, stored.salt, stored.digest, now, expires),
@@ -179,7 +178,7 @@ class SqliteUsers:
     def revoke_token(self, token_id: str, now: int, caller: Caller) -> None:
         """Let a token open nothing from now on; revoking twice is fine."""
         must_own(caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             done = connection.execute(
                 "UPDATE tokens SET revoked = coalesce(revoked, ?)"
                 f" WHERE id = ? AND tenant = {_TENANT}",
@@ -189,38 +188,39 @@ class SqliteUsers:
                 raise BadAsk(f"there is no token {printable(token_id)}", detail="token")
 
 
-def _tenant(connection: sqlite3.Connection, name: str) -> int:
+def _tenant(connection: SqlConnection, name: str) -> int:
     fault = name_fault(name)
     if fault:
         raise BadAsk(f"the name of the tenant {fault}", detail="tenant")
-    connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (name,))
+    connection.execute("INSERT INTO tenants (name) VALUES (?) ON CONFLICT DO NOTHING", (name,))
     found = connection.execute("SELECT id FROM tenants WHERE name = ?", (name,)).fetchone()
     return int(found[0])
 
 
-def _changed(connection: sqlite3.Connection, name: str) -> int:
+def _changed(connection: SqlConnection, name: str) -> int:
     """The tenant's number, once it is noted that who sees what has changed."""
     tenant = _tenant(connection, name)
     connection.execute("UPDATE tenants SET access = access + 1 WHERE id = ?", (tenant,))
     return tenant
 
 
-def _find(connection: sqlite3.Connection, tenant: int, name: str) -> User | None:
+def _find(connection: SqlConnection, tenant: int, name: str) -> User | None:
     row = connection.execute(
         "SELECT name, role, attributes FROM users WHERE tenant = ? AND name = ?", (tenant, name)
     ).fetchone()
     return User(row[0], row[1], json.loads(row[2])) if row else None
 
 
-def _known(connection: sqlite3.Connection, tenant: int, name: str) -> User:
+def _known(connection: SqlConnection, tenant: int, name: str) -> User:
     found = _find(connection, tenant, name)
     if found is None:
         raise BadAsk(f"there is no user {printable(name)}", detail="user")
     return found
 
 
-def _write(connection: sqlite3.Connection, tenant: int, user: User) -> None:
+def _write(connection: SqlConnection, tenant: int, user: User) -> None:
     connection.execute(
-        "INSERT OR REPLACE INTO users (tenant, name, role, attributes) VALUES (?, ?, ?, ?)",
+        "INSERT INTO users (tenant, name, role, attributes) VALUES (?, ?, ?, ?) ON CONFLICT"
+        " (tenant, name) DO UPDATE SET role = excluded.role, attributes = excluded.attributes",
         (tenant, user.name, user.role, text(dict(user.attributes))),
     )

@@ -8,7 +8,6 @@ old rows when the log has lived for long enough since; each page is a record `pr
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from sqlite3 import Connection
 from typing import Any
 
 from redask.core.ports import AuditEntry
@@ -17,7 +16,7 @@ from redask.core.rules.audit_chain import MIGRATED, PRUNED_FIRST, Broken
 from redask.core.rules.auditing.first_chain import FirstHead, FirstRow, first_fault, seal
 from redask.core.rules.auditing.lived_time import expires
 from redask.stores.auditing.audit_rows import ASKS, SERVER, ChainWriter, Nonces, new_chain
-from redask.stores.sqlite.auditing.chain_tables import (
+from redask.stores.relational.auditing.chain_tables import (
     PAGE,
     chain_of,
     clock_of,
@@ -25,19 +24,19 @@ from redask.stores.sqlite.auditing.chain_tables import (
     save,
     writer_of,
 )
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _SHOWN = """SELECT seq, own, row, hash, coalesce(build, ''), coalesce(understood, ''),
     coalesce(today, '') FROM red_ask_audit LEFT JOIN audit_builds USING (seq)
     LEFT JOIN audit_readings USING (seq) WHERE tenant = ?"""
 
 
-def migrate(database: Database, nonces: Nonces) -> None:
+def migrate(database: SqlDatabase, nonces: Nonces) -> None:
     """Note the head of a log of the first edition, once."""
-    with database.reading() as connection:
+    with database.reading(EVERY_TENANT) as connection:
         if _is_noted(connection):
             return
-    with database.writing() as connection:
+    with database.writing(EVERY_TENANT) as connection:
         if _is_noted(connection):
             return
         seq, *rest = connection.execute(
@@ -51,7 +50,7 @@ def migrate(database: Database, nonces: Nonces) -> None:
 
 
 def first_entries(
-    connection: Connection, tenant: str, user: str | None, limit: int, before: int
+    connection: SqlConnection, tenant: str, user: str | None, limit: int, before: int
 ) -> list[AuditEntry]:
     """The newest of the old rows before a number: the tenant's, or one user's as they see them."""
     if user is None:
@@ -63,7 +62,7 @@ def first_entries(
             for seq, _, row, digest, *beside in found
         ]
     found = connection.execute(
-        f"{_SHOWN} AND user = ? AND own < ? ORDER BY seq DESC LIMIT ?",
+        f'{_SHOWN} AND "user" = ? AND own < ? ORDER BY seq DESC LIMIT ?',
         (tenant, user, before, limit),
     )
     return [
@@ -72,7 +71,7 @@ def first_entries(
     ]
 
 
-def verify_first(connection: Connection, tenant: str | None) -> int | Broken:
+def verify_first(connection: SqlConnection, tenant: str | None) -> int | Broken:
     """How many old rows there are (of a tenant), or the first that is not as written."""
     noted = _noted(connection)
     if not noted:
@@ -87,30 +86,30 @@ def verify_first(connection: Connection, tenant: str | None) -> int | Broken:
         """SELECT min(seq) FROM red_ask_audit
            WHERE NOT json_valid(row) OR ts IS NOT json_extract(row, '$.ts')
               OR tenant IS NOT json_extract(row, '$.tenant')
-              OR user IS NOT json_extract(row, '$.user')"""
+              OR "user" IS NOT json_extract(row, '$.user')"""
     ).fetchone()[0]
     fault = first_fault(_rows(connection), head, seal(head))
     if fault is not None and (misfiled is None or fault[0] <= misfiled):
         return Broken(*fault)
     if misfiled is not None:
         return Broken(misfiled, f"row {misfiled} is filed under another caller or time")
-    counted = "SELECT count(*) FROM red_ask_audit WHERE ? IS NULL OR tenant = ?"
-    return int(connection.execute(counted, (tenant, tenant)).fetchone()[0])
+    counted = "SELECT count(*) FROM red_ask_audit WHERE tenant = coalesce(?, tenant)"
+    return int(connection.execute(counted, (tenant,)).fetchone()[0])
 
 
-def prune_first(database: Database, keep_ns: int, rule: str, nonces: Nonces) -> None:
+def prune_first(database: SqlDatabase, keep_ns: int, rule: str, nonces: Nonces) -> None:
     """Take the old rows, once the log has lived for so long since they were left."""
     while _prune_page(database, keep_ns, rule, nonces):
         pass
 
 
-def _prune_page(database: Database, keep_ns: int, rule: str, nonces: Nonces) -> bool:
-    with database.reading() as connection:
+def _prune_page(database: SqlDatabase, keep_ns: int, rule: str, nonces: Nonces) -> bool:
+    with database.reading(EVERY_TENANT) as connection:
         if not connection.execute("SELECT 1 FROM red_ask_audit LIMIT 1").fetchone():
             return False
         if not expires(0, clock_of(connection).lived, keep_ns):
             return False
-    with database.writing() as connection:
+    with database.writing(EVERY_TENANT) as connection:
         rows = connection.execute(
             "SELECT seq, hash FROM red_ask_audit ORDER BY seq LIMIT ?", (PAGE,)
         ).fetchall()
@@ -126,25 +125,25 @@ def _prune_page(database: Database, keep_ns: int, rule: str, nonces: Nonces) -> 
     return True
 
 
-def _start_chains(connection: Connection, writer: ChainWriter, start: int) -> None:
+def _start_chains(connection: SqlConnection, writer: ChainWriter, start: int) -> None:
     """Chains for the tenants of old rows, behind the old numbers; users go on counting."""
     identity = identity_of(connection)
     counted = connection.execute(
-        "SELECT tenant, user, max(own) FROM red_ask_audit GROUP BY tenant, user"
+        'SELECT tenant, "user", max(own) FROM red_ask_audit GROUP BY tenant, "user"'
     ).fetchall()
     for tenant, user, own in counted:
         writer.chains[tenant] = new_chain(identity, ASKS, tenant, start)
         writer.numbers[tenant, user] = own
 
 
-def _is_noted(connection: Connection) -> bool:
+def _is_noted(connection: SqlConnection) -> bool:
     """Whether there is nothing to note, or it is noted."""
     if not connection.execute("SELECT 1 FROM audit_head").fetchone():
         return True
     return chain_of(connection, ASKS, SERVER).head.seq > 0
 
 
-def _noted(connection: Connection) -> list[dict[str, Any]]:
+def _noted(connection: SqlConnection) -> list[dict[str, Any]]:
     """What the server's chain says of the old log: its head, then what was taken of it."""
     found = connection.execute(
         "SELECT row FROM audit_records JOIN audit_chains ON id = chain WHERE log = ?"
@@ -158,7 +157,7 @@ def _head(noted: dict[str, Any]) -> FirstHead:
     return FirstHead(noted["seq"], noted["hash"], noted["pruned_seq"], noted["pruned_hash"])
 
 
-def _rows(connection: Connection) -> Iterator[FirstRow]:
+def _rows(connection: SqlConnection) -> Iterator[FirstRow]:
     cursor = connection.execute("SELECT seq, row, hash FROM red_ask_audit ORDER BY seq")
     while page := cursor.fetchmany(PAGE):
         yield from (FirstRow(*each) for each in page)

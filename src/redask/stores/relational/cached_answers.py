@@ -1,4 +1,4 @@
-"""The answer cache in `calls.sqlite`: bounded, shared by processes, the oldest out first.
+"""The answer cache: bounded, shared by processes, the oldest out first.
 
 It keeps whole Answers by key; whether one may be used is for `rules.caching` to say. An entry is
 a miss if it cannot be read (another version wrote it), fails its checksum, or is of another
@@ -12,19 +12,19 @@ from typing import Any
 from redask.core.ports import CachedAnswer
 from redask.core.wire import json as canonical
 from redask.stores import answer_encoding
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlDatabase
 
 
-class SqliteAnswerCache:
+class RelationalAnswerCache:
     """The cache of one database directory."""
 
-    def __init__(self, database: Database, timeline: str) -> None:
+    def __init__(self, database: SqlDatabase, timeline: str) -> None:
         self._database = database
         self._timeline = timeline
 
     def get(self, key: str) -> CachedAnswer | None:
         """What is stored under a key, however old."""
-        with self._database.reading() as connection:
+        with self._database.reading(key) as connection:
             found = connection.execute(
                 "SELECT key, answer, prompt_hash, stored_at, ttl FROM answers WHERE key = ?",
                 (key,),
@@ -46,9 +46,10 @@ class SqliteAnswerCache:
         kept = {"timeline": self._timeline, "answer": answer_encoding.plain(entry.answer)}
         checksum = _checksum(kept, key, entry.prompt_hash, entry.stored_at, ttl)
         answer = canonical.text({**kept, "checksum": checksum})
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
+            connection.execute("DELETE FROM answers WHERE key = ?", (key,))
             connection.execute(
-                "INSERT OR REPLACE INTO answers (key, answer, prompt_hash, stored_at, ttl)"
+                "INSERT INTO answers (key, answer, prompt_hash, stored_at, ttl)"
                 " VALUES (?, ?, ?, ?, ?)",
                 (key, answer, entry.prompt_hash, entry.stored_at, ttl),
             )
@@ -60,13 +61,13 @@ class SqliteAnswerCache:
 
     def forget_damaged(self) -> int:
         """Forget what is not what was stored. → how many"""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(
                 "SELECT place, key, answer, prompt_hash, stored_at, ttl FROM answers"
             ).fetchall()
         damaged = [(place,) for place, *entry in found if not _passes(*entry)]
         if damaged:
-            with self._database.writing() as connection:
+            with self._database.writing(EVERY_TENANT) as connection:
                 connection.executemany("DELETE FROM answers WHERE place = ?", damaged)
         return len(damaged)
 

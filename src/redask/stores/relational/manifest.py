@@ -1,4 +1,4 @@
-"""Which entities came from which file: `SqliteManifest`, beside the entities themselves.
+"""Which entities came from which file: `RelationalManifest`, beside the entities themselves.
 
     load      the entities of some files, who brought them, and in which order; one transaction
     sweep     with the last part of a file: what it brought earlier and no longer brings goes
@@ -12,7 +12,6 @@ writing connection, so that a file of any size takes no memory, and an equal one
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 
@@ -21,14 +20,13 @@ from redask.core.model import Caller
 from redask.core.ports import DeclaredKey, Entity, FileLink, Load, LoadOutcome, Origin, OriginFacts
 from redask.stores import manifest_rules
 from redask.stores.manifest_rules import LINK_PLACE
-from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.visibility_queries import declared_keys
-from redask.stores.sqlite.writer import EntityWriter
+from redask.stores.relational.sql_database import SqlConnection, SqlDatabase
+from redask.stores.relational.visibility_queries import declared_keys
+from redask.stores.relational.writer import EntityWriter
 from redask.stores.write_rules import GIVEN
 
 _SWEEP = 2000
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
-_SEEN = "CREATE TEMP TABLE IF NOT EXISTS ingest_seen (origin, key, PRIMARY KEY (origin, key))"
 _OWNERS = """SELECT entities.urn, ingest_origins.path FROM json_each(?) AS wanted
     CROSS JOIN entities ON entities.tenant = ? AND urn = wanted.value AND payload IS NOT NULL
     CROSS JOIN ingest_items ON ingest_items.key = entities.key
@@ -37,7 +35,7 @@ _KEYS = """SELECT entities.key FROM json_each(?) AS wanted
     CROSS JOIN entities ON tenant = ? AND urn = wanted.value ORDER BY wanted.key"""
 _KEEP_ITEM = """INSERT INTO ingest_items VALUES (?, ?, ?) ON CONFLICT (key) DO UPDATE
     SET origin = excluded.origin, place = excluded.place
-    WHERE origin <> excluded.origin OR place <> excluded.place"""
+    WHERE ingest_items.origin <> excluded.origin OR ingest_items.place <> excluded.place"""
 _KEEP_ORIGIN = """INSERT INTO ingest_origins (tenant, path, root, choice, stamp, unlinked, read_at)
     VALUES (?, ?, ?, ?, ?, 1, ?) ON CONFLICT (tenant, path) DO UPDATE
     SET root = excluded.root, choice = excluded.choice, stamp = excluded.stamp, unlinked = 1,
@@ -52,16 +50,16 @@ _REFERRERS = """UPDATE ingest_origins SET unlinked = 1 WHERE tenant = ? AND id I
     CROSS JOIN ingest_links ON ingest_links.path = gone.value)"""
 
 
-class SqliteManifest:
+class RelationalManifest:
     """The manifest of one database; see `ports.OriginManifest`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def known(self, place: str, caller: Caller) -> dict[str, Origin]:
         """The origins at a path or below it, by path."""
         below = place.rstrip("/")
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT path, root, choice, stamp, EXISTS"
                 " (SELECT 1 FROM ingest_items CROSS JOIN entities USING (key)"
@@ -75,7 +73,7 @@ class SqliteManifest:
     def listing(self, caller: Caller) -> list[OriginFacts]:
         """The origins of an owner's tenant, by path."""
         must_own(caller)
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             rows = connection.execute(_LISTING.format(_TENANT), (caller.tenant,)).fetchall()
         files: dict[str, OriginFacts] = {}
         for path, read_at, collection, count in rows:
@@ -87,7 +85,7 @@ class SqliteManifest:
     def load(self, loads: Sequence[Load], caller: Caller, now: int | None = None) -> LoadOutcome:
         """Write what these origins bring, in one transaction, but for those that collide."""
         must_own(caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             writer = EntityWriter(connection, caller.tenant)
             brought = [entity.urn for load in loads for entity in load.entities]
             owners = _owners(connection, writer.tenant, brought)
@@ -97,7 +95,7 @@ class SqliteManifest:
             writer.classes.forget_keys()  # who may read these depends on them
             written = writer.put(entities, GIVEN)
             keys = iter(_keys(connection, writer.tenant, [entity.urn for entity in entities]))
-            connection.execute(_SEEN)
+            connection.keep_seen()
             removed = 0
             for number, load in zip(numbers, accepted, strict=True):
                 own = [next(keys) for _ in load.entities]
@@ -109,7 +107,7 @@ class SqliteManifest:
 
     def collisions(self, origin: Origin, urns: Sequence[str], caller: Caller) -> str | None:
         """The path of another origin that one of these belongs to, or None."""
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             (tenant,) = connection.execute(f"SELECT {_TENANT}", (caller.tenant,)).fetchone()
             owners = _owners(connection, tenant, urns)
         return manifest_rules.collision(origin, owners)
@@ -117,7 +115,7 @@ class SqliteManifest:
     def remove(self, paths: Sequence[str], caller: Caller) -> int:
         """Remove these origins with everything they brought. → how many entities went."""
         must_own(caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             writer = EntityWriter(connection, caller.tenant)
             removed = 0
             for path in paths:
@@ -136,9 +134,9 @@ class SqliteManifest:
 
     def pending_links(self, limit: int, caller: Caller) -> dict[str, list[FileLink]]:
         """Origins whose links are to be settled (anew), by path; empty when all are."""
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             origins = connection.execute(
-                f"SELECT id, path FROM ingest_origins WHERE tenant = {_TENANT} AND unlinked"
+                f"SELECT id, path FROM ingest_origins WHERE tenant = {_TENANT} AND unlinked = 1"
                 " ORDER BY path LIMIT ?",
                 (caller.tenant, limit),
             ).fetchall()
@@ -150,7 +148,7 @@ class SqliteManifest:
 
     def chunks(self, path: str, caller: Caller) -> list[str]:
         """The documents that an origin brought, in their order."""
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             rows = connection.execute(
                 "SELECT urn FROM ingest_origins"
                 " CROSS JOIN ingest_items ON origin = ingest_origins.id AND place >= 0"
@@ -163,14 +161,14 @@ class SqliteManifest:
 
     def declared_keys(self, tenant: str) -> list[DeclaredKey]:
         """The keys that the origins declare, by path and in their order; for SELECT."""
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             (number,) = connection.execute(f"SELECT {_TENANT}", (tenant,)).fetchone()
             return declared_keys(connection, number)
 
     def link(self, edges: Mapping[str, Sequence[Entity]], caller: Caller) -> LoadOutcome:
         """Settle the links of these origins: they have these edges and no others."""
         must_own(caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             writer = EntityWriter(connection, caller.tenant)
             every = list(chain(*edges.values()))
             written = writer.put(every, GIVEN)
@@ -187,16 +185,15 @@ class SqliteManifest:
                 removed += _sweep(
                     connection,
                     writer,
-                    "origin = ? AND place < 0 AND key NOT IN (SELECT value FROM json_each(?))",
+                    "origin = ? AND place < 0 AND key NOT IN"
+                    " (SELECT CAST(value AS BIGINT) FROM json_each(?))",
                     (number, json.dumps(kept)),
                 )
             writer.finish()
             return LoadOutcome(written, removed, {})
 
 
-def _begin(
-    connection: sqlite3.Connection, writer: EntityWriter, load: Load, now: int | None
-) -> int:
+def _begin(connection: SqlConnection, writer: EntityWriter, load: Load, now: int | None) -> int:
     """Note an origin, and with its first part the keys that it declares. → its number"""
     before = connection.execute(
         "SELECT path, root, choice, stamp FROM ingest_origins WHERE tenant = ? AND path = ?",
@@ -212,7 +209,7 @@ def _begin(
 
 
 def _keep(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
     writer: EntityWriter,
     load: Load,
     keys: Sequence[int],
@@ -225,12 +222,14 @@ def _keep(
     (place,) = connection.execute(
         "SELECT count(*) FROM ingest_seen WHERE origin = ?", (number,)
     ).fetchone()
-    connection.executemany("INSERT INTO ingest_seen VALUES (?, ?)", [(number, k) for k in keys])
+    connection.executemany(
+        "INSERT INTO ingest_seen (origin, key) VALUES (?, ?)", [(number, k) for k in keys]
+    )
     connection.executemany(
         _KEEP_ITEM, [(key, number, at) for at, key in enumerate(keys, start=place)]
     )
     connection.executemany(
-        "INSERT OR IGNORE INTO ingest_links VALUES (?, ?, ?, ?)",
+        "INSERT INTO ingest_links VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
         [(number, link.source, link.path, link.anchor) for link in load.links],
     )
     if not load.last:
@@ -243,7 +242,7 @@ def _keep(
     return removed
 
 
-def _declare(connection: sqlite3.Connection, origin: int, keys: Sequence[DeclaredKey]) -> None:
+def _declare(connection: SqlConnection, origin: int, keys: Sequence[DeclaredKey]) -> None:
     """Keep the keys of an origin in place of those it had."""
     connection.execute("DELETE FROM declared_keys WHERE origin = ?", (origin,))
     for place, each in enumerate(keys):
@@ -253,7 +252,7 @@ def _declare(connection: sqlite3.Connection, origin: int, keys: Sequence[Declare
 
 
 def _sweep(
-    connection: sqlite3.Connection, writer: EntityWriter, which: str, values: tuple[object, ...]
+    connection: SqlConnection, writer: EntityWriter, which: str, values: tuple[object, ...]
 ) -> int:
     """Delete these items and their entities, some at a time. → how many entities went."""
     removed = 0
@@ -267,11 +266,9 @@ def _sweep(
     return removed
 
 
-def _owners(
-    connection: sqlite3.Connection, tenant: int | None, urns: Sequence[str]
-) -> dict[str, str]:
+def _owners(connection: SqlConnection, tenant: int | None, urns: Sequence[str]) -> dict[str, str]:
     return dict(connection.execute(_OWNERS, (json.dumps(urns), tenant)).fetchall())
 
 
-def _keys(connection: sqlite3.Connection, tenant: int, urns: Sequence[str]) -> Iterable[int]:
+def _keys(connection: SqlConnection, tenant: int, urns: Sequence[str]) -> Iterable[int]:
     return [key for (key,) in connection.execute(_KEYS, (json.dumps(urns), tenant))]

@@ -1,4 +1,4 @@
-"""The trees and checkpoints of both logs in `calls.sqlite`: `SqliteSealedLogs`."""
+"""The trees and checkpoints of both logs: `RelationalSealedLogs`."""
 
 import json
 from collections.abc import Sequence
@@ -14,15 +14,15 @@ from redask.core.rules.auditing.checkpoints import (
 from redask.core.rules.auditing.log_proofs import ProvableRecord
 from redask.core.rules.auditing.merkle import Nodes
 from redask.core.rules.auditing.tree_tiles import nodes_in
-from redask.stores.sqlite.auditing import tree_tables
-from redask.stores.sqlite.auditing.chain_tables import identity_of
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.auditing import tree_tables
+from redask.stores.relational.auditing.chain_tables import identity_of
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlDatabase
 
 
-class SqliteSealedLogs:
+class RelationalSealedLogs:
     """See `ports.SealedLogs`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def grow(self) -> None:
@@ -31,7 +31,7 @@ class SqliteSealedLogs:
 
     def trees(self) -> list[TreeState]:
         """The trees as far as they have grown."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             identity = identity_of(connection)
             found = connection.execute(
                 "SELECT log, tenant, first, size FROM audit_trees JOIN audit_chains ON chain = id"
@@ -44,14 +44,14 @@ class SqliteSealedLogs:
         chain = self._chain(log, tenant)
 
         def tile(level: int, number: int) -> bytes:
-            with self._database.reading() as connection:
+            with self._database.reading(EVERY_TENANT) as connection:
                 return tree_tables.tiles_of(connection, chain)(level, number)
 
         return nodes_in(tile)
 
     def record(self, log: str, tenant: str, seq: int) -> ProvableRecord | None:
         """A record of a chain, if it is there."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(
                 "SELECT audit_records.seq, kind, at, row, beside, opening FROM audit_records"
                 " JOIN audit_chains ON id = chain"
@@ -62,7 +62,7 @@ class SqliteSealedLogs:
 
     def keep(self, checkpoints: Sequence[Checkpoint]) -> None:
         """Keep checkpoints, each in place of its chain's last."""
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             connection.executemany(
                 "INSERT INTO audit_checkpoints SELECT id, ?, ? FROM audit_chains"
                 " WHERE log = ? AND tenant = ? ON CONFLICT (chain) DO UPDATE"
@@ -89,7 +89,7 @@ class SqliteSealedLogs:
 
     def delivered(self, sink: str, checkpoints: Sequence[Checkpoint]) -> None:
         """A sink has got these."""
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             connection.executemany(
                 "INSERT INTO audit_deliveries SELECT ?, id, ? FROM audit_chains"
                 " WHERE log = ? AND tenant = ?"
@@ -100,7 +100,7 @@ class SqliteSealedLogs:
 
     def failed(self, sink: str, now: int, fault: str) -> None:
         """A sink did not take what it was given; `since` stays that of the first time."""
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             connection.execute(
                 "INSERT INTO audit_sinks VALUES (?, ?, ?)"
                 " ON CONFLICT (sink) DO UPDATE SET fault = excluded.fault",
@@ -109,19 +109,19 @@ class SqliteSealedLogs:
 
     def faults(self) -> list[SinkFault]:
         """The sinks that failed and have taken nothing since."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute("SELECT sink, since, fault FROM audit_sinks ORDER BY sink")
             return [SinkFault(*each) for each in found.fetchall()]
 
     def _chain(self, log: str, tenant: str) -> int:
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(
                 "SELECT id FROM audit_chains WHERE log = ? AND tenant = ?", (log, tenant)
             ).fetchone()
         return int(found[0]) if found else 0
 
     def _read(self, statement: str, *given: object) -> list[Checkpoint]:
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(statement, given).fetchall()
         checkpoints = []
         for (line,) in found:

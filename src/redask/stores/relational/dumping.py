@@ -6,11 +6,10 @@ Vectors that somebody gave are data; those that an embedder made are made again.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterator
 
 from redask.stores import checksums, vector_encoding
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import SqlConnection, SqlDatabase
 from redask.stores.write_rules import GIVEN
 
 _PAGE = 1_000
@@ -21,10 +20,9 @@ _ENTITIES = f"""SELECT urn, payload, vector, vectors.checksum, entities.checksum
 _BETWEEN_EDGES = """(source IN (SELECT key FROM edges) OR target IN (SELECT key FROM edges))"""
 
 
-def records(database: Database, tenant: str) -> Iterator[dict[str, object]]:
+def records(database: SqlDatabase, tenant: str) -> Iterator[dict[str, object]]:
     """The records of a tenant; close the iterator, or read it to its end."""
-    with database.beside() as connection:
-        connection.execute("BEGIN")
+    with database.snapshot(tenant) as connection:
         yield from _settings(connection, tenant)
         given = connection.execute(
             "SELECT 1 FROM tenants WHERE name = ? AND model = ?", (tenant, GIVEN)
@@ -45,7 +43,7 @@ def records(database: Database, tenant: str) -> Iterator[dict[str, object]]:
                     yield record
 
 
-def _settings(connection: sqlite3.Connection, tenant: str) -> Iterator[dict[str, object]]:
+def _settings(connection: SqlConnection, tenant: str) -> Iterator[dict[str, object]]:
     for name, role, attributes in connection.execute(
         f"SELECT users.name, role, attributes FROM users {_MINE} ORDER BY users.name", (tenant,)
     ).fetchall():

@@ -1,4 +1,4 @@
-"""Policies of collections in a store: `RuledStore`, a part of `SqliteStore`.
+"""Policies of collections in a store: `RuledStore`, a part of `RelationalStore`.
 
 `set_policy` holds at once, whatever the collection's size: see `transitions`. A collection of up to
 `STEP` rows is classified in the same transaction; a larger one step by step, by whoever waits for
@@ -6,6 +6,7 @@ it or by `relabel`.
 """
 
 import json
+import secrets
 from collections.abc import Callable
 
 from redask.core.access.policy import must_own, read_policy
@@ -13,12 +14,13 @@ from redask.core.model import Caller, Source
 from redask.core.wire.json import text
 from redask.stores.backend import Relabelling
 from redask.stores.policy_classes import KeyColumns, check_policy
-from redask.stores.sqlite import inspection
-from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.relabelling import relabel_steps, transitions
-from redask.stores.sqlite.visibility_queries import declared_keys
-from redask.stores.sqlite.writer import EntityWriter
+from redask.stores.relational import inspection
+from redask.stores.relational.relabelling import relabel_steps, transitions
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlDatabase
+from redask.stores.relational.visibility_queries import declared_keys
+from redask.stores.relational.writer import EntityWriter
 
+_EDGE_KEY_BYTES = 32
 CLASS_RULES = 2  # which rules of `policy_classes` hold; a change of them is the next number
 
 _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
@@ -27,14 +29,14 @@ _TENANT = "(SELECT id FROM tenants WHERE name = ?)"
 class RuledStore:
     """Who may read which collections."""
 
-    _database: Database
+    _database: SqlDatabase
     edge_key: bytes
     page: Callable[..., list[Source]]
 
     def policies(self, caller: Caller) -> dict[str, object]:
         """The policies of the caller's tenant, by collection."""
         must_own(caller)
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             found = connection.execute(
                 f"SELECT collection, document FROM policies WHERE tenant = {_TENANT}"
                 " ORDER BY collection",
@@ -48,7 +50,7 @@ class RuledStore:
         policy = read_policy(collection, document)
         if len(policy.layout.projections) == 1:
             return  # it hides no column
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             number = connection.execute(f"SELECT {_TENANT}", (caller.tenant,)).fetchone()[0]
             keys = KeyColumns.of(declared_keys(connection, number))
         check_policy(policy, keys, lambda after: self.page(collection, caller, after=after))
@@ -61,7 +63,7 @@ class RuledStore:
         policy = None if document is None else read_policy(collection, document)
         if policy is not None:
             self.check_policy(collection, document, caller)
-        with self._database.writing() as connection:
+        with self._database.writing(caller.tenant) as connection:
             writer = EntityWriter(connection, caller.tenant)
             relabel_steps.begin(connection, writer, collection, policy, text(document))
             relabel_steps.advance(connection, writer, collection, relabel_steps.STEP)
@@ -72,13 +74,13 @@ class RuledStore:
 
     def tenants(self) -> list[str]:
         """The names of all tenants that were ever written to."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute("SELECT name FROM tenants ORDER BY name").fetchall()
         return [name for (name,) in found]
 
     def relabelling(self) -> list[Relabelling]:
         """The collections of all tenants that are being classified anew."""
-        with self._database.reading() as connection:
+        with self._database.reading(EVERY_TENANT) as connection:
             found = connection.execute(
                 "SELECT name, collection, done, total FROM relabelling"
                 " JOIN tenants ON id = tenant ORDER BY name, collection"
@@ -87,7 +89,7 @@ class RuledStore:
 
     def relabel(self, tenant: str) -> None:
         """Take the next step with one of them, if any."""
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             found = sorted(transitions.transitions(connection, tenant))
         if found:
             self._advance(tenant, found[0])
@@ -95,12 +97,12 @@ class RuledStore:
     def policy_faults(self, caller: Caller) -> list[str]:
         """What the policies in force hide as a whole, though they name columns only."""
         must_own(caller)
-        with self._database.reading() as connection:
+        with self._database.reading(caller.tenant) as connection:
             return inspection.policy_faults(connection, caller.tenant, keyed=bool(self.edge_key))
 
     def _advance(self, tenant: str, collection: str) -> bool:
         """Take a step with a collection. → whether there may be more to do"""
-        with self._database.writing() as connection:
+        with self._database.writing(tenant) as connection:
             if collection not in transitions.transitions(connection, tenant):
                 return False
             writer = EntityWriter(connection, tenant)
@@ -113,7 +115,7 @@ class RuledStore:
 
         Edges that are there keep their ids, and those to come are made in the same way. → what with
         """
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             ruled = connection.execute(
                 "SELECT DISTINCT name FROM tenants JOIN policies ON tenant = tenants.id"
             ).fetchall()
@@ -121,10 +123,9 @@ class RuledStore:
                 writer = EntityWriter(connection, tenant)
                 relabel_steps.classify_all(connection, writer)
                 writer.finish()
+            new = keyed and connection.execute("SELECT 1 FROM edges LIMIT 1").fetchone() is None
             (edge_key,) = connection.execute(
-                "UPDATE store SET classes = ?1, edge_key = coalesce(edge_key, iif("
-                " ?2 AND NOT EXISTS (SELECT 1 FROM edges), randomblob(32), zeroblob(0)))"
-                " RETURNING edge_key",
-                (CLASS_RULES, keyed),
+                "UPDATE store SET classes = ?, edge_key = coalesce(edge_key, ?) RETURNING edge_key",
+                (CLASS_RULES, secrets.token_bytes(_EDGE_KEY_BYTES) if new else b""),
             ).fetchone()
         return bytes(edge_key)

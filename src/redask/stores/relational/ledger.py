@@ -1,4 +1,4 @@
-"""What each tenant has spent on each UTC day and by which provider, in `calls.sqlite`.
+"""What each tenant has spent on each UTC day and by which provider.
 
     reserve   asks the rule inside the transaction that sets the amount aside: two asks at once,
               in two threads or two processes, cannot both get the last dollar
@@ -13,32 +13,31 @@ would be of an earlier day, and what it costs must be booked.
 """
 
 from collections.abc import Callable, Sequence
-from sqlite3 import Connection
 
 from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent, dollars
 from redask.core.rules.spending.budgets import Purse
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 _KEPT = 10_000  # reservations; more calls than that do not run at once
 _BOOK = (
     "INSERT INTO spent VALUES (?, ?, ?, ?, ?, ?, ?)"
-    " ON CONFLICT (tenant, day, provider, user, role)"
-    " DO UPDATE SET nanos = nanos + excluded.nanos, unpriced = unpriced + excluded.unpriced"
+    ' ON CONFLICT (tenant, day, provider, "user", role) DO UPDATE'
+    " SET nanos = spent.nanos + excluded.nanos, unpriced = spent.unpriced + excluded.unpriced"
 )
 _REPORT = """
     SELECT day, tenant, provider, sum(spent), sum(reserved), sum(unpriced) FROM (
         SELECT day, tenant, provider, nanos AS spent, 0 AS reserved, unpriced FROM spent
         UNION ALL SELECT day, tenant, provider, 0, nanos, 0 FROM reserved WHERE nanos > 0
-    ) WHERE day >= ? AND (? IS NULL OR tenant = ?)
+    ) AS booked WHERE day >= ? AND tenant = coalesce(?, tenant)
     GROUP BY day, tenant, provider ORDER BY day DESC, tenant, provider
 """
 
 
-class SqliteLedger:
+class RelationalLedger:
     """The spending of one database directory."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: SqlDatabase) -> None:
         self._database = database
 
     def reserve(
@@ -49,7 +48,7 @@ class SqliteLedger:
         purses: Sequence[Purse] = (),
     ) -> int | Reject:
         """See `ports.Ledger`."""
-        with self._database.writing() as connection:
+        with self._database.writing(account.tenant) as connection:
             sum_so_far = _total(connection, account.tenant, account.day)
             held = tuple(dollars(_held(connection, account, purse)) for purse in purses)
             verdict = check(Spent(account.day, dollars(sum_so_far), held))
@@ -65,20 +64,18 @@ class SqliteLedger:
                 " AND number <= (SELECT max(number) FROM reserved) - ?",
                 (_KEPT,),
             )
-            made = connection.execute(
-                "INSERT INTO reserved (tenant, day, provider, user, role, nanos)"
-                " VALUES (?, ?, ?, ?, ?, ?)",
+            (number,) = connection.execute(
+                'INSERT INTO reserved (tenant, day, provider, "user", role, nanos)'
+                " VALUES (?, ?, ?, ?, ?, ?) RETURNING number",
                 (*_place(account), nanos),
-            )
-            number = made.lastrowid
-        assert number is not None
-        return number
+            ).fetchone()
+        return int(number)
 
     def settle(self, reservation: int, nanos: int) -> None:
         """Replace a reservation by what the call really cost; a second time changes nothing."""
-        with self._database.writing() as connection:
+        with self._database.writing(EVERY_TENANT) as connection:
             account = connection.execute(
-                "SELECT tenant, day, provider, user, role FROM reserved WHERE number = ?",
+                'SELECT tenant, day, provider, "user", role FROM reserved WHERE number = ?',
                 (reservation,),
             ).fetchone()
             if account is None:
@@ -89,18 +86,18 @@ class SqliteLedger:
 
     def add(self, account: Account, nanos: int, *, unpriced: int = 0) -> None:
         """Book what a call without a reservation cost, or that nobody knows it."""
-        with self._database.writing() as connection:
+        with self._database.writing(account.tenant) as connection:
             connection.execute(_BOOK, (*_place(account), nanos, unpriced))
 
     def total(self, tenant: str, day: int) -> int:
         """What a tenant has spent or set aside on a day, in nano-dollars."""
-        with self._database.reading() as connection:
+        with self._database.reading(tenant) as connection:
             return _total(connection, tenant, day)
 
     def report(self, since: int, tenant: str | None = None) -> list[Spending]:
         """The spending since a day, newest first; of one tenant, or of all."""
-        with self._database.reading() as connection:
-            found = connection.execute(_REPORT, (since, tenant, tenant)).fetchall()
+        with self._database.reading(EVERY_TENANT if tenant is None else tenant) as connection:
+            found = connection.execute(_REPORT, (since, tenant)).fetchall()
         return [
             Spending(Account(of, day, provider), dollars(spent), dollars(reserved), unpriced)
             for day, of, provider, spent, reserved, unpriced in found
@@ -111,9 +108,9 @@ def _place(account: Account) -> tuple[str, int, str, str, str]:
     return account.tenant, account.day, account.provider, account.user, account.role
 
 
-def _held(connection: Connection, account: Account, purse: Purse) -> int:
+def _held(connection: SqlConnection, account: Account, purse: Purse) -> int:
     """What a purse of the account's tenant spent or set aside, up to the account's day."""
-    column = "user" if purse.by == "user" else "role"
+    column = '"user"' if purse.by == "user" else "role"
     place = (account.tenant, purse.since, account.day, purse.name)
     where = f"WHERE tenant = ? AND day BETWEEN ? AND ? AND {column} = ?"
     found = connection.execute(
@@ -123,7 +120,7 @@ def _held(connection: Connection, account: Account, purse: Purse) -> int:
     return sum(nanos for (nanos,) in found)
 
 
-def _total(connection: Connection, tenant: str, day: int) -> int:
+def _total(connection: SqlConnection, tenant: str, day: int) -> int:
     found = connection.execute(
         "SELECT nanos FROM spent WHERE tenant = ? AND day = ?"
         " UNION ALL SELECT nanos FROM reserved WHERE tenant = ? AND day = ?",

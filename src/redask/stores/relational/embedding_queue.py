@@ -9,25 +9,22 @@ ever set on an entity that still says what was embedded, so two at work do no ha
 its holder writes another number with each sign of life, and who waits measures how long none came.
 """
 
-import sqlite3
-
 from redask.core.ports import EmbeddingLease, Unembedded
 from redask.stores.policy_classes import hidden_columns
-from redask.stores.sqlite.relabelling.transitions import target_layouts
+from redask.stores.relational.relabelling.transitions import target_layouts
+from redask.stores.relational.sql_database import SqlConnection
 
 _WAITING = """FROM tenants
     CROSS JOIN entities ON entities.tenant = tenants.id
     LEFT JOIN vectors USING (key)
     WHERE tenants.name = :tenant AND vectors.key IS NULL AND payload IS NOT NULL
         AND substr(urn, 1, 15) <> 'urn:reddb:edge:'
-        AND entities.seq > max(:after, coalesce(
-            (SELECT embedding.seq FROM embedding WHERE embedding.tenant = tenants.id), 0))"""
+        AND entities.seq > :after AND entities.seq > coalesce(
+            (SELECT embedding.seq FROM embedding WHERE embedding.tenant = tenants.id), 0)"""
 _TENANT = "(SELECT id FROM tenants WHERE name = :tenant)"
 
 
-def following(
-    connection: sqlite3.Connection, tenant: str, after: int, limit: int
-) -> list[Unembedded]:
+def following(connection: SqlConnection, tenant: str, after: int, limit: int) -> list[Unembedded]:
     """The first that wait, of those that changed after a sequence."""
     rows = connection.execute(
         "SELECT entities.seq, urn, payload,"
@@ -42,7 +39,7 @@ def following(
     ]
 
 
-def count(connection: sqlite3.Connection, tenant: str) -> int:
+def count(connection: SqlConnection, tenant: str) -> int:
     """How many wait."""
     found: int
     (found,) = connection.execute(
@@ -51,7 +48,7 @@ def count(connection: sqlite3.Connection, tenant: str) -> int:
     return found
 
 
-def looked_through(connection: sqlite3.Connection, tenant: str) -> int:
+def looked_through(connection: SqlConnection, tenant: str) -> int:
     """How far everything has been looked at."""
     found = connection.execute(
         f"SELECT seq FROM embedding WHERE tenant = {_TENANT}", {"tenant": tenant}
@@ -59,22 +56,22 @@ def looked_through(connection: sqlite3.Connection, tenant: str) -> int:
     return found[0] if found else 0
 
 
-def advance(connection: sqlite3.Connection, tenant: str, through: int) -> None:
+def advance(connection: SqlConnection, tenant: str, through: int) -> None:
     """Note how far everything has been looked at; it never goes back."""
     _make(connection, tenant)
     connection.execute(
-        f"UPDATE embedding SET seq = max(seq, :through) WHERE tenant = {_TENANT}",
+        f"UPDATE embedding SET seq = :through WHERE tenant = {_TENANT} AND seq < :through",
         {"tenant": tenant, "through": through},
     )
 
 
-def restart(connection: sqlite3.Connection, tenant: str) -> None:
+def restart(connection: SqlConnection, tenant: str) -> None:
     """Begin at the beginning: everything is to be looked at again."""
     connection.execute(f"UPDATE embedding SET seq = 0 WHERE tenant = {_TENANT}", {"tenant": tenant})
 
 
 def claim(
-    connection: sqlite3.Connection,
+    connection: SqlConnection,
     tenant: str,
     claimed: EmbeddingLease,
     over: EmbeddingLease | None,
@@ -98,7 +95,7 @@ def claim(
     return EmbeddingLease(*found)
 
 
-def release(connection: sqlite3.Connection, tenant: str, holder: str) -> None:
+def release(connection: SqlConnection, tenant: str, holder: str) -> None:
     """Free the lease, if it is this holder's."""
     connection.execute(
         "UPDATE embedding SET holder = NULL, until = 0"
@@ -107,8 +104,9 @@ def release(connection: sqlite3.Connection, tenant: str, holder: str) -> None:
     )
 
 
-def _make(connection: sqlite3.Connection, tenant: str) -> None:
-    connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (tenant,))
+def _make(connection: SqlConnection, tenant: str) -> None:
+    connection.execute("INSERT INTO tenants (name) VALUES (?) ON CONFLICT DO NOTHING", (tenant,))
     connection.execute(
-        f"INSERT OR IGNORE INTO embedding (tenant) VALUES ({_TENANT})", {"tenant": tenant}
+        f"INSERT INTO embedding (tenant) VALUES ({_TENANT}) ON CONFLICT DO NOTHING",
+        {"tenant": tenant},
     )

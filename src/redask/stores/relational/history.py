@@ -13,18 +13,15 @@ The last `KEPT` marks of each tenant are kept; what fell further behind is made 
 reaches an answer: not a fingerprint, a rank or a prompt.
 """
 
-import os
 import secrets
-import sqlite3
-from pathlib import Path
 
-from redask.stores.sqlite.connection import Database
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
 
 KEPT = 100_000
 _MARK_BYTES = 16
 
 
-def advance(connection: sqlite3.Connection, tenant: int) -> None:
+def advance(connection: SqlConnection, tenant: int) -> None:
     """Leave the mark of this transaction, which moved the watermark of a tenant."""
     mark = secrets.token_hex(_MARK_BYTES)
     (number,) = connection.execute(
@@ -42,7 +39,7 @@ def shown(number: int, mark: str) -> str:
     return f"{number}:{mark}" if mark else ""
 
 
-def last_write(connection: sqlite3.Connection, tenant: str) -> str:
+def last_write(connection: SqlConnection, tenant: str) -> str:
     """The last write of a tenant."""
     found = connection.execute(
         "SELECT writes, mark FROM tenants WHERE name = ?", (tenant,)
@@ -50,7 +47,7 @@ def last_write(connection: sqlite3.Connection, tenant: str) -> str:
     return shown(*found) if found else ""
 
 
-def follows(connection: sqlite3.Connection, tenant: str, history: str) -> bool:
+def follows(connection: SqlConnection, tenant: str, history: str) -> bool:
     """Whether a write that somebody saw is one of this store's."""
     number, _, mark = history.partition(":")
     if not number.isdecimal():
@@ -63,30 +60,24 @@ def follows(connection: sqlite3.Connection, tenant: str, history: str) -> bool:
     return found is not None and found[0] == mark
 
 
-def timeline_of(database: Database) -> str:
+def timeline_of(database: SqlDatabase) -> str:
     """The timeline of an open file; a new one, if the file is a copy of the one it was."""
-    place, known = place_of(database.path), "SELECT timeline, file FROM store"
-    with database.reading() as connection:
+    place, known = database.place(), "SELECT timeline, file FROM store"
+    with database.reading(EVERY_TENANT) as connection:
         timeline, file = connection.execute(known).fetchone()
     if file != place and database.read_only:
         return secrets.token_hex(_MARK_BYTES)  # a copy: nothing of another timeline is used
     if file != place:
-        with database.writing() as connection:
+        with database.writing(EVERY_TENANT) as connection:
             timeline, file = connection.execute(known).fetchone()
             if file != place:
                 timeline = begin_timeline(connection, place)
     return str(timeline)
 
 
-def begin_timeline(connection: sqlite3.Connection, file: str) -> str:
+def begin_timeline(connection: SqlConnection, file: str) -> str:
     """Begin a new timeline; nobody works in it yet. → its name"""
     timeline = secrets.token_hex(_MARK_BYTES)
     connection.execute("UPDATE store SET timeline = ?, file = ?", (timeline, file))
     connection.execute("UPDATE embedding SET holder = NULL, until = 0")
     return timeline
-
-
-def place_of(path: Path) -> str:
-    """Which file it is, as long as nobody copies it."""
-    status = os.stat(path)
-    return f"{status.st_dev}:{status.st_ino}"

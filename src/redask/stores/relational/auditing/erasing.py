@@ -7,17 +7,17 @@ no row has it any more.
 """
 
 from collections.abc import Collection
-from sqlite3 import Connection
 
 from redask.core.errors import BadAsk
 from redask.core.rules.audit_chain import ROW
 from redask.stores.auditing import provenance_rows
 from redask.stores.auditing.audit_rows import ChainWriter, StoredRecord, erasable
-from redask.stores.sqlite.auditing.chain_tables import RECORD, save
+from redask.stores.relational.auditing.chain_tables import RECORD, save
+from redask.stores.relational.sql_database import SqlConnection
 
 
 def erase(
-    connection: Connection,
+    connection: SqlConnection,
     writer: ChainWriter,
     tenant: str,
     seq: int,
@@ -34,13 +34,13 @@ def erase(
     left = writer.erase(tenant, record, names, user, reason)
     save(connection, writer)
     connection.execute(
-        "UPDATE audit_records SET user = ?, own = ?, row = ?, beside = ?, opening = ?"
+        'UPDATE audit_records SET "user" = ?, own = ?, row = ?, beside = ?, opening = ?'
         " WHERE chain = ? AND seq = ?",
         (left.user, left.own, left.row, left.beside, left.opening, chain, seq),
     )
     connection.execute(
-        "DELETE FROM audit_numbers WHERE chain = ?1 AND user = ?2 AND NOT EXISTS"
-        " (SELECT 1 FROM audit_records WHERE chain = ?1 AND user = ?2)",
+        'DELETE FROM audit_numbers WHERE chain = ?1 AND "user" = ?2 AND NOT EXISTS'
+        ' (SELECT 1 FROM audit_records WHERE chain = ?1 AND "user" = ?2)',
         (chain, record.user),
     )
     if provenance_rows.NAME in names:
@@ -49,7 +49,7 @@ def erase(
     return names
 
 
-def _row(connection: Connection, log: str, tenant: str, seq: int) -> tuple[int, StoredRecord]:
+def _row(connection: SqlConnection, log: str, tenant: str, seq: int) -> tuple[int, StoredRecord]:
     records = ", ".join(f"audit_records.{name}" for name in RECORD.split(", "))
     found = connection.execute(
         f"SELECT chain, {records} FROM audit_records JOIN audit_chains ON id = chain"

@@ -9,7 +9,6 @@ column of a policy class's number is called `label` on disk.
 """
 
 import json
-import sqlite3
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
@@ -18,8 +17,9 @@ from redask.stores import payloads, write_rules
 from redask.stores.canonical_urns import address
 from redask.stores.checksums import is_whole, of_entity, of_vector
 from redask.stores.policy_classes import AddressedEntity
-from redask.stores.sqlite.backup import history
-from redask.stores.sqlite.class_numbers import ClassNumbers
+from redask.stores.relational import history
+from redask.stores.relational.class_numbers import ClassNumbers
+from redask.stores.relational.sql_database import SqlConnection
 from redask.stores.write_rules import CatalogueCounts, EntityDraft, VectorSpace
 
 _CHUNK = 1000
@@ -29,9 +29,11 @@ _BY_URN = f"""{_ROWS} FROM json_each(?) AS wanted
     CROSS JOIN entities ON tenant = ? AND urn = wanted.value"""
 _KNOWN = _BY_URN.replace(_ROWS, f"{_ROWS}, checksum")
 _EDGES_OF = f"""{_ROWS} FROM (
-        SELECT edges.key FROM json_each(?1) AS end CROSS JOIN edges ON source = end.value
+        SELECT edges.key FROM json_each(?1) AS tip
+        CROSS JOIN edges ON source = CAST(tip.value AS BIGINT)
         UNION
-        SELECT edges.key FROM json_each(?1) AS end CROSS JOIN edges ON target = end.value
+        SELECT edges.key FROM json_each(?1) AS tip
+        CROSS JOIN edges ON target = CAST(tip.value AS BIGINT)
     ) AS edge CROSS JOIN entities ON entities.key = edge.key"""
 
 
@@ -47,10 +49,12 @@ class LabelledEntity(NamedTuple):
 class EntityWriter:
     """Writes for one tenant inside a transaction that somebody else opened."""
 
-    def __init__(self, connection: sqlite3.Connection, tenant: str) -> None:
+    def __init__(self, connection: SqlConnection, tenant: str) -> None:
         write_rules.check_tenant(tenant)
         self._db = connection
-        connection.execute("INSERT OR IGNORE INTO tenants (name) VALUES (?)", (tenant,))
+        connection.execute(
+            "INSERT INTO tenants (name) VALUES (?) ON CONFLICT DO NOTHING", (tenant,)
+        )
         number, seq, vectors, model, dimensions = connection.execute(
             "SELECT id, seq, vectors, model, dimensions FROM tenants WHERE name = ?", (tenant,)
         ).fetchone()
@@ -190,7 +194,8 @@ class EntityWriter:
             return known
         write_rules.check_collection(name)
         made = self._db.execute(
-            "INSERT OR IGNORE INTO collections (tenant, name) VALUES (?, ?)", (self.tenant, name)
+            "INSERT INTO collections (tenant, name) VALUES (?, ?) ON CONFLICT DO NOTHING",
+            (self.tenant, name),
         )
         self._classes.changes += made.rowcount
         collection_id: int = self._db.execute(
@@ -226,12 +231,14 @@ class EntityWriter:
         """Write one chunk. → the ends of the edges in it that are new or changed, by key."""
         known = self._known([draft.urn for draft in drafts])
         vectors = self._vectors(known[d.urn][0] for d in drafts if d.vector and d.urn in known)
-        next_key = self._last_key() + 1
+        fresh = [draft.urn for draft in drafts if draft.urn not in known]
+        keys = dict(zip(fresh, self._db.new_keys(len(fresh)), strict=True))
         new, changed, ends = [], [], {}
         embedded: list[tuple[int, bytes]] = []
         stale: list[tuple[int]] = []
         for draft in drafts:
-            key, old_class, payload = known.get(draft.urn, (next_key, 0, None))
+            new_key = keys.get(draft.urn, 0)
+            key, old_class, payload = known.get(draft.urn, (new_key, 0, None))
             effect = write_rules.effect(draft, payload, vectors.get(key))
             if effect is None:
                 continue
@@ -239,8 +246,7 @@ class EntityWriter:
             policy_class = self._classes.of(collection_id, _addressed(draft))
             place = (key, self.tenant, collection_id, policy_class)
             checksum = of_entity(place, draft.urn.encode(), draft.payload.encode())
-            if key == next_key:
-                next_key += 1
+            if draft.urn in keys:
                 made = (key, self.tenant, draft.urn, collection_id, draft.payload)
                 new.append((*made, self._next_seq(), policy_class, checksum))
             else:
@@ -266,7 +272,8 @@ class EntityWriter:
             changed,
         )
         self._db.executemany(
-            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?)",
+            "INSERT INTO vectors VALUES (?, ?, ?) ON CONFLICT (key)"
+            " DO UPDATE SET vector = excluded.vector, checksum = excluded.checksum",
             [(key, vector, of_vector(key, vector)) for key, vector in embedded],
         )
         self._vector_count += sum(key not in vectors for key, _ in embedded)
@@ -279,7 +286,8 @@ class EntityWriter:
         there = {urn for urn, (*_, payload) in known.items() if payload is not None}
         write_rules.check_ends(ends.values(), there)
         self._db.executemany(
-            "INSERT OR REPLACE INTO edges VALUES (?, ?, ?)",
+            "INSERT INTO edges VALUES (?, ?, ?) ON CONFLICT (key)"
+            " DO UPDATE SET source = excluded.source, target = excluded.target",
             [(key, known[source][0], known[target][0]) for key, (source, target) in ends.items()],
         )
 
@@ -299,7 +307,7 @@ class EntityWriter:
     def _vectors(self, keys: Iterable[int]) -> dict[int, bytes]:
         rows = self._db.execute(
             "SELECT vectors.key, vector FROM json_each(?) AS wanted"
-            " CROSS JOIN vectors ON vectors.key = wanted.value",
+            " CROSS JOIN vectors ON vectors.key = CAST(wanted.value AS BIGINT)",
             (json.dumps(list(keys)),),
         )
         return dict(rows.fetchall())
@@ -316,7 +324,8 @@ class EntityWriter:
         ):
             self._db.executemany(
                 f"INSERT INTO {table} VALUES ({place.count(',') * '?, '}?, ?)"
-                f" ON CONFLICT ({place}) DO UPDATE SET entities = entities + excluded.entities",
+                f" ON CONFLICT ({place}) DO UPDATE"
+                f" SET entities = {table}.entities + excluded.entities",
                 [(*where, count) for where, count in counts if count],
             )
         for collection_id in {collection_id for collection_id, *_ in holdings}:
@@ -334,13 +343,6 @@ class EntityWriter:
             (collection_id,),
         ).fetchone()
         write_rules.check_columns(name, count)
-
-    def _last_key(self) -> int:
-        key: int
-        (key,) = self._db.execute(
-            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entities'"
-        ).fetchone()
-        return key
 
     def _next_seq(self) -> int:
         self._seq += 1

@@ -5,18 +5,17 @@ What is written is classified by the layout that its collection is on the way to
 policy classes are called `labels` and `label` on disk.
 """
 
-import sqlite3
-
 from redask.stores.policy_classes import AddressedEntity, KeyColumns, class_of
-from redask.stores.sqlite import visibility_queries
-from redask.stores.sqlite.relabelling import transitions
+from redask.stores.relational import visibility_queries
+from redask.stores.relational.relabelling import transitions
+from redask.stores.relational.sql_database import SqlConnection
 from redask.stores.visibility import UNCLASSIFIED
 
 
 class ClassNumbers:
     """The layouts of one tenant's collections, and the numbers of their policy classes."""
 
-    def __init__(self, connection: sqlite3.Connection, tenant: int, name: str) -> None:
+    def __init__(self, connection: SqlConnection, tenant: int, name: str) -> None:
         self._db = connection
         self._tenant = tenant
         self._name = name
@@ -36,7 +35,9 @@ class ClassNumbers:
             number = transitions.layout_number(self._db, collection_id, layout)
             place = (collection_id, value, number)
             made = self._db.execute(
-                "INSERT OR IGNORE INTO labels (collection, value, layout) VALUES (?, ?, ?)", place
+                "INSERT INTO labels (collection, value, layout) VALUES (?, ?, ?)"
+                " ON CONFLICT DO NOTHING",
+                place,
             )
             self.changes += made.rowcount
             (known,) = self._db.execute(

@@ -1,0 +1,34 @@
+"""A connection to a SQLite file, with what `relational.sql_database` asks of one."""
+
+import sqlite3
+
+
+class SqliteConnection(sqlite3.Connection):
+    """A connection as `relational.sql_database` describes it."""
+
+    def new_keys(self, count: int) -> range:
+        """Keys that no entity ever had."""
+        (last,) = self.execute(
+            "SELECT coalesce(max(seq), 0) FROM sqlite_sequence WHERE name = 'entities'"
+        ).fetchone()
+        return range(last + 1, last + 1 + count)
+
+    def keep_seen(self) -> None:
+        """A table of this connection's own."""
+        self.execute(
+            "CREATE TEMP TABLE IF NOT EXISTS ingest_seen (origin, key, PRIMARY KEY (origin, key))"
+        )
+
+    def schema_version(self) -> int:
+        """How many migrations there were."""
+        (number,) = self.execute("PRAGMA user_version").fetchone()
+        return int(number)
+
+    def complaints(self) -> list[str]:
+        """What SQLite finds wrong."""
+        rows = self.execute("PRAGMA integrity_check").fetchall()
+        found = [f"SQLite says: {row[0]}" for row in rows if row[0] != "ok"]
+        return found or [
+            f"row {row} of {table} refers to something missing in {parent}"
+            for table, row, parent, _ in self.execute("PRAGMA foreign_key_check").fetchall()
+        ]
