@@ -35,8 +35,8 @@ class ClassNumbers:
             number = transitions.layout_number(self._db, collection_id, layout)
             place = (collection_id, value, number)
             made = self._db.execute(
-                "INSERT INTO labels (collection, value, layout) VALUES (?, ?, ?)"
-                " ON CONFLICT DO NOTHING",
+                "INSERT INTO labels (collection, value, layout) SELECT ?1, ?2, ?3 WHERE NOT EXISTS"
+                " (SELECT 1 FROM labels WHERE collection = ?1 AND value = ?2 AND layout = ?3)",
                 place,
             )
             self.changes += made.rowcount

@@ -32,7 +32,7 @@ def records(database: SqlDatabase, tenant: str) -> Iterator[dict[str, object]]:
             f"edges.key IS NOT NULL AND NOT {_BETWEEN_EDGES}",
             f"edges.key IS NOT NULL AND {_BETWEEN_EDGES}",
         ):
-            cursor = connection.execute(_ENTITIES.format(which), (tenant,))
+            cursor = connection.stream(_ENTITIES.format(which), (tenant,))
             while page := cursor.fetchmany(_PAGE):
                 for urn, payload, vector, of_vector, own, key, *place in page:
                     checksums.check_entity((key, *place), urn, payload, own)

@@ -186,7 +186,7 @@ def _contradictions(connection: SqlConnection) -> list[str]:
 
 def _counts(connection: SqlConnection, tenant: str | None = None) -> CatalogueCounts:
     """What the catalogues should say, of one tenant or (None) of all."""
-    rows = connection.execute(
+    rows = connection.stream(
         "SELECT collection, label, urn, payload FROM entities JOIN tenants ON tenants.id = tenant"
         " WHERE payload IS NOT NULL AND tenants.name = coalesce(?, tenants.name)",
         (tenant,),

@@ -230,7 +230,7 @@ def _keep(
     )
     connection.executemany(
         "INSERT INTO ingest_links VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING",
-        [(number, link.source, link.path, link.anchor) for link in load.links],
+        [(number, each.source, each.path, each.anchor) for each in dict.fromkeys(load.links)],
     )
     if not load.last:
         return 0

@@ -83,12 +83,14 @@ class RelationalStore(RuledStore):
         """What of these the caller may see, as the caller may see it, in the given order."""
         wanted = [canonical(urn) for urn in urns]
         with self._reading_as(caller) as (connection, visibility):
+            connection.admit_only(visibility.classes())
             rows = connection.execute(
                 "SELECT wanted.key, entities.key, tenant, collection, label, payload, checksum"
                 " FROM json_each(?) AS wanted CROSS JOIN entities"
                 f" ON tenant = {_TENANT} AND urn = wanted.value AND payload IS NOT NULL",
                 (json.dumps(wanted), caller.tenant),
             ).fetchall()
+            connection.admit_only("")  # who reads an edge must know all that it hangs on
             # Sorted here and not by SQL, which would copy every payload to do it.
             found = [_checked(wanted[place], row) for place, *row in sorted(rows)]
             return visibility.show(found, edge_parts(connection))
@@ -108,13 +110,15 @@ class RelationalStore(RuledStore):
                 last = max(f"{prefix}/", after)
                 while len(shown) < limit:
                     size = limit - len(shown)
+                    connection.admit_only(visibility.classes())
                     found = connection.execute(
                         "SELECT urn, key, tenant, collection, label, payload, checksum"
-                        " FROM entities"
-                        f" WHERE tenant = {_TENANT} AND urn > ? AND urn < ?"
-                        " AND payload IS NOT NULL ORDER BY urn LIMIT ?",
-                        (caller.tenant, last, f"{prefix}0", size),
+                        " FROM entities WHERE tenant = (SELECT id FROM tenants WHERE name = ?1)"
+                        f" AND urn > ?3 AND urn < ?4 AND {connection.urn_after}"
+                        f" AND payload IS NOT NULL ORDER BY {connection.urn_order} LIMIT ?2",
+                        (caller.tenant, size, last, f"{prefix}0"),
                     ).fetchall()
+                    connection.admit_only("")
                     entities = [_checked(urn, row) for urn, *row in found]
                     shown += visibility.show(entities, edge_parts(connection))
                     if len(found) < size:

@@ -51,10 +51,20 @@ class SqlCursor(Protocol):
 
 
 class SqlConnection(Protocol):
-    """A connection inside a transaction."""
+    """A connection inside a transaction.
+
+    `urn_order` are the columns that put entities into the order of their URNs by an index;
+    `urn_after` is true of those between the parameters ?3 and ?4, and is found by it, too.
+    """
+
+    urn_order: str
+    urn_after: str
 
     def execute(self, statement: str, parameters: Any = (), /) -> SqlCursor:
         """Run a statement."""
+
+    def stream(self, statement: str, parameters: Any = (), /) -> SqlCursor:
+        """Run a query whose rows are fetched page by page, however many there are."""
 
     def executemany(self, statement: str, parameters: Any, /) -> SqlCursor:
         """Run a statement for each set of parameters."""
@@ -64,6 +74,12 @@ class SqlConnection(Protocol):
 
     def keep_seen(self) -> None:
         """See that there is a table `ingest_seen`, whose rows this process alone sees."""
+
+    def admit_only(self, classes: str) -> None:
+        """Let the database itself show no entity of other policy classes; empty: of all.
+
+        A second lock behind `visibility`, where there is one: see `postgres.row_security`.
+        """
 
     def schema_version(self) -> int:
         """How many migrations there were."""

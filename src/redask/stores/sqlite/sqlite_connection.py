@@ -1,10 +1,21 @@
 """A connection to a SQLite file, with what `relational.sql_database` asks of one."""
 
 import sqlite3
+from typing import Any
 
 
 class SqliteConnection(sqlite3.Connection):
     """A connection as `relational.sql_database` describes it."""
+
+    urn_order = "urn"
+    urn_after = "true"
+
+    def stream(self, statement: str, parameters: Any = (), /) -> sqlite3.Cursor:
+        """Every cursor is read row by row."""
+        return self.execute(statement, parameters)
+
+    def admit_only(self, classes: str) -> None:
+        """There is no second lock: nobody but this process reads the file."""
 
     def new_keys(self, count: int) -> range:
         """Keys that no entity ever had."""

@@ -44,7 +44,7 @@ def chain_of(connection: SqlConnection, log: str, tenant: str) -> Chain:
 
 def records_of(connection: SqlConnection, chain: int, after: int = 0) -> Iterator[StoredRecord]:
     """The records of a chain behind a number, in their order."""
-    cursor = connection.execute(
+    cursor = connection.stream(
         f"SELECT {RECORD} FROM audit_records WHERE chain = ? AND seq > ? ORDER BY seq",
         (chain, after),
     )

@@ -158,6 +158,6 @@ def _head(noted: dict[str, Any]) -> FirstHead:
 
 
 def _rows(connection: SqlConnection) -> Iterator[FirstRow]:
-    cursor = connection.execute("SELECT seq, row, hash FROM red_ask_audit ORDER BY seq")
+    cursor = connection.stream("SELECT seq, row, hash FROM red_ask_audit ORDER BY seq")
     while page := cursor.fetchmany(PAGE):
         yield from (FirstRow(*each) for each in page)

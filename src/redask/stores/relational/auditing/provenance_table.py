@@ -82,6 +82,6 @@ def forget(connection: SqlConnection, chain: int, to: int) -> None:
 
 
 def _kept(connection: SqlConnection, chain: int, before: int) -> Iterator[KeptProvenance]:
-    cursor = connection.execute(_KEPT, (chain, before))
+    cursor = connection.stream(_KEPT, (chain, before))
     while page := cursor.fetchmany(PAGE):
         yield from (KeptProvenance(*each) for each in page)

@@ -101,7 +101,9 @@ def layout_number(connection: SqlConnection, collection_id: int, layout: ClassLa
     projections = [each.order() for each in layout.projections]
     place = (collection_id, text({"columns": layout.columns, "projections": projections}))
     connection.execute(
-        "INSERT INTO class_layouts (collection, facts) VALUES (?, ?) ON CONFLICT DO NOTHING", place
+        "INSERT INTO class_layouts (collection, facts) SELECT ?1, ?2 WHERE NOT EXISTS"
+        " (SELECT 1 FROM class_layouts WHERE collection = ?1 AND facts = ?2)",
+        place,
     )
     number: int
     (number,) = connection.execute(
