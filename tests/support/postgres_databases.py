@@ -1,6 +1,8 @@
 """Databases on a real PostgreSQL (`real_postgres`), for tests of the backend on it.
 
-    location(directory)    the URL of a database that belongs to a directory, empty the first time
+    location(directory)    the URL of a database that belongs to a directory, new the first time; a
+                           copy of one that redask made, for making its schema takes a while
+    empty(name)            that of a database that redask has never seen
     superuser(location)    keyword arguments for psycopg, as the superuser of the same database
 
 One server for each process that asks for one, started by the first and gone at its end. The
@@ -21,8 +23,10 @@ import psycopg
 from real_postgres import private_postgres
 
 from redask.stores.postgres.pg_location import DIRECTORY
+from redask.stores.postgres.postgres_backend import PostgresBackend
 
 ROLE = "redask"
+_TEMPLATE = "template_redask"
 _made: set[str] = set()
 
 
@@ -35,6 +39,8 @@ def _server(process: int) -> dict[str, Any]:
     os.environ[DIRECTORY] = str(Path(where["host"]) / "local")
     with psycopg.connect(**where, autocommit=True) as connection:
         connection.execute(f"CREATE ROLE {ROLE} LOGIN")
+        connection.execute(f"CREATE DATABASE {_TEMPLATE} OWNER {ROLE}")
+    PostgresBackend(_url(where, _TEMPLATE)).close()
     return where
 
 
@@ -43,10 +49,28 @@ def location(directory: Path) -> str:
     name = f"t{sha256(str(directory).encode()).hexdigest()[:20]}"
     if name not in _made:
         with psycopg.connect(**where, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name} OWNER {ROLE}")
+            connection.execute(f"CREATE DATABASE {name} OWNER {ROLE} TEMPLATE {_TEMPLATE}")
+        with psycopg.connect(**{**where, "dbname": name}, autocommit=True) as connection:
+            connection.execute("UPDATE redask.store SET identity = md5(random()::text)")
+            connection.execute("DELETE FROM redask.log_file")
+            connection.execute(
+                "UPDATE redask.audit_file SET identity = md5(random()::text),"
+                " store = '', marker = '', before = ''"
+            )
         _made.add(name)
-    host = quote(where["host"], safe="")
-    return f"postgresql://{ROLE}@/{name}?host={host}&port={where['port']}"
+    return _url(where, name)
+
+
+def empty(name: str) -> str:
+    """The URL of a database without a schema of ours."""
+    where = _server(os.getpid())
+    with psycopg.connect(**where, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name} OWNER {ROLE}")
+    return _url(where, name)
+
+
+def _url(where: dict[str, Any], name: str) -> str:
+    return f"postgresql://{ROLE}@/{name}?host={quote(where['host'], safe='')}&port={where['port']}"
 
 
 def superuser(place: str) -> dict[str, Any]:

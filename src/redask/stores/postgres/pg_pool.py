@@ -76,9 +76,9 @@ class Pool:
                 try:
                     begin(connection)
                     return connection
-                except psycopg.Error as error:
+                except BaseException as error:
                     connection.close()
-                    if not is_lost(error):
+                    if not isinstance(error, psycopg.Error) or not is_lost(error):
                         raise
         connection = connect(self._url)
         try:
