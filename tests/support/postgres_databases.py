@@ -51,7 +51,10 @@ def location(directory: Path) -> str:
         with psycopg.connect(**where, autocommit=True) as connection:
             connection.execute(f"CREATE DATABASE {name} OWNER {ROLE} TEMPLATE {_TEMPLATE}")
         with psycopg.connect(**{**where, "dbname": name}, autocommit=True) as connection:
-            connection.execute("UPDATE redask.store SET identity = md5(random()::text)")
+            connection.execute(
+                "UPDATE redask.store SET identity = md5(random()::text), classes = 0,"
+                " edge_key = NULL, timeline = '', file = ''"
+            )
             connection.execute("DELETE FROM redask.log_file")
             connection.execute(
                 "UPDATE redask.audit_file SET identity = md5(random()::text),"

@@ -53,7 +53,8 @@ class BackendRow:
     `directory` is where on this machine its configuration and its search index are. `exists`
     says whether there is a database; neither makes anything. `check_modes` refuses one that other
     users of the machine may read or change. `open` makes what is missing. `restore` makes a
-    database from a back-up; None where a backend has none.
+    database from a back-up; None where a backend has none. `shown` is a location for messages,
+    without a password.
     """
 
     name: str
@@ -63,6 +64,7 @@ class BackendRow:
     open: OpenBackend
     check_modes: Callable[[str], None] = lambda _: None
     restore: RestoreBackup | None = None
+    shown: Callable[[str], str] = str
 
     def open_checked(self, location: str, *, modes: bool, closed: bool, keyed: bool) -> Backend:
         """The open backend; with `modes`, only if nobody else may read it."""
@@ -99,6 +101,7 @@ BACKENDS = {
             *("postgresql", "postgresql", pg_location.local_directory, _postgres_exists),
             open=_open_postgres,
             check_modes=pg_location.check_modes,
+            shown=pg_location.shown,
         ),
     )
 }

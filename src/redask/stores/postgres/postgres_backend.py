@@ -13,16 +13,15 @@ from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
-from redask.core.access.policy import must_own
 from redask.core.errors import Misconfigured
 from redask.core.model import Caller
-from redask.core.rules.audit_chain import Broken
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import BackupReport
 from redask.stores.postgres import pg_location, pg_migrations
 from redask.stores.postgres.pg_database import PATIENCE_SECONDS, PostgresDatabase
 from redask.stores.postgres.pg_errors import translated
 from redask.stores.postgres.pg_pool import Pool, connect
+from redask.stores.relational.auditing.accepting import accept_logs
 from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
@@ -100,13 +99,7 @@ class PostgresBackend:
 
     def accept_logs(self, caller: Caller, reason: str) -> str:
         """Take the logs as they are now, and note it there."""
-        must_own(caller)
-        verdicts = (self.audit.verify(), self.access.verify())
-        faults = [each.reason for each in verdicts if isinstance(each, Broken)]
-        fault = faults[0] if faults else ""
-        if fault:
-            self._anchors.accept(fault, caller.user, reason)
-        return fault
+        return accept_logs(self._anchors, (self.audit, self.access), caller, reason)
 
     def forget_damaged_answers(self) -> int:
         """Forget cached answers that fail their checksum."""

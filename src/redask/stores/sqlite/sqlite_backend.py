@@ -9,11 +9,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from redask.core.access.policy import must_own
 from redask.core.model import Caller
-from redask.core.rules.audit_chain import Broken
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import BackupReport
+from redask.stores.relational.auditing.accepting import accept_logs
 from redask.stores.relational.auditing.anchors import RelationalAnchors
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
 from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
@@ -86,13 +85,7 @@ class SqliteBackend:
 
     def accept_logs(self, caller: Caller, reason: str) -> str:
         """Take the logs as they are now, and note it there."""
-        must_own(caller)
-        verdicts = (self.audit.verify(), self.access.verify())
-        faults = [each.reason for each in verdicts if isinstance(each, Broken)]
-        fault = faults[0] if faults else ""
-        if fault:
-            self._anchors.accept(fault, caller.user, reason)
-        return fault
+        return accept_logs(self._anchors, (self.audit, self.access), caller, reason)
 
     def back_up(
         self,
