@@ -91,14 +91,14 @@ class PostgresDatabase:
         """Write the tables of rows that can be erased anew."""
         with translated(self._place), self._pool.lent(lambda _: None) as connection:
             for table in ("audit_records", "audit_provenance", "audit_numbers", "answers"):
-                connection.execute(f"VACUUM FULL redask.{table}")  # type: ignore[arg-type]
+                connection.execute(f"VACUUM FULL redask.{table}")
 
     def place(self) -> str:
         """Cluster, database and timeline; the database alone where nobody may know more."""
         with translated(self._place), self._pool.lent(lambda _: None) as connection:
             for query in (_PLACE, "SELECT current_database()"):
                 with suppress(InsufficientPrivilege, UndefinedFunction):
-                    found = connection.execute(query).fetchone()  # type: ignore[call-overload]
+                    found = connection.execute(query).fetchone()
                     return str(found[0] if found else "")
         return ""
 
@@ -134,7 +134,7 @@ class PostgresDatabase:
 
         def begun(connection: Plain) -> None:
             with connection.pipeline():
-                connection.execute(begin)  # type: ignore[call-overload]
+                connection.execute(begin)
                 connection.execute(_SETTINGS, settings)
 
         with translated(self._place), self._pool.lent(begun) as connection:
@@ -157,11 +157,11 @@ class PostgresDatabase:
         """Wait until nobody else writes to the tenant, or to any."""
         table = f"redask.{self._locks}"
         if whose is EVERY_TENANT:
-            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")  # type: ignore[call-overload]
+            connection.execute(f"LOCK TABLE {table} IN EXCLUSIVE MODE")
             return
         with connection.pipeline():
             for statement in (
                 f"INSERT INTO {table} VALUES (%s) ON CONFLICT DO NOTHING",
                 f"SELECT 1 FROM {table} WHERE whose = %s FOR UPDATE",
             ):
-                connection.execute(statement, (whose,))  # type: ignore[call-overload]
+                connection.execute(statement, (whose,))

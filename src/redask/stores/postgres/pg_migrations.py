@@ -88,7 +88,7 @@ def _climb(connection: Plain, place: str) -> None:
     connection.execute("SELECT set_config('redask.whose', 'every', true)")
     for number, step in enumerate(MIGRATIONS[version:], start=version + 1):
         for statement in step:
-            connection.execute(statement)  # type: ignore[call-overload]
+            connection.execute(statement)
         connection.execute("INSERT INTO migrations VALUES (%s)", (number,))
     if version == 0:
         identity, log = secrets.token_hex(16), secrets.token_hex(16)
