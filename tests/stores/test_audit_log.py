@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tampered_logs import Edit, TamperedLog, statements, then_forge
@@ -19,6 +20,7 @@ from redask.core.rules.audit_chain import Broken, Head, Intact
 from redask.engine.auditing.audit_writer import AuditWriter
 from redask.stores.relational.auditing.audit_log import RelationalAuditLog
 from redask.stores.relational.auditing.chain_tables import save, writer_of
+from redask.stores.relational.sql_database import SqlConnection
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.sqlite_backend import SqliteBackend, open_calls
 
@@ -233,12 +235,13 @@ def with_forged_pruning(number: int) -> Edit:
     """A record in the chain says that retention took the rows; the store knows of nothing."""
 
     def edit(copy: sqlite3.Connection) -> None:
-        writer = writer_of(copy, "ask", lambda: b"n" * 32)
+        connection = cast(SqlConnection, copy)
+        writer = writer_of(connection, "ask", lambda: b"n" * 32)
         [(last,)] = copy.execute(
             f"SELECT hash FROM audit_records WHERE {MINE} AND seq = {number}"
         ).fetchall()
         writer.prune("local", number, last, "ask.audit.retention_days = 90")
-        save(copy, writer)
+        save(connection, writer)
         copy.execute(f"DELETE FROM audit_records WHERE {MINE} AND seq <= {number}")
 
     return edit

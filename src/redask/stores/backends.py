@@ -74,11 +74,12 @@ class BackendRow:
 
 
 def _open_postgres(location: str, *, closed: bool = False, keyed: bool = True) -> Backend:
-    return _postgres().PostgresBackend(location, closed=closed, keyed=keyed)
+    opened: Backend = _postgres().PostgresBackend(location, closed=closed, keyed=keyed)
+    return opened
 
 
 def _postgres_exists(location: str) -> bool:
-    return _postgres().database_exists(location)
+    return bool(_postgres().database_exists(location))
 
 
 def _postgres() -> ModuleType:

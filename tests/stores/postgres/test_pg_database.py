@@ -29,6 +29,24 @@ from redask.stores.relational.writer import EntityWriter
 OWNER = Caller()
 CAP, AMOUNT, PROCESSES = 5_000, 700, 8
 
+RESERVING = f"""
+import sys, time
+from redask.core.ports import Account
+from redask.core.rules.cost import Allow, Reject, dollars
+from redask.stores.postgres.postgres_backend import PostgresBackend
+
+def check(spent):
+    time.sleep(0.05)  # for others to come between the sum and what is set aside
+    fits = spent.usd + dollars({AMOUNT}) <= dollars({CAP})
+    return Allow() if fits else Reject("cap", 0, 0, "")
+
+ledger = PostgresBackend(sys.argv[1], patience=120).ledger
+print("ready", flush=True)
+sys.stdin.readline()
+account = Account("t", 1, "openai")
+print(sum(isinstance(ledger.reserve(account, {AMOUNT}, check), int) for _ in range(3)))
+"""
+
 
 def entity(number: int) -> Entity:
     return Entity(f"urn:reddb:row:calls/{number}", f'{{"id":{number}}}')
@@ -53,18 +71,19 @@ def backend(location: str) -> Iterator[PostgresBackend]:
 def test_no_late_commit_slips_under_a_sequence_that_was_seen(
     backend: PostgresBackend, location: str
 ) -> None:
+    backend.store.put([entity(0)], OWNER)  # so that making the tenant is nothing to wait for
     with closing(PostgresBackend(location)) as other, ThreadPoolExecutor() as threads:
         with backend.store._database.writing(OWNER.tenant) as connection:
             slow = EntityWriter(connection, OWNER.tenant)
             slow.put([entity(1)], "given")
             fast = threads.submit(other.store.put, [entity(2)], OWNER)
             assert until(lambda: waits(location)), "the second writer did not wait"
-            assert other.store.watermark(OWNER.tenant) == 0  # who reads sees neither
-            assert slow.finish() == 1
-        assert fast.result(60) == 2
-        assert [(each.seq, each.urn[-1]) for each in other.store.changes("local", 0, 9)] == [
-            (1, "1"),
-            (2, "2"),
+            assert other.store.watermark(OWNER.tenant) == 1  # who reads sees neither
+            assert slow.finish() == 2
+        assert fast.result(60) == 3
+        assert [(each.seq, each.urn[-1]) for each in other.store.changes("local", 1, 9)] == [
+            (2, "1"),
+            (3, "2"),
         ]
 
 
@@ -110,21 +129,22 @@ def waits(location: str) -> bool:
 
 
 def test_several_processes_never_reserve_more_than_the_cap(location: str) -> None:
-    program = (
-        "import sys; from redask.core.ports import Account;"
-        "from redask.core.rules.cost import Allow, Reject, dollars;"
-        "from redask.stores.postgres.postgres_backend import PostgresBackend;"
-        "ledger = PostgresBackend(sys.argv[1]).ledger; account = Account('t', 1, 'openai');"
-        "check = lambda spent: Allow() if spent.usd + dollars(700) <= dollars(5000)"
-        " else Reject('cap', 0, 0, '');"
-        "print(sum(isinstance(ledger.reserve(account, 700, check), int) for _ in range(4)))"
-    )
     started = [
         subprocess.Popen(
-            [sys.executable, "-c", program, location], stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", RESERVING, location],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
         )
         for _ in range(PROCESSES)
     ]
+    for each in started:
+        assert each.stdout
+        assert each.stdout.readline() == "ready\n"
+    for each in started:
+        assert each.stdin
+        each.stdin.write("go\n")
+        each.stdin.flush()
     reserved = sum(int(each.communicate(timeout=300)[0]) for each in started)
     assert reserved == CAP // AMOUNT
     with closing(PostgresBackend(location)) as backend:

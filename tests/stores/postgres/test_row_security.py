@@ -49,7 +49,7 @@ def backend(location: str) -> Iterator[PostgresBackend]:
 
 
 def count(connection: psycopg.Connection[tuple[object, ...]], table: str) -> object:
-    found = connection.execute(f"SELECT count(*) FROM redask.{table}").fetchone()  # type: ignore[call-overload]
+    found = connection.execute(f"SELECT count(*) FROM redask.{table}").fetchone()
     return found and found[0]
 
 

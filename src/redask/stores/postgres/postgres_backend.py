@@ -54,7 +54,6 @@ class PostgresBackend:
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         url, self._shown = pg_location.url_of(location), pg_location.shown(location)
-        pg_location.make_local_directory(location)
         with translated(self._shown), closing(connect(url)) as connection:
             pg_migrations.check_server(connection, self._shown)
             found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
@@ -63,6 +62,7 @@ class PostgresBackend:
                 pg_migrations.check_current(connection, self._shown)
             else:
                 pg_migrations.upgrade(connection, self._shown)
+        pg_location.make_local_directory(location)
         self._pools = [
             Pool(url, self._shown, most=most, patience=patience)
             for most in (_STORE_CONNECTIONS, _CALL_CONNECTIONS)
