@@ -399,7 +399,11 @@ def test_an_allowed_import_is_left_alone(part: str, source: str) -> None:
         ("app.py", "def f():\n    from redask.stores import sqlite", True),
         ("stores/visibility.py", "import redask.stores.sqlite.connection", True),
         ("stores/backends.py", "from redask.stores.sqlite.store import SqliteStore", False),
-        ("stores/sqlite/store.py", "from redask.stores.sqlite.users import SqliteUsers", False),
+        (
+            "stores/sqlite/store.py",
+            "from redask.stores.sqlite.connection import Database",
+            False,
+        ),
         ("app.py", "from redask.stores.sqlite_files import x", False),
     ],
 )

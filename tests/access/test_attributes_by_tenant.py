@@ -13,8 +13,8 @@ import redask
 from redask.core.access.policy import Principal
 from redask.core.model import Caller
 from redask.stores.entity_rows import entities
+from redask.stores.relational.visibility_queries import principal
 from redask.stores.sqlite.sqlite_backend import SqliteBackend
-from redask.stores.sqlite.visibility_queries import principal
 
 ROWS = [
     {"id": "north", "region": "north", "text": "The ferry leaves at nine."},

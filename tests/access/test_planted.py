@@ -24,11 +24,11 @@ from redask.stores import visibility as store_visibility
 from redask.stores.columnar import readable_tables
 from redask.stores.columnar.plan_facts import plan_tables, table_facts
 from redask.stores.policy_classes import KeyColumns, split_class
-from redask.stores.sqlite import (
+from redask.stores.relational import (
     class_numbers,
     embedding_queue,
     inspection,
-    store,
+    relational_store,
     visibility_queries,
 )
 from redask.stores.visibility import EVERYTHING, StoreVisibility
@@ -148,7 +148,7 @@ def hidden_columns_are_searched(patch: pytest.MonkeyPatch) -> None:
         class_key, projections = keys_of(layout, policy_class, payload)
         return class_key, tuple((key, payload) for key, _ in projections)
 
-    patch.setattr(store, "keys_of", undressed)
+    patch.setattr(relational_store, "keys_of", undressed)
 
 
 @bug
@@ -244,7 +244,7 @@ def columns_of_hidden_rows_are_listed(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def other_tenants_are_read(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(store, "_TENANT", "(SELECT max(id) FROM tenants WHERE ? <> '')")
+    patch.setattr(relational_store, "_TENANT", "(SELECT max(id) FROM tenants WHERE ? <> '')")
 
 
 @bug

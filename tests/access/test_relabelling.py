@@ -15,7 +15,7 @@ import pytest
 import redask
 from redask.core.access.policy import Principal, grant, read_policy
 from redask.core.model import Caller
-from redask.stores.sqlite.relabelling import relabel_steps
+from redask.stores.relational.relabelling import relabel_steps
 from redask.stores.sqlite.sqlite_backend import SqliteBackend
 from redask.stores.sqlite.store import SqliteStore
 from redask.stores.visibility import StoreVisibility
@@ -287,7 +287,7 @@ def test_the_new_policy_alone_in_force_too_early_would_be_noticed(
     store = db._async._app.backend.store
     store.set_policy("tickets", POLICIES["region"], ME)
     monkeypatch.setattr(
-        "redask.stores.sqlite.relabelling.transitions.joint", lambda policies: policies[-1]
+        "redask.stores.relational.relabelling.transitions.joint", lambda policies: policies[-1]
     )
     begin(db, "level")
     allowed = {name: both("region", "level", name) for name in USERS}

@@ -286,7 +286,7 @@ def test_too_little_memory_is_an_error_of_ours(
             "search": lambda: db.search("ferry"),
         }
         with monkeypatch.context() as patched:
-            place = "redask.stores.sqlite.store.EntityWriter.put"
+            place = "redask.stores.relational.relational_store.EntityWriter.put"
             if kind != "put":
                 place = "redask.index.buckets.search"
             patched.setattr(place, full)

@@ -15,7 +15,7 @@ from redask.core.settings import load
 from redask.core.wire import frames
 from redask.core.wire import json as canonical
 from redask.engine.ask import NO_SOURCES
-from redask.stores.sqlite.cached_answers import SqliteAnswerCache
+from redask.stores.relational.cached_answers import RelationalAnswerCache
 
 FERRY = "When does the ferry leave?"
 
@@ -368,7 +368,7 @@ def test_a_cache_that_fails_costs_the_answer_nothing(
     def fail(*_: object) -> None:
         raise errors.StoreFailed("the disk is gone")
 
-    monkeypatch.setattr(SqliteAnswerCache, method, fail)
+    monkeypatch.setattr(RelationalAnswerCache, method, fail)
     player = Player("openai", ["At nine [^1]."] * 2)
     db = harbour.open(player)
     for asked in (1, 2):

@@ -135,9 +135,9 @@ def test_an_unknown_price_is_told_and_never_shown_as_nothing(
 def test_a_database_of_before_keeps_what_was_spent(tmp_path: Path) -> None:
     import sqlite3
 
+    from redask.stores.relational.ledger import RelationalLedger
     from redask.stores.sqlite import calls_migrations, migrations
     from redask.stores.sqlite.connection import Database
-    from redask.stores.sqlite.ledger import SqliteLedger
 
     file = tmp_path / calls_migrations.CALLS_FILE
     with sqlite3.connect(file) as connection:
@@ -146,7 +146,7 @@ def test_a_database_of_before_keeps_what_was_spent(tmp_path: Path) -> None:
         connection.execute("INSERT INTO reserved VALUES (1, 't', 5, 'groq', 30)")
     connection.close()
     opened = Database(file, busy_timeout=5, migrations=calls_migrations.MIGRATIONS)
-    ledger = SqliteLedger(opened)
+    ledger = RelationalLedger(opened)
     assert ledger.total("t", 5) == 730
     ledger.settle(1, 20)
     assert [(each.account.provider, each.spent) for each in ledger.report(0)] == [

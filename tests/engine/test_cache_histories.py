@@ -21,7 +21,7 @@ from redask.engine.ask import Engine
 from redask.engine.ask_state import AskState
 from redask.engine.caching import answer_cache
 from redask.engine.provider_calls import ProviderCall
-from redask.stores.sqlite.cached_answers import SqliteAnswerCache
+from redask.stores.relational.cached_answers import RelationalAnswerCache
 
 
 def test_the_cache_answers_when_it_may_and_never_otherwise(
@@ -133,14 +133,14 @@ def the_readers_ttl_counts(patch: pytest.MonkeyPatch) -> None:
 
 @bug
 def the_cache_never_answers(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(SqliteAnswerCache, "get", lambda *_: None)
+    patch.setattr(RelationalAnswerCache, "get", lambda *_: None)
 
 
 @bug
 def one_entry_too_few_is_kept(patch: pytest.MonkeyPatch) -> None:
-    put = SqliteAnswerCache.put
+    put = RelationalAnswerCache.put
     patch.setattr(
-        SqliteAnswerCache, "put", lambda self, key, entry, most: put(self, key, entry, most - 1)
+        RelationalAnswerCache, "put", lambda self, key, entry, most: put(self, key, entry, most - 1)
     )
 
 

@@ -11,7 +11,7 @@ import pytest
 import redask
 from redask.api.asynchronous import AsyncDatabase
 from redask.core.errors import BadAsk
-from redask.stores.sqlite.users import SqliteUsers
+from redask.stores.relational.users import RelationalUsers
 
 QUESTION = "When does the ferry leave?"
 NOTE = "urn:reddb:row:notes/1"
@@ -62,13 +62,13 @@ def test_a_token_is_looked_up_in_a_thread_and_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, signing: str
 ) -> None:
     looked: list[threading.Thread] = []
-    stored = SqliteUsers._stored
+    stored = RelationalUsers._stored
 
-    def noting(self: SqliteUsers, token_id: str) -> object:
+    def noting(self: RelationalUsers, token_id: str) -> object:
         looked.append(threading.current_thread())
         return stored(self, token_id)
 
-    monkeypatch.setattr(SqliteUsers, "_stored", noting)
+    monkeypatch.setattr(RelationalUsers, "_stored", noting)
 
     async def main() -> None:
         async with await redask.aopen(tmp_path, embedder="none") as db:

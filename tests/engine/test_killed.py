@@ -17,7 +17,7 @@ from contextlib import contextmanager
 import redask
 from redask.engine import telemetry
 from redask.engine.auditing import audit_writer
-from redask.stores.sqlite.auditing import audit_log
+from redask.stores.relational.auditing import audit_log
 
 directory, fatal, turn = sys.argv[1], sys.argv[2], int(sys.argv[3])
 asked = 0

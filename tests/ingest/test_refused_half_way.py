@@ -11,7 +11,7 @@ from filing import contents, held, write
 
 import redask
 from redask.ingest import pipeline, spool
-from redask.stores.sqlite.manifest import SqliteManifest
+from redask.stores.relational.manifest import RelationalManifest
 
 OLD = {str(number) for number in range(57)}
 
@@ -54,17 +54,17 @@ def test_a_version_that_conflicts_half_way_leaves_the_old_rows(
 ) -> None:
     write(file, lines(range(40, 100)))
     other = write(tmp_path / "a" / "t.jsonl", '{"id": 95, "version": "other"}')
-    looked = SqliteManifest.collisions
+    looked = RelationalManifest.collisions
 
-    def late(manifest: SqliteManifest, *args: object) -> str | None:
+    def late(manifest: RelationalManifest, *args: object) -> str | None:
         """No conflict yet; then another process ingests the other file."""
-        monkeypatch.setattr(SqliteManifest, "collisions", looked)
+        monkeypatch.setattr(RelationalManifest, "collisions", looked)
         with redask.open(tmp_path / "db") as second:
             assert second.ingest(other).ok
-        monkeypatch.setattr(SqliteManifest, "collisions", lambda *_: None)
+        monkeypatch.setattr(RelationalManifest, "collisions", lambda *_: None)
         return None
 
-    monkeypatch.setattr(SqliteManifest, "collisions", late)
+    monkeypatch.setattr(RelationalManifest, "collisions", late)
     [problem] = db.ingest(file).problems
     assert "has URNs that belong to" in problem.reason
     found = contents(db, "row:t/")

@@ -16,8 +16,8 @@ import redask
 from redask.core.errors import StoreFailed
 from redask.server import readiness
 from redask.server.readiness import Readiness, is_ready
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
-from redask.stores.sqlite.relabelling import relabel_steps
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog
+from redask.stores.relational.relabelling import relabel_steps
 from redask.stores.sqlite.store import SqliteStore
 
 POLICY = {"read": [{"roles": ["support"], "rows": "region = 'north'"}]}
@@ -108,7 +108,7 @@ def test_a_log_that_cannot_be_written_is_503_until_it_can(
         raise StoreFailed("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr(SqliteAuditLog, "append", full)
+        patch.setattr(RelationalAuditLog, "append", full)
         assert until(lambda: ready(server)[0] == 503)
         assert ready(server)[1]["ready"] is False
         assert "audit_unavailable" in ready(server)[1]["reasons"]

@@ -16,7 +16,8 @@ import pytest
 from redask.core.model import Caller
 from redask.core.rules.audit_chain import Intact
 from redask.engine.auditing.audit_writer import AuditWriter
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog
+from redask.stores.relational.sql_database import Whose
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.connection import Database
 from redask.stores.sqlite.sqlite_backend import open_calls
@@ -38,9 +39,9 @@ def announce_writing(database: Database, monkeypatch: pytest.MonkeyPatch) -> thr
     entered, writing = threading.Event(), database.writing
 
     @contextmanager
-    def announced() -> Iterator[sqlite3.Connection]:
+    def announced(whose: Whose) -> Iterator[sqlite3.Connection]:
         entered.set()
-        with writing() as connection:
+        with writing(whose) as connection:
             yield connection
 
     monkeypatch.setattr(database, "writing", announced)
@@ -66,7 +67,7 @@ def test_close_writes_every_row_that_waits_behind_another_connections_lock(
 ) -> None:
     with closing(open_calls(tmp_path, busy_timeout=60)) as database:
         before = set(threading.enumerate())
-        log = AuditWriter(SqliteAuditLog(database))
+        log = AuditWriter(RelationalAuditLog(database))
         (writer,) = set(threading.enumerate()) - before
         entered = announce_writing(database, monkeypatch)
 
@@ -86,7 +87,7 @@ def test_close_writes_every_row_that_waits_behind_another_connections_lock(
             unlock_when_joined(writer, other, monkeypatch)
             assert asyncio.run(append_and_close()) == list(range(1, ROWS + 1))
         assert not writer.is_alive()
-        verdict = SqliteAuditLog(database).verify()
+        verdict = RelationalAuditLog(database).verify()
         assert isinstance(verdict, Intact)
         assert verdict.rows == ROWS
 

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import cast
 
 import pytest
 from tampered_logs import Edit, TamperedLog, remembered_hashes, statements, then_forge
@@ -17,8 +18,9 @@ from redask.core.ports import AuditLog
 from redask.core.rules import audit
 from redask.core.rules.audit_chain import Broken, Head, Intact
 from redask.engine.auditing.audit_writer import AuditWriter
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
-from redask.stores.sqlite.auditing.chain_tables import save, writer_of
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog
+from redask.stores.relational.auditing.chain_tables import save, writer_of
+from redask.stores.relational.sql_database import SqlConnection
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.sqlite_backend import SqliteBackend, open_calls
 
@@ -51,9 +53,9 @@ def row(number: int, *, user: str = "ada", tenant: str = "local", ts: int = 0) -
 
 
 @contextmanager
-def opened(directory: Path) -> Iterator[SqliteAuditLog]:
+def opened(directory: Path) -> Iterator[RelationalAuditLog]:
     with closing(open_calls(directory, busy_timeout=5)) as database:
-        yield SqliteAuditLog(database)
+        yield RelationalAuditLog(database)
 
 
 def append(log: AuditLog, *rows: dict[str, object]) -> None:
@@ -277,12 +279,13 @@ def with_forged_pruning(number: int) -> Edit:
     """A record in the chain says that retention took the rows; the store knows of nothing."""
 
     def edit(copy: sqlite3.Connection) -> None:
-        writer = writer_of(copy, "ask", lambda: b"n" * 32)
+        connection = cast(SqlConnection, copy)
+        writer = writer_of(connection, "ask", lambda: b"n" * 32)
         [(last,)] = copy.execute(
             f"SELECT hash FROM audit_records WHERE {MINE} AND seq = {number}"
         ).fetchall()
         writer.prune("local", number, last, "ask.audit.retention_days = 90")
-        save(copy, writer)
+        save(connection, writer)
         copy.execute(f"DELETE FROM audit_records WHERE {MINE} AND seq <= {number}")
 
     return edit
@@ -311,7 +314,7 @@ def test_a_row_moved_to_another_tenants_chain_is_found(whole: TamperedLog) -> No
 
 def test_when_the_row_cannot_be_written_append_says_so(tmp_path: Path) -> None:
     with closing(open_calls(tmp_path, busy_timeout=0.1)) as database:
-        log = SqliteAuditLog(database)
+        log = RelationalAuditLog(database)
         with closing(sqlite3.connect(tmp_path / CALLS_FILE, isolation_level=None)) as other:
             other.execute("BEGIN IMMEDIATE")
             with pytest.raises(AuditUnavailable):
@@ -325,7 +328,7 @@ import asyncio, sys
 from pathlib import Path
 from contextlib import closing
 from redask.engine.auditing.audit_writer import AuditWriter
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog
 from redask.stores.sqlite.sqlite_backend import open_calls
 
 async def main(writer, rows):
@@ -334,7 +337,7 @@ async def main(writer, rows):
         await writer.append(row)
 
 with closing(open_calls(Path(sys.argv[1]), busy_timeout=20)) as database:
-    writer = AuditWriter(SqliteAuditLog(database))
+    writer = AuditWriter(RelationalAuditLog(database))
     asyncio.run(main(writer, 40))
     writer.close()
 """

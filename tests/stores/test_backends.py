@@ -16,8 +16,8 @@ from redask.stores.backends import backend_for
 
 SECRET = "hunter2"
 UNKNOWN = [
-    f"postgresql://ada:{SECRET}@host/db",
-    f"POSTGRESQL://ada:{SECRET}@host/db",
+    f"mysql://ada:{SECRET}@host/db",
+    f"MYSQL://ada:{SECRET}@host/db",
     f"postgres+ssl://{SECRET}@host/db",
     f"mongodb:/ada:{SECRET}@host",
     f"s3://{SECRET}",
@@ -68,12 +68,22 @@ def test_an_unknown_scheme_is_refused_before_anything_is_made(
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
+def test_no_command_repeats_the_password_of_a_database_on_postgresql(
+    empty: Path, command: list[str]
+) -> None:
+    url = f"postgresql://ada:{SECRET}@127.0.0.1:1/db"
+    result = CliRunner().invoke(main, ["--db", url, *command])
+    assert SECRET not in result.output + repr(result.exception)
+    assert os.listdir(empty) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
 def test_no_command_makes_a_directory_of_a_url_or_repeats_its_password(
     empty: Path, command: list[str]
 ) -> None:
     result = CliRunner().invoke(main, ["--db", UNKNOWN[0], *command])
     assert result.exit_code not in (0, 1)
-    assert "no backend knows postgresql:// locations" in result.output
+    assert "no backend knows mysql:// locations" in result.output
     assert SECRET not in result.output
     assert os.listdir(empty) == []
 

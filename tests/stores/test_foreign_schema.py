@@ -13,7 +13,7 @@ from redask.core.errors import StoreFailed
 from redask.core.settings import load
 from redask.index.sqlite_schema import foreign_parts, harden
 from redask.stores.sqlite import migrations
-from redask.stores.sqlite.checking.schema_check import check_schema
+from redask.stores.sqlite.schema_check import check_schema
 
 PLAIN = load('[embedder]\nname = "none"', {})
 FILES = ("redask.sqlite", "calls.sqlite")

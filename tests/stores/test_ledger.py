@@ -16,27 +16,29 @@ from reserving import DAY, reserve
 import redask
 from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent
+from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.ledger import SqliteLedger
 from redask.stores.sqlite.sqlite_backend import open_calls
 
 MINE = Account("t", DAY, "openai")
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Iterator[SqliteLedger]:
+def ledger(tmp_path: Path) -> Iterator[RelationalLedger]:
     with closing(open_calls(tmp_path, busy_timeout=5)) as database:
-        yield SqliteLedger(database)
+        yield RelationalLedger(database)
 
 
-def held(ledger: SqliteLedger, account: Account, nanos: int) -> int:
+def held(ledger: RelationalLedger, account: Account, nanos: int) -> int:
     number = ledger.reserve(account, nanos, lambda _: Allow())
     assert isinstance(number, int)
     return number
 
 
-def test_a_reservation_counts_until_it_is_settled_by_what_was_used(ledger: SqliteLedger) -> None:
+def test_a_reservation_counts_until_it_is_settled_by_what_was_used(
+    ledger: RelationalLedger,
+) -> None:
     number = held(ledger, MINE, 700)
     assert ledger.total("t", DAY) == 700
     ledger.settle(number, 300)
@@ -45,12 +47,12 @@ def test_a_reservation_counts_until_it_is_settled_by_what_was_used(ledger: Sqlit
     assert ledger.total("t", DAY) == 300
 
 
-def test_more_than_was_reserved_is_booked_as_it_is(ledger: SqliteLedger) -> None:
+def test_more_than_was_reserved_is_booked_as_it_is(ledger: RelationalLedger) -> None:
     ledger.settle(held(ledger, MINE, 10), 25)
     assert ledger.total("t", DAY) == 25
 
 
-def test_a_call_over_midnight_is_booked_on_the_day_it_began(ledger: SqliteLedger) -> None:
+def test_a_call_over_midnight_is_booked_on_the_day_it_began(ledger: RelationalLedger) -> None:
     number = held(ledger, MINE, 700)
     held(ledger, Account("t", DAY + 1, "openai"), 50)
     ledger.settle(number, 300)
@@ -58,9 +60,9 @@ def test_a_call_over_midnight_is_booked_on_the_day_it_began(ledger: SqliteLedger
 
 
 def test_a_lost_reservation_counts_on_its_day_alone_and_is_swept_later(
-    ledger: SqliteLedger, monkeypatch: pytest.MonkeyPatch
+    ledger: RelationalLedger, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("redask.stores.sqlite.ledger._KEPT", 3)
+    monkeypatch.setattr("redask.stores.relational.ledger._KEPT", 3)
     lost = held(ledger, MINE, 700)
     assert ledger.total("t", DAY + 1) == 0
     for _ in range(4):
@@ -73,7 +75,7 @@ def test_a_lost_reservation_counts_on_its_day_alone_and_is_swept_later(
 
 
 def test_what_runs_while_the_clock_jumps_ahead_is_booked_nevertheless(
-    ledger: SqliteLedger,
+    ledger: RelationalLedger,
 ) -> None:
     running = held(ledger, MINE, 700)
     held(ledger, Account("t", DAY + 4000, "openai"), 1)
@@ -83,7 +85,7 @@ def test_what_runs_while_the_clock_jumps_ahead_is_booked_nevertheless(
     assert ledger.total("t", DAY) == 300
 
 
-def test_the_rule_sees_spent_and_reserved_of_this_tenant_and_day(ledger: SqliteLedger) -> None:
+def test_the_rule_sees_spent_and_reserved_of_this_tenant_and_day(ledger: RelationalLedger) -> None:
     ledger.add(MINE, 10**9)
     held(ledger, Account("t", DAY, "groq"), 5 * 10**8)
     ledger.add(Account("other", DAY, "openai"), 1)
@@ -99,12 +101,12 @@ def test_the_rule_sees_spent_and_reserved_of_this_tenant_and_day(ledger: SqliteL
     assert ledger.total("t", DAY) == 15 * 10**8
 
 
-def test_nothing_is_written_for_nothing(ledger: SqliteLedger) -> None:
+def test_nothing_is_written_for_nothing(ledger: RelationalLedger) -> None:
     assert ledger.reserve(MINE, 0, lambda _: Allow()) == 0
     assert ledger.report(0) == []
 
 
-def test_the_report_is_by_day_tenant_and_provider(ledger: SqliteLedger) -> None:
+def test_the_report_is_by_day_tenant_and_provider(ledger: RelationalLedger) -> None:
     ledger.add(Account("b", DAY, "groq"), 2 * 10**9)
     ledger.add(Account("a", DAY, "openai"), 10**9)
     ledger.add(Account("a", DAY - 1, "openai"), 3 * 10**9)
@@ -126,7 +128,7 @@ def test_spending_of_an_older_redask_is_kept_without_a_provider(tmp_path: Path) 
         connection.execute("INSERT INTO spending VALUES ('t', ?, 0.3)", (DAY,))
     old.close()
     with closing(open_calls(tmp_path, busy_timeout=5)) as database:
-        assert SqliteLedger(database).report(0) == [Spending(Account("t", DAY, ""), 0.3, 0.0)]
+        assert RelationalLedger(database).report(0) == [Spending(Account("t", DAY, ""), 0.3, 0.0)]
 
 
 @settings(max_examples=15)
@@ -138,7 +140,7 @@ def test_a_cap_is_never_passed_and_used_to_the_last_nano(calls: list[tuple[int, 
         tempfile.TemporaryDirectory() as directory,
         closing(open_calls(Path(directory), busy_timeout=5)) as database,
     ):
-        ledger, total = SqliteLedger(database), 0
+        ledger, total = RelationalLedger(database), 0
         for amount, percent in calls:
             number = reserve(ledger, amount, 1000)
             assert isinstance(number, Reject) == (total + amount > 1000)

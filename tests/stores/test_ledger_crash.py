@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from reserving import DAY
 
-from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.sqlite.sqlite_backend import open_calls
 
 RESERVING = Path(__file__).parent.parent / "support" / "reserving.py"
@@ -65,7 +65,7 @@ def test_a_killed_process_loses_no_reservation_and_counts_none_twice(
         old = {-number: amount for number, amount in enumerate(reserved, start=1)}
         allowed = after(lines, spent, old)
         with closing(open_calls(tmp_path, busy_timeout=10)) as database:
-            ledger = SqliteLedger(database)
+            ledger = RelationalLedger(database)
             with database.reading() as connection:
                 found = connection.execute("SELECT nanos FROM reserved").fetchall()
                 booked = connection.execute("SELECT sum(nanos) FROM spent").fetchone()[0] or 0

@@ -204,9 +204,9 @@ Cramp = Callable[[SqliteStore], None]
 
 def _limit_pages(store: SqliteStore) -> None:
     """SQLite's own limit: the same error as from a full disk, wherever mounting is not allowed."""
-    with store._database.writing() as connection:
+    with store.database.writing() as connection:
         (pages,) = connection.execute("PRAGMA page_count").fetchone()
-    store._database._writer.execute(f"PRAGMA max_page_count = {pages + 20}")
+    store.database._writer.execute(f"PRAGMA max_page_count = {pages + 20}")
 
 
 @pytest.fixture(params=["small disk", "page limit"])

@@ -15,7 +15,7 @@ import redask
 from redask.core.model import Caller
 from redask.core.ports import EmbeddingLease, Entity
 from redask.stores import entity_rows
-from redask.stores.sqlite.backup import history
+from redask.stores.relational import history
 from redask.stores.sqlite.migrations import MIGRATIONS, upgrade
 from redask.stores.sqlite.store import FILE, SqliteStore
 

@@ -143,7 +143,7 @@ def test_a_reader_is_not_held_up_by_a_writer_and_sees_only_what_was_committed(
 ) -> None:
     with SqliteStore(tmp_path) as store, SqliteStore(tmp_path) as other:
         put(store, "a")
-        with store._database.writing() as connection:
+        with store.database.writing() as connection:
             connection.execute("UPDATE entities SET payload = '{}'")
             assert other.get("urn:reddb:row:t/a", ME) == store.get("urn:reddb:row:t/a", ME)
             assert store.read(["urn:reddb:row:t/a"], ME)[0].payload == '{"id":"a"}'
@@ -213,7 +213,7 @@ def test_a_reader_that_failed_leaves_no_old_snapshot_behind(tmp_path: Path) -> N
     left_open = []
 
     def interrupted(store: SqliteStore) -> None:
-        with store._database.reading() as connection:
+        with store.database.reading() as connection:
             left_open.append(connection.execute("SELECT key FROM entities"))
             next(left_open[0])
             raise KeyboardInterrupt
@@ -229,7 +229,7 @@ def test_a_reader_that_failed_leaves_no_old_snapshot_behind(tmp_path: Path) -> N
 def test_closing_waits_for_nobody_who_reads(tmp_path: Path) -> None:
     store = SqliteStore(tmp_path)
     put(store, "a")
-    with store._database.reading() as connection:
+    with store.database.reading() as connection:
         store.close()
         assert connection.execute("SELECT count(*) FROM entities").fetchone() == (1,)
     assert not (tmp_path / f"{FILE}-wal").exists()
@@ -245,7 +245,7 @@ def test_a_forked_child_is_told_to_open_the_store_itself(tmp_path: Path) -> None
 
 def test_writes_are_on_the_disk_before_they_are_acknowledged(tmp_path: Path) -> None:
     with SqliteStore(tmp_path) as store:
-        for connection_of in (store._database.writing, store._database.reading):
+        for connection_of in (store.database.writing, store.database.reading):
             with connection_of() as connection:
                 assert connection.execute("PRAGMA synchronous").fetchone() == (2,)
                 assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)

@@ -8,11 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import memory_backend
+import postgres_databases
 
 from redask.stores.backends import BACKENDS, BackendRow
 
 LOCATIONS: dict[str, Callable[[Path], str]] = {
     "sqlite": str,
+    "postgresql": postgres_databases.location,
     "memory": lambda directory: f"memory:/{directory}",
 }
 ENROLLED: list[BackendRow] = [*BACKENDS.values(), memory_backend.ROW]

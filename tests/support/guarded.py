@@ -17,7 +17,7 @@ from redask.core.ports import AuditRow, Entity
 from redask.core.rules import audit
 from redask.core.wire.json import text
 from redask.stores.entity_rows import entities, link
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog
 from redask.stores.sqlite.sqlite_backend import open_calls
 
 SECRET = "sEcReT"
@@ -176,7 +176,7 @@ def _calls(directory: Path, world: int) -> None:
     for user, tenant in (("eve", "local"), ("ada", "other"), ("eve", "other"))[: 3 * world]:
         calls.append((user, tenant, f"{SECRET}{world}" if tenant == "local" else FOREIGN))
     with closing(open_calls(directory, busy_timeout=5)) as database:
-        SqliteAuditLog(database, nonces=lambda: bytes(32)).append(
+        RelationalAuditLog(database, nonces=lambda: bytes(32)).append(
             [AuditRow(_call(*each)) for each in calls]
         )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import redask
 from redask.ingest import pipeline, spool
-from redask.stores.sqlite.manifest import SqliteManifest
+from redask.stores.relational.manifest import RelationalManifest
 
 
 def announcing(write: Callable[..., Any], count: Iterator[int], most: int) -> Callable[..., Any]:
@@ -31,7 +31,9 @@ def main(directory: str, folder: str, most: int) -> None:
     spool.SMALL = 8
     pipeline.BATCH = 8
     for name in ("load", "link", "remove"):
-        setattr(SqliteManifest, name, announcing(getattr(SqliteManifest, name), count, most))
+        setattr(
+            RelationalManifest, name, announcing(getattr(RelationalManifest, name), count, most)
+        )
     with redask.open(directory) as db:
         db.ingest(folder)
 

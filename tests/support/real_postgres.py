@@ -30,7 +30,7 @@ _SETTINGS = {
     "datestyle": "ISO, MDY",
     "intervalstyle": "postgres",
     "jit": "off",
-    "max_connections": "40",
+    "max_connections": "100",
 }
 
 

@@ -13,13 +13,13 @@ from redask.core.model import Usage
 from redask.core.ports import Account
 from redask.core.rules import cost
 from redask.core.rules.cost import Allow, Limits, Reject, Spent
-from redask.stores.sqlite.ledger import SqliteLedger
+from redask.stores.relational.ledger import RelationalLedger
 from redask.stores.sqlite.sqlite_backend import open_calls
 
 DAY = 20_000
 
 
-def reserve(ledger: SqliteLedger, nanos: int, cap: int) -> int | Reject:
+def reserve(ledger: RelationalLedger, nanos: int, cap: int) -> int | Reject:
     """Set an amount aside under a cap, by the rule of the contract."""
 
     def check(spent: Spent) -> Allow | Reject:
@@ -32,7 +32,7 @@ def reserve(ledger: SqliteLedger, nanos: int, cap: int) -> int | Reject:
 
 def main(directory: str, seed: int, cap: int) -> None:
     rng = random.Random(seed)
-    ledger = SqliteLedger(open_calls(Path(directory), busy_timeout=30))
+    ledger = RelationalLedger(open_calls(Path(directory), busy_timeout=30))
     held: list[tuple[int, int]] = []
     while True:
         if held and rng.random() < 0.5:

@@ -27,11 +27,13 @@ from redask.core.rules import audit_chain
 from redask.core.rules.audit_chain import Broken, Intact
 from redask.core.rules.auditing.commitments import Opening, leaf, read_opening, values_of
 from redask.stores.auditing import audit_rows
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog, draw_nonce
-from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
-from redask.stores.sqlite.auditing.sqlite_sealed_logs import SqliteSealedLogs
-from redask.stores.sqlite.auditing.tree_tables import grow_in
+from redask.stores.relational.auditing.anchors import RelationalAnchors
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
+from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
+from redask.stores.relational.auditing.tree_tables import grow_in
+from redask.stores.relational.sql_database import SqlConnection, Whose
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
+from redask.stores.sqlite.sqlite_connection import SqliteConnection
 from redask.stores.sqlite.store import FILE
 
 Edit = Callable[[sqlite3.Connection], object]
@@ -60,16 +62,22 @@ def remembered_hashes() -> Iterator[None]:
 class CopiedFile:
     """What a log needs of a `Database`, over one connection."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: SqliteConnection) -> None:
         self._connection = connection
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self, _whose: Whose, /) -> Iterator[SqliteConnection]:
         yield self._connection
 
+    snapshot = reading
 
-def copy_of(path: Path) -> sqlite3.Connection:
-    made = sqlite3.connect(":memory:", isolation_level=None)
+
+def in_memory() -> SqliteConnection:
+    return sqlite3.connect(":memory:", isolation_level=None, factory=SqliteConnection)
+
+
+def copy_of(path: Path) -> SqliteConnection:
+    made = in_memory()
     with closing(sqlite3.connect(path)) as file:
         file.backup(made)
     return made
@@ -85,21 +93,21 @@ class TamperedLog:
 
     def verdict(self, edit: Edit, *, tenant: str | None = None) -> Intact | Broken:
         """What `verify` says after an edit."""
-        with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        with closing(in_memory()) as copy:
             self._calls.backup(copy)
             edit(copy)
             calls, store = cast(Any, CopiedFile(copy)), cast(Any, CopiedFile(self._store))
-            anchors = SqliteAnchors(store, calls, draw_nonce)
-            return SqliteAuditLog(calls, self._log, anchors).verify(tenant)
+            anchors = RelationalAnchors(store, calls, draw_nonce)
+            return RelationalAuditLog(calls, self._log, anchors).verify(tenant)
 
     @contextmanager
     def sealed(self, edit: Edit) -> Iterator[tuple[Intact | Broken, SealedLogs]]:
         """What `verify` says without a store after an edit, and the trees then."""
-        with closing(sqlite3.connect(":memory:", isolation_level=None)) as copy:
+        with closing(in_memory()) as copy:
             self._calls.backup(copy)
             edit(copy)
             calls = cast(Any, CopiedFile(copy))
-            yield SqliteAuditLog(calls, self._log).verify(), SqliteSealedLogs(calls)
+            yield RelationalAuditLog(calls, self._log).verify(), RelationalSealedLogs(calls)
 
 
 def statements(*texts: str) -> Edit:
@@ -143,5 +151,5 @@ def forge(copy: sqlite3.Connection) -> None:
         copy.execute("UPDATE audit_chains SET seq = ?, hash = ? WHERE id = ?", (seq, last, chain))
         copy.execute("DELETE FROM audit_tiles WHERE chain = ?", (chain,))
         copy.execute("DELETE FROM audit_trees WHERE chain = ?", (chain,))
-        while grow_in(copy, chain):
+        while grow_in(cast(SqlConnection, copy), chain):
             pass

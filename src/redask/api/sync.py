@@ -35,7 +35,8 @@ from redask.api.loop_thread import LoopThread
 from redask.api.results import CitedAnswer, IngestSummary, SearchResult
 from redask.api.row_values import RowsInput
 from redask.api.select_rows import SelectRows
-from redask.app import build, is_database, load_settings
+from redask.app import build, load_settings
+from redask.app.locations import is_database, shown_location
 from redask.core.errors import WAS_CLOSED, BadAsk, Cancelled
 from redask.core.model import Caller, Event, IngestProgress, Strictness
 from redask.core.planning.plan_schema import PlanSchema, StoredValue
@@ -300,6 +301,11 @@ def _principal(token: str | None, tenant: str | None) -> Caller | TokenSignIn:
 def has_database(location: str | Path) -> bool:
     """Whether there is a database; nothing is made."""
     return is_database(str(location))
+
+
+def shown(location: str | Path) -> str:
+    """A location for messages: without a password."""
+    return shown_location(str(location))
 
 
 def providers_at(location: str | Path) -> list[dict[str, object]]:

@@ -375,11 +375,6 @@ def _build(
     )
 
 
-def is_database(location: str) -> bool:
-    """Whether there is a database at a location; nothing is made."""
-    return backend_for(location).exists(location)
-
-
 def load_settings(location: str | Path) -> choices.Settings:
     """The settings that the location's file, the environment and the operator's file say."""
     directory = backend_for(str(location)).directory(str(location))

@@ -108,12 +108,13 @@ def utc_time(nanoseconds: int | None) -> str:
 
 def existing(location: str) -> str:
     """The location, if there is a database; else a helpful word."""
-    from redask.api.sync import has_database
+    from redask.api.sync import has_database, shown
 
     if not has_database(location):
         raise BadAsk(
-            f"there is no database in {location} yet: `redask ingest PATH` makes one from your "
-            "files, `redask demo` one with sample data in redask-demo, `--db DIR` names another"
+            f"there is no database in {shown(location)} yet: `redask ingest PATH` makes one from "
+            "your files, `redask demo` one with sample data in redask-demo, `--db DIR` names "
+            "another"
         )
     return location
 

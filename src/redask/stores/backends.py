@@ -2,6 +2,7 @@
 
     location                        scheme       row
     a directory (the default)       none         sqlite
+    postgresql://…, postgres://…    postgresql   postgresql
 
 A new backend is one folder and one row here. `backend_for(location)` finds the row and opens
 nothing, so that an unknown scheme is refused before anything is made; what comes after the
@@ -12,10 +13,12 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Protocol
 
 from redask.core.errors import Misconfigured
 from redask.stores.backend import Backend, RestoreReport
+from redask.stores.postgres import pg_location
 from redask.stores.sqlite.backup.restoring import restore
 from redask.stores.sqlite.directory_modes import check_modes
 from redask.stores.sqlite.sqlite_backend import SqliteBackend, database_exists
@@ -50,7 +53,8 @@ class BackendRow:
     `directory` is where on this machine its configuration and its search index are. `exists`
     says whether there is a database; neither makes anything. `check_modes` refuses one that other
     users of the machine may read or change. `open` makes what is missing. `restore` makes a
-    database from a back-up; None where a backend has none.
+    database from a back-up; None where a backend has none. `shown` is a location for messages,
+    without a password.
     """
 
     name: str
@@ -60,6 +64,7 @@ class BackendRow:
     open: OpenBackend
     check_modes: Callable[[str], None] = lambda _: None
     restore: RestoreBackup | None = None
+    shown: Callable[[str], str] = str
 
     def open_checked(self, location: str, *, modes: bool, closed: bool, keyed: bool) -> Backend:
         """The open backend; with `modes`, only if nobody else may read it."""
@@ -68,12 +73,40 @@ class BackendRow:
         return self.open(location, closed=closed, keyed=keyed)
 
 
+def _open_postgres(location: str, *, closed: bool = False, keyed: bool = True) -> Backend:
+    opened: Backend = _postgres().PostgresBackend(location, closed=closed, keyed=keyed)
+    return opened
+
+
+def _postgres_exists(location: str) -> bool:
+    return bool(_postgres().database_exists(location))
+
+
+def _postgres() -> ModuleType:
+    """The backend on PostgreSQL, which comes with an extra."""
+    try:
+        from redask.stores.postgres import postgres_backend
+    except ImportError:
+        raise Misconfigured(
+            "a database on PostgreSQL needs its driver: pip install 'redask[postgres]'",
+            detail="location",
+        ) from None
+    return postgres_backend
+
+
 BACKENDS = {
     row.scheme: row
     for row in (
         BackendRow("sqlite", "", Path, database_exists, SqliteBackend, check_modes, restore),
+        BackendRow(
+            *("postgresql", "postgresql", pg_location.local_directory, _postgres_exists),
+            open=_open_postgres,
+            check_modes=pg_location.check_modes,
+            shown=pg_location.shown,
+        ),
     )
 }
+_ALIASES = {"postgres": "postgresql"}
 
 
 def backend_for(location: str) -> BackendRow:
@@ -82,6 +115,7 @@ def backend_for(location: str) -> BackendRow:
         raise Misconfigured("the location of a database holds a NUL character")
     found = _SCHEME.match(location)
     scheme = found[1].lower() if found else ""
+    scheme = _ALIASES.get(scheme, scheme)
     if scheme not in BACKENDS:
         known = ", ".join(f"{each}://" for each in sorted(BACKENDS) if each)
         raise Misconfigured(

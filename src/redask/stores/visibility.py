@@ -135,6 +135,19 @@ class StoreVisibility(Visibility):
         """Whether nothing is hidden from this caller."""
         return not self.collections and not self.closed
 
+    def classes(self) -> str:
+        """The policy classes that may be read, as JSON; empty where nothing is hidden.
+
+        A collection that is not named is open to the whole tenant, unless `closed`.
+        """
+        if self.sees_all:
+            return ""
+        readable = {
+            str(number): sorted(seen.policy_classes) if seen else []
+            for number, seen in self.collections.items()
+        }
+        return json.dumps({"closed": self.closed, "collections": readable})
+
     def knows(self, collection: int) -> bool:
         """Whether a collection is there for this caller, whatever it holds."""
         return not self.closed or collection in self.collections

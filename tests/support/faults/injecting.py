@@ -25,7 +25,7 @@ import redask
 from faults import shim
 from faults.operations import OPERATIONS, Operation, look, opened
 from faults.shim import Fault
-from redask.app import is_database
+from redask.app.locations import is_database
 from redask.core.rules.audit_chain import Broken
 from redask.index import generation
 from redask.index.vector import nearest

@@ -20,7 +20,7 @@ from filing import app_of, held, write
 
 import redask
 from redask.api.auditing.sealing_methods import make_audit_key
-from redask.app import is_database
+from redask.app.locations import is_database
 from redask.cli import main
 from redask.core.rules.auditing.lived_time import DAY_NS
 from redask.core.settings import load

@@ -55,8 +55,10 @@ def command(db: str, /, *, follow: bool, markdown: bool | None, **flags: Any) ->
             opening.warn_of_providers(db)
         chat = TerminalChat(opened, db, options, follow=follow, markdown=markdown)
         if sys.stdin.isatty():
+            from redask.api.sync import shown
+
             who = opened.whoami()
-            echo(f"redask chat · {db} · {who.user}, {who.role} · /help, /quit", err=True)
+            echo(f"redask chat · {shown(db)} · {who.user}, {who.role} · /help, /quit", err=True)
             chat.converse()
             return
         failed = chat.answer_all(_piped())

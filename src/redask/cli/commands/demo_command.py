@@ -45,20 +45,20 @@ def command(ctx: click.Context, using: str) -> None:
     With --db into another directory, which must be new or hold nothing else.
     """
     with reports_errors():
-        from redask.api.sync import open_database
+        from redask.api.sync import open_database, shown
         from redask.evaluation import sample
 
         named = ctx.meta[global_options.NAMED]
         place = ctx.obj if named else DIRECTORY
-        console = terminal_console(highlight=False, soft_wrap=True)
+        console, told = terminal_console(highlight=False, soft_wrap=True), shown(place)
         with opening.opened(place, make=True) if named else open_database(place) as opened:
             if not sample.is_alone(opened):
                 raise BadAsk(
-                    f"{place} holds other data than the sample, which stays as it is: "
+                    f"{told} holds other data than the sample, which stays as it is: "
                     "name a new directory with --db"
                 )
-            console.print(f"[dim]loaded {sample.load(opened)} entities into {place}[/]\n")
-            _tour(console, opened, place, using)
+            console.print(f"[dim]loaded {sample.load(opened)} entities into {told}[/]\n")
+            _tour(console, opened, told, using)
 
 
 def _tour(console: "Console", opened: "OpenDatabase", place: str, using: str) -> None:

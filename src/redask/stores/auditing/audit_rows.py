@@ -82,6 +82,20 @@ class StoredRecord:
             return ChainRecord(self.seq, self.kind, self.at, UNREADABLE, self.hash)
         return ChainRecord(self.seq, self.kind, self.at, made, self.hash, facts, erased)
 
+    def is_filed_under(self, tenant: str) -> bool:
+        """Whether it is found where its row says that it belongs, if it says that."""
+        if self.kind != ROW:
+            return True
+        try:
+            row = json.loads(self.row)
+        except ValueError:
+            return False
+        named = [row.get(name) for name in ("tenant", "user")]
+        return all(
+            said is None or said == found
+            for said, found in zip(named, (tenant, self.user), strict=True)
+        )
+
     def provable(self) -> ProvableRecord:
         """The record as it leaves the log."""
         return ProvableRecord(

@@ -3,7 +3,7 @@
 It is a file of its own because a file has one writer at a time: an answer must not wait for a
 bulk load to get its audit row, nor a bulk load for answers.
 
-    audit_file      who this file is, and beside which store it is; see `auditing.sqlite_anchors`
+    audit_file      who this file is, and beside which store it is; see `auditing.anchors`
     audit_clock     the logs' own time (`rules.auditing.lived_time`)
     audit_chains    one row for each log and tenant: start and head
     audit_records   the records of the chains: rows, and what happened to a chain
@@ -19,7 +19,7 @@ bulk load to get its audit row, nor a bulk load for answers.
     answers         the answer cache, oldest first by `place`; see `cached_answers`
 """
 
-from redask.stores.sqlite.auditing import tree_tables
+from redask.stores.relational.auditing import tree_tables
 
 CALLS_FILE = "calls.sqlite"
 

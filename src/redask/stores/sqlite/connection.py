@@ -38,9 +38,11 @@ from uuid import uuid4
 from redask.core.errors import FORKED, BadAsk, StoreFailed
 from redask.index import private_files
 from redask.index.sqlite_schema import harden
-from redask.stores.sqlite.checking.schema_check import check_schema
+from redask.stores.relational.sql_database import EVERY_TENANT, Whose
 from redask.stores.sqlite.lock_holders import writer_of
 from redask.stores.sqlite.migrations import Migrations, check_current, upgrade
+from redask.stores.sqlite.schema_check import check_schema
+from redask.stores.sqlite.sqlite_connection import SqliteConnection
 
 BULK_CACHE_KIB = 64 * 1024  # for who writes much at once
 _WRITER_CACHE_KIB = 2 * 1024  # who appends row by row would fill any cache and use none of it
@@ -95,8 +97,8 @@ class Database:
         self.path = path
         self._patience = busy_timeout
         self._process = os.getpid()
-        self._idle: list[sqlite3.Connection] = []
-        self._busy_readers: set[sqlite3.Connection] = set()
+        self._idle: list[SqliteConnection] = []
+        self._busy_readers: set[SqliteConnection] = set()
         self._write_lock = threading.Lock()
         self._version_lock = threading.Lock()
         self._watcher: sqlite3.Connection | None = None
@@ -121,7 +123,7 @@ class Database:
                 raise
 
     @contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self, _whose: Whose = EVERY_TENANT, /) -> Iterator[SqliteConnection]:
         """A connection to read with; fetch everything before leaving."""
         with translated(self.path.name):
             self.check_usable()
@@ -142,7 +144,29 @@ class Database:
                 self._close_idle()
 
     @contextmanager
-    def beside(self) -> Iterator[sqlite3.Connection]:
+    def snapshot(
+        self, _whose: Whose = EVERY_TENANT, /, *, damaged: bool = False
+    ) -> Iterator[SqliteConnection]:
+        """A connection to read one state of the file with."""
+        with self.reading() as connection:
+            connection.execute("BEGIN")
+            try:
+                if damaged:
+                    connection.text_factory = _any_text
+                yield connection
+            finally:
+                connection.text_factory = str
+                connection.execute("ROLLBACK")
+
+    @contextmanager
+    def examining(self) -> Iterator[SqliteConnection]:
+        """A connection whose texts are bytes: what is damaged may be no text any more."""
+        with self.beside() as connection:
+            connection.text_factory = bytes
+            yield connection
+
+    @contextmanager
+    def beside(self) -> Iterator[SqliteConnection]:
         """A new connection that cannot write; what is made on it goes with it."""
         with translated(self.path.name):
             self.check_usable()
@@ -154,10 +178,16 @@ class Database:
                     isolation_level=None,
                     check_same_thread=False,
                     cached_statements=8,
+                    factory=SqliteConnection,
                 )
             ) as connection:
                 harden(connection)
                 yield connection
+
+    def place(self) -> str:
+        """Which file it is, as long as nobody copies it."""
+        status = os.stat(self.path)
+        return f"{status.st_dev}:{status.st_ino}"
 
     def version(self) -> int:
         """A number that changes with every commit, of whichever process; nothing waits for it."""
@@ -169,7 +199,7 @@ class Database:
             return int(number)
 
     @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self, _whose: Whose = EVERY_TENANT, /) -> Iterator[SqliteConnection]:
         """A transaction: committed and on disk when left, rolled back on any exception."""
         with translated(self.path.name), self._writing_alone():
             self._begin()
@@ -266,13 +296,14 @@ class Database:
         place = self.path.absolute().as_uri()
         return f"{place}?mode=ro&immutable=1" if self.read_only else f"{place}?mode={mode}"
 
-    def _connect(self, cache_kib: int) -> sqlite3.Connection:
+    def _connect(self, cache_kib: int) -> SqliteConnection:
         connection = sqlite3.connect(
             self._address("rw"),
             uri=True,
             timeout=self._patience,
             isolation_level=None,
             check_same_thread=False,
+            factory=SqliteConnection,
         )
         try:
             harden(connection)
@@ -285,6 +316,10 @@ class Database:
             connection.close()
             raise
         return connection
+
+
+def _any_text(stored: bytes) -> str:
+    return stored.decode(errors="surrogateescape")
 
 
 def _is_writable(path: Path) -> bool:

@@ -257,7 +257,7 @@ _CLASSES = (
     "ALTER TABLE store ADD COLUMN edge_key BLOB",
 )
 
-# What the store remembers of the logs beside it; see `auditing.sqlite_anchors`.
+# What the store remembers of the logs beside it; see `auditing.anchors`.
 _ANCHORS = (
     "CREATE TABLE log_file (identity TEXT NOT NULL, marker TEXT NOT NULL)",
     """CREATE TABLE log_anchors (

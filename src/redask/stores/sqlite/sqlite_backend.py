@@ -9,23 +9,21 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from redask.core.access.policy import must_own
 from redask.core.model import Caller
-from redask.core.rules.audit_chain import Broken
 from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import BackupReport
-from redask.stores.sqlite import inspection
-from redask.stores.sqlite.auditing.audit_log import SqliteAuditLog, draw_nonce
-from redask.stores.sqlite.auditing.sqlite_anchors import SqliteAnchors
-from redask.stores.sqlite.auditing.sqlite_sealed_logs import SqliteSealedLogs
+from redask.stores.relational.auditing.accepting import accept_logs
+from redask.stores.relational.auditing.anchors import RelationalAnchors
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
+from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
+from redask.stores.relational.cached_answers import RelationalAnswerCache
+from redask.stores.relational.ledger import RelationalLedger
+from redask.stores.relational.manifest import RelationalManifest
+from redask.stores.relational.users import RelationalUsers
 from redask.stores.sqlite.backup.backing_up import back_up
-from redask.stores.sqlite.cached_answers import SqliteAnswerCache
 from redask.stores.sqlite.calls_migrations import CALLS_FILE, MIGRATIONS
 from redask.stores.sqlite.connection import Database
-from redask.stores.sqlite.ledger import SqliteLedger
-from redask.stores.sqlite.manifest import SqliteManifest
 from redask.stores.sqlite.store import BUSY_TIMEOUT_SECONDS, FILE, SqliteStore
-from redask.stores.sqlite.users import SqliteUsers
 
 
 def database_exists(location: str) -> bool:
@@ -56,15 +54,15 @@ class SqliteBackend:
         except BaseException:
             self.store.close()
             raise
-        self.users = SqliteUsers(self.store.database)
-        self.manifest = SqliteManifest(self.store.database)
-        self._anchors = SqliteAnchors(self.store.database, self._calls, draw_nonce)
-        self.audit = SqliteAuditLog(self._calls, ASKS, self._anchors)
-        self.access = SqliteAuditLog(self._calls, ACCESSES, self._anchors)
-        self.sealed = SqliteSealedLogs(self._calls)
+        self.users = RelationalUsers(self.store.database)
+        self.manifest = RelationalManifest(self.store.database)
+        self._anchors = RelationalAnchors(self.store.database, self._calls, draw_nonce)
+        self.audit = RelationalAuditLog(self._calls, ASKS, self._anchors)
+        self.access = RelationalAuditLog(self._calls, ACCESSES, self._anchors)
+        self.sealed = RelationalSealedLogs(self._calls)
         self._anchors.pair()
-        self.ledger = SqliteLedger(self._calls)
-        self.answers = SqliteAnswerCache(self._calls, self.store.timeline)
+        self.ledger = RelationalLedger(self._calls)
+        self.answers = RelationalAnswerCache(self._calls, self.store.timeline)
 
     @property
     def read_only(self) -> bool:
@@ -80,7 +78,7 @@ class SqliteBackend:
     def check_calls(self) -> list[str]:
         """What SQLite finds wrong with the file of the calls."""
         with self._calls.reading() as connection:
-            return [f"{CALLS_FILE}: {each}" for each in inspection.complaints(connection)]
+            return [f"{CALLS_FILE}: {each}" for each in connection.complaints()]
 
     def forget_damaged_answers(self) -> int:
         """Forget cached answers that fail their checksum."""
@@ -92,13 +90,7 @@ class SqliteBackend:
 
     def accept_logs(self, caller: Caller, reason: str) -> str:
         """Take the logs as they are now, and note it there."""
-        must_own(caller)
-        verdicts = (self.audit.verify(), self.access.verify())
-        faults = [each.reason for each in verdicts if isinstance(each, Broken)]
-        fault = faults[0] if faults else ""
-        if fault:
-            self._anchors.accept(fault, caller.user, reason)
-        return fault
+        return accept_logs(self._anchors, (self.audit, self.access), caller, reason)
 
     def back_up(
         self,

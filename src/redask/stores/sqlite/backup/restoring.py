@@ -33,9 +33,9 @@ from redask.stores.sqlite.backup.chunk_store import ChunkStore, sync_folder
 from redask.stores.sqlite.backup.snapshot_manifest import BackedUpFile, BackupManifest
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
 from redask.stores.sqlite.calls_migrations import MIGRATIONS as CALLS_MIGRATIONS
-from redask.stores.sqlite.checking.schema_check import check_schema
 from redask.stores.sqlite.connection import translated
 from redask.stores.sqlite.migrations import MIGRATIONS
+from redask.stores.sqlite.schema_check import check_schema
 
 _STORE = "redask.sqlite"
 _MIGRATIONS = {_STORE: MIGRATIONS, CALLS_FILE: CALLS_MIGRATIONS}

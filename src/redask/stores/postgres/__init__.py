@@ -1,0 +1,1 @@
+"""The backend on PostgreSQL, in a schema `redask` of its own: see docs/postgresql.md."""

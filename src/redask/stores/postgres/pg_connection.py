@@ -1,0 +1,105 @@
+"""A connection to PostgreSQL inside a transaction, as `relational.sql_database` describes it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import psycopg
+from psycopg.adapt import Buffer, Loader
+
+from redask.stores.postgres.dialect import translate
+from redask.stores.relational.sql_database import SqlCursor
+
+Plain = psycopg.Connection[tuple[Any, ...]]
+_SET_CLASSES = "SELECT set_config('redask.classes', %s, true)"
+_TWICE = "SELECT 1 FROM entities GROUP BY tenant, urn HAVING count(*) > 1 LIMIT 1"
+
+
+class IntegerLoader(Loader):
+    """Sums of whole numbers, which PostgreSQL gives as numeric: nothing of ours is a fraction."""
+
+    def load(self, data: Buffer) -> int:
+        """The number."""
+        return int(bytes(data))
+
+
+class PostgresConnection:
+    """One transaction; what it executes is translated by `dialect`."""
+
+    urn_after = "urn_start >= substr(?3, 1, 600) AND urn_start <= ?4"
+    urn_order = "urn_start, urn"
+
+    def __init__(self, connection: Plain) -> None:
+        self._plain = connection
+        self._streams: list[psycopg.ServerCursor[tuple[Any, ...]]] = []
+
+    def execute(self, statement: str, parameters: Any = (), /) -> SqlCursor:
+        """Run a statement; its rows come at once."""
+        cursor: SqlCursor = self._plain.execute(*translate(statement, parameters))
+        return cursor
+
+    def stream(self, statement: str, parameters: Any = (), /) -> SqlCursor:
+        """Run a query whose rows come page by page."""
+        cursor = self._plain.cursor(name=f"redask_{len(self._streams)}")
+        self._streams.append(cursor)
+        cursor.execute(*translate(statement, parameters))
+        found: SqlCursor = cursor
+        return found
+
+    def close_streams(self) -> None:
+        """Let go of what was not read to its end."""
+        for cursor in self._streams:
+            cursor.close()
+
+    def executemany(self, statement: str, parameters: Any, /) -> SqlCursor:
+        """Run a statement for each set of parameters."""
+        cursor = self._plain.cursor()
+        sets = list(parameters)
+        if sets:
+            cursor.executemany(translate(statement, sets[0])[0], sets)
+        found: SqlCursor = _Done(cursor.rowcount if sets else 0)
+        return found
+
+    def new_keys(self, count: int) -> Sequence[int]:
+        """Keys that no entity of any tenant ever had."""
+        found = self._plain.execute(
+            "SELECT nextval('redask.entity_keys') FROM generate_series(1, %s)", (count,)
+        )
+        return sorted(key for (key,) in found.fetchall())
+
+    def keep_seen(self) -> None:
+        """The table is there; row level security keeps processes apart."""
+
+    def admit_only(self, classes: str) -> None:
+        """Show entities of these policy classes only; empty: of all."""
+        self._plain.execute(_SET_CLASSES, (classes,))
+
+    def schema_version(self) -> int:
+        """How many migrations there were."""
+        found = self._plain.execute("SELECT max(version) FROM redask.migrations").fetchone()
+        return int(found[0]) if found else 0
+
+    def complaints(self) -> list[str]:
+        """References are kept by PostgreSQL; that no URN is there twice, by who writes."""
+        twice = self._plain.execute(_TWICE).fetchone()
+        return ["a URN is there twice"] if twice else []
+
+
+class _Done:
+    """What is left of many statements: how many rows they wrote."""
+
+    def __init__(self, rowcount: int) -> None:
+        self.rowcount = rowcount
+
+    def fetchone(self) -> None:
+        """Nothing."""
+
+    def fetchall(self) -> list[Any]:
+        """Nothing."""
+        return []
+
+    def fetchmany(self, size: int = 1) -> list[Any]:
+        """Nothing."""
+        return [][:size]
+
+    def __iter__(self) -> Any:
+        return iter(())

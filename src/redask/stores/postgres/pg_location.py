@@ -1,0 +1,96 @@
+"""Where a database on PostgreSQL is, and where this machine keeps what is derived of it.
+
+    postgresql://user:password@host:port/database?sslmode=…    as libpq reads it
+
+The search index, the tables of SELECT, `redask.toml` and `synonyms.toml` are in a directory of this
+machine: `REDASK_LOCAL_DIRECTORY`, else `redask` in the user's cache directory, and in it one for
+each URL, named by a hash of the URL without its password. It can be deleted: all but the two
+files is made again. A password is in no name, message or file; `shown` tells host and database.
+"""
+
+import os
+import re
+import stat
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+from redask.core.errors import Misconfigured
+from redask.index import private_files
+
+DIRECTORY = "REDASK_LOCAL_DIRECTORY"
+_SECRET = {"password", "sslpassword", "sslkey", "passfile", "oauth_client_secret"}
+_DIGITS = 16
+_WIDE = 0o077
+
+
+def url_of(location: str) -> str:
+    """The location as libpq reads it; a `Path` makes one slash of two."""
+    return re.sub(r"^[A-Za-z]+:/+", lambda found: _slashes(found[0]), location)
+
+
+def _slashes(scheme: str) -> str:
+    return "postgresql:///" if scheme.endswith("///") else "postgresql://"
+
+
+def without_secrets(location: str) -> str:
+    """The URL without a password, its options in order."""
+    parts = _split(location)
+    user, at, host = parts.netloc.rpartition("@")
+    options = sorted((name, value) for name, value in parse_qsl(parts.query) if name not in _SECRET)
+    netloc = f"{user.partition(':')[0]}{at}{host}"
+    return urlunsplit(("postgresql", netloc, parts.path, urlencode(options), ""))
+
+
+def shown(location: str) -> str:
+    """Host and database, for messages."""
+    parts = _split(location)
+    options = dict(parse_qsl(parts.query))
+    host = parts.netloc.rpartition("@")[2] or options.get("host", "")
+    name = unquote(parts.path.lstrip("/")) or options.get("dbname", "")
+    text = f"the PostgreSQL database {quote(name, safe=' /-._') or '(default)'}"
+    return f"{text} at {quote(unquote(host), safe='/:,.-[]_')}" if host else text
+
+
+def local_directory(location: str, environment: Mapping[str, str] | None = None) -> Path:
+    """The directory of this machine for a location; nothing is made."""
+    known = os.environ if environment is None else environment
+    cache = known.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    root = Path(known.get(DIRECTORY) or Path(cache) / "redask")
+    return root / sha256(without_secrets(location).encode()).hexdigest()[:_DIGITS]
+
+
+def make_local_directory(location: str) -> Path:
+    """The same, made if it is missing, for nobody else to read."""
+    directory = local_directory(location)
+    try:
+        private_files.make_directory(directory)
+    except OSError as error:
+        raise Misconfigured(
+            f"the local directory {directory} cannot be made: {error.strerror}; choose another by "
+            f"{DIRECTORY}",
+            detail=DIRECTORY,
+        ) from None
+    return directory
+
+
+def check_modes(location: str) -> None:
+    """Raise `Misconfigured` if other users of the machine may read what is kept here."""
+    directory = local_directory(location)
+    if os.name == "nt" or not directory.is_dir():
+        return
+    status = os.stat(directory)
+    mode, user = stat.S_IMODE(status.st_mode), os.geteuid()
+    if mode & _WIDE or user not in (0, status.st_uid):
+        raise Misconfigured(
+            f"{directory} is not this user's alone (mode {mode:04o}): it should be 0700",
+            detail="files.modes",
+        )
+
+
+def _split(location: str) -> SplitResult:
+    try:
+        return urlsplit(url_of(location))
+    except ValueError:
+        raise Misconfigured("the URL of the database cannot be read", detail="location") from None

@@ -1,0 +1,149 @@
+"""The backend on PostgreSQL: `PostgresBackend("postgresql://…")`.
+
+Four purposes share the database, each with locks of its own and two pools of connections: what is
+written to the store never holds up an audit row, nor the other way round.
+
+    store      entities, users, manifest         locked by tenant
+    anchors    what the store remembers of logs  locked as a whole
+    logs       audit and access log, their trees locked as a whole: one commit for many rows
+    ledger     spending, answer cache            locked by tenant
+"""
+
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+from redask.core.errors import Misconfigured
+from redask.core.model import Caller
+from redask.stores.auditing.audit_rows import ACCESSES, ASKS
+from redask.stores.backend import BackupReport
+from redask.stores.postgres import pg_location, pg_migrations
+from redask.stores.postgres.pg_database import PATIENCE_SECONDS, PostgresDatabase
+from redask.stores.postgres.pg_errors import translated
+from redask.stores.postgres.pg_pool import Pool, connect
+from redask.stores.relational.auditing.accepting import accept_logs
+from redask.stores.relational.auditing.anchors import RelationalAnchors
+from redask.stores.relational.auditing.audit_log import RelationalAuditLog, draw_nonce
+from redask.stores.relational.auditing.sealed_log_tables import RelationalSealedLogs
+from redask.stores.relational.cached_answers import RelationalAnswerCache
+from redask.stores.relational.ledger import RelationalLedger
+from redask.stores.relational.manifest import RelationalManifest
+from redask.stores.relational.relational_store import RelationalStore
+from redask.stores.relational.sql_database import EVERY_TENANT
+from redask.stores.relational.users import RelationalUsers
+
+_STORE_CONNECTIONS, _CALL_CONNECTIONS = 10, 6
+
+
+def database_exists(location: str) -> bool:
+    """Whether there is a schema of ours in a database; nothing is made."""
+    place = pg_location.shown(location)
+    with translated(place), closing(connect(pg_location.url_of(location))) as connection:
+        return pg_migrations.exists(connection)
+
+
+class PostgresBackend:
+    """An open database; see `backend.Backend`."""
+
+    def __init__(
+        self,
+        location: str,
+        *,
+        closed: bool = False,
+        keyed: bool = True,
+        patience: float = PATIENCE_SECONDS,
+    ) -> None:
+        url, self._shown = pg_location.url_of(location), pg_location.shown(location)
+        with translated(self._shown), closing(connect(url)) as connection:
+            pg_migrations.check_server(connection, self._shown)
+            found = connection.execute("SELECT pg_is_in_recovery()").fetchone()
+            self.read_only = bool(found and found[0])
+            if self.read_only:
+                pg_migrations.check_current(connection, self._shown)
+            else:
+                pg_migrations.upgrade(connection, self._shown)
+        pg_location.make_local_directory(location)
+        self._pools = [
+            Pool(url, self._shown, most=most, patience=patience)
+            for most in (_STORE_CONNECTIONS, _CALL_CONNECTIONS)
+        ]
+        try:
+            self._fill(closed=closed, keyed=keyed, patience=patience)
+        except BaseException:
+            self.close()
+            raise
+
+    def _fill(self, *, closed: bool, keyed: bool, patience: float) -> None:
+        def database(pool: Pool, locks: str) -> PostgresDatabase:
+            return PostgresDatabase(
+                pool, self._shown, locks, read_only=self.read_only, patience=patience
+            )
+
+        data, calls = self._pools
+        store, self._logs = database(data, "store_locks"), database(calls, "log_locks")
+        ledger = database(calls, "ledger_locks")
+        self.store = RelationalStore(store, closed=closed, keyed=keyed)
+        self.users = RelationalUsers(store)
+        self.manifest = RelationalManifest(store)
+        self._anchors = RelationalAnchors(database(data, "anchor_locks"), self._logs, draw_nonce)
+        self.audit = RelationalAuditLog(self._logs, ASKS, self._anchors)
+        self.access = RelationalAuditLog(self._logs, ACCESSES, self._anchors)
+        self.sealed = RelationalSealedLogs(self._logs)
+        self._anchors.pair()
+        self.ledger = RelationalLedger(ledger)
+        self.answers = RelationalAnswerCache(ledger, self.store.timeline)
+
+    def anchor(self) -> None:
+        """Let the store remember the logs as they are now."""
+        self._anchors.anchor()
+
+    def accept_logs(self, caller: Caller, reason: str) -> str:
+        """Take the logs as they are now, and note it there."""
+        return accept_logs(self._anchors, (self.audit, self.access), caller, reason)
+
+    def check_calls(self) -> list[str]:
+        """PostgreSQL looks after its own pages (`pg_amcheck`); there is no file of ours."""
+        return []
+
+    def forget_damaged_answers(self) -> int:
+        """Forget cached answers that fail their checksum."""
+        return self.answers.forget_damaged()
+
+    def files(self) -> dict[str, int]:
+        """The sizes of the tables in PostgreSQL: all of them, and those of what calls leave."""
+        query = (
+            "SELECT coalesce(sum(pg_total_relation_size(pg_class.oid)), 0) FROM pg_class"
+            " JOIN pg_namespace ON pg_namespace.oid = relnamespace"
+            " WHERE nspname = 'redask' AND relkind = 'r' AND relname ~ ?"
+        )
+        calls = "^(audit_|spent|reserved|answers|red_ask)"
+        with self._logs.reading(EVERY_TENANT) as connection:
+            sizes = [connection.execute(query, (which,)).fetchone()[0] for which in ("", calls)]
+        return {"postgresql": int(sizes[0]) - int(sizes[1]), "postgresql calls": int(sizes[1])}
+
+    def back_up(
+        self,
+        destination: Path,
+        *,
+        made_at: int,
+        made_by: str,
+        progress: Callable[[int, int], None] | None = None,
+        keep: int | None = None,
+    ) -> BackupReport:
+        """Refused: PostgreSQL's own tools do it, and restore it."""
+        del destination, made_at, made_by, progress, keep
+        raise Misconfigured(
+            f"{self._shown} is backed up by PostgreSQL's own tools: `pg_dump --schema=redask`, or "
+            "pg_basebackup with its log archived; see docs/postgresql.md",
+            detail="location",
+        )
+
+    def interrupt(self) -> None:
+        """See `backend.Backend`."""
+        for pool in self._pools:
+            pool.interrupt()
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        for pool in self._pools:
+            pool.close()

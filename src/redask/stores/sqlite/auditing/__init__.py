@@ -1,1 +1,0 @@
-"""The logs of `calls.sqlite`: `audit_log` over `chain_tables`; what the store remembers of them."""
