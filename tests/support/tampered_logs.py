@@ -33,6 +33,7 @@ from redask.stores.relational.auditing.sealed_log_tables import RelationalSealed
 from redask.stores.relational.auditing.tree_tables import grow_in
 from redask.stores.relational.sql_database import SqlConnection, Whose
 from redask.stores.sqlite.calls_migrations import CALLS_FILE
+from redask.stores.sqlite.connection import any_text
 from redask.stores.sqlite.sqlite_connection import SqliteConnection
 from redask.stores.sqlite.store import FILE
 
@@ -69,7 +70,13 @@ class CopiedFile:
     def reading(self, _whose: Whose, /) -> Iterator[SqliteConnection]:
         yield self._connection
 
-    snapshot = reading
+    @contextmanager
+    def snapshot(self, _whose: Whose, /, *, damaged: bool = False) -> Iterator[SqliteConnection]:
+        self._connection.text_factory = any_text if damaged else str
+        try:
+            yield self._connection
+        finally:
+            self._connection.text_factory = str
 
 
 def in_memory() -> SqliteConnection:

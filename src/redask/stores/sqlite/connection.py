@@ -152,7 +152,7 @@ class Database:
             connection.execute("BEGIN")
             try:
                 if damaged:
-                    connection.text_factory = _any_text
+                    connection.text_factory = any_text
                 yield connection
             finally:
                 connection.text_factory = str
@@ -318,7 +318,8 @@ class Database:
         return connection
 
 
-def _any_text(stored: bytes) -> str:
+def any_text(stored: bytes) -> str:
+    """A text, though it be no UTF-8 any more: what is damaged is to be named, not to end a check."""
     return stored.decode(errors="surrogateescape")
 
 
