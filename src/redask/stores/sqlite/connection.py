@@ -319,7 +319,7 @@ class Database:
 
 
 def any_text(stored: bytes) -> str:
-    """A text, though it be no UTF-8 any more: what is damaged is to be named, not to end a check."""
+    """A text, even if it is no UTF-8 any more: what is damaged is named, and ends no check."""
     return stored.decode(errors="surrogateescape")
 
 
