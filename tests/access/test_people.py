@@ -159,8 +159,12 @@ GIVEN: dict[str, tuple[object, ...]] = {  # where "x" would not do
     **dict.fromkeys(("answer", "plan", "events", "find"), (Ask("x"),)),
 }
 # version: for caches, no client sees it; a conversation asks through `ask`; unsettled: the words of
-# /readyz, which is for probes; the others are how somebody signs in by a redirect
-NOT_STATEMENTS = {"close", "conversation", "signed_in", "unsettled", "version", "is_identity_state"}
+# /readyz, which is for probes; held_token: what other processes of the server sign in by; the
+# others are how somebody signs in by a redirect
+NOT_STATEMENTS = {
+    *("close", "conversation", "signed_in", "unsettled", "version", "is_identity_state"),
+    "held_token",
+}
 
 
 def test_every_method_there_is_looks_at_the_token_again(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ from redask.index import private_files
 from redask.index.sqlite_schema import harden
 from redask.stores.relational.sql_database import EVERY_TENANT, Whose
 from redask.stores.sqlite.lock_holders import writer_of
-from redask.stores.sqlite.migrations import Migrations, check_current, upgrade
+from redask.stores.sqlite.migrations import Migrations, check_current, known_version, upgrade
 from redask.stores.sqlite.schema_check import check_schema
 from redask.stores.sqlite.sqlite_connection import SqliteConnection
 
@@ -112,10 +112,11 @@ class Database:
                 _make_if_missing(path, migrations)
             self._writer = self._connect(cache_kib)
             try:
-                check_schema(self._writer, str(path), migrations)
-                if self.read_only:
+                if self.read_only:  # another version is refused, whatever is in it
+                    known_version(self._writer, str(path), migrations)
                     check_current(self._writer, str(path), migrations)
-                else:
+                check_schema(self._writer, str(path), migrations)
+                if not self.read_only:
                     self._writer.execute("PRAGMA journal_mode = WAL")
                     upgrade(self._writer, str(path), migrations)
             except BaseException:
