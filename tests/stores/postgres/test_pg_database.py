@@ -267,6 +267,14 @@ def test_a_password_is_in_no_error(tmp_path: Path) -> None:
         "postgresql://ann:hunter2@127.0.0.1:1/answers",
         "postgresql://ann:hunter2@127.0.0.1:notaport/answers",
         "postgresql://127.0.0.1:1/answers?password=hunter2&sslmode=hunter3",
+        "postgresql://ann:hunter2#@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2?@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2/@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2@@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2%@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2 @127.0.0.1:1/answers",
+        "postgresql://ann:hunter2@[::1]x/answers",
+        "postgresql://127.0.0.1:1/answers?password=hunter2%zz",
     ):
         with pytest.raises((StoreFailed, Misconfigured)) as failed:
             PostgresBackend(url)
