@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import postgres_databases
@@ -111,11 +111,28 @@ def test_who_cannot_write_in_time_is_told_so(backend: PostgresBackend, location:
 
 def test_a_pool_that_is_exhausted_is_named(location: str) -> None:
     with closing(PostgresBackend(location, patience=0.2)) as backend:
-        pool, _ = backend._pools
+        pool = backend._pools[0]
         for _ in range(pool._most):
             pool._free.acquire()
         with pytest.raises(StoreFailed, match=r"pool of connections .* is exhausted"):
             backend.store.watermark("local")
+
+
+def test_an_audit_row_and_a_reservation_wait_for_nobody_who_reads(location: str) -> None:
+    with closing(PostgresBackend(location, patience=0.2)) as backend, ExitStack() as opened:
+        backend.audit.append([row(1)])
+        read: list[Iterator[str]] = []
+        with suppress(StoreFailed):  # as many exports that nobody reads on as there can be
+            while len(read) < 100:
+                read.append(opened.enter_context(closing(backend.audit.exported("local"))))
+                next(read[-1])
+        with suppress(StoreFailed):
+            for number in range(100):
+                opened.enter_context(backend.store._database.reading(f"tenant {number}"))
+        backend.audit.append([row(2)])
+        backend.ledger.add(Account("local", 1, "openai"), 700)
+        assert backend.store.put([entity(1)], OWNER) == 1
+        assert 0 < len(read) < 100
 
 
 def waits(location: str) -> bool:

@@ -7,9 +7,10 @@ Each transaction says first whose rows it is about (`row_security`), by settings
                          table of locks of its purpose; of every tenant: the whole table. So nobody
                          commits a sequence number below one that was seen, on whichever node
 
-The threads of a process wait for each other before one of them takes a connection, so that writers
-cannot use up the pool. `synchronous_commit` is on: what was acknowledged is on disk. Statements
-have a deadline, and so has waiting for a lock.
+The threads of a process wait for each other before one of them takes a connection, and connections
+to write with are of a pool that no reader takes one of: an audit row waits for no one who reads.
+`synchronous_commit` is on: what was acknowledged is on disk. Statements have a deadline, and so has
+waiting for a lock.
 """
 
 import os
@@ -50,6 +51,7 @@ class PostgresDatabase:
     def __init__(
         self,
         pool: Pool,
+        writers: Pool,
         place: str,
         locks: str,
         *,
@@ -57,7 +59,8 @@ class PostgresDatabase:
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         self.read_only = read_only
-        self._pool, self._place, self._locks = pool, place, locks
+        self._pool, self._writers = pool, writers
+        self._place, self._locks = place, locks
         self._patience = patience
         self._process = os.getpid()
         self._node = secrets.token_hex(8)
@@ -77,9 +80,9 @@ class PostgresDatabase:
             yield connection
 
     @contextmanager
-    def examining(self) -> Iterator[PostgresConnection]:
-        """The same, of every tenant."""
-        with self.snapshot(EVERY_TENANT) as connection:
+    def examining(self, whose: Whose, /) -> Iterator[PostgresConnection]:
+        """The same."""
+        with self.snapshot(whose) as connection:
             yield connection
 
     @contextmanager
@@ -138,7 +141,8 @@ class PostgresDatabase:
                 connection.execute(begin)
                 connection.execute(_SETTINGS, settings)
 
-        with translated(self._place), self._pool.lent(begun) as connection:
+        pool = self._writers if begin == _WRITE else self._pool
+        with translated(self._place), pool.lent(begun) as connection:
             made = PostgresConnection(connection)
             try:
                 if begin == _WRITE:
