@@ -124,7 +124,7 @@ def test_an_audit_row_and_a_reservation_wait_for_nobody_who_reads(location: str)
         read: list[Iterator[str]] = []
         with suppress(StoreFailed):  # as many exports that nobody reads on as there can be
             while len(read) < 100:
-                read.append(opened.enter_context(closing(backend.audit.exported("local"))))
+                read.append(backend.audit.exported("local"))
                 next(read[-1])
         with suppress(StoreFailed):
             for number in range(100):
@@ -133,6 +133,35 @@ def test_an_audit_row_and_a_reservation_wait_for_nobody_who_reads(location: str)
         backend.ledger.add(Account("local", 1, "openai"), 700)
         assert backend.store.put([entity(1)], OWNER) == 1
         assert 0 < len(read) < 100
+        read.clear()
+
+
+def test_tables_that_somebody_reads_are_not_waited_for_without_end(location: str) -> None:
+    with closing(PostgresBackend(location, patience=0.2)) as backend, ThreadPoolExecutor() as one:
+        backend.audit.append([row(1)])
+        with backend._logs.reading("local") as connection:
+            connection.execute("SELECT count(*) FROM audit_records")
+            rewriting = one.submit(backend._logs.rewrite)
+            with pytest.raises(StoreFailed, match="not free in time"):
+                rewriting.result(60)
+        backend._logs.rewrite()
+        backend.audit.append([row(2)])
+
+
+def test_tables_are_rewritten_though_the_server_ended_the_connections(
+    backend: PostgresBackend, location: str
+) -> None:
+    backend.audit.append([row(1)])
+    end_connections(location)
+    backend._logs.rewrite()
+
+
+def end_connections(location: str) -> None:
+    with psycopg.connect(**postgres_databases.superuser(location), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 def waits(location: str) -> bool:
@@ -186,11 +215,7 @@ def test_a_connection_that_the_server_ended_is_replaced(
     backend: PostgresBackend, location: str
 ) -> None:
     backend.store.put([entity(1)], OWNER)
-    with psycopg.connect(**postgres_databases.superuser(location), autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    end_connections(location)
     assert backend.store.watermark("local") == 1
     backend.audit.append([row(1)])
 

@@ -40,6 +40,7 @@ _SETTINGS = """SELECT set_config('search_path', 'redask, pg_catalog', true),
     set_config('synchronous_commit', CASE current_setting('synchronous_commit')
         WHEN 'off' THEN 'on' WHEN 'local' THEN 'on'
         ELSE current_setting('synchronous_commit') END, true)"""
+_LIMITS = "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false)"
 _PLACE = """SELECT system_identifier::text || ':' || (SELECT oid FROM pg_database
     WHERE datname = current_database()) || ':' || timeline_id
     FROM pg_control_system(), pg_control_checkpoint()"""
@@ -92,10 +93,20 @@ class PostgresDatabase:
             yield connection
 
     def rewrite(self) -> None:
-        """Write the tables of rows that can be erased anew."""
-        with translated(self._place), self._pool.lent(lambda _: None) as connection:
+        """Write the tables of rows that can be erased anew; who reads them meanwhile, waits.
+
+        And who writes them: so it gives up if it has to wait itself.
+        """
+        self.check_usable()
+        limits = (str(_LONG_MS), f"{self._patience:g}s")
+
+        def limited(connection: Plain) -> None:
+            connection.execute(_LIMITS, limits)
+
+        with translated(self._place), self._writers.lent(limited) as connection:
             for table in ("audit_records", "audit_provenance", "audit_numbers", "answers"):
                 connection.execute(f"VACUUM FULL redask.{table}")
+            connection.close()  # VACUUM is in no transaction, so that its limits would stay
 
     def place(self) -> str:
         """Cluster, database and timeline; the database alone where nobody may know more."""
