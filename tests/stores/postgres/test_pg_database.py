@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 
 import postgres_databases
@@ -111,11 +111,57 @@ def test_who_cannot_write_in_time_is_told_so(backend: PostgresBackend, location:
 
 def test_a_pool_that_is_exhausted_is_named(location: str) -> None:
     with closing(PostgresBackend(location, patience=0.2)) as backend:
-        pool, _ = backend._pools
+        pool = backend._pools[0]
         for _ in range(pool._most):
             pool._free.acquire()
         with pytest.raises(StoreFailed, match=r"pool of connections .* is exhausted"):
             backend.store.watermark("local")
+
+
+def test_an_audit_row_and_a_reservation_wait_for_nobody_who_reads(location: str) -> None:
+    with closing(PostgresBackend(location, patience=0.2)) as backend, ExitStack() as opened:
+        backend.audit.append([row(1)])
+        read: list[Iterator[str]] = []
+        with suppress(StoreFailed):  # as many exports that nobody reads on as there can be
+            while len(read) < 100:
+                read.append(backend.audit.exported("local"))
+                next(read[-1])
+        with suppress(StoreFailed):
+            for number in range(100):
+                opened.enter_context(backend.store._database.reading(f"tenant {number}"))
+        backend.audit.append([row(2)])
+        backend.ledger.add(Account("local", 1, "openai"), 700)
+        assert backend.store.put([entity(1)], OWNER) == 1
+        assert 0 < len(read) < 100
+        read.clear()
+
+
+def test_tables_that_somebody_reads_are_not_waited_for_without_end(location: str) -> None:
+    with closing(PostgresBackend(location, patience=0.2)) as backend, ThreadPoolExecutor() as one:
+        backend.audit.append([row(1)])
+        with backend._logs.reading("local") as connection:
+            connection.execute("SELECT count(*) FROM audit_records")
+            rewriting = one.submit(backend._logs.rewrite)
+            with pytest.raises(StoreFailed, match="not free in time"):
+                rewriting.result(60)
+        backend._logs.rewrite()
+        backend.audit.append([row(2)])
+
+
+def test_tables_are_rewritten_though_the_server_ended_the_connections(
+    backend: PostgresBackend, location: str
+) -> None:
+    backend.audit.append([row(1)])
+    end_connections(location)
+    backend._logs.rewrite()
+
+
+def end_connections(location: str) -> None:
+    with psycopg.connect(**postgres_databases.superuser(location), autocommit=True) as connection:
+        connection.execute(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
 
 
 def waits(location: str) -> bool:
@@ -169,11 +215,7 @@ def test_a_connection_that_the_server_ended_is_replaced(
     backend: PostgresBackend, location: str
 ) -> None:
     backend.store.put([entity(1)], OWNER)
-    with psycopg.connect(**postgres_databases.superuser(location), autocommit=True) as connection:
-        connection.execute(
-            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
-            " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-        )
+    end_connections(location)
     assert backend.store.watermark("local") == 1
     backend.audit.append([row(1)])
 
@@ -267,6 +309,14 @@ def test_a_password_is_in_no_error(tmp_path: Path) -> None:
         "postgresql://ann:hunter2@127.0.0.1:1/answers",
         "postgresql://ann:hunter2@127.0.0.1:notaport/answers",
         "postgresql://127.0.0.1:1/answers?password=hunter2&sslmode=hunter3",
+        "postgresql://ann:hunter2#@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2?@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2/@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2@@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2%@127.0.0.1:1/answers",
+        "postgresql://ann:hunter2 @127.0.0.1:1/answers",
+        "postgresql://ann:hunter2@[::1]x/answers",
+        "postgresql://127.0.0.1:1/answers?password=hunter2%zz",
     ):
         with pytest.raises((StoreFailed, Misconfigured)) as failed:
             PostgresBackend(url)

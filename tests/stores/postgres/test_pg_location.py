@@ -47,6 +47,40 @@ def test_a_url_that_cannot_be_read_is_refused_without_it() -> None:
     assert SECRET not in f"{refused.value} {refused.value.detail}"
 
 
+@pytest.mark.parametrize(
+    "password", ["hun#ter2", "hun?ter2", "hun[ter2", "h:un+ter2", "%2Fhun%40ter2"]
+)
+def test_what_libpq_takes_for_a_password_is_one(password: str) -> None:
+    url = f"postgresql://ann:{password}@db.example.org/answers?user=me@realm&host=other"
+    assert pg_location.shown(url) == "the PostgreSQL database answers at db.example.org"
+    assert pg_location.without_secrets(url) == (
+        "postgresql://ann@db.example.org/answers?host=other&user=me%40realm"
+    )
+
+
+@pytest.mark.parametrize("password", ["hun/ter2", "hun@ter2", "hu/n@ter2", "hun@t/er2"])
+def test_a_password_that_libpq_takes_for_a_host_or_a_database_is_refused(password: str) -> None:
+    for tell in (pg_location.shown, pg_location.without_secrets):
+        with pytest.raises(Misconfigured, match="%40 for @") as refused:
+            tell(f"postgresql://ann:{password}@db.example.org/answers")
+        assert "hu" not in f"{refused.value} {refused.value.detail}"
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("postgresql://", "(default)"),
+        ("postgresql:///answers?host=/run/pg", "answers at /run/pg"),
+        ("postgresql://%2Frun%2Fpg/answers", "answers at /run/pg"),
+        ("postgresql://[::1]:5433/answers", "answers at [::1]:5433"),
+        ("postgresql://one:1,two,[::1]:3/answers", "answers at one:1,two,[::1]:3"),
+        ("postgresql://one?dbname=answers", "answers at one"),
+    ],
+)
+def test_host_and_database_are_shown_in_each_way_to_write_them(url: str, shown: str) -> None:
+    assert pg_location.shown(url) == f"the PostgreSQL database {shown}"
+
+
 def test_a_local_directory_that_others_may_read_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import postgres_databases
 import psycopg
@@ -11,10 +12,13 @@ from redask.core.access.policy import Projection
 from redask.core.errors import Misconfigured, StoreFailed
 from redask.core.model import Caller
 from redask.core.ports import Account, AuditRow, Entity
+from redask.core.rules.audit_chain import Intact
 from redask.stores import visibility
+from redask.stores.auditing.audit_rows import ASKS
 from redask.stores.postgres import row_security
+from redask.stores.postgres.pg_database import PostgresDatabase
 from redask.stores.postgres.postgres_backend import PostgresBackend
-from redask.stores.relational.sql_database import EVERY_TENANT
+from redask.stores.relational.sql_database import EVERY_TENANT, Whose
 from redask.stores.visibility import StoreVisibility
 
 MINE, THEIRS = Caller(tenant="mine"), Caller(tenant="theirs")
@@ -125,3 +129,31 @@ def test_with_our_filter_switched_off_the_database_lets_no_hidden_row_out(
 def test_a_role_that_row_level_security_does_not_hold_for_is_refused(location: str) -> None:
     with pytest.raises(Misconfigured, match="BYPASSRLS"):
         PostgresBackend(location.replace(postgres_databases.ROLE, "postgres", 1))
+
+
+def test_what_a_caller_asks_of_the_logs_and_of_a_check_is_read_as_the_callers_tenant(
+    backend: PostgresBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend.sealed.grow()
+    begun: list[Whose] = []
+    transaction = PostgresDatabase._transaction
+
+    def noted(self: PostgresDatabase, whose: Whose, *how: Any) -> Any:
+        if self._locks != "anchor_locks":  # what the store remembers are hashes, of every chain
+            begun.append(whose)
+        return transaction(self, whose, *how)
+
+    monkeypatch.setattr(PostgresDatabase, "_transaction", noted)
+    monkeypatch.setattr(backend._anchors, "fault", lambda: None)  # reads who the two files are
+    verdict = backend.audit.verify("mine")
+    assert isinstance(verdict, Intact)
+    assert verdict.rows == 1
+    assert backend.audit.holds(verdict.head.hash, "mine")
+    assert not backend.audit.holds(verdict.head.hash, "theirs")
+    assert len(list(backend.audit.exported("mine"))) == 2
+    assert backend.sealed.record(ASKS, "mine", 1)
+    assert backend.sealed.nodes(ASKS, "mine")(0, 0)
+    assert backend.store.examine("mine") == []
+    assert [each.account.tenant for each in backend.ledger.report(0, "mine")] == ["mine"]
+    assert set(begun) == {"mine", "theirs"}
+    assert EVERY_TENANT not in begun

@@ -7,9 +7,10 @@ Each transaction says first whose rows it is about (`row_security`), by settings
                          table of locks of its purpose; of every tenant: the whole table. So nobody
                          commits a sequence number below one that was seen, on whichever node
 
-The threads of a process wait for each other before one of them takes a connection, so that writers
-cannot use up the pool. `synchronous_commit` is on: what was acknowledged is on disk. Statements
-have a deadline, and so has waiting for a lock.
+The threads of a process wait for each other before one of them takes a connection, and connections
+to write with are of a pool that no reader takes one of: an audit row waits for no one who reads.
+`synchronous_commit` is on: what was acknowledged is on disk. Statements have a deadline, and so has
+waiting for a lock.
 """
 
 import os
@@ -39,6 +40,7 @@ _SETTINGS = """SELECT set_config('search_path', 'redask, pg_catalog', true),
     set_config('synchronous_commit', CASE current_setting('synchronous_commit')
         WHEN 'off' THEN 'on' WHEN 'local' THEN 'on'
         ELSE current_setting('synchronous_commit') END, true)"""
+_LIMITS = "SELECT set_config('statement_timeout', %s, false), set_config('lock_timeout', %s, false)"
 _PLACE = """SELECT system_identifier::text || ':' || (SELECT oid FROM pg_database
     WHERE datname = current_database()) || ':' || timeline_id
     FROM pg_control_system(), pg_control_checkpoint()"""
@@ -50,6 +52,7 @@ class PostgresDatabase:
     def __init__(
         self,
         pool: Pool,
+        writers: Pool,
         place: str,
         locks: str,
         *,
@@ -57,7 +60,8 @@ class PostgresDatabase:
         patience: float = PATIENCE_SECONDS,
     ) -> None:
         self.read_only = read_only
-        self._pool, self._place, self._locks = pool, place, locks
+        self._pool, self._writers = pool, writers
+        self._place, self._locks = place, locks
         self._patience = patience
         self._process = os.getpid()
         self._node = secrets.token_hex(8)
@@ -77,9 +81,9 @@ class PostgresDatabase:
             yield connection
 
     @contextmanager
-    def examining(self) -> Iterator[PostgresConnection]:
-        """The same, of every tenant."""
-        with self.snapshot(EVERY_TENANT) as connection:
+    def examining(self, whose: Whose, /) -> Iterator[PostgresConnection]:
+        """The same."""
+        with self.snapshot(whose) as connection:
             yield connection
 
     @contextmanager
@@ -89,10 +93,20 @@ class PostgresDatabase:
             yield connection
 
     def rewrite(self) -> None:
-        """Write the tables of rows that can be erased anew."""
-        with translated(self._place), self._pool.lent(lambda _: None) as connection:
+        """Write the tables of rows that can be erased anew; who reads them meanwhile, waits.
+
+        And who writes them: so it gives up if it has to wait itself.
+        """
+        self.check_usable()
+        limits = (str(_LONG_MS), f"{self._patience:g}s")
+
+        def limited(connection: Plain) -> None:
+            connection.execute(_LIMITS, limits)
+
+        with translated(self._place), self._writers.lent(limited) as connection:
             for table in ("audit_records", "audit_provenance", "audit_numbers", "answers"):
                 connection.execute(f"VACUUM FULL redask.{table}")
+            connection.close()  # VACUUM is in no transaction, so that its limits would stay
 
     def place(self) -> str:
         """Cluster, database and timeline; the database alone where nobody may know more."""
@@ -138,7 +152,8 @@ class PostgresDatabase:
                 connection.execute(begin)
                 connection.execute(_SETTINGS, settings)
 
-        with translated(self._place), self._pool.lent(begun) as connection:
+        pool = self._writers if begin == _WRITE else self._pool
+        with translated(self._place), pool.lent(begun) as connection:
             made = PostgresConnection(connection)
             try:
                 if begin == _WRITE:

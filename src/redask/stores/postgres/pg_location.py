@@ -6,6 +6,9 @@ The search index, the tables of SELECT, `redask.toml` and `synonyms.toml` are in
 machine: `REDASK_LOCAL_DIRECTORY`, else `redask` in the user's cache directory, and in it one for
 each URL, named by a hash of the URL without its password. It can be deleted: all but the two
 files is made again. A password is in no name, message or file; `shown` tells host and database.
+
+A URL is taken apart as libpq does it, and not as the Web does: `#` and `?` may stand in a password.
+One in which a part of a password would be taken for a host or a database is refused.
 """
 
 import os
@@ -14,7 +17,8 @@ import stat
 from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path
-from urllib.parse import SplitResult, parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from typing import NamedTuple
+from urllib.parse import quote, unquote, urlencode
 
 from redask.core.errors import Misconfigured
 from redask.index import private_files
@@ -22,6 +26,17 @@ from redask.index import private_files
 DIRECTORY = "REDASK_LOCAL_DIRECTORY"
 _SECRET = {"password", "sslpassword", "sslkey", "passfile", "oauth_client_secret"}
 _DIGITS = 16
+UNREADABLE = (
+    "the URL of the database cannot be read: it is postgresql://user:password@host:port/database,"
+    " and in each part of it, in a password, too, %25 stands for %, %40 for @, %2F for / and"
+    " %20 for a space"
+)
+_HOST = r"(?:\[[^\]/?@]*\]|[^:/?,@\[]*)(?::[0-9]*)?"
+_URL = re.compile(
+    rf"postgresql://(?:(?P<user>[^:@/]*)(?::[^@/]*)?@)?(?P<hosts>{_HOST}(?:,{_HOST})*)"
+    r"(?P<path>/[^?@]*)?(?:\?(?P<query>.*))?",
+    re.DOTALL,
+)
 _WIDE = 0o077
 
 
@@ -37,18 +52,16 @@ def _slashes(scheme: str) -> str:
 def without_secrets(location: str) -> str:
     """The URL without a password, its options in order."""
     parts = _split(location)
-    user, at, host = parts.netloc.rpartition("@")
-    options = sorted((name, value) for name, value in parse_qsl(parts.query) if name not in _SECRET)
-    netloc = f"{user.partition(':')[0]}{at}{host}"
-    return urlunsplit(("postgresql", netloc, parts.path, urlencode(options), ""))
+    options = sorted(each for each in parts.options.items() if each[0] not in _SECRET)
+    query = f"?{urlencode(options)}" if options else ""
+    return f"postgresql://{parts.user}{parts.hosts}{parts.path}{query}"
 
 
 def shown(location: str) -> str:
     """Host and database, for messages."""
     parts = _split(location)
-    options = dict(parse_qsl(parts.query))
-    host = parts.netloc.rpartition("@")[2] or options.get("host", "")
-    name = unquote(parts.path.lstrip("/")) or options.get("dbname", "")
+    host = parts.hosts or parts.options.get("host", "")
+    name = unquote(parts.path.lstrip("/")) or parts.options.get("dbname", "")
     text = f"the PostgreSQL database {quote(name, safe=' /-._') or '(default)'}"
     return f"{text} at {quote(unquote(host), safe='/:,.-[]_')}" if host else text
 
@@ -89,8 +102,20 @@ def check_modes(location: str) -> None:
         )
 
 
-def _split(location: str) -> SplitResult:
-    try:
-        return urlsplit(url_of(location))
-    except ValueError:
-        raise Misconfigured("the URL of the database cannot be read", detail="location") from None
+class _Parts(NamedTuple):
+    """A URL without the password before its host; `user` has its @, `path` its slash."""
+
+    user: str
+    hosts: str
+    path: str
+    options: dict[str, str]
+
+
+def _split(location: str) -> _Parts:
+    found = _URL.fullmatch(url_of(location))
+    if found is None:
+        raise Misconfigured(UNREADABLE, detail="location")
+    pairs = [each.partition("=") for each in (found["query"] or "").split("&") if each]
+    options = {unquote(name): unquote(value) for name, _, value in pairs}
+    user = "" if found["user"] is None else f"{found['user']}@"
+    return _Parts(user, found["hosts"], found["path"] or "", options)

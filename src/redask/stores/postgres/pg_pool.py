@@ -8,13 +8,15 @@ statement, and another is opened: nothing was done on it yet. A connection that 
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from typing import Any
 
 import psycopg
 from psycopg.pq import TransactionStatus
 
-from redask.core.errors import StoreFailed
+from redask.core.errors import Misconfigured, StoreFailed
 from redask.stores.postgres.pg_connection import IntegerLoader, Plain
 from redask.stores.postgres.pg_errors import is_lost
+from redask.stores.postgres.pg_location import UNREADABLE
 
 CONNECT_SECONDS = 5
 _LINK = {
@@ -31,11 +33,21 @@ _CANCEL_SECONDS = 2
 
 def connect(url: str) -> Plain:
     """A new connection, for statements that begin and end transactions themselves."""
-    given = psycopg.conninfo.conninfo_to_dict(url)
+    given = _readable(url)
+    if given is None:  # libpq's own words about it hold the password
+        raise Misconfigured(UNREADABLE, detail="location")
     chosen = {name: value for name, value in _LINK.items() if name not in given}
     connection: Plain = psycopg.connect(url, autocommit=True, **chosen)  # type: ignore[arg-type]
     connection.adapters.register_loader("numeric", IntegerLoader)
     return connection
+
+
+def _readable(url: str) -> dict[str, Any] | None:
+    """A URL as libpq reads it; None if it cannot."""
+    try:
+        return psycopg.conninfo.conninfo_to_dict(url)
+    except psycopg.ProgrammingError:
+        return None
 
 
 class Pool:

@@ -1,7 +1,8 @@
 """The backend on PostgreSQL: `PostgresBackend("postgresql://…")`.
 
-Four purposes share the database, each with locks of its own and two pools of connections: what is
-written to the store never holds up an audit row, nor the other way round.
+Four purposes share the database, each with locks of its own: what is written to the store never
+holds up an audit row, nor the other way round. Three pools of connections: to read with, to read
+logs with, which can take long, and one to write with for each purpose.
 
     store      entities, users, manifest         locked by tenant
     anchors    what the store remembers of logs  locked as a whole
@@ -32,7 +33,7 @@ from redask.stores.relational.relational_store import RelationalStore
 from redask.stores.relational.sql_database import EVERY_TENANT
 from redask.stores.relational.users import RelationalUsers
 
-_STORE_CONNECTIONS, _CALL_CONNECTIONS = 10, 6
+_READERS, _LOG_READERS, _WRITERS = 8, 4, 4
 
 
 def database_exists(location: str) -> bool:
@@ -65,7 +66,7 @@ class PostgresBackend:
         pg_location.make_local_directory(location)
         self._pools = [
             Pool(url, self._shown, most=most, patience=patience)
-            for most in (_STORE_CONNECTIONS, _CALL_CONNECTIONS)
+            for most in (_READERS, _LOG_READERS, _WRITERS)
         ]
         try:
             self._fill(closed=closed, keyed=keyed, patience=patience)
@@ -74,14 +75,15 @@ class PostgresBackend:
             raise
 
     def _fill(self, *, closed: bool, keyed: bool, patience: float) -> None:
+        data, logs, writers = self._pools
+
         def database(pool: Pool, locks: str) -> PostgresDatabase:
             return PostgresDatabase(
-                pool, self._shown, locks, read_only=self.read_only, patience=patience
+                *(pool, writers, self._shown, locks), read_only=self.read_only, patience=patience
             )
 
-        data, calls = self._pools
-        store, self._logs = database(data, "store_locks"), database(calls, "log_locks")
-        ledger = database(calls, "ledger_locks")
+        store, self._logs = database(data, "store_locks"), database(logs, "log_locks")
+        ledger = database(data, "ledger_locks")
         self.store = RelationalStore(store, closed=closed, keyed=keyed)
         self.users = RelationalUsers(store)
         self.manifest = RelationalManifest(store)

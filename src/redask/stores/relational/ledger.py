@@ -17,7 +17,7 @@ from collections.abc import Callable, Sequence
 from redask.core.ports import Account, Spending
 from redask.core.rules.cost import Allow, Reject, Spent, dollars
 from redask.core.rules.spending.budgets import Purse
-from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase, rows_of
 
 _KEPT = 10_000  # reservations; more calls than that do not run at once
 _BOOK = (
@@ -96,7 +96,7 @@ class RelationalLedger:
 
     def report(self, since: int, tenant: str | None = None) -> list[Spending]:
         """The spending since a day, newest first; of one tenant, or of all."""
-        with self._database.reading(EVERY_TENANT if tenant is None else tenant) as connection:
+        with self._database.reading(rows_of(tenant)) as connection:
             found = connection.execute(_REPORT, (since, tenant)).fetchall()
         return [
             Spending(Account(of, day, provider), dollars(spent), dollars(reserved), unpriced)

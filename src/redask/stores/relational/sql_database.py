@@ -2,14 +2,15 @@
 
 Every transaction says whose rows it is about: those of one tenant, by name, or of `EVERY_TENANT`
 (what no caller asked for: checks, the logs' own upkeep, signing in). SQLite does without it; in
-PostgreSQL row level security shows nothing else, and nothing at all to who does not say it.
+PostgreSQL row level security shows nothing else, and nothing at all to who does not say it. Who is
+asked for one tenant's rows or for all (`tenant: str | None`) says `rows_of(tenant)`.
 
     reading     a connection nobody else uses meanwhile; fetch everything before leaving
     snapshot    the same in one state of the database, however long it is read; rows may be
                 fetched page by page
     writing     a transaction: durable when left, rolled back on any exception. Nobody else writes
                 to this tenant (to any, for `EVERY_TENANT`) until it ends
-    examining   reading of every tenant; texts may come as bytes, for they may be damaged
+    examining   reading; texts may come as bytes, for they may be damaged
     rewrite     leaves nothing of what was deleted in the database's own files
     place       which database this is, as long as nobody copies it
 """
@@ -28,6 +29,11 @@ class Every(Enum):
 
 EVERY_TENANT: Final = Every.TENANT
 Whose = str | Every
+
+
+def rows_of(tenant: str | None) -> Whose:
+    """Those of a tenant, or (None) all."""
+    return EVERY_TENANT if tenant is None else tenant
 
 
 class SqlCursor(Protocol):
@@ -106,7 +112,7 @@ class SqlDatabase(Protocol):
     def writing(self, whose: Whose, /) -> AbstractContextManager[SqlConnection]:
         """See above."""
 
-    def examining(self) -> AbstractContextManager[SqlConnection]:
+    def examining(self, whose: Whose, /) -> AbstractContextManager[SqlConnection]:
         """See above."""
 
     def rewrite(self) -> None:

@@ -160,7 +160,7 @@ class Database:
                 connection.execute("ROLLBACK")
 
     @contextmanager
-    def examining(self) -> Iterator[SqliteConnection]:
+    def examining(self, _whose: Whose = EVERY_TENANT, /) -> Iterator[SqliteConnection]:
         """A connection whose texts are bytes: what is damaged may be no text any more."""
         with self.beside() as connection:
             connection.text_factory = bytes

@@ -39,7 +39,12 @@ from redask.stores.relational.auditing.provenance_table import (
     provenances_of,
     prune_provenances,
 )
-from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
+from redask.stores.relational.sql_database import (
+    EVERY_TENANT,
+    SqlConnection,
+    SqlDatabase,
+    rows_of,
+)
 
 _LAST = (1 << 63) - 1
 
@@ -131,7 +136,7 @@ class RelationalAuditLog:
         if fault:
             return Broken(0, fault)
         anchors = self._anchors.remembered(self._log) if self._anchors else {}
-        with self._database.snapshot(EVERY_TENANT, damaged=True) as connection:
+        with self._database.snapshot(rows_of(tenant), damaged=True) as connection:
             chains = chains_of(connection, self._log)
             # what the store allows is read after the log: retention is allowed first
             prunable = self._anchors.prunable(self._log) if self._anchors else None
@@ -152,7 +157,7 @@ class RelationalAuditLog:
 
     def holds(self, digest: str, tenant: str | None = None) -> bool:
         """Whether a record, or the last that was pruned, has this hash."""
-        with self._database.reading(EVERY_TENANT) as connection:
+        with self._database.reading(rows_of(tenant)) as connection:
             found = connection.execute(
                 "SELECT 1 FROM audit_chains WHERE log = ?1 AND tenant = coalesce(?2, tenant)"
                 " AND (pruned_hash = ?3 OR EXISTS (SELECT 1 FROM audit_records"

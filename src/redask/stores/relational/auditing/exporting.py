@@ -7,12 +7,12 @@ from redask.core.rules.auditing.exported_chain import chain_line, leaves_line, r
 from redask.core.rules.auditing.tree_tiles import WIDTH, hashes_of
 from redask.stores.relational.auditing.chain_tables import chains_of, identity_of, records_of
 from redask.stores.relational.auditing.tree_tables import tiles_of, tree_of
-from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
+from redask.stores.relational.sql_database import SqlConnection, SqlDatabase, rows_of
 
 
 def exported(database: SqlDatabase, log: str, tenant: str | None) -> Iterator[str]:
     """The lines of the chains of a log: of a tenant, or of all."""
-    with database.snapshot(EVERY_TENANT) as connection:
+    with database.snapshot(rows_of(tenant)) as connection:
         for number, chain in chains_of(connection, log):
             if tenant in (None, chain.tenant):
                 yield from _lines(connection, number, chain)

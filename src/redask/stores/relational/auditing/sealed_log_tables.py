@@ -44,14 +44,14 @@ class RelationalSealedLogs:
         chain = self._chain(log, tenant)
 
         def tile(level: int, number: int) -> bytes:
-            with self._database.reading(EVERY_TENANT) as connection:
+            with self._database.reading(tenant) as connection:
                 return tree_tables.tiles_of(connection, chain)(level, number)
 
         return nodes_in(tile)
 
     def record(self, log: str, tenant: str, seq: int) -> ProvableRecord | None:
         """A record of a chain, if it is there."""
-        with self._database.reading(EVERY_TENANT) as connection:
+        with self._database.reading(tenant) as connection:
             found = connection.execute(
                 "SELECT audit_records.seq, kind, at, row, beside, opening FROM audit_records"
                 " JOIN audit_chains ON id = chain"
@@ -114,7 +114,7 @@ class RelationalSealedLogs:
             return [SinkFault(*each) for each in found.fetchall()]
 
     def _chain(self, log: str, tenant: str) -> int:
-        with self._database.reading(EVERY_TENANT) as connection:
+        with self._database.reading(tenant) as connection:
             found = connection.execute(
                 "SELECT id FROM audit_chains WHERE log = ? AND tenant = ?", (log, tenant)
             ).fetchone()

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from redask.stores import checksums
 from redask.stores.backend import CheckProgress, Damage
-from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase
+from redask.stores.relational.sql_database import EVERY_TENANT, SqlConnection, SqlDatabase, rows_of
 from redask.stores.relational.writer import EntityWriter
 from redask.stores.write_rules import GIVEN
 
@@ -26,7 +26,7 @@ def examine(
 ) -> list[Damage]:
     """What is not as it was written, of one tenant or (None) of all."""
     found: list[Damage] = []
-    with database.examining() as connection:
+    with database.examining(rows_of(tenant)) as connection:
         (total,) = connection.execute("SELECT coalesce(max(key), 0) FROM entities").fetchone()
         after = 0
         while rows := connection.execute(_ROWS, (after, _PAGE)).fetchall():
