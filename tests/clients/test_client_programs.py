@@ -104,7 +104,9 @@ def test_jdbc_reads_in_parts_fails_and_cancels(shop: PgwireServer) -> None:
         *(shop.tokens["mia"], BY_MONTH, SLOW, *FAILING),
     )
     assert lines == [
-        *READ[:-1],
+        READ[0],
+        *["call CALLED"] * 7,
+        *READ[1:-1],
         *["parts 25 325"] * 7,
         "timeout 57014",
         "cancelled 57014",

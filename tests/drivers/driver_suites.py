@@ -23,6 +23,8 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
+import psycopg
+
 HERE = Path(__file__).parent
 ROOT = HERE.parent.parent
 sys.path.insert(0, str(HERE.parent / "support"))
@@ -113,7 +115,11 @@ def redask_served(directory: Path) -> Iterator[dict[str, str]]:
         token = db.make_token("postgres")
     with SuiteServe(directory) as server:
         [address] = [each for each in server.addresses if each.startswith("postgresql")]
-        yield variables("127.0.0.1", address.rpartition(":")[2], token)
+        found = variables("127.0.0.1", address.rpartition(":")[2], token)
+        # the first statement of a server loads DuckDB, and some tests wait for 50 ms only
+        with psycopg.connect(found["PSYCOPG_TEST_DSN"], password=token) as connection:
+            connection.execute("SELECT pg_sleep(0)")
+        yield found
 
 
 @contextmanager

@@ -1,11 +1,13 @@
 // What pgjdbc makes of a table read in parts: one line for each fact.
 // java -cp postgresql.jar CursorProbe.java URL USER TOKEN BY_MONTH SLOW FAILING…
+import java.sql.CallableStatement;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.sql.Types;
 
 public class CursorProbe {
   public static void main(String[] given) throws Exception {
@@ -16,6 +18,14 @@ public class CursorProbe {
         ResultSet found = bound.executeQuery();
         found.next();
         System.out.println("bound " + found.getString(1) + " " + found.getDate(2));
+      }
+      try (CallableStatement call = db.prepareCall("{? = call upper(?)}")) {
+        call.registerOutParameter(1, Types.VARCHAR); // which travels as a parameter of type void
+        call.setString(2, "called");
+        for (int time = 0; time < 7; time++) {
+          call.execute();
+          System.out.println("call " + call.getString(1));
+        }
       }
       try (Statement months = db.createStatement()) {
         ResultSet found = months.executeQuery(given[3]);

@@ -9,7 +9,7 @@ from redask.core.errors import SqlError
 from redask.core.sql.catalogue import object_ids
 from redask.core.sql.catalogue.catalogue_rows import CatalogueFacts, is_fixed, rows_of
 from redask.core.sql.catalogue.system_ids import FUNCTIONS, SYSTEM_TABLES
-from redask.core.sql.catalogue.type_rows import type_rows
+from redask.core.sql.catalogue.type_rows import range_rows, type_rows
 from redask.core.sql.types import BY_OID, SqlType
 
 pytestmark = pytest.mark.skipif(not is_installed(), reason="PostgreSQL 15 is not installed")
@@ -37,6 +37,20 @@ def test_pg_type_has_the_rows_of_postgres(oracle: Oracle) -> None:
     ).fetchall()
     theirs = {row[keys.index("oid")]: dict(zip(keys, row, strict=True)) for row in found}
     assert {row["oid"]: {key: row[key] for key in keys} for row in rows} == theirs
+
+
+def test_pg_range_has_the_rows_of_postgres(oracle: Oracle) -> None:
+    rows = sorted(range_rows(), key=lambda row: str(row["rngtypid"]))
+    asked = oracle.connection.execute(
+        "SELECT rngtypid, rngsubtype, rngmultitypid, rngcollation, rngsubopc,"
+        " rngcanonical::oid AS rngcanonical, rngsubdiff::oid AS rngsubdiff"
+        " FROM pg_range ORDER BY rngtypid"
+    )
+    columns = [each.name for each in asked.description or ()]
+    assert rows == [dict(zip(columns, row, strict=True)) for row in asked.fetchall()]
+    facts = CatalogueFacts("mia", "local")
+    assert rows_of("pg_catalog", "pg_range", facts) == range_rows()
+    assert is_fixed("pg_catalog", "pg_range")
 
 
 _FUNCTIONS = ("typinput", "typoutput", "typreceive", "typsend", "typmodin", "typmodout",

@@ -102,6 +102,21 @@ def test_values_are_read_and_written_as_postgresql_does(both: Both, form: Format
         assert ours == theirs, (kind, text, packed)
 
 
+def test_hexadecimal_digits_are_read_as_postgresql_reads_them(both: Both) -> None:
+    for text in (
+        *("\\x 0A\nff\t", "\\x", "\\x ", "\\x0", "\\x 0", "\\x0 a", "\\x00a", "\\x0g", "\\xg0"),
+        *("\\x00\x0b00", "\\x00é", "\\x0é", "\\xAbcD", "\\x00 00 0", "\\x00 00 0g", "x00", "\\X00"),
+    ):
+        ours, theirs = (told(each, "SELECT $1::bytea", value=text.encode()) for each in both)
+        assert ours == theirs, text
+
+
+def test_a_megabyte_is_bound_and_read(both: Both) -> None:
+    packed = bytes(range(256)) * 4096
+    found = told(both[0], "SELECT $1", value=packed, oid=17, sent=Format.BINARY, form=Format.BINARY)
+    assert found[3] == packed
+
+
 def test_values_in_text_are_those_of_the_sessions_zone(both: Both) -> None:
     for zone in ("Europe/Berlin", "<+02>-02"):
         for connection in both:

@@ -126,7 +126,7 @@ def test_the_policy_holds_for_a_description(tmp_path: Path) -> None:
         known = {table.name: dict(table.columns) for table in reader.tables()}
         assert sorted(known) == ["people", "red_ask_audit"]
         assert known["people"] == dict(shape.columns)
-        assert len(known["red_ask_audit"]) == 22
+        assert len(known["red_ask_audit"]) == 23
 
 
 def test_an_id_that_some_lack_is_text(tmp_path: Path) -> None:
@@ -138,3 +138,13 @@ def test_an_id_that_some_lack_is_text(tmp_path: Path) -> None:
         db.link("urn:reddb:row:mixed/1", "near", "urn:reddb:row:links/1")
         assert {type(row["id"]) for row in db.select("SELECT id FROM links")} == {str}
         assert db.describe("SELECT id FROM links").columns == (("id", "text"),)
+
+
+def test_a_void_parameter_is_one_of_the_statement_and_none_of_the_function(
+    db: OpenDatabase,
+) -> None:
+    for given in (None, ""):
+        rows = db.select("SELECT abs($1::void, $2::int4) AS n", [given, -7])
+        assert [dict(each) for each in rows] == [{"n": 7}]
+    with pytest.raises(BadAsk, match="2 parameters"):
+        db.select("SELECT abs($1::void, $2::int4) AS n", [-7])

@@ -20,6 +20,7 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.type_names import REFUSED_TYPES
+from redask.core.sql.binder.void_parameters import passed
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
 from redask.core.sql.casting import written_rules
 from redask.core.sql.casting.zoned_calls import zoned_call
@@ -87,7 +88,7 @@ def bind_call(self: "Expressions", node: TreeNode) -> Bound:
         kind = found.columns[0].type if len(found.columns) == 1 else RECORD
         whole = made(f"unnest({found.sql})", kind, *values, location=location)
         return replace(whole, has_set=True)
-    values = [self.bind(each) for each in node.get("args", [])]
+    values = [self.bind(each) for each in passed(self, node.get("args", []))]
     return scalar(self, name, values, location)
 
 

@@ -21,7 +21,7 @@ from redask.core.sql.catalogue.keywords import keyword_rows
 from redask.core.sql.catalogue.object_ids import OWNER, PUBLIC, SCHEMAS, SYSTEM, numbered
 from redask.core.sql.catalogue.session_rows import SESSION_ROWS
 from redask.core.sql.catalogue.system_ids import FUNCTIONS, INTERNAL
-from redask.core.sql.catalogue.type_rows import COLLATION, type_rows
+from redask.core.sql.catalogue.type_rows import COLLATION, range_rows, type_rows
 from redask.core.sql.types import SqlType
 
 Row = dict[str, object]
@@ -219,6 +219,7 @@ _ROWS: dict[str, Callable[[CatalogueFacts], list[Row]]] = {
         {"oid": 12, "lanname": "internal", "lanowner": OWNER, "lanvalidator": 2246}
     ),
     "pg_catalog.pg_type": lambda _facts: type_rows(),
+    "pg_catalog.pg_range": lambda _facts: range_rows(),
     "pg_catalog.pg_database": _databases,
     "pg_catalog.pg_roles": _roles,
     "pg_catalog.pg_user": lambda facts: [{"usesysid": OWNER, "usename": facts.user}],
@@ -255,6 +256,7 @@ _FIXED = frozenset(
     for name in (
         "namespace",
         "type",
+        "range",
         "am",
         "collation",
         "tablespace",

@@ -81,6 +81,9 @@ FUNCTIONS = _read(
     timetztypmodout:2912 range_in:3834 range_out:3835 range_recv:3836 range_send:3837
     range_typanalyze:3916 multirange_in:4231 multirange_out:4232 multirange_recv:4233
     multirange_send:4234 multirange_typanalyze:4242
+    int4range_canonical:3914 int8range_canonical:3928 daterange_canonical:3915
+    int4range_subdiff:3922 int8range_subdiff:3923 numrange_subdiff:3924 daterange_subdiff:3925
+    tsrange_subdiff:3929 tstzrange_subdiff:3930
     regcollationin:4193 regcollationout:4194 regcollationrecv:4196 regcollationsend:4197
     """
 )

@@ -1,4 +1,8 @@
-"""The rows of pg_type: every type of `TYPE_ROWS` and its array, as PostgreSQL 15 has them."""
+"""The rows of pg_type and pg_range, as PostgreSQL 15 has them.
+
+pg_type has every type of `TYPE_ROWS` and its array. Drivers look up in pg_range what a range is
+made of, before they read one.
+"""
 
 from redask.core.sql.catalogue.object_ids import OWNER, SYSTEM
 from redask.core.sql.catalogue.system_ids import FUNCTIONS
@@ -32,6 +36,11 @@ _SUBSCRIPTS = {
 }
 _PSEUDO = ("unknown", "record", "void")
 COLLATION = 100
+# the B-tree operator class that orders the bounds
+_BOUND_ORDER = {
+    "int4": 1978, "int8": 3124, "numeric": 3125, "date": 3122, "timestamp": 3128,
+    "timestamptz": 3127,
+}  # fmt: skip
 
 
 def type_length(kind: SqlType) -> int:
@@ -70,6 +79,22 @@ def type_rows() -> list[dict[str, object]]:
         if row.array_oid:
             rows.append(_row(SqlType(name, (), True), f"_{name}", row.oid, 0))
     return rows
+
+
+def range_rows() -> list[dict[str, object]]:
+    """One row for each range type, with the type of its bounds and its multirange."""
+    multiranges = {name: multirange for multirange, name in MULTIRANGES.items()}
+    return [
+        {
+            "rngtypid": SqlType(name).oid, "rngsubtype": SqlType(bound).oid,
+            "rngmultitypid": SqlType(multiranges[name]).oid, "rngcollation": 0,
+            "rngsubopc": _BOUND_ORDER[bound],
+            # only ranges of whole steps have one way to be written
+            "rngcanonical": FUNCTIONS.get(f"{name}_canonical", 0),
+            "rngsubdiff": FUNCTIONS[f"{name}_subdiff"],
+        }
+        for name, bound in RANGES.items()
+    ]  # fmt: skip
 
 
 def _row(kind: SqlType, name: str, element: int, array: int) -> dict[str, object]:

@@ -12,6 +12,7 @@ from redask.core.errors import SqlError
 
 _ESCAPED = re.compile(rb"\\([0-3][0-7]{2})|\\(\\)")
 _SPACE = b" \n\t\r"
+_PAIRS = re.compile(rb"(?:[ \n\t\r]*+[0-9a-fA-F]{2})*+[ \n\t\r]*+")
 _HEX = b"0123456789abcdefABCDEF"
 
 
@@ -32,21 +33,17 @@ def bytes_of(written: str) -> bytes:
 
 def _from_hex(raw: bytes) -> bytes:
     """Pairs of digits, with white space between them and nowhere else."""
-    found = bytearray()
-    place = 0
-    while place < len(raw):
-        if raw[place] in _SPACE:
-            place += 1
-            continue
-        for digit in raw[place : place + 2]:
-            if digit not in _HEX:
-                sign = raw[raw.index(digit, place) :].decode()[0]
-                raise SqlError("22023", f'invalid hexadecimal digit: "{sign}"')
-        if place + 1 == len(raw):
-            raise SqlError("22023", "invalid hexadecimal data: odd number of digits")
-        found += bytes.fromhex(raw[place : place + 2].decode())
-        place += 2
-    return bytes(found)
+    if not raw.translate(None, _HEX) and len(raw) % 2 == 0:  # as drivers send it
+        return bytes.fromhex(raw.decode())
+    pairs = _PAIRS.match(raw)
+    place = pairs.end() if pairs else 0
+    for digit in raw[place : place + 2]:
+        if digit not in _HEX:
+            sign = raw[raw.index(digit, place) :].decode()[0]
+            raise SqlError("22023", f'invalid hexadecimal digit: "{sign}"')
+    if place < len(raw):
+        raise SqlError("22023", "invalid hexadecimal data: odd number of digits")
+    return bytes.fromhex(raw.translate(None, _SPACE).decode())
 
 
 def _from_escapes(raw: bytes) -> bytes:

@@ -114,7 +114,7 @@ def parameter(
 
     `find` gives the OID of a table by its name, `zone` is the session's time zone.
     """
-    if value is None:
+    if value is None or type.name == "void":  # void has no values, and no function gets one
         return None
     if isinstance(value, str):
         if len(value) > MAX_TEXT:
