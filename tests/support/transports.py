@@ -245,12 +245,15 @@ class Transports(ServerThread):
         return Received("answered", canonical.encode(grpc_envelope(reply)), "OK")
 
     async def _grpc_stream(self, clients: Clients, given: dict[str, Any]) -> Received:
+        call = self.stub.AskStream(grpc_request(given), metadata=clients.metadata)
         found = []
         try:
-            async for frame in self.stub.AskStream(grpc_request(given), metadata=clients.metadata):
+            async for frame in call:
                 found.append(_grpc_frame(frame))
         except grpc.aio.AioRpcError as error:
             return grpc_failed(error)
+        finally:  # a task that is cancelled between two frames leaves its call open
+            call.cancel()
         return folded(found)
 
     async def _pg(self, clients: Clients, given: dict[str, Any]) -> Received:
