@@ -20,9 +20,9 @@ from redask.core.sql.binder.bound import (
     unsupported,
 )
 from redask.core.sql.binder.type_names import REFUSED_TYPES
-from redask.core.sql.binder.void_parameters import passed
 from redask.core.sql.binder.windows import check_orderable, over, sorted_by
 from redask.core.sql.casting import written_rules
+from redask.core.sql.casting.void_parameters import passed
 from redask.core.sql.casting.zoned_calls import zoned_call
 from redask.core.sql.catalogue.catalogue_sets import RECORD
 from redask.core.sql.catalogue.vectors import PLACES, as_array, is_vector, one_less
