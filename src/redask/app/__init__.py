@@ -64,6 +64,7 @@ from redask.stores.auditing.audit_rows import ACCESSES, ASKS
 from redask.stores.backend import Backend
 from redask.stores.backends import backend_for
 from redask.stores.entity_rows import collection_fault, entities, entity, link
+from redask.stores.write_rules import check_collection
 
 if TYPE_CHECKING:  # a question needs none of it, and importing takes a while
     from redask.engine.replaying.past_principals import PastPrincipals
@@ -159,6 +160,8 @@ class App:
 
         With `wait=False` a large one is classified, and embedded, in the background.
         """
+        must_own(caller)  # who may not is told nothing of names
+        check_collection(collection)
         self.backend.store.set_policy(collection, document, caller, finish=False)
         if not wait:
             self.relabelling.start()

@@ -37,7 +37,7 @@ from redask.core.errors import Overloaded
 
 MOST = 10_000
 WRONG, RIGHT, GOOD, BAD = "wrong", "right", "good", "bad"
-Told = Callable[[str, str, str], None]  # one of these words, and what it is said of
+TellOthers = Callable[[str, str, str], None]  # one of these words, and what it is said of
 
 
 def _nobody(_: str, __: str, ___: str) -> None:
@@ -55,7 +55,7 @@ class WrongTokens:
     _calls: list[tuple[float, str]] = field(default_factory=list)  # of the identity provider
     _good: dict[bytes, None] = field(default_factory=dict)
     key: bytes = field(default_factory=lambda: secrets.token_bytes(32), repr=False)
-    told: Told = _nobody
+    told: TellOthers = _nobody
 
     def check(self, address: str, token: str) -> None:
         """Raise if a token must wait."""

@@ -167,9 +167,9 @@ def test_a_portal_that_was_bound_is_a_cursor_before_it_is_run(transport: PgwireS
 
 def test_types_that_are_not_here_are_refused_by_name(transport: PgwireServer) -> None:
     refused = {
-        "SELECT int4range(1, 2)": "the type int4range is not supported",
-        "SELECT set_byte('x', 0, 1)": "the type bytea is not supported",
-        "SELECT sha256('x')": "the type bytea is not supported",
+        "SELECT int4range(1, 2) * int4range(1, 3)": r"int4range \* int4range is not supported",
+        "SELECT box '(1,1),(0,0)'": "the type box is not supported",
+        "SELECT sha256('x')": "the function sha256 is not supported",
     }
     with connected(transport) as connection:
         for sql, message in refused.items():
@@ -178,4 +178,4 @@ def test_types_that_are_not_here_are_refused_by_name(transport: PgwireServer) ->
         with pytest.raises(psycopg.errors.UndefinedFunction):
             connection.execute("SELECT nosuch(1)")
         with pytest.raises(psycopg.errors.FeatureNotSupported, match="an array of arrays"):
-            connection.execute("SELECT %b::int[]", ([[1, 2], [3, 4]],))
+            connection.execute("SELECT %b::int[] || 1", ([[1, 2], [3, 4]],))

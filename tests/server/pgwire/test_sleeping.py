@@ -53,13 +53,13 @@ def test_an_array_has_the_name_that_pg_type_gives_it(connection: Any) -> None:
         [1, 2], ["a"],
     )  # fmt: skip
     with pytest.raises(errors.FeatureNotSupported, match="an array of arrays"):
-        connection.execute("SELECT '{{1}}'::_int4[]")
+        connection.execute("SELECT '{{1}}'::_int4[] || 1")
     with pytest.raises(errors.UndefinedObject):
         connection.execute("SELECT 'x'::_nothing")
 
 
 @pytest.mark.parametrize(
-    "name", ["int8range", "nummultirange", "macaddr", "cstring", "box", "jsonpath", "_inet", "xid8"]
+    "name", ["tsvector", "circle", "macaddr8", "cstring", "box", "jsonpath", "_money", "xid8"]
 )
 def test_a_type_of_postgresql_that_is_not_here_is_refused_by_name(
     connection: Any, name: str

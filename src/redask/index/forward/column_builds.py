@@ -18,7 +18,7 @@ from pathlib import Path
 
 from redask.core.errors import CorruptIndex
 from redask.index.forward import columns
-from redask.index.forward.columns import Columns
+from redask.index.forward.columns import ForwardColumns
 from redask.index.forward.forward_index import ForwardIndex, Snapshot
 from redask.index.graph.column_entities import ChangedRows
 
@@ -37,7 +37,7 @@ class ColumnBuilds:
         self._directory = directory
         self._most = most
         self._lock = threading.Lock()
-        self._open: tuple[str, Columns | None] = ("", None)
+        self._open: tuple[str, ForwardColumns | None] = ("", None)
 
     def changed(self, snapshot: Snapshot) -> ChangedRows | None:
         """The arrays that are recorded, and what changed since; None if they cannot be used."""
@@ -72,7 +72,7 @@ class ColumnBuilds:
     def verify(self, snapshot: Snapshot) -> None:
         """Raise `CorruptIndex` unless the file that is recorded is what was written."""
         if name := snapshot.meta_value("columns"):
-            Columns(self._directory / name)
+            ForwardColumns(self._directory / name)
 
     def _remove_but(self, name: str) -> None:
         """Remove the other files, also what a killed process left."""
@@ -88,12 +88,12 @@ class ColumnBuilds:
             return True
         return snapshot.change_count() > max(MIN_CHANGES, rows // SHARE)
 
-    def _columns(self, name: str) -> Columns | None:
+    def _columns(self, name: str) -> ForwardColumns | None:
         with self._lock:
             if self._open[0] != name:
                 opened = None
                 if name:
                     with suppress(CorruptIndex):  # it is made again with the next fold
-                        opened = Columns(self._directory / name, self._most)
+                        opened = ForwardColumns(self._directory / name, self._most)
                 self._open = (name, opened)
             return self._open[1]

@@ -1,4 +1,4 @@
-"""The rows of the forward index as memory-mapped arrays: `build` writes, `Columns` reads them.
+"""The rows of the forward index as memory-mapped arrays: `build`, `ForwardColumns`.
 
 What a search needs of hundreds of rows at once (stems, names, mentions, owners of names) is read
 from arrays instead of one record of SQLite each. They hold one state of the forward index. Rows
@@ -167,7 +167,7 @@ def _add_postings(made: dict[str, AnyArray], name: str, hashes: AnyArray, rows: 
 class ColumnSequences:
     """Some rows, whose terms are counted from postings."""
 
-    columns: "Columns"
+    columns: "ForwardColumns"
     rows: I64
     keys: list[int]
 
@@ -198,7 +198,7 @@ class ColumnSequences:
         return np.concatenate(which), np.concatenate(where), np.concatenate(often)
 
 
-class Columns:
+class ForwardColumns:
     """The arrays of one state, open."""
 
     def __init__(self, path: Path, most: int | None = None) -> None:

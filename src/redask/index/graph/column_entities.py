@@ -19,13 +19,13 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from redask.index.forward.columns import Columns
+from redask.index.forward.columns import ForwardColumns
 from redask.index.forward.entries import I64, PROJECTION_BITS
 from redask.index.graph.graph_entities import (
     MAX_OWNERS,
     ForwardEntities,
     MaySee,
-    Similarity,
+    RowSimilarity,
     with_owners,
 )
 from redask.index.graph.mentions import Mention, longest_mentions
@@ -39,7 +39,7 @@ class ChangedRows:
     that have a name now, each with its projection key and collection.
     """
 
-    columns: Columns
+    columns: ForwardColumns
     entities: frozenset[int]
     owners: dict[int, list[tuple[int, str, str]]]
 
@@ -71,7 +71,7 @@ class ColumnEntities:
         self._changed = changed
         self._plain = plain
         self._may_see = may_see
-        self._similarity: Similarity = lambda rows: [0.0] * len(rows.keys)
+        self._similarity: RowSimilarity = lambda rows: [0.0] * len(rows.keys)
         groups = self._columns.group_list
         self._visible = np.fromiter((may_see(*group) for group in groups), np.bool_, len(groups))
         self._sees_all = bool(self._visible.all())
@@ -79,7 +79,7 @@ class ColumnEntities:
         self._similarities: dict[int, float] = {}
         self._owners: dict[int, list[int] | None] = {}
 
-    def compare_with(self, similarity: Similarity) -> None:
+    def compare_with(self, similarity: RowSimilarity) -> None:
         """How similarities are made, before the first is asked for."""
         self._similarity = similarity
         self._plain.compare_with(similarity)

@@ -15,13 +15,13 @@ from redask.index.graph.mentions import BloomFilter, Mention
 MAX_OWNERS = 10_000
 
 MaySee = Callable[[str, str], bool]  # projection key, collection
-Similarity = Callable[[HashedRows], Sequence[float]]
+RowSimilarity = Callable[[HashedRows], Sequence[float]]
 
 
 class Entities(Protocol):
     """The entities of one state that a caller may see, by key."""
 
-    def compare_with(self, similarity: Similarity) -> None:
+    def compare_with(self, similarity: RowSimilarity) -> None:
         """How similarities are made, before the first is asked for."""
 
     def similarities(self, keys: Iterable[int]) -> dict[int, float]:
@@ -80,11 +80,11 @@ class ForwardEntities:
         self._adjacency = adjacency
         self._bloom_filter = bloom_filter
         self._may_see = may_see
-        self._similarity: Similarity = lambda rows: [0.0] * len(rows.keys)
+        self._similarity: RowSimilarity = lambda rows: [0.0] * len(rows.keys)
         self._loaded: dict[int, tuple[Rows, int, float]] = {}
         self._owners: dict[int, list[int] | None] = {}
 
-    def compare_with(self, similarity: Similarity) -> None:
+    def compare_with(self, similarity: RowSimilarity) -> None:
         """How similarities are made, before the first is asked for."""
         self._similarity = similarity
 

@@ -46,7 +46,7 @@ WRITTEN = frozenset(("bytea", "timetz", "inet", "cidr", "macaddr", "point", *RAN
 ZONED = frozenset(("tstzrange", "tstzmultirange"))  # written in the session's zone
 BY_VALUE = frozenset(("numrange", "nummultirange"))  # equal values may be written differently
 UNEQUAL = frozenset(("point",))  # PostgreSQL has no = for them
-Read = Callable[[str, SqlType, str], Any]  # as `literals.read`
+ReadText = Callable[[str, SqlType, str], Any]  # as `literals.read`
 _PLAIN: dict[str, Callable[[str], str]] = {
     "bytea": read_bytea,
     "inet": read_inet,
@@ -60,7 +60,7 @@ def bounds_of(name: str) -> str:
     return RANGES[MULTIRANGES.get(name, name)]
 
 
-def bound_type(name: str, read: Read, zone: str = "UTC") -> BoundType:
+def bound_type(name: str, read: ReadText, zone: str = "UTC") -> BoundType:
     """How the bounds of a range or a multirange are read and written."""
     kind = SqlType(bounds_of(name))
     return BoundType(
@@ -74,7 +74,7 @@ def _bound_text(value: object, kind: SqlType) -> str:
     return spelling.value_text(value, kind)
 
 
-def read_written(text: str, name: str, zone: str, read: Read) -> str:
+def read_written(text: str, name: str, zone: str, read: ReadText) -> str:
     """The spelling of the value that PostgreSQL reads from a text, or SqlError."""
     if name in RANGES:
         return read_range(text, bound_type(name, read, zone))
@@ -86,7 +86,7 @@ def read_written(text: str, name: str, zone: str, read: Read) -> str:
 
 
 def constructed_range(
-    name: str, lower: str | None, upper: str | None, flags: str | None, read: Read
+    name: str, lower: str | None, upper: str | None, flags: str | None, read: ReadText
 ) -> str:
     """int4range(lower, upper, flags) and the like, of the bounds' texts."""
     kind = bound_type(name, read)
@@ -94,13 +94,13 @@ def constructed_range(
     return range_text(made_range(low, high, flags, kind), kind)
 
 
-def constructed_multirange(name: str, ranges: list[str], read: Read) -> str:
+def constructed_multirange(name: str, ranges: list[str], read: ReadText) -> str:
     """int4multirange(range, …), of the ranges' texts."""
     kind = bound_type(name, read)
     return multirange_text(joined([parsed_range(each, kind) for each in ranges]), kind)
 
 
-def in_zone(written: str, name: str, read: Read, write: Callable[[Any], str]) -> str:
+def in_zone(written: str, name: str, read: ReadText, write: Callable[[Any], str]) -> str:
     """A range or multirange with its bounds written otherwise."""
     kind = bound_type(name, read)._replace(write=write)
     if name in RANGES:
@@ -108,6 +108,6 @@ def in_zone(written: str, name: str, read: Read, write: Callable[[Any], str]) ->
     return multirange_text(parsed_multirange(written, kind), kind)
 
 
-def value_key(written: str, name: str, read: Read) -> str:
+def value_key(written: str, name: str, read: ReadText) -> str:
     """A text that is the same for equal ranges of numerics: 1.50 is 1.5."""
     return in_zone(written, name, read, lambda value: format(value.normalize(), "f"))
