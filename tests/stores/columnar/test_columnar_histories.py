@@ -417,7 +417,7 @@ def test_the_audit_log_is_a_table(tmp_path: Path) -> None:
     backend.audit.append([AuditRow(row) for row in rows])
     projection = ColumnarProjection(tmp_path, backend.store, backend.audit)
     columns, found = read_table(projection, "red_ask_audit", READER)
-    assert [name for name, _ in columns] == ["seq", "hash", *KEYS]
+    assert [name for name, _ in columns] == ["seq", "hash", *KEYS, "refused"]
     kinds = dict(columns)
     assert (kinds["ts"], kinds["cost_usd"], kinds["seed"]) == ("int8", "float8", "text")
     cells = [dict(zip(kinds, row, strict=True)) for row in found]

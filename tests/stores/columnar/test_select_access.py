@@ -121,7 +121,7 @@ def test_the_audit_log_is_for_the_auditor_and_for_oneself(worlds: list[Selecting
     assert [row["user"] for row in said("auditor")] == ["ada", "ada", "eve"]
     assert said("auditor") == said("owner") == said("auditor", "zoe")
     assert said("reader", "zoe") == []
-    assert len(worlds[1].select("SELECT * FROM red_ask_audit", (), READER)[0]) == 22
+    assert len(worlds[1].select("SELECT * FROM red_ask_audit", (), READER)[0]) == 23
 
 
 def test_without_a_log_the_audit_is_empty(tmp_path: Path) -> None:
