@@ -86,6 +86,11 @@ def test_a_bad_policy_changes_nothing(db: redask.OpenDatabase, mia: redask.OpenD
             db.set_policy("notes", bad)
     with pytest.raises(BadAsk):
         db.set_policy("red_ask_audit", {"read": []})
+    for name in ("RED_notes", ""):  # taking a policy away looks at the name, too
+        with pytest.raises(BadAsk, match="the collection name"):
+            db.set_policy(name, None)
+    with pytest.raises(Denied):
+        mia.set_policy("RED_notes", None)
     assert db.policies() == {}
     assert len(mia.search("ferry")) == 2
 
