@@ -207,3 +207,64 @@ def test_a_reference_to_rows_without_names_is_told_as_it_is() -> None:
 def test_a_number_of_a_row_is_asked_like_a_count(question: str, sql: str) -> None:
     found = plan_directly(question, DESK, VALUES)
     assert (found.sql if isinstance(found, Certain) else "") == sql
+
+
+def room(name: str, seats: str, *, rows: int = 2) -> PlanTable:
+    """A table of rooms and ships; `name` has two values that differ."""
+    columns = (
+        PlanColumn(name, "text", 2),
+        PlanColumn("floor", "int4", 2),
+        PlanColumn(seats, "int4", 2, words=("berths",)),
+    )
+    return PlanTable("rooms", columns, (), rows)
+
+
+ROOMS = {
+    ("rooms", "name"): ("Elbe", "Villa Nova"),
+    ("rooms", "town"): ("Elbe", "Villa Nova"),
+}
+ELBE = StoredTexts(ROOMS)
+ELBES = StoredTexts({**ROOMS, ("ships", "name"): ("Elbe", "Weser")})
+
+
+@pytest.mark.parametrize(
+    ("question", "column"),
+    [
+        ("How many seats does Elbe have?", "seats"),
+        ("How many seats does the room Elbe have?", "seats"),
+        ("How many seats are there in Villa Nova?", "seats"),
+        ("How many berths does Elbe have?", "seats"),
+        ("How many floors does Elbe have?", None),  # on which floor it is says nothing of how many
+        ("How much floor does Elbe have?", "floor"),
+        ("How many seats does the ship Elbe have?", None),
+        ("How many seats does Weser have?", None),
+    ],
+)
+def test_a_number_of_a_row_is_asked_by_the_name_of_the_row(
+    question: str, column: str | None
+) -> None:
+    planned = plan_directly(question, PlanSchema((room("name", "seats"),)), ELBE)
+    sql = planned.sql if isinstance(planned, Certain) else None
+    name = "Villa Nova" if "Villa" in question else "Elbe"
+    assert sql == (f"SELECT {column} FROM rooms WHERE \"name\" = '{name}'" if column else None)
+
+
+def test_a_name_is_the_only_text_of_a_table_and_no_two_rows_have_it() -> None:
+    asked = "How many seats does Elbe have?"
+    town = room("town", "seats")
+    found = plan_directly(asked, PlanSchema((town,)), ELBE)
+    assert isinstance(found, Certain)
+    assert found.sql == "SELECT seats FROM rooms WHERE town = 'Elbe'"
+    shared = room("name", "seats", rows=3)
+    assert not isinstance(plan_directly(asked, PlanSchema((shared,)), ELBE), Certain)
+    both = PlanTable("rooms", (*town.columns, PlanColumn("host", "text", 2)), (), 2)
+    assert not isinstance(plan_directly(asked, PlanSchema((both,)), ELBE), Certain)
+
+
+def test_a_name_that_two_tables_have_is_told_by_its_table() -> None:
+    ships = PlanTable("ships", room("name", "seats").columns, (), 2)
+    schema = PlanSchema((room("name", "seats"), ships))
+    assert not isinstance(plan_directly("How many seats does Elbe have?", schema, ELBES), Certain)
+    found = plan_directly("How many seats does the ship Elbe have?", schema, ELBES)
+    assert isinstance(found, Certain)
+    assert found.sql == "SELECT seats FROM ships WHERE \"name\" = 'Elbe'"
