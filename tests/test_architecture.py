@@ -18,13 +18,14 @@ FILES = sorted(SRC.rglob("*.py"))
 _NOUNS = {"core.model", "core.errors"}
 _WORDS = {"core.places", "core.text", "core.values", "core.token_count", "core.provider_table"}
 _RULES = _NOUNS | _WORDS | {"core.rules"}
-_ADAPTER = _RULES | {"core.ports"}
+_ADAPTER = _RULES | {"core.languages", "core.ports"}
 MAY_IMPORT: dict[str, set[str]] = {
     "core": set(),  # the package's docstring
     "core.model": set(),
     "core.errors": {"core.model"},
     "core.provider_table": {"core.model"},
     "core.places": set(),
+    "core.languages": _RULES,
     "core.text": _NOUNS,
     "core.token_count": set(),
     "core.equivalence": {"core.text", "core.model"},

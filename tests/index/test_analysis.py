@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from redask.core import languages
 from redask.core.rules import terms
-from redask.index.analysis import analyzer, languages, vocabulary
+from redask.index.analysis import analyzer, vocabulary
 from redask.index.analysis.analyzer import AnalysedEntity, Term
 from redask.index.analysis.vocabulary import hash64, hash_bytes, stem_hash, stem_term, token
 from redask.index.forward.entries import MAX_NAME_WORDS, U32, U64, all_ngrams, name_hash, ngrams

@@ -369,6 +369,7 @@ def test_another_kind_of_what_is_counted_is_refused() -> None:
     [
         ("How tall is the lighthouse on Sundays?", "Nothing here gives a number for “tall”, "),
         ("volcano eruption", "Nothing here mentions “volcano”, “eruption”."),
+        ("Wie hoch ist der Vulkan?", "Nothing here mentions “hoch”, “Vulkan”."),
         ("What does the ferry to Amrum not carry?", "Nothing here says “carry” of Amrum"),
     ],
 )

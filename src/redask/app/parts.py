@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from redask.app.relabelling_thread import RelabellingThread
+from redask.core import languages
 from redask.core import settings as choices
 from redask.core.access.redaction import Redactor
 from redask.core.model import Caller, Terms
@@ -39,7 +40,7 @@ from redask.engine.retrieval import Retriever
 from redask.engine.spending.embedding_meter import LedgerMeter
 from redask.engine.workers import Workers
 from redask.index import SearchIndex
-from redask.index.analysis import analyzer, languages
+from redask.index.analysis import analyzer
 from redask.providers.extractive.answerer import NAME as EXTRACTIVE
 from redask.providers.extractive.answerer import Extractive
 from redask.providers.identity.authorization_server import AuthorizationServer

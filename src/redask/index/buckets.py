@@ -12,8 +12,9 @@ the results of every bucket and change no score.
 from collections.abc import Sequence
 from dataclasses import replace
 
+from redask.core import languages
 from redask.core.ports import Found, Query, Visibility
-from redask.index.analysis import analyzer, languages
+from redask.index.analysis import analyzer
 from redask.index.forward.entries import FilterKeys, GroupStatistics, filter_key
 from redask.index.generation import Generation, State, filter_key_hash
 from redask.index.graph import traversal

@@ -34,9 +34,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from redask.core import languages
 from redask.core.rules import terms
 from redask.core.text import lower
-from redask.index.analysis import languages, payload_text, spellings
+from redask.index.analysis import payload_text, spellings
 from redask.index.analysis.vocabulary import (
     CHUNK,
     STEM_TERM_WIDTH,

@@ -28,7 +28,8 @@ import numpy as np
 import numpy.typing as npt
 import Stemmer  # type: ignore[import-not-found]  # PyStemmer ships no types
 
-from redask.index.analysis import languages, spellings
+from redask.core import languages
+from redask.index.analysis import spellings
 from redask.index.forward.entries import I64, U64
 
 MAX_WORD_LENGTH = 100

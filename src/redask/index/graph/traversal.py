@@ -48,8 +48,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from redask.core import languages
 from redask.core.ports import Query
-from redask.index.analysis import analyzer, languages
+from redask.index.analysis import analyzer
 from redask.index.analysis.analyzer import AnalysedQuery, Term
 from redask.index.analysis.vocabulary import hash64, stem_hash, vocabulary
 from redask.index.graph import mentions

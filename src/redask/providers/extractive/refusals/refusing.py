@@ -41,7 +41,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from redask.core import token_count
+from redask.core import languages, token_count
 from redask.core.rules import terms
 from redask.core.rules.grounding import polarity, refused_answers, stems
 from redask.core.rules.grounding.refused_answers import Refusal
@@ -215,9 +215,15 @@ def _words(question: str) -> list[str]:
 
 
 def _absent(question: str, passages: Mapping[int, QuotableSource]) -> list[str]:
-    """Those of them that no source has."""
-    held = _held(passages)
-    return [word for word in _named_words(question) if stems.form(word) not in held]
+    """Those of them that no source has, without the little words of the question's language."""
+    held, words = _held(passages), _words(question)
+    language = languages.detect_question(question, [lower(word) for word in words], ())
+    little = languages.STOP_WORDS.get(language, frozenset())
+    return [
+        word
+        for word in _named_words(question)
+        if stems.form(word) not in held and lower(word) not in little
+    ]
 
 
 def _held(passages: Mapping[int, QuotableSource]) -> frozenset[str]:
